@@ -1,0 +1,175 @@
+#include "base/option_file.hpp"
+
+#include "base/share.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include <toml++/toml.h>
+
+namespace weft {
+
+struct OptionTable::Node {
+  std::shared_ptr<const toml::table> root; // owns what `table` points into
+  const toml::table* table;
+  std::string file;
+  std::string name; // as in the file: "switch", "topology", …; empty for the top
+};
+
+namespace {
+
+std::string shown(const toml::node& node)
+{
+  std::ostringstream text;
+  node.visit([&text](const auto& value) { text << value; });
+  return text.str();
+}
+
+std::string position(const toml::source_region& where)
+{
+  return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
+}
+
+} // namespace
+
+OptionTable OptionTable::read_file(const std::string& path)
+{
+  try {
+    auto root               = std::make_shared<const toml::table>(toml::parse_file(path));
+    const toml::table* base = root.get();
+    return OptionTable(std::make_shared<Node>(Node{std::move(root), base, path, ""}));
+  } catch (const toml::parse_error& error) {
+    if (error.source().begin.line == 0)
+      throw UserError(path + ": cannot be read: " + std::string(error.description()));
+    throw UserError(path + ": " + position(error.source()) + ": this is not valid TOML: " +
+                    std::string(error.description()));
+  }
+}
+
+const std::string& OptionTable::file() const
+{
+  return node_->file;
+}
+
+bool OptionTable::has(const std::string& key) const
+{
+  return node_->table->contains(key);
+}
+
+std::string OptionTable::place(const std::string& key) const
+{
+  std::string text = node_->file + ": ";
+  if (not node_->name.empty())
+    text += "[" + node_->name + "] ";
+  return text + key;
+}
+
+void OptionTable::fail(const std::string& key, const std::string& problem) const
+{
+  throw UserError(place(key) + ": " + problem);
+}
+
+OptionTable OptionTable::table(const std::string& key) const
+{
+  static const toml::table EMPTY;
+  const toml::node* found = node_->table->get(key);
+  if (found && not found->is_table())
+    fail(key, "found " + shown(*found) + "; allowed: a table, written as [" + key + "]");
+  return OptionTable(
+      std::make_shared<Node>(Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, key}));
+}
+
+std::vector<OptionTable> OptionTable::tables(const std::string& key) const
+{
+  std::vector<OptionTable> result;
+  const toml::node* found = node_->table->get(key);
+  if (not found)
+    return result;
+  const toml::array* array = found->as_array();
+  if (not array || not array->is_homogeneous<toml::table>())
+    fail(key, "found " + shown(*found) + "; allowed: tables, each written as [[" + key + "]]");
+  for (const toml::node& element : *array)
+    result.push_back(OptionTable(std::make_shared<Node>(Node{node_->root, element.as_table(), node_->file, key})));
+  return result;
+}
+
+std::optional<std::string> OptionTable::text(const std::string& key) const
+{
+  const toml::node* found = node_->table->get(key);
+  if (not found)
+    return std::nullopt;
+  if (const auto* value = found->as_string())
+    return value->get();
+  fail(key, "found " + shown(*found) + "; allowed: a text in quotes, for a quantity with its unit, as \"0.9us\"");
+}
+
+std::optional<std::vector<std::string>> OptionTable::texts(const std::string& key) const
+{
+  const toml::node* found = node_->table->get(key);
+  if (not found)
+    return std::nullopt;
+  const toml::array* array = found->as_array();
+  if (not array || array->empty() || not array->is_homogeneous<std::string>())
+    fail(key, "found " + shown(*found) + "; allowed: a list of texts, as [\"MPI_INT\"]");
+  std::vector<std::string> values;
+  for (const toml::node& element : *array)
+    values.push_back(element.as_string()->get());
+  return values;
+}
+
+std::optional<int> OptionTable::integer(const std::string& key) const
+{
+  const toml::node* found = node_->table->get(key);
+  if (not found)
+    return std::nullopt;
+  const auto* value = found->as_integer();
+  if (not value || value->get() > std::numeric_limits<int>::max() || value->get() < std::numeric_limits<int>::min())
+    fail(key, "found " + shown(*found) + "; allowed: an integer");
+  return static_cast<int>(value->get());
+}
+
+std::optional<double> OptionTable::number(const std::string& key) const
+{
+  const toml::node* found = node_->table->get(key);
+  if (not found)
+    return std::nullopt;
+  if (const std::optional<double> value = found->value<double>(); value && found->is_number())
+    return value;
+  fail(key, "found " + shown(*found) + "; allowed: a number");
+}
+
+void OptionTable::allow_only(std::span<const std::string> known) const
+{
+  for (const auto& [key, value] : *node_->table) {
+    const std::string found(key.str());
+    if (std::find(known.begin(), known.end(), found) != known.end())
+      continue;
+    const std::string meant = nearest(found, known);
+    fail(found, "unknown key; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") +
+                    "allowed: " + join(known));
+  }
+}
+
+void detail::check_bound(const OptionTable& table, const std::string& key, double value, Bound bound)
+{
+  if (value > 0 || (value == 0 && bound == Bound::non_negative))
+    return;
+  std::ostringstream found;
+  found << value;
+  table.fail(key, "found " + found.str() + " (in base units); allowed: " +
+                      (bound == Bound::positive ? "more than zero" : "zero or more"));
+}
+
+OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name)
+{
+  const std::string folder = "presets/" + kind;
+  if (const std::optional<std::string> path = find_shared(folder, name))
+    return OptionTable::read_file(*path);
+  const std::vector<std::string> known = list_shared(folder);
+  const std::string meant              = nearest(name, known);
+  table.fail("preset", "found \"" + name + "\"; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") +
+                           "allowed: " + join(known));
+}
+
+} // namespace weft

@@ -1,0 +1,41 @@
+#include "base/share.hpp"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <filesystem>
+
+namespace weft {
+namespace fs = std::filesystem;
+
+std::string share_directory()
+{
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&share_directory), &here) != 0 && here.dli_fname) {
+    const fs::path beside = fs::path(here.dli_fname).parent_path();
+    if (fs::is_directory(beside / "presets"))
+      return beside.string();
+  }
+  return WEFT_SOURCE_DIRECTORY;
+}
+
+std::optional<std::string> find_shared(const std::string& folder, const std::string& name)
+{
+  // A name with a slash would reach outside the folder.
+  if (name.find('/') != std::string::npos)
+    return std::nullopt;
+  const fs::path path = fs::path(share_directory()) / folder / (name + ".toml");
+  return fs::is_regular_file(path) ? std::optional(path.string()) : std::nullopt;
+}
+
+std::vector<std::string> list_shared(const std::string& folder)
+{
+  std::vector<std::string> names;
+  std::error_code ignored; // an absent folder holds no names
+  for (const auto& entry : fs::directory_iterator(fs::path(share_directory()) / folder, ignored))
+    if (entry.path().extension() == ".toml")
+      names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+} // namespace weft

@@ -1,0 +1,20 @@
+/* The files that ship with weft (presets/, fabrics/), found by name from anywhere. */
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** The directory that holds presets/ and fabrics/: beside the library that contains this code when installed, the
+ *  source tree otherwise. */
+std::string share_directory();
+
+/** The path of FOLDER/NAME.toml, where it exists. */
+std::optional<std::string> find_shared(const std::string& folder, const std::string& name);
+
+/** The names (without ".toml") in a folder, sorted. */
+std::vector<std::string> list_shared(const std::string& folder);
+
+} // namespace weft

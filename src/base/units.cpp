@@ -1,0 +1,116 @@
+#include "base/units.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <span>
+#include <string>
+
+namespace weft {
+namespace {
+
+/** One unit name and its factor to the base unit. */
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr double KIBI = 1024.0;
+
+// Names and meanings are those of SimGrid's platform files (its documentation, section "Units"): powers of ten without
+// "i", powers of two with it; "bps" counts bits and "Bps" bytes. Each table is in rising order, for to_text().
+constexpr std::array SIZE_UNITS{Unit{"B", 1},
+                                Unit{"kB", 1e3},
+                                Unit{"KiB", KIBI},
+                                Unit{"MB", 1e6},
+                                Unit{"MiB", KIBI * KIBI},
+                                Unit{"GB", 1e9},
+                                Unit{"GiB", KIBI * KIBI * KIBI},
+                                Unit{"TB", 1e12}};
+constexpr std::array TIME_UNITS{Unit{"ps", 1e-12}, Unit{"ns", 1e-9}, Unit{"us", 1e-6},
+                                Unit{"ms", 1e-3},  Unit{"s", 1},     Unit{"m", 60}};
+constexpr std::array RATE_UNITS{Unit{"bps", 0.125},    Unit{"Bps", 1},    Unit{"kbps", 125},   Unit{"kBps", 1e3},
+                                Unit{"Mbps", 125e3},   Unit{"MBps", 1e6}, Unit{"Gbps", 125e6}, Unit{"GBps", 1e9},
+                                Unit{"Tbps", 125e9},   Unit{"TBps", 1e12}, Unit{"KiBps", KIBI}, Unit{"MiBps", KIBI * KIBI},
+                                Unit{"GiBps", KIBI * KIBI * KIBI}};
+constexpr std::array SPEED_UNITS{Unit{"f", 1}, Unit{"kf", 1e3}, Unit{"Mf", 1e6}, Unit{"Gf", 1e9}, Unit{"Tf", 1e12}};
+
+[[noreturn]] void fail(std::string_view text, std::string_view kind, std::span<const Unit> units)
+{
+  std::string allowed;
+  for (const Unit& unit : units)
+    allowed += (allowed.empty() ? "" : ", ") + std::string(unit.name);
+  throw UnitError("found \"" + std::string(text) + "\"; allowed: " + std::string(kind) +
+                  ", a number and one of the units " + allowed);
+}
+
+double read(std::string_view text, std::string_view kind, std::span<const Unit> units)
+{
+  double number         = 0;
+  const char* const end = text.data() + text.size();
+  auto [rest, error]    = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || not std::isfinite(number))
+    fail(text, kind, units);
+  while (rest != end && *rest == ' ')
+    ++rest;
+  const std::string_view name(rest, static_cast<std::size_t>(end - rest));
+  for (const Unit& unit : units)
+    if (unit.name == name)
+      return number * unit.factor;
+  fail(text, kind, units);
+}
+
+/** The largest of @p preferred in which the value is at least one. */
+std::string write(double value, std::span<const Unit> preferred)
+{
+  const Unit* best = &preferred.front();
+  for (const Unit& unit : preferred)
+    if (std::abs(value) >= unit.factor)
+      best = &unit;
+  std::array<char, 48> number{};
+  std::snprintf(number.data(), number.size(), "%.6g", value / best->factor);
+  return number.data() + std::string(best->name);
+}
+
+} // namespace
+
+template <> Bytes parse<Bytes>(std::string_view text)
+{
+  return Bytes(read(text, "a size", SIZE_UNITS));
+}
+template <> Seconds parse<Seconds>(std::string_view text)
+{
+  return Seconds(read(text, "a duration", TIME_UNITS));
+}
+template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text)
+{
+  return BytesPerSecond(read(text, "a bandwidth", RATE_UNITS));
+}
+template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text)
+{
+  return FlopsPerSecond(read(text, "a speed", SPEED_UNITS));
+}
+
+std::string to_text(Bytes size)
+{
+  static constexpr std::array UNITS{Unit{"B", 1}, Unit{"KiB", KIBI}, Unit{"MiB", KIBI * KIBI},
+                                    Unit{"GiB", KIBI * KIBI * KIBI}};
+  return write(size.value(), UNITS);
+}
+std::string to_text(Seconds duration)
+{
+  static constexpr std::array UNITS{Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1}};
+  return write(duration.value(), UNITS);
+}
+std::string to_text(BytesPerSecond rate)
+{
+  static constexpr std::array UNITS{Unit{"bps", 0.125}, Unit{"Mbps", 125e3}, Unit{"Gbps", 125e6}};
+  return write(rate.value(), UNITS);
+}
+std::string to_text(FlopsPerSecond speed)
+{
+  return write(speed.value(), SPEED_UNITS);
+}
+
+} // namespace weft

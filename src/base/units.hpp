@@ -1,0 +1,81 @@
+/* Strong types for physical quantities.
+ *
+ * A Quantity carries its dimension (powers of byte, second and flop) in its type, so that a size cannot be passed for
+ * a duration, and so that dividing bytes by bytes per second gives seconds. Values are in SI base units (bytes,
+ * seconds, flops). Files write quantities as strings with SimGrid's units ("100Gbps", "0.9us", "256B", "100Gf"):
+ * parse() reads those, to_text() writes them back for people.
+ */
+#pragma once
+
+#include <compare>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace weft {
+
+template <int ByteExponent, int SecondExponent, int FlopExponent> class Quantity {
+  double value_ = 0.0;
+
+public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(double value) : value_(value) {}
+  /** The value in base units. */
+  constexpr double value() const { return value_; }
+
+  constexpr auto operator<=>(const Quantity&) const = default;
+  constexpr Quantity& operator+=(Quantity other)
+  {
+    value_ += other.value_;
+    return *this;
+  }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
+  friend constexpr Quantity operator*(Quantity a, double factor) { return Quantity(a.value_ * factor); }
+  friend constexpr Quantity operator*(double factor, Quantity a) { return Quantity(a.value_ * factor); }
+  friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity(a.value_ / divisor); }
+};
+
+/** Quotient of two quantities: a quantity of the difference of their dimensions, a plain number where they are equal. */
+template <int B1, int S1, int F1, int B2, int S2, int F2>
+constexpr auto operator/(Quantity<B1, S1, F1> a, Quantity<B2, S2, F2> b)
+{
+  if constexpr (B1 == B2 && S1 == S2 && F1 == F2)
+    return a.value() / b.value();
+  else
+    return Quantity<B1 - B2, S1 - S2, F1 - F2>(a.value() / b.value());
+}
+
+template <int B1, int S1, int F1, int B2, int S2, int F2>
+  requires(B1 + B2 != 0 || S1 + S2 != 0 || F1 + F2 != 0)
+constexpr auto operator*(Quantity<B1, S1, F1> a, Quantity<B2, S2, F2> b)
+{
+  return Quantity<B1 + B2, S1 + S2, F1 + F2>(a.value() * b.value());
+}
+
+using Bytes          = Quantity<1, 0, 0>;
+using Seconds        = Quantity<0, 1, 0>;
+using BytesPerSecond = Quantity<1, -1, 0>;
+using FlopsPerSecond = Quantity<0, -1, 1>;
+
+/** A string that is not a quantity of the wanted kind; what() says what was found and which units are allowed. */
+class UnitError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/** Read a number followed by a unit of @p Q's kind. Throws UnitError. */
+template <class Q> Q parse(std::string_view text);
+template <> Bytes parse<Bytes>(std::string_view text);
+template <> Seconds parse<Seconds>(std::string_view text);
+template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text);
+template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text);
+
+/** The quantity in the unit that gives the shortest readable number, e.g. "7.8us". */
+std::string to_text(Bytes size);
+std::string to_text(Seconds duration);
+std::string to_text(BytesPerSecond rate);
+std::string to_text(FlopsPerSecond speed);
+
+} // namespace weft

@@ -1,0 +1,76 @@
+#include "collective/offload_policy.hpp"
+
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+constexpr std::array GRANULARITIES{std::pair{Granularity::off, std::string_view("off")},
+                                   std::pair{Granularity::message, std::string_view("message")},
+                                   std::pair{Granularity::stream, std::string_view("stream")}};
+
+} // namespace
+
+std::optional<Granularity> parse_granularity(std::string_view text)
+{
+  for (const auto& [granularity, name] : GRANULARITIES)
+    if (name == text)
+      return granularity;
+  return std::nullopt;
+}
+
+std::string_view to_text(Granularity granularity)
+{
+  for (const auto& [value, name] : GRANULARITIES)
+    if (value == granularity)
+      return name;
+  throw std::logic_error("no such granularity");
+}
+
+std::string_view to_text(Fallback reason)
+{
+  switch (reason) {
+    case Fallback::none:
+      return "";
+    case Fallback::policy:
+      return "policy";
+    case Fallback::one_rank:
+      return "one rank";
+    case Fallback::zero_count:
+      return "zero count";
+    case Fallback::collective:
+      return "collective";
+    case Fallback::datatype:
+      return "datatype";
+    case Fallback::operation:
+      return "op";
+    case Fallback::one_host:
+      return "one host";
+    case Fallback::not_on_tree:
+      return "communicator not on the tree";
+    case Fallback::no_free_channel:
+      return "no free channel";
+  }
+  throw std::logic_error("no such reason");
+}
+
+Fallback decide_call(Granularity granularity, const SwitchModel& model, const CollectiveCall& call, int ranks)
+{
+  if (granularity == Granularity::off)
+    return Fallback::policy;
+  if (ranks == 1)
+    return Fallback::one_rank;
+  switch (model.lacks(call.collective, call.datatype, call.operation)) {
+    case Unsupported::collective:
+      return Fallback::collective;
+    case Unsupported::datatype:
+      return Fallback::datatype;
+    case Unsupported::operation:
+      return Fallback::operation;
+    case Unsupported::none:
+      break;
+  }
+  return call.message == Bytes{} ? Fallback::zero_count : Fallback::none;
+}
+
+} // namespace weft

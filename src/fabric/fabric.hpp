@@ -1,0 +1,93 @@
+/* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
+ *
+ * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch] and [[point_to_point]];
+ * fabric_schema() lists every key. Host, NIC and switch tables may name a preset. Nothing of a Fabric changes after it
+ * has been read.
+ */
+#pragma once
+
+#include "fabric/topology.hpp"
+#include "nic/nic_model.hpp"
+#include "smart_switch/switch_model.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct HostModel {
+  std::string preset;
+  FlopsPerSecond speed;
+  int cores = 0;
+  /// Messages between ranks of one host.
+  BytesPerSecond loopback_bandwidth;
+  Seconds loopback_latency;
+};
+
+const std::vector<Option<HostModel>>& host_options();
+
+/** Factors on latency and bandwidth of point-to-point messages of at least `from` bytes: SMPI's piecewise-linear model
+ *  (paper 001, section 4.1). */
+struct PointToPointSegment {
+  Bytes from;
+  double latency_factor   = 1;
+  double bandwidth_factor = 1;
+};
+
+const std::vector<Option<PointToPointSegment>>& point_to_point_options();
+
+class Fabric {
+  std::string name_;
+  std::string description_;
+  std::string file_;
+  std::string topology_kind_;
+  HostModel host_;
+  NicModel nic_;
+  SwitchModel switch_;
+  std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
+  std::unique_ptr<const Topology> topology_;
+  std::vector<Link> links_;
+
+public:
+  /** Read a fabric by the path of its file, or by the name of one that ships with weft. Throws UserError. */
+  static Fabric load(const std::string& name_or_path);
+
+  const std::string& name() const { return name_; }
+  const std::string& description() const { return description_; }
+  const std::string& file() const { return file_; }
+  const std::string& topology_kind() const { return topology_kind_; }
+  const Topology& topology() const { return *topology_; }
+  const HostModel& host() const { return host_; }
+  const NicModel& nic() const { return nic_; }
+  const SwitchModel& switch_model(int /*index*/) const { return switch_; }
+  const std::vector<Link>& links() const { return links_; }
+  const std::vector<PointToPointSegment>& segments() const { return segments_; }
+
+  int host_count() const { return topology_->host_count(); }
+  int switch_count() const { return topology_->switch_count(); }
+
+  /** The way between two different vertices, and its latency: links and the forwarding of the switches between. */
+  void route(VertexId from, VertexId to, Route& into) const { topology_->route(from, to, into); }
+  Seconds latency(const Route& route) const;
+  /** The segment that holds for a message of @p size. */
+  const PointToPointSegment& segment(Bytes size) const;
+};
+
+/** Every table of a fabric file with its keys, for help and documentation. */
+struct TableHelp {
+  std::string table;
+  std::string meaning;
+  std::vector<OptionHelp> options;
+};
+std::vector<TableHelp> fabric_schema();
+
+/** What a fabric is, in some lines of text. */
+std::string describe(const Fabric& fabric);
+
+/** Prove the routes (paper 000, section 5, third rule): each way exists, joins end to end, visits nothing twice and
+ *  crosses a switch. All pairs of up to 1,024 hosts, else every host with 16 others spread evenly. Returns what was proven; throws
+ *  UserError with the first pair for which it does not hold. */
+std::string check(const Fabric& fabric);
+
+} // namespace weft

@@ -1,0 +1,43 @@
+#include "smart_switch/aggregation.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace weft {
+
+bool Aggregation::acquire_channel(int communicator)
+{
+  if (channels_.contains(communicator))
+    return true;
+  if (channels_.size() >= static_cast<std::size_t>(model_.channels))
+    return false;
+  channels_.insert(communicator);
+  counters_.channels_used_max = std::max(counters_.channels_used_max, static_cast<std::int64_t>(channels_.size()));
+  return true;
+}
+
+void Aggregation::release_channel(int communicator)
+{
+  channels_.erase(communicator);
+}
+
+void Aggregation::begin(Bytes message)
+{
+  slots_in_use_ += packet_train(model_, message).slots;
+  counters_.slots_used_max = std::max(counters_.slots_used_max, slots_in_use_);
+}
+
+void Aggregation::end(Bytes message, std::int64_t contributions)
+{
+  const PacketTrain train = packet_train(model_, message);
+  slots_in_use_ -= train.slots;
+  if (slots_in_use_ < 0)
+    throw std::logic_error("a collective ended on a switch that had not begun it");
+  const double payload = message.value() * static_cast<double>(contributions);
+  counters_.offloaded += 1;
+  counters_.packets_reduced += train.packets;
+  counters_.bytes_reduced += payload;
+  counters_.bytes_multicast += payload;
+}
+
+} // namespace weft

@@ -1,0 +1,43 @@
+/* A smart switch while a program runs: the channels that communicators hold, and what it has counted. */
+#pragma once
+
+#include "smart_switch/switch_model.hpp"
+
+#include <cstdint>
+#include <set>
+
+namespace weft {
+
+/** What a switch has done; paper 000, section 5: an offloaded call moves these, a call that falls back never does. */
+struct SwitchCounters {
+  std::int64_t offloaded        = 0; ///< collectives executed
+  std::int64_t packets_reduced  = 0; ///< results computed, one a packet of the message
+  double bytes_reduced          = 0; ///< contributions added up, in payload bytes
+  double bytes_multicast        = 0; ///< results sent, in payload bytes over all copies
+  std::int64_t slots_used_max   = 0; ///< most slots that collectives in flight held together
+  std::int64_t channels_used_max = 0;
+};
+
+class Aggregation {
+  const SwitchModel& model_;
+  SwitchCounters counters_;
+  std::set<int> channels_; ///< the communicators that hold one
+  std::int64_t slots_in_use_ = 0;
+
+public:
+  explicit Aggregation(const SwitchModel& model) : model_(model) {}
+
+  /** Give @p communicator a channel; false where all are taken. Asking again for one that it holds is fine. */
+  bool acquire_channel(int communicator);
+  /** Give the channel back; a communicator without one is fine. */
+  void release_channel(int communicator);
+
+  /** A collective of @p message bytes a contribution begins, resp. has ended. */
+  void begin(Bytes message);
+  void end(Bytes message, std::int64_t contributions);
+
+  const SwitchModel& model() const { return model_; }
+  const SwitchCounters& counters() const { return counters_; }
+};
+
+} // namespace weft

@@ -1,0 +1,96 @@
+#include "smart_switch/switch_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+Unsupported SwitchModel::lacks(const std::string& collective, const std::string& datatype,
+                               const std::string& operation) const
+{
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  Unsupported nearest_miss = Unsupported::collective;
+  for (const Capability& capability : capabilities) {
+    if (capability.collective != collective)
+      continue;
+    if (not has(capability.datatypes, datatype))
+      nearest_miss = std::max(nearest_miss, Unsupported::datatype);
+    else if (not has(capability.operations, operation))
+      nearest_miss = std::max(nearest_miss, Unsupported::operation);
+    else
+      return Unsupported::none;
+  }
+  return nearest_miss;
+}
+
+const std::vector<Option<SwitchModel>>& switch_options()
+{
+  using M = SwitchModel;
+  static const std::vector<Option<M>> ROWS{
+      {"max_ports", "number of ports, so at most as many cables", &M::max_ports},
+      {"forwarding_latency", "delay of a packet that is only forwarded, port to port", &M::forwarding_latency,
+       Need::required, Bound::non_negative},
+      {"processing_latency", "smart: from the last contribution's arrival to the result's departure",
+       &M::processing_latency, Need::optional, Bound::non_negative},
+      {"turnaround", "smart: from a slot's use by one packet to its use by the next", &M::turnaround, Need::optional,
+       Bound::non_negative},
+      {"channels", "smart: communicators offloaded at the same time", &M::channels, Need::optional},
+      {"slots", "smart: aggregation slots of a channel", &M::slots, Need::optional},
+      {"payload", "smart: payload of an offload packet, one slot's size", &M::payload, Need::optional},
+      {"packet_overhead", "smart: headers, preamble and gap of an offload packet", &M::packet_overhead, Need::optional,
+       Bound::non_negative},
+  };
+  return ROWS;
+}
+
+namespace {
+
+/** The [[offload]] tables: they replace a preset's, so that a file can also take abilities away. */
+void read_capabilities(const OptionTable& table, SwitchModel& model)
+{
+  if (not table.has("offload"))
+    return;
+  model.capabilities.clear();
+  static const std::vector<std::string> KEYS{"collective", "datatypes", "operations"};
+  for (const OptionTable& row : table.tables("offload")) {
+    row.allow_only(KEYS);
+    for (const std::string& key : KEYS)
+      if (not row.has(key))
+        row.fail(key, "is missing; each [[offload]] table says collective, datatypes and operations");
+    model.capabilities.push_back({*row.text("collective"), *row.texts("datatypes"), *row.texts("operations")});
+    if (model.capabilities.back().collective != "allreduce")
+      row.fail("collective", "found \"" + model.capabilities.back().collective + "\"; allowed: allreduce");
+  }
+}
+
+} // namespace
+
+SwitchModel read_switch(const OptionTable& table)
+{
+  SwitchModel model = read_device<SwitchModel>(table, "switch", switch_options(), {"offload"}, read_capabilities);
+  if (model.smart() && (model.channels == 0 || model.slots == 0 || model.payload == Bytes{}))
+    table.fail("offload", "a smart switch needs channels, slots and payload as well; give them, or name a preset");
+  return model;
+}
+
+PacketTrain packet_train(const SwitchModel& model, Bytes message)
+{
+  const auto packets = static_cast<std::int64_t>(std::ceil(message / model.payload));
+  return {packets, message + model.packet_overhead * static_cast<double>(packets),
+          std::min<std::int64_t>(packets, model.slots)};
+}
+
+Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate)
+{
+  const PacketTrain train = packet_train(model, message);
+  // Packets before the last window; each window of them costs at least one turnaround.
+  const std::int64_t windows_before = (train.packets - 1) / model.slots;
+  const Bytes before                = model.window() * static_cast<double>(windows_before);
+  const Seconds window_on_link      = packet_train(model, model.window()).wire / line_rate;
+  const Seconds last_on_link        = packet_train(model, message - before).wire / line_rate;
+  return std::max(model.turnaround, window_on_link) * static_cast<double>(windows_before) + last_on_link;
+}
+
+} // namespace weft

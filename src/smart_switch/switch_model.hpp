@@ -1,0 +1,64 @@
+/* What a switch is: ports, latencies, and, where it is smart, what it can add up and how much of it at once.
+ *
+ * A smart switch aggregates packets in slots: register blocks that hold one packet's payload each. A channel is a
+ * communicator's share of the slots; its slots x payload is the window, how much of a message can be in flight in the
+ * tree. A slot can be used again one turnaround after its packet came in (the partial sums of all children, the
+ * result's way to the hosts and their next packet's way back). The values of a preset name their source in its file.
+ */
+#pragma once
+
+#include "base/option_file.hpp"
+#include "base/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** A collective that a switch can execute, with the datatypes and operations that it can do it on. */
+struct Capability {
+  std::string collective;              ///< "allreduce"
+  std::vector<std::string> datatypes;  ///< MPI's names, "MPI_INT"
+  std::vector<std::string> operations; ///< MPI's names, "MPI_SUM"
+};
+
+/** Why a switch does not execute a call; `none` where it does. */
+enum class Unsupported { none, collective, datatype, operation };
+
+struct SwitchModel {
+  std::string preset;
+  int max_ports = 0;
+  Seconds forwarding_latency; ///< added to every packet that is only forwarded, port to port
+  Seconds processing_latency; ///< from the last contribution's arrival to the result's departure
+  Seconds turnaround;         ///< from a slot's use by one packet to its use by the next
+  int channels = 0;           ///< communicators that can be offloaded at the same time
+  int slots    = 0;           ///< slots of a channel
+  Bytes payload;              ///< payload of a packet, one slot's size
+  Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
+  std::vector<Capability> capabilities;
+
+  bool smart() const { return not capabilities.empty(); }
+  Bytes window() const { return payload * slots; }
+  /** The first thing about a call that the capabilities lack. */
+  Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
+};
+
+/** The keys of a [switch] table and of presets/switch/. */
+const std::vector<Option<SwitchModel>>& switch_options();
+/** Read a [switch] table with its preset; a smart switch must give all of its aggregation values. */
+SwitchModel read_switch(const OptionTable& table);
+
+/** A message cut into packets. */
+struct PacketTrain {
+  std::int64_t packets = 0;
+  Bytes wire;         ///< all packets with their overhead
+  std::int64_t slots; ///< slots that it holds at most
+};
+PacketTrain packet_train(const SwitchModel& model, Bytes message);
+
+/** The time in which the packets of a message pass a link of @p line_rate when nothing else uses it: full speed while
+ *  slots are free, then one window each turnaround (or each window's own time on the link, where that is longer). */
+Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate);
+
+} // namespace weft
