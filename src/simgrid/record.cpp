@@ -1,0 +1,138 @@
+#include "simgrid/record.hpp"
+
+#include "simgrid/mpi_names.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <simgrid/version.h>
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json; // fields stay in the order in which a reader wants them
+
+std::string simgrid_version()
+{
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+Json switches_to_json(const Record::Run& run)
+{
+  Json rows = Json::array();
+  for (std::size_t index = 0; index < run.switches.size(); ++index) {
+    const Aggregation& aggregation = run.switches[index];
+    const SwitchCounters& counters = aggregation.counters();
+    rows.push_back({{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
+                    {"preset", aggregation.model().preset},
+                    {"offloaded", counters.offloaded},
+                    {"packets_reduced", counters.packets_reduced},
+                    {"bytes_reduced", counters.bytes_reduced},
+                    {"bytes_multicast", counters.bytes_multicast},
+                    {"slots_used_max", counters.slots_used_max},
+                    {"channels_used_max", counters.channels_used_max}});
+  }
+  return rows;
+}
+
+Json links_to_json(const Record::Run& run)
+{
+  Json rows = Json::array();
+  for (std::size_t id = 0; id < run.fabric.links().size(); ++id) {
+    const Link& link      = run.fabric.links()[id];
+    const double bytes    = run.bytes_on_link(static_cast<LinkId>(id));
+    const double capacity = link.bandwidth.value() * run.simulated_time;
+    rows.push_back({{"name", link.name},
+                    {"bandwidth_Bps", link.bandwidth.value()},
+                    {"bytes", bytes},
+                    {"utilisation", capacity > 0 ? bytes / capacity : 0.0}});
+  }
+  return rows;
+}
+
+} // namespace
+
+void Record::count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
+                   CallPath path, double bytes, double duration)
+{
+  CallStatistics& row =
+      calls_[Key{collective, communicator_size, datatype, operation, path.granularity, path.reason}];
+  row.rank_calls += 1;
+  row.bytes += bytes;
+  row.total_time += duration;
+  row.max_time = std::max(row.max_time, duration);
+}
+
+void Record::add_event(const SwitchEvent& event)
+{
+  if (keep_events)
+    events_.push_back(event);
+}
+
+std::string Record::to_json(const Run& run) const
+{
+  // Keys hold addresses, which differ from run to run: order by what they stand for.
+  std::map<std::tuple<std::string, int, std::string, std::string, std::string, std::string>, CallStatistics> rows;
+  for (const auto& [key, row] : calls_) {
+    CallStatistics& into = rows[{key.collective, key.communicator_size, datatype_name(key.datatype),
+                                 operation_name(key.operation),
+                                 key.granularity == Granularity::off ? "fallback"
+                                                                     : std::string(to_text(key.granularity)),
+                                 std::string(to_text(key.reason))}];
+    into.rank_calls += row.rank_calls;
+    into.bytes += row.bytes;
+    into.total_time += row.total_time;
+    into.max_time = std::max(into.max_time, row.max_time);
+  }
+  Json calls = Json::array();
+  for (const auto& [key, row] : rows) {
+    const auto& [collective, size, datatype, operation, path, reason] = key;
+    calls.push_back({{"collective", collective},
+                     {"communicator_size", size},
+                     {"datatype", datatype},
+                     {"op", operation},
+                     {"path", path},
+                     {"reason", reason},
+                     {"algorithm", path == "fallback" ? run.algorithms.at(collective) : ""},
+                     {"calls", (row.rank_calls + size - 1) / size},
+                     {"bytes", row.bytes / size},
+                     {"total_time_s", row.total_time},
+                     {"max_time_s", row.max_time}});
+  }
+  Json record{{"schema", "weft-run/1"},
+              {"weft", WEFT_VERSION},
+              {"simgrid", simgrid_version()},
+              {"fabric",
+               {{"name", run.fabric.name()},
+                {"file", run.fabric.file()},
+                {"topology", run.fabric.topology_kind()},
+                {"hosts", run.fabric.host_count()},
+                {"switches", run.fabric.switch_count()},
+                {"links", run.fabric.links().size()}}},
+              {"ranks", run.ranks},
+              {"hosts_used", run.hosts_used},
+              {"offload", std::string(to_text(run.granularity))},
+              {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
+              {"simulated_time_s", run.simulated_time},
+              {"collectives", calls},
+              {"switches", switches_to_json(run)},
+              {"links", links_to_json(run)}};
+  if (keep_events) {
+    Json events = Json::array();
+    for (const SwitchEvent& event : events_)
+      events.push_back({{"switch", run.fabric.topology().switch_name(event.switch_index)},
+                        {"communicator", event.communicator},
+                        {"collective", event.collective},
+                        {"ranks", event.ranks},
+                        {"bytes", event.bytes},
+                        {"start_s", event.start},
+                        {"end_s", event.end}});
+    record["events"] = std::move(events);
+  }
+  return record.dump(1) + "\n";
+}
+
+} // namespace weft

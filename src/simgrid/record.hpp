@@ -1,0 +1,91 @@
+/* The record that a run leaves: what was called, offloaded or not and why, and what switches and links did.
+ *
+ * Written as one JSON object; docs/record.md describes every field.
+ */
+#pragma once
+
+#include "collective/offload_policy.hpp"
+#include "fabric/fabric.hpp"
+#include "smart_switch/aggregation.hpp"
+
+#include <smpi/smpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace weft {
+
+/** How a call was carried out. */
+struct CallPath {
+  Granularity granularity = Granularity::off; ///< off: by the host's algorithm
+  Fallback reason         = Fallback::none;
+};
+
+/** One line of the record: all calls that are alike. */
+struct CallStatistics {
+  std::int64_t rank_calls = 0; ///< calls, counted once a rank
+  double bytes            = 0; ///< messages, summed over ranks
+  double total_time       = 0; ///< simulated seconds, summed over ranks
+  double max_time         = 0; ///< of one rank in one call
+};
+
+/** An offloaded collective on a switch's time line. */
+struct SwitchEvent {
+  int switch_index;
+  int communicator;
+  const char* collective;
+  int ranks;
+  double bytes;
+  double start;
+  double end;
+};
+
+/** How the program ended, as far as the simulation can tell. */
+struct Outcome {
+  std::string kind = "completed"; ///< "deadlock", "mismatch"
+  std::string message;
+};
+
+class Record {
+  struct Key {
+    const char* collective;
+    int communicator_size;
+    MPI_Datatype datatype;
+    MPI_Op operation;
+    Granularity granularity;
+    Fallback reason;
+    auto tie() const { return std::tie(collective, communicator_size, datatype, operation, granularity, reason); }
+    bool operator<(const Key& other) const { return tie() < other.tie(); }
+  };
+  std::map<Key, CallStatistics> calls_;
+  std::vector<SwitchEvent> events_;
+
+public:
+  bool keep_events = false;
+  Outcome outcome;
+
+  /** Count one rank's call. */
+  void count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation, CallPath path,
+             double bytes, double duration);
+  void add_event(const SwitchEvent& event);
+
+  /** What the record needs to know of the run beside the calls. */
+  struct Run {
+    const Fabric& fabric;
+    Granularity granularity;
+    int ranks      = 0;
+    int hosts_used = 0;
+    double simulated_time = 0;
+    const std::vector<Aggregation>& switches;
+    std::function<double(LinkId)> bytes_on_link;
+    std::map<std::string, std::string> algorithms; ///< collective -> fallback algorithm
+  };
+  /** The record as JSON text. Deterministic. */
+  std::string to_json(const Run& run) const;
+};
+
+} // namespace weft

@@ -1,0 +1,228 @@
+#include "simgrid/simulation.hpp"
+
+#include "simgrid/mpi_names.hpp"
+#include "simgrid/private_abi.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+Simulation* the_simulation = nullptr;
+
+/** MPI tells so when a communicator that carries our attribute is freed. */
+int on_free(MPI_Comm, int, void* communicator, void*)
+{
+  Simulation::get().release(*static_cast<Communicator*>(communicator));
+  return MPI_SUCCESS;
+}
+
+/** "0, 1, 2 and 61 more", for messages. */
+std::string some_of(const std::vector<int>& ranks)
+{
+  constexpr std::size_t SHOWN = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(SHOWN, ranks.size()); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  if (ranks.size() > SHOWN)
+    text += " and " + std::to_string(ranks.size() - SHOWN) + " more";
+  return text;
+}
+
+int mpi_rank(const sg::Actor& actor)
+{
+  const char* rank = actor.get_property("rank");
+  return rank ? std::atoi(rank) : -1;
+}
+
+} // namespace
+
+Simulation::Simulation(Fabric its_fabric, Granularity its_granularity, std::string record_path)
+    : record_path_(std::move(record_path)), fabric(std::move(its_fabric)), granularity(its_granularity)
+{
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    switches.emplace_back(fabric.switch_model(index));
+}
+
+Simulation& Simulation::create(Fabric fabric, Granularity granularity, std::string record_path, bool keep_events)
+{
+  if (the_simulation)
+    throw std::logic_error("the platform is loaded already");
+  the_simulation                     = new Simulation(std::move(fabric), granularity, std::move(record_path));
+  the_simulation->record.keep_events = keep_events;
+  the_simulation->zone               = FabricZone::create(the_simulation->fabric);
+  the_simulation->count_ranks_from_now_on();
+  sg::Engine::on_simulation_end_cb([] { the_simulation->write_record(); });
+  sg::Engine::on_deadlock_cb([] { the_simulation->abort("deadlock", the_simulation->describe_deadlock()); });
+  return *the_simulation;
+}
+
+Simulation& Simulation::get()
+{
+  return *the_simulation;
+}
+
+void Simulation::count_ranks_from_now_on()
+{
+  sg::Actor::on_creation_cb([this](const sg::Actor& actor) {
+    if (not zone->is_host(actor.get_host()))
+      return;
+    ++ranks_;
+    hosts_used_.insert(actor.get_host());
+  });
+}
+
+std::unique_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
+{
+  const int size    = comm->size();
+  auto communicator = std::make_unique<Communicator>(size);
+  communicator->id  = comm->id();
+  std::map<VertexId, int> ranks_at;
+  for (int rank = 0; rank < size; ++rank) {
+    const sg::ActorPtr actor = sg::Actor::by_pid(comm->group()->actor(rank));
+    // A member that has ended cannot take part any more; where it was does not matter.
+    const VertexId host = actor ? zone->vertex_of(actor->get_host()) : 0;
+    communicator->rank_hosts.push_back(host);
+    communicator->nic_position.push_back(ranks_at[host]++);
+  }
+  if (ranks_at.size() == 1)
+    communicator->obstacle = Fallback::one_host;
+  else if (communicator->tree = build_reduction_tree(fabric, communicator->rank_hosts); not communicator->tree)
+    communicator->obstacle = Fallback::not_on_tree;
+  return communicator;
+}
+
+Communicator& Simulation::communicator(MPI_Comm comm, int rank)
+{
+  std::unique_ptr<Communicator>& entry = communicators_[comm->id()];
+  if (not entry)
+    entry = describe(comm);
+  if (not entry->attached[static_cast<std::size_t>(rank)])
+    attach(comm, rank, *entry);
+  return *entry;
+}
+
+void Simulation::attach(MPI_Comm comm, int rank, Communicator& communicator)
+{
+  if (attribute_key_ == MPI_KEYVAL_INVALID)
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &attribute_key_, nullptr);
+  communicator.attached[static_cast<std::size_t>(rank)] = true;
+  if (communicator.id < 0) // MPI_COMM_WORLD is one object of all ranks, and lives as long as they do
+    return;
+  ++communicator.holders;
+  PMPI_Comm_set_attr(comm, attribute_key_, &communicator);
+}
+
+void Simulation::release(Communicator& communicator)
+{
+  if (--communicator.holders > 0)
+    return;
+  for (Aggregation& aggregation : switches)
+    aggregation.release_channel(communicator.id);
+  communicators_.erase(communicator.id);
+}
+
+bool Simulation::acquire_channels(const Communicator& communicator)
+{
+  const auto& nodes = communicator.tree->switches;
+  const bool all    = std::all_of(nodes.begin(), nodes.end(), [&](const TreeSwitch& node) {
+    return switches[static_cast<std::size_t>(node.index)].acquire_channel(communicator.id);
+  });
+  if (not all)
+    for (const TreeSwitch& node : nodes)
+      switches[static_cast<std::size_t>(node.index)].release_channel(communicator.id);
+  return all;
+}
+
+Fallback Simulation::decide(const Communicator& communicator, const CallSignature& signature, Bytes message)
+{
+  const int deciding = communicator.tree ? communicator.tree->switches.front().index : 0;
+  const CollectiveCall call{signature.collective, datatype_name(signature.datatype),
+                            operation_name(signature.operation), message};
+  if (const Fallback reason = decide_call(granularity, fabric.switch_model(deciding), call, communicator.size());
+      reason != Fallback::none)
+    return reason;
+  if (communicator.obstacle != Fallback::none)
+    return communicator.obstacle;
+  return acquire_channels(communicator) ? Fallback::none : Fallback::no_free_channel;
+}
+
+std::string Simulation::describe_deadlock() const
+{
+  std::ostringstream text;
+  text << "deadlock at " << sg::Engine::get_clock() << " s of simulated time: no rank can go on.";
+  std::map<int, const Communicator*> by_id;
+  for (const auto& [id, communicator] : communicators_)
+    by_id[id] = communicator.get();
+  for (const auto& [id, communicator] : by_id) {
+    for (const auto& call : communicator->pending()) {
+      std::vector<int> inside;
+      std::vector<int> missing;
+      for (int rank = 0; rank < communicator->size(); ++rank) {
+        if (call->inside[static_cast<std::size_t>(rank)])
+          inside.push_back(rank);
+        else if (call->entered < communicator->size())
+          missing.push_back(rank);
+      }
+      text << " On " << communicator->text() << ", " << call->signature.text() << " holds ranks " << some_of(inside);
+      if (not missing.empty())
+        text << " and waits for " << some_of(missing);
+      text << ".";
+    }
+  }
+  std::vector<int> alive;
+  for (const sg::ActorPtr& actor : sg::Engine::get_instance()->get_all_actors())
+    if (const int rank = mpi_rank(*actor); rank >= 0)
+      alive.push_back(rank);
+  std::sort(alive.begin(), alive.end());
+  text << " Ranks that have not ended: " << some_of(alive)
+       << ". Look for a receive without its send, or a collective that not all ranks of a communicator call.";
+  return text.str();
+}
+
+void Simulation::write_record() const
+{
+  if (record_path_.empty())
+    return;
+  const Record::Run run{fabric,
+                        granularity,
+                        ranks_,
+                        static_cast<int>(hosts_used_.size()),
+                        sg::Engine::get_clock(),
+                        switches,
+                        [this](LinkId link) { return zone->bytes_on_link(link); },
+                        algorithms};
+  const std::string beside = record_path_ + ".part";
+  std::ofstream file(beside);
+  file << record.to_json(run);
+  file.close();
+  if (not file || std::rename(beside.c_str(), record_path_.c_str()) != 0) {
+    std::perror(("weft: the record cannot be written to " + record_path_).c_str());
+    std::remove(beside.c_str());
+    std::fflush(nullptr);
+    ::_exit(2);
+  }
+}
+
+void Simulation::abort(const std::string& kind, const std::string& message)
+{
+  record.outcome = {kind, message};
+  write_record();
+  // Whoever asked for a record shows the message from there.
+  if (record_path_.empty())
+    std::fprintf(stderr, "weft: %s\n", message.c_str());
+  std::fflush(nullptr);
+  // Other ranks are in the middle of calls that will never end: nothing of the simulation can be taken down in order.
+  ::_exit(1);
+}
+
+} // namespace weft

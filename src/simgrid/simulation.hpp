@@ -1,0 +1,63 @@
+/* One run: the fabric, its zone, its switches' state, the communicators, the record.
+ *
+ * SMPI calls the registered algorithms without a context, and SimGrid's engine is one per process; so there is one
+ * Simulation, made by load_platform() and never deleted (SMPI frees communicators after everything else).
+ */
+#pragma once
+
+#include "collective/offload_policy.hpp"
+#include "fabric/fabric.hpp"
+#include "simgrid/communicator.hpp"
+#include "simgrid/fabric_zone.hpp"
+#include "simgrid/record.hpp"
+#include "smart_switch/aggregation.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+class Simulation {
+  std::unordered_map<int, std::unique_ptr<Communicator>> communicators_; // by id
+  std::string record_path_;
+  int attribute_key_ = MPI_KEYVAL_INVALID;
+  int ranks_         = 0;
+  std::set<const simgrid::s4u::Host*> hosts_used_;
+
+  void count_ranks_from_now_on();
+  std::unique_ptr<Communicator> describe(MPI_Comm comm) const;
+  void attach(MPI_Comm comm, int rank, Communicator& communicator);
+  bool acquire_channels(const Communicator& communicator);
+  std::string describe_deadlock() const;
+  void write_record() const;
+
+public:
+  const Fabric fabric;
+  const Granularity granularity;
+  FabricZone* zone = nullptr;
+  std::vector<Aggregation> switches; // by index in the fabric
+  Record record;
+  std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
+
+  /** Build the platform in the running engine. @p record_path may be empty: no record. */
+  static Simulation& create(Fabric fabric, Granularity granularity, std::string record_path, bool keep_events);
+  static Simulation& get();
+  Simulation(Fabric its_fabric, Granularity its_granularity, std::string record_path);
+
+  /** The state of a communicator of more than one rank, as seen by its rank @p rank. */
+  Communicator& communicator(MPI_Comm comm, int rank);
+  /** A rank frees a communicator; the last one gives its channels back. */
+  void release(Communicator& communicator);
+
+  /** Decide for a call of @p message bytes a rank; takes a channel where one is needed. */
+  Fallback decide(const Communicator& communicator, const CallSignature& signature, Bytes message);
+
+  /** End the process with status 1: the program cannot go on. The record says why. */
+  [[noreturn]] void abort(const std::string& kind, const std::string& message);
+};
+
+} // namespace weft
