@@ -1,0 +1,137 @@
+"""Latency of a collective by message size, once for each mode.
+
+A mode is a way to offload (`stream`, `message`) or the name of an SMPI algorithm or selector
+(`ompi`, `rdb`), which then runs on the hosts. The shipped benchmark is compiled once, and run once
+for each mode.
+"""
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weft import _core, launch, paths
+from weft.errors import WeftError
+from weft.launch import Plan, Request
+from weft.output import whole_file
+from weft.process import work_directory
+from weft.record import Record
+from weft.simgrid import SimGrid
+from weft.toolchain import compile_c
+from weft.units import join_sizes
+
+COLUMNS = ("collective", "mode", "ranks", "ppn", "bytes", "latency_us")
+_OFFLOADING = ("stream", "message")
+_INT_BYTES = 4
+
+Progress = Callable[[str, int], None]
+"""Called with the mode and the bytes whenever one size is done."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What to measure."""
+
+    fabric: str
+    ranks: int
+    sizes: Sequence[int]
+    modes: Sequence[str] = ("stream", "message", "ompi")
+    ppn: int | None = None
+    iterations: int = 10
+    privatize: bool = False
+    """The shipped benchmark has no global variables."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the CSV."""
+
+    collective: str
+    mode: str
+    ranks: int
+    ppn: int
+    bytes: int
+    latency_us: float
+
+
+def check(bench: Bench) -> None:
+    """Check what can be checked before anything is compiled or run."""
+    odd = [size for size in bench.sizes if size % _INT_BYTES]
+    if odd:
+        raise WeftError(
+            f"--sizes: found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+        )
+    simgrid = SimGrid()
+    for mode in bench.modes:
+        if mode not in _OFFLOADING:
+            launch.check_algorithm("--modes", mode, simgrid)
+    launch.choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
+
+
+def run(bench: Bench, progress: Progress | None = None) -> list[Row]:
+    """Measure all modes; the rows come in the order of the modes, then of the sizes."""
+    check(bench)
+    rows: list[Row] = []
+    with work_directory() as work:
+        program = work / "allreduce_latency"
+        compile_c(paths.example("allreduce_latency.c"), program)
+        for mode in bench.modes:
+            rows += _run_mode(bench, program, mode, progress or _no_progress)
+    return rows
+
+
+def _no_progress(mode: str, size: int) -> None:
+    pass
+
+
+def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> list[Row]:
+    plan = launch.prepare(_request(bench, program, mode))
+    rows: list[Row] = []
+
+    def take(line: str) -> None:
+        if not line.startswith("#"):
+            rows.append(_row(plan, mode, line))
+            progress(mode, rows[-1].bytes)
+
+    _check_ended(mode, launch.run(plan, take))
+    return rows
+
+
+def _request(bench: Bench, program: Path, mode: str) -> Request:
+    request = Request(
+        fabric=bench.fabric,
+        ranks=bench.ranks,
+        ppn=bench.ppn,
+        program=str(program),
+        arguments=(join_sizes(bench.sizes), str(bench.iterations)),
+        privatize=bench.privatize,
+    )
+    return replace(request, **_mode_options(mode))
+
+
+def _mode_options(mode: str) -> dict[str, Any]:
+    return {"offload": mode} if mode in _OFFLOADING else {"offload": "off", "fallback": mode}
+
+
+def _row(plan: Plan, mode: str, line: str) -> Row:
+    size, latency_us = line.split()[:2]
+    return Row("allreduce", mode, plan.request.ranks, plan.ppn, int(size), float(latency_us))
+
+
+def _check_ended(mode: str, record: Record) -> None:
+    if record.failed:
+        raise WeftError(f"bench: mode {mode}: {record.outcome.message}", record.exit_status)
+
+
+def latencies(rows: Sequence[Row], mode: str) -> dict[int, float]:
+    """Return the latency by size in one mode."""
+    return {row.bytes: row.latency_us for row in rows if row.mode == mode}
+
+
+def write_csv(rows: Sequence[Row], target: Path, option: str = "--csv") -> None:
+    """Write the long table, whole or not at all."""
+    with whole_file(option, target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([getattr(row, column) for column in COLUMNS] for row in rows)

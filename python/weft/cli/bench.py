@@ -1,0 +1,129 @@
+"""`weft bench`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from weft import bench as api
+from weft.bench import Bench, Row
+from weft.cli.common import (
+    fabric_option,
+    help_group,
+    output_option,
+    ppn_option,
+    progress_bar,
+    ranks_option,
+)
+from weft.output import check_distinct, check_writable
+from weft.plots import Series, check_format, plot_by_size
+from weft.report import console, new_table
+from weft.units import parse_sizes, plural
+
+_HELP = """
+Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message size, in the way of
+the OSU micro-benchmarks.
+
+A mode is `stream` or `message` (offloaded) or the name of an SMPI algorithm or selector, which
+then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast`, … Latencies are in microseconds:
+the mean over all ranks and calls. Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB,
+GiB.
+
+\b
+Examples:
+  weft bench allreduce --fabric tofino-4 -n 4
+  weft bench allreduce --fabric tofino-16 -n 32 --modes stream,rdb,lr --plot l.png
+  weft bench allreduce --fabric tofino-64x64 -n 512 --sizes 4,1KiB --csv latency.csv
+"""
+
+
+bench = help_group("bench", "Measure collectives on a simulated fabric.")
+
+
+@bench.command(help=_HELP, short_help="Measure MPI_Allreduce by message size.")
+@fabric_option
+@ranks_option
+@ppn_option
+@click.option(
+    "--sizes",
+    default="4:1MiB",
+    show_default=True,
+    metavar="SIZES",
+    help="A range that doubles (4:1MiB), or a list (4,1KiB,64KiB).",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Calls a size; few are enough, since a simulation has no noise.",
+)
+@click.option(
+    "--modes",
+    default="stream,message,ompi",
+    show_default=True,
+    metavar="MODE,…",
+    help="What to compare.",
+)
+@output_option("--csv", "csv_file", help="Write the table, one line a mode and size.")
+@output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
+def allreduce(
+    fabric: str,
+    ranks: int,
+    ppn: int | None,
+    sizes: str,
+    iterations: int,
+    modes: str,
+    csv_file: Path | None,
+    plot: Path | None,
+) -> None:
+    """Check, run, print, write."""
+    _check_outputs(csv_file, plot)
+    request = Bench(fabric, ranks, parse_sizes(sizes), _parse_modes(modes), ppn, iterations)
+    with progress_bar(len(request.sizes) * len(request.modes)) as progress:
+        rows = api.run(request, progress)
+    if csv_file is not None:
+        api.write_csv(rows, csv_file)
+    if plot is not None:
+        _plot(rows, request, plot)
+    _print(rows, request)
+
+
+def _parse_modes(text: str) -> list[str]:
+    modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
+    if not all(modes):
+        raise click.BadParameter(
+            f"found '{text}'; write names with commas between", param_hint="'--modes'"
+        )
+    return modes
+
+
+def _check_outputs(csv_file: Path | None, plot: Path | None) -> None:
+    if csv_file is not None:
+        check_writable("--csv", csv_file)
+    if plot is not None:
+        check_format("--plot", plot)
+        check_writable("--plot", plot)
+    check_distinct({"--csv": csv_file, "--plot": plot})
+
+
+def _title(rows: Sequence[Row], request: Bench) -> str:
+    return (
+        f"MPI_Allreduce on {request.fabric}, {plural(request.ranks, 'rank')}, {rows[0].ppn} a host"
+    )
+
+
+def _print(rows: Sequence[Row], request: Bench) -> None:
+    on = console()
+    table = new_table(f"{_title(rows, request)}: latency (us)", on)
+    for name in ("bytes", *request.modes):
+        table.add_column(name, justify="right", no_wrap=True)
+    columns = [api.latencies(rows, mode) for mode in request.modes]
+    for size in request.sizes:
+        table.add_row(str(size), *(f"{column[size]:.2f}" for column in columns))
+    on.print(table)
+
+
+def _plot(rows: Sequence[Row], request: Bench, target: Path) -> None:
+    series = [Series(mode, api.latencies(rows, mode), k) for k, mode in enumerate(request.modes)]
+    plot_by_size(series, _title(rows, request), [target], "--plot")

@@ -1,0 +1,140 @@
+"""`weft demo`."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from weft import demo as api
+from weft import paths
+from weft.cli.common import progress_bar
+from weft.demo import COMPARISONS, HOSTS, Results
+from weft.measured import PAPER_ERROR
+from weft.report import console, new_table
+
+_HELP = """
+Compare simulated Allreduce latencies with those measured on a real Tofino.
+
+Runs the shipped benchmark on four hosts on a 100 Gb/s Tofino, offloaded and not, prints each size
+beside the measurement (in microseconds), and draws latency by message size and by the number of
+hosts. Takes some seconds.
+
+\b
+Example:
+  weft demo --out my-demo
+"""
+
+
+@click.command(help=_HELP, short_help="Compare simulated latencies with measured ones.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("weft-demo"),
+    show_default=True,
+    help="Directory for tables and figures.",
+)
+def demo(out: Path) -> None:
+    """Run, print, draw."""
+    api.check_directory(out)
+    with progress_bar(api.simulations()) as progress:
+        results = api.run(progress)
+    on = console()
+    _print_by_size(results, on)
+    _print_errors(results, on)
+    _print_by_hosts(results, on)
+    _print_files(api.write_files(results, out), on)
+    _print_next(on)
+
+
+def _print_by_size(results: Results, on: Console) -> None:
+    table = new_table(
+        "MPI_Allreduce, 4 hosts x 1 rank: latency in us, and how far the simulation is off", on
+    )
+    table.add_column("bytes", justify="right")
+    for name in ("mpitofino", "stream", "", "message", "", "Open MPI tuned", "ompi", ""):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_section()
+    for size in results.real["mpitofino_us"]:
+        table.add_row(str(size), *_cells(results, size))
+    on.print(table)
+    on.print(
+        "mpitofino and Open MPI tuned are measured; stream, message and ompi are simulated.\n",
+        soft_wrap=True,
+    )
+
+
+def _cells(results: Results, size: int) -> list[str]:
+    cells: list[str] = []
+    shown = ""
+    for comparison in COMPARISONS:
+        real = results.real[comparison.measured][size]
+        if comparison.measured != shown:
+            cells.append(f"{real:.2f}")
+            shown = comparison.measured
+        simulated = results.simulated(comparison.mode)[size]
+        cells += [f"{simulated:.2f}", f"{simulated / real - 1:+.1%}"]
+    return cells
+
+
+def _print_errors(results: Results, on: Console) -> None:
+    table = new_table(
+        "Error over all sizes, logarithmic: exp(mean |ln(simulated / measured)|) - 1", on
+    )
+    for name, justify in (
+        ("mode", "left"),
+        ("against", "left"),
+        ("mean", "right"),
+        ("worst", "right"),
+    ):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for comparison in COMPARISONS:
+        error = results.error(comparison)
+        name = comparison.measured.removesuffix("_us")
+        table.add_row(comparison.mode, name, f"{error.mean:.1%}", f"{error.worst:.1%}")
+    table.add_row("Belbeisi et al., CF '26", "mpitofino", f"{PAPER_ERROR:.0%}", "")
+    on.print(table)
+    on.print()
+
+
+def _print_by_hosts(results: Results, on: Console) -> None:
+    table = new_table(
+        "MPI_Allreduce of 1 KiB by the number of hosts, one rank each: simulated latency in us", on
+    )
+    table.add_column("hosts", justify="right")
+    for comparison in COMPARISONS:
+        table.add_column(comparison.mode, justify="right")
+    for hosts in HOSTS:
+        table.add_row(str(hosts), *(f"{results.hosts(one.mode)[hosts]:.2f}" for one in COMPARISONS))
+    on.print(table)
+    on.print()
+
+
+def _print_files(files: Sequence[Path], on: Console) -> None:
+    on.print("Written:", soft_wrap=True)
+    for path in files:
+        on.print(f"  {path}", soft_wrap=True)
+
+
+def _print_next(on: Console) -> None:
+    weft, source = _shown(Path(sys.argv[0])), _shown(paths.example("allreduce_latency.c"))
+    on.print("\nTry next:", soft_wrap=True)
+    bench_options = "--fabric tofino-16 -n 64 --modes stream,ompi,rdb --plot latency.png"
+    run_options = "--fabric tofino-16 -n 16 --trace timeline.json"
+    for command in (
+        f"{weft} fabric show tofino-4",
+        f"{weft} bench allreduce {bench_options}",
+        f"{weft} cc {source} -o latency && {weft} run {run_options} -- ./latency",
+    ):
+        on.print(f"  {command}", soft_wrap=True, markup=False)
+
+
+def _shown(path: Path) -> str:
+    """Return the shortest way to write it."""
+    own = Path("examples") / path.name
+    if own.exists():
+        return str(own)
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative

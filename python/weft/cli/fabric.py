@@ -1,0 +1,53 @@
+"""`weft fabric`."""
+
+import click
+
+from weft import _core
+from weft.cli.common import help_group
+
+_GROUP = "Look at fabrics: what they are, and what is wrong with them."
+
+fabric = help_group("fabric", _GROUP)
+
+
+@fabric.command(name="list", help="List the fabrics that weft brings along.")
+def list_fabrics() -> None:
+    """Print name and description of each."""
+    names = _core.list_fabrics()
+    width = max(map(len, names), default=0)
+    for name in names:
+        click.echo(f"{name:{width}}  {_core.load_fabric(name).description}")
+
+
+_SHOW = """
+Show what a fabric is: hosts, links, switches, and what the switches can do.
+
+\b
+Example:
+  weft fabric show tofino-4
+"""
+
+
+@fabric.command(help=_SHOW, short_help="Show what a fabric is.")
+@click.argument("fabric", metavar="FILE|NAME")
+def show(fabric: str) -> None:
+    """Print the description."""
+    click.echo(_core.load_fabric(fabric).describe().rstrip("\n"))
+
+
+_CHECK = """
+Check a fabric file, and prove that every host-to-host route goes through a switch.
+
+Exit status 0 when it holds, 2 with one message when it does not.
+
+\b
+Example:
+  weft fabric check my-fabric.toml
+"""
+
+
+@fabric.command(help=_CHECK, short_help="Check a fabric file, and prove its routes.")
+@click.argument("fabric", metavar="FILE|NAME")
+def check(fabric: str) -> None:
+    """Print what was proven."""
+    click.echo(_core.load_fabric(fabric).check().rstrip("\n"))

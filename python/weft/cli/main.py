@@ -1,0 +1,82 @@
+"""The entry point: every error becomes one message and an exit status, never a traceback."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+import click
+
+from weft.errors import USER_ERROR, Interrupted, WeftError
+from weft.process import raise_on_signals
+
+_BROKEN_PIPE = 141
+
+
+def main() -> None:
+    """Run the command line and leave."""
+    sys.exit(_guarded(_run))
+
+
+def _run() -> int:
+    from weft.cli.root import weft
+
+    status = weft.main(standalone_mode=False)
+    sys.stdout.flush()
+    return status if isinstance(status, int) else 0
+
+
+def _guarded(run: Callable[[], int]) -> int:
+    try:
+        raise_on_signals()
+        return run()
+    except click.ClickException as error:
+        return _say(_click_message(error), USER_ERROR)
+    except WeftError as error:
+        return _say(str(error), error.exit_status)
+    except Interrupted as error:
+        return _say("interrupted", 128 + error.signum)
+    except BrokenPipeError:
+        _close_stdout()
+        return _BROKEN_PIPE
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return _say(f"the system refused: {error.strerror or error}{where}", USER_ERROR)
+    except ImportError as error:
+        return _say(
+            f"installation: {error}; build weft again with `make demo` or `make test`", USER_ERROR
+        )
+    except Exception as error:
+        if not _is_core_error(error):
+            raise
+        return _say(str(error), USER_ERROR)
+
+
+def _is_core_error(error: Exception) -> bool:
+    from weft import _core
+
+    return isinstance(error, _core.UserError)
+
+
+def _click_message(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return message
+    return f"{message.rstrip('.')}; see `{context.command_path} --help`"
+
+
+def _say(message: str, status: int) -> int:
+    """Say it, unless nobody listens."""
+    with suppress(OSError):
+        print(f"weft: {message}", file=sys.stderr, flush=True)
+    return status
+
+
+def _close_stdout() -> None:
+    """Keep Python from complaining again when it flushes what nobody reads."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

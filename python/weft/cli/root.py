@@ -1,0 +1,44 @@
+"""The command `weft` itself."""
+
+import click
+
+from weft import _core
+from weft.cli.bench import bench
+from weft.cli.common import help_group
+from weft.cli.compilers import cc, cxx, f90
+from weft.cli.demo import demo
+from weft.cli.fabric import fabric
+from weft.cli.run import run
+
+_HELP = """
+Simulate MPI programs on clusters whose switches compute.
+
+weft runs an unmodified MPI program (C, C++, Fortran) on a simulated fabric of hosts, links and
+smart switches, and says how long its collectives take when the switches do them, and when the
+hosts do.
+
+\b
+A first run:
+  weft cc hello.c -o hello
+  weft run --fabric tofino-4 -n 4 -- ./hello
+
+\b
+Words:
+  fabric    the network: hosts, NICs, links, switches; a TOML file or a shipped name
+  offload   let the switches do a collective
+  fallback  the algorithm on the hosts, for what is not offloaded
+  stream    offloaded as a packet pipeline does it, packet by packet
+  message   offloaded by store and forward, a message a rank
+  ppn       ranks a host
+"""
+
+
+weft = click.version_option(
+    _core.version,
+    "-V",
+    "--version",
+    message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
+)(help_group("weft", _HELP))
+
+for command in (run, bench, fabric, demo, cc, cxx, f90):
+    weft.add_command(command)

@@ -1,0 +1,301 @@
+"""Run an MPI program on a fabric: check everything first, run SimGrid, make the record.
+
+    request = Request(fabric="tofino-4", ranks=4, program="./a.out")
+    record = run(prepare(request))
+
+`prepare` raises a `WeftError` for whatever the user can mend; nothing has been started then. What
+happens in the simulation, a crash or a deadlock of the program included, is in the record's
+outcome.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from weft import _core, outcome, paths
+from weft.errors import WeftError, suggestion
+from weft.process import Ended, run_child, work_directory
+from weft.program import check_program, find_program
+from weft.record import EventPart, FabricPart, OutcomePart, Record
+from weft.simgrid import SimGrid
+from weft.timeline import write_timeline
+
+Offload = Literal["stream", "message", "off"]
+OFFLOADS: tuple[Offload, ...] = ("stream", "message", "off")
+DEFAULT_FALLBACK = "ompi"
+
+_OWN_SETTINGS = {
+    "smpi/np": "-n",
+    "smpi/hostfile": "--ppn",
+    "smpi/tmpdir": "the environment variable TMPDIR",
+    "smpi/replay": "no option yet",
+    "tracing": "--trace",
+    "tracing/filename": "--trace",
+}
+
+# SimGrid speaks only of what weft does not say itself. Its reports of a deadlock and of MPI_Abort
+# go to files.
+_SILENCE = (
+    "no_loc",
+    "root.fmt:simgrid:%e%m%n",
+    "xbt_cfg.thres:warning",
+    "smpi.thres:warning",
+    "smpi_config.thres:warning",
+    "smpi_utils.thres:info",
+    "smpi_bench.thres:info",
+    "smpi_kernel.thres:error",
+)
+_LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": outcome.MPI_LOG}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run and how; nothing of it is checked yet."""
+
+    fabric: str
+    """Name of a shipped fabric, or the path of a fabric file."""
+    ranks: int
+    program: str
+    arguments: tuple[str, ...] = ()
+    ppn: int | None = None
+    """Ranks a host; by default one while there are hosts enough, else as few as possible."""
+    offload: Offload = "stream"
+    fallback: str | None = None
+    """SMPI algorithm of every Allreduce that is not offloaded; by default Open MPI's choice."""
+    config: tuple[str, ...] = ()
+    """SimGrid settings, KEY:VALUE, which come after weft's own."""
+    host_speed: str | None = None
+    """Speed of this machine, `10Gf` or `auto`; by default computation takes no simulated time."""
+    privatize: bool = True
+    """Give each rank its own global variables, at the cost of a copy of the program a rank."""
+    timeout_s: float | None = None
+    """Wall time after which the run is given up."""
+    timeline: Path | None = None
+    """Where to write what every rank and switch did when."""
+    command: tuple[str, ...] = ()
+    """What the user typed, for the record."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A request that has passed all checks."""
+
+    request: Request
+    fabric: _core.Fabric
+    program: Path
+    ppn: int
+    simgrid: SimGrid = field(default_factory=SimGrid)
+
+    @property
+    def placement(self) -> list[str]:
+        """The host of each rank, block by block."""
+        return [self.fabric.hosts[rank // self.ppn] for rank in range(self.request.ranks)]
+
+    @property
+    def argv0(self) -> str:
+        """The program as the user wrote it, or where PATH has it."""
+        return self.request.program if "/" in self.request.program else str(self.program.absolute())
+
+    @property
+    def hosts_used(self) -> int:
+        """The number of hosts that have a rank."""
+        return -(-self.request.ranks // self.ppn)
+
+
+def prepare(request: Request) -> Plan:
+    """Check a request: fabric, placement, algorithm, settings, program."""
+    simgrid = SimGrid()
+    fabric = _core.load_fabric(request.fabric)
+    ppn = choose_ppn(fabric, request.ranks, request.ppn)
+    if request.fallback is not None:
+        check_algorithm("--fallback", request.fallback, simgrid)
+    _check_settings(request, simgrid)
+    program = find_program(request.program)
+    check_program(program)
+    return Plan(request, fabric, program, ppn, simgrid)
+
+
+def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None) -> int:
+    """Return the ranks a host, when all ranks find a core."""
+    hosts, cores = len(fabric.hosts), fabric.cores_per_host
+    has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
+    if ranks > hosts * cores:
+        raise WeftError(
+            f"-n: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"
+            " take fewer ranks or a larger fabric"
+        )
+    least = -(-ranks // hosts)
+    chosen = least if ppn is None else ppn
+    if not least <= chosen <= cores:
+        raise WeftError(
+            f"--ppn: found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
+            " ranks a host; choose one of these, or leave --ppn out"
+        )
+    return chosen
+
+
+def check_algorithm(option: str, name: str, simgrid: SimGrid) -> None:
+    """Prove that SMPI has this algorithm for an Allreduce."""
+    known = simgrid.algorithms("allreduce")
+    if name not in known:
+        raise WeftError(
+            f"{option}: found '{name}', which is no Allreduce algorithm of SMPI;"
+            f" {suggestion(name, known)}"
+        )
+
+
+def _check_settings(request: Request, simgrid: SimGrid) -> None:
+    speed = _speed_settings(request.host_speed)
+    if speed and (reason := simgrid.rejects(speed)):
+        raise WeftError(
+            f"--host-speed: found '{request.host_speed}', which SimGrid does not accept ({reason});"
+            " write for example 10Gf (10^10 operations a second), or auto to measure it"
+        )
+    for setting in request.config:
+        _check_form(setting)
+    if request.config and (reason := simgrid.rejects(list(request.config))):
+        raise _rejected(request, simgrid, reason)
+
+
+def _rejected(request: Request, simgrid: SimGrid, reason: str) -> WeftError:
+    known = simgrid.options()
+    for setting in request.config:
+        key = setting.partition(":")[0]
+        if key not in known:
+            return WeftError(
+                f"--cfg: found '{key}', which is no option of SimGrid; {suggestion(key, known)}"
+            )
+    return WeftError(f"--cfg: SimGrid does not accept {' '.join(request.config)}: {reason}")
+
+
+def _check_form(setting: str) -> None:
+    key, colon, value = setting.partition(":")
+    if not (key and colon and value) or set(setting) & set(" \t\n,"):
+        raise WeftError(
+            f"--cfg: found '{setting}'; write KEY:VALUE without blanks and commas,"
+            " for example --cfg contexts/stack-size:16384"
+        )
+    if key in _OWN_SETTINGS:
+        raise WeftError(f"--cfg: weft sets {key} itself; use {_OWN_SETTINGS[key]}")
+
+
+def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
+    """Run the program; its output goes where weft's own goes, or line by line to `on_line`."""
+    with work_directory() as work:
+        (work / "hosts").write_text("".join(f"{host}\n" for host in plan.placement))
+        ended = run_child(
+            build_command(plan, work),
+            _environment(plan, work),
+            timeout_s=plan.request.timeout_s,
+            on_line=on_line,
+        )
+        record = _make_record(plan, work, ended)
+        if plan.request.timeline is not None:
+            write_timeline(work / "trace.paje", record, plan.request.timeline)
+    return record
+
+
+def build_command(plan: Plan, work: Path) -> list[str]:
+    """Return the command line of SimGrid's launcher; the program's arguments come untouched."""
+    return [
+        str(plan.simgrid.launcher),
+        plan.argv0,
+        *(f"--log={setting}" for setting in _log_settings(work)),
+        *(f"--cfg={setting}" for setting in _settings(plan, work)),
+        str(paths.platform_library()),
+        "--",
+        *plan.request.arguments,
+    ]
+
+
+def _log_settings(work: Path) -> list[str]:
+    files = [f"{category}.app:file:{work / name}" for category, name in _LOG_FILES.items()]
+    return [*_SILENCE, *files, *(f"{category}.add:0" for category in _LOG_FILES)]
+
+
+def _settings(plan: Plan, work: Path) -> list[str]:
+    request = plan.request
+    return [
+        f"smpi/np:{request.ranks}",
+        f"smpi/hostfile:{work / 'hosts'}",
+        f"smpi/tmpdir:{work}",
+        f"smpi/privatization:{'dlopen' if request.privatize else 'no'}",
+        "precision/timing:1e-9",
+        "network/model:SMPI",
+        "exception/cutpath:yes",
+        f"smpi/coll-selector:{DEFAULT_FALLBACK}",
+        *([f"smpi/allreduce:{request.fallback}"] if request.fallback else []),
+        *(_speed_settings(request.host_speed) or ["smpi/simulate-computation:no"]),
+        *(_trace_settings(work) if request.timeline else []),
+        *request.config,
+    ]
+
+
+def _speed_settings(speed: str | None) -> list[str]:
+    return [f"smpi/host-speed:{speed}", "smpi/simulate-computation:yes"] if speed else []
+
+
+def _trace_settings(work: Path) -> list[str]:
+    return [
+        "tracing:yes",
+        f"tracing/filename:{work / 'trace.paje'}",
+        "tracing/smpi:yes",
+        "tracing/smpi/computing:yes",
+        "tracing/smpi/display-sizes:yes",
+        "tracing/precision:9",
+    ]
+
+
+def _environment(plan: Plan, work: Path) -> dict[str, str]:
+    ours = {
+        "WEFT_FABRIC": plan.fabric.file,
+        "WEFT_OFFLOAD": plan.request.offload,
+        "WEFT_RECORD": str(work / "record.json"),
+        **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
+    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+    return plan.simgrid.environment({**inherited, **ours})
+
+
+def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
+    request = plan.request
+    record = outcome.read_raw_record(work / "record.json") or _empty_record(plan)
+    record.outcome, record.exit_status = outcome.judge(
+        record.outcome, ended, work, request.timeout_s
+    )
+    record.ranks, record.hosts_used = request.ranks, plan.hosts_used
+    record.program = str(plan.program.absolute())
+    record.arguments = list(request.arguments)
+    record.command = list(request.command)
+    record.ppn = plan.ppn
+    record.fallback = request.fallback or DEFAULT_FALLBACK
+    record.config = list(request.config)
+    record.wall_time_s = ended.wall_time_s
+    record.cpu_time_s = ended.cpu_time_s
+    record.peak_memory_bytes = ended.peak_memory_bytes
+    return record
+
+
+def _empty_record(plan: Plan) -> Record:
+    """Return the record of a run that ended before libweft.so could write its part."""
+    fabric = plan.fabric
+    return Record(
+        weft=_core.version,
+        simgrid=_core.simgrid_version,
+        fabric=FabricPart(
+            name=fabric.name,
+            file=fabric.file,
+            topology=fabric.topology,
+            hosts=len(fabric.hosts),
+            switches=len(fabric.switches),
+            links=fabric.links,
+        ),
+        ranks=plan.request.ranks,
+        hosts_used=plan.hosts_used,
+        offload=plan.request.offload,
+        outcome=OutcomePart(kind="unfinished"),
+        simulated_time_s=0.0,
+        events=list[EventPart](),
+    )

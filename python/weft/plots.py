@@ -1,0 +1,119 @@
+"""Figures, made from rows of a bench and tables of measurements."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+from weft.output import whole_path
+from weft.units import format_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".pdf", ".svg")
+# Okabe and Ito's colours, which the colour-blind can tell apart; each with its own dash and marker.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_DASHES = (
+    "solid",
+    (0, (6, 2)),
+    (0, (2, 1.5)),
+    "dashdot",
+    (0, (1, 1)),
+    (0, (8, 2, 1, 2)),
+    (0, (4, 4)),
+)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve; measured ones are markers without a line."""
+
+    label: str
+    points: Mapping[int, float]
+    colour: int
+    measured: bool = False
+
+
+def check_format(option: str, target: Path) -> None:
+    """Prove that a figure can be written to a file of this name."""
+    if target.suffix.lower() not in FORMATS:
+        raise WeftError(
+            f"{option}: found '{target}'; its name must end in one of {', '.join(FORMATS)}"
+        )
+
+
+def plot_by_size(
+    series: Sequence[Series], title: str, targets: Sequence[Path], option: str
+) -> None:
+    """Draw latency by message size on logarithmic axes."""
+    figure, axes = _figure(title)
+    _draw(axes, series)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    sizes = sorted({size for one in series for size in one.points})
+    ticks = sizes[::2] if len(sizes) > 10 else sizes
+    axes.set_xticks(ticks, [format_size(size) for size in ticks], rotation=40, ha="right")
+    axes.set_xlabel("message size")
+    _plain_latency_axis(axes)
+    _save(figure, targets, option)
+
+
+def plot_by_hosts(
+    series: Sequence[Series], title: str, targets: Sequence[Path], option: str
+) -> None:
+    """Draw latency by the number of hosts on linear axes from zero."""
+    figure, axes = _figure(title)
+    _draw(axes, series)
+    axes.set_xticks(sorted({hosts for one in series for hosts in one.points}))
+    axes.set_xlabel("hosts, one rank each")
+    axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
+    axes.set_ylabel("latency (µs)")
+    _save(figure, targets, option)
+
+
+def _figure(title: str) -> "tuple[Figure, Axes]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _draw(axes: "Axes", series: Sequence[Series]) -> None:
+    for one in series:
+        k = one.colour % len(_COLOURS)
+        look = _measured_look(k) if one.measured else _simulated_look(k)
+        axes.plot(
+            list(one.points), list(one.points.values()), label=one.label, color=_COLOURS[k], **look
+        )
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _measured_look(k: int) -> dict[str, Any]:
+    return {"linestyle": "none", "marker": _MARKERS[k], "markersize": 6, "markerfacecolor": "none"}
+
+
+def _simulated_look(k: int) -> dict[str, Any]:
+    return {"linestyle": _DASHES[k], "linewidth": 1.8}
+
+
+def _plain_latency_axis(axes: "Axes") -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylabel("latency (µs)")
+
+
+def _save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
+    for target in targets:
+        with whole_path(option, target) as path:
+            figure.savefig(path, format=target.suffix[1:].lower(), dpi=160)

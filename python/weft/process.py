@@ -1,0 +1,178 @@
+"""A child process that never outlives weft, and the signals that stop both.
+
+weft's own SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is
+cleaned up on the way out. The child does not see the terminal's Ctrl-C: SimGrid would print the
+state of every rank. weft ends it instead.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from weft.errors import Interrupted, WeftError
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S = 2.0
+
+
+def raise_on_signals() -> None:
+    """Turn the signals that ask to stop into exceptions."""
+    for signum in _STOPPING:
+        if signal.getsignal(signum) is not signal.SIG_IGN:
+            signal.signal(signum, _raise)
+
+
+def _raise(signum: int, _frame: FrameType | None) -> None:
+    ignore_signals()
+    raise Interrupted(signum)
+
+
+def ignore_signals() -> None:
+    """Let nothing disturb the cleaning up."""
+    for signum in _STOPPING:
+        signal.signal(signum, signal.SIG_IGN)
+
+
+@contextmanager
+def work_directory() -> Iterator[Path]:
+    """Make the one directory for everything temporary.
+
+    SimGrid's options allow no blank, comma or colon in its name.
+    """
+    with tempfile.TemporaryDirectory(
+        prefix="weft-", dir=_temporary_root(), ignore_cleanup_errors=True
+    ) as name:
+        yield Path(name)
+
+
+def _temporary_root() -> str:
+    candidates = [tempfile.gettempdir(), "/tmp", "/var/tmp"]
+    for path in candidates:
+        if not set(path) & set(" \t\n,:") and os.access(path, os.W_OK | os.X_OK):
+            return path
+    raise WeftError(
+        f"temporary directory: cannot use {candidates[0]}; set TMPDIR to a writable directory"
+        " without blanks, commas or colons in its name"
+    )
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended; `returncode` is the negative signal number where a signal killed it."""
+
+    returncode: int
+    timed_out: bool
+    wall_time_s: float
+    cpu_time_s: float
+    peak_memory_bytes: int
+
+
+def run_child(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    timeout_s: float | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> Ended:
+    """Run a command to its end.
+
+    Its standard output goes line by line to `on_line`, or where weft's own goes.
+    """
+    start = time.monotonic()
+    child = _start(command, environment, capture=on_line is not None)
+    clock = _Clock(child, timeout_s)
+    try:
+        if on_line is not None:
+            _read_lines(child.stdout, on_line)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        clock.cancel()
+        if child.returncode is None:
+            _stop(child)
+        if child.stdout is not None:
+            child.stdout.close()
+    return Ended(
+        returncode=child.returncode,
+        timed_out=clock.rang,
+        wall_time_s=time.monotonic() - start,
+        cpu_time_s=usage.ru_utime + usage.ru_stime,
+        peak_memory_bytes=usage.ru_maxrss * 1024,
+    )
+
+
+class _Clock:
+    """Kills a child that takes too long."""
+
+    def __init__(self, child: "subprocess.Popen[str]", timeout_s: float | None) -> None:
+        self.rang = False
+        self._child = child
+        self._timer = threading.Timer(timeout_s, self._ring) if timeout_s is not None else None
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _ring(self) -> None:
+        self.rang = True
+        _signal(self._child, signal.SIGKILL)
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], *, capture: bool
+) -> "subprocess.Popen[str]":
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL if capture else None,
+            stdout=subprocess.PIPE if capture else None,
+            text=True,
+            errors="replace",
+            process_group=0 if _own_group(capture=capture) else None,
+        )
+    except OSError as error:
+        raise WeftError(f"SimGrid: cannot start {command[0]}: {error.strerror}") from None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _own_group(*, capture: bool) -> bool:
+    """Only the terminal's foreground group may read from it: a program that might stays in ours."""
+    return capture or not sys.stdin or not sys.stdin.isatty()
+
+
+def _read_lines(stream: IO[str] | None, on_line: Callable[[str], None]) -> None:
+    for line in stream or ():
+        on_line(line.rstrip("\n"))
+
+
+def _stop(child: "subprocess.Popen[str]") -> None:
+    _signal(child, signal.SIGTERM)
+    try:
+        child.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        _signal(child, signal.SIGKILL)
+        child.wait()
+
+
+def _signal(child: "subprocess.Popen[str]", signum: int) -> None:
+    with suppress(ProcessLookupError):
+        if os.getpgid(child.pid) == child.pid:
+            os.killpg(child.pid, signum)
+        else:
+            os.kill(child.pid, signum)

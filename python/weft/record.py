@@ -1,0 +1,220 @@
+"""The record of a run: everything that weft shows is made from it.
+
+libweft.so writes its part while SimGrid runs; `weft run` adds the command, the outcome and the
+times, and writes the file. The classes below are the schema. What a newer weft wrote beside it is
+kept in `extra` and written again.
+"""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from weft.errors import WeftError
+from weft.output import whole_file
+
+SCHEMA = "weft-run/1"
+
+
+@dataclass(kw_only=True)
+class _Entry:
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read it; a missing key is a KeyError."""
+        names = {item.name for item in dataclasses.fields(cls)} - {"extra"}
+        known = {name: cls._read(name, value) for name, value in data.items() if name in names}
+        lacking = [name for name in cls._required() if name not in known]
+        if lacking:
+            raise KeyError(lacking[0])
+        return cls(**known, extra={name: data[name] for name in data if name not in names})
+
+    @classmethod
+    def _required(cls) -> list[str]:
+        missing = dataclasses.MISSING
+        return [
+            item.name
+            for item in dataclasses.fields(cls)
+            if item.default is missing and item.default_factory is missing
+        ]
+
+    @classmethod
+    def _read(cls, name: str, value: Any) -> Any:
+        return value
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `json` writes."""
+        data = dataclasses.asdict(self)
+        return {**_without_extra(data), **self.extra}
+
+
+def _without_extra(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_extra(item) for item in value]
+    if isinstance(value, dict) and "extra" in value:
+        own = {name: _without_extra(item) for name, item in value.items() if name != "extra"}
+        return {**own, **value["extra"]}
+    return value
+
+
+@dataclass(kw_only=True)
+class FabricPart(_Entry):
+    """The fabric that the program ran on."""
+
+    name: str
+    file: str
+    topology: str
+    hosts: int
+    switches: int
+    links: int
+
+
+@dataclass(kw_only=True)
+class OutcomePart(_Entry):
+    """How the run ended.
+
+    `completed`, `exit` (with a status other than 0), `signal`, `abort` (MPI_Abort), `deadlock`,
+    `mismatch` (ranks called different collectives), `timeout` or `unfinished`.
+    """
+
+    kind: str
+    message: str = ""
+
+
+@dataclass(kw_only=True)
+class CollectivePart(_Entry):
+    """Calls of one collective, for communicators of one size, that went one way for one reason."""
+
+    collective: str
+    communicator_size: int
+    datatype: str
+    op: str
+    path: str
+    reason: str
+    algorithm: str
+    calls: int
+    bytes: int
+    total_time_s: float
+    max_time_s: float
+
+    @property
+    def offloaded(self) -> bool:
+        """Whether the switches did it."""
+        return self.path != "fallback"
+
+    @property
+    def mean_time_s(self) -> float:
+        """Time of one rank in one call."""
+        return self.total_time_s / max(1, self.calls * self.communicator_size)
+
+
+@dataclass(kw_only=True)
+class SwitchPart(_Entry):
+    """What one switch did."""
+
+    name: str
+    preset: str = ""
+    offloaded: int
+    bytes_reduced: int
+    bytes_multicast: int
+    slots_used_max: int
+    channels_used_max: int
+
+
+@dataclass(kw_only=True)
+class LinkPart(_Entry):
+    """What one direction of a cable carried."""
+
+    name: str
+    bandwidth_Bps: float  # noqa: N815 (the file's name for it)
+    bytes: float
+    utilisation: float
+
+
+@dataclass(kw_only=True)
+class EventPart(_Entry):
+    """One collective in a switch; `start_s` is when the last contribution arrived."""
+
+    switch: str
+    communicator: int
+    collective: str
+    ranks: int
+    bytes: int
+    start_s: float
+    end_s: float
+
+
+_LISTS: dict[str, type[_Entry]] = {
+    "collectives": CollectivePart,
+    "switches": SwitchPart,
+    "links": LinkPart,
+    "events": EventPart,
+}
+
+
+@dataclass(kw_only=True)
+class Record(_Entry):
+    """One run. Times are simulated, but for the simulator's own `wall_time_s` and `cpu_time_s`."""
+
+    schema: str = SCHEMA
+    weft: str
+    simgrid: str
+    fabric: FabricPart
+    ranks: int
+    hosts_used: int
+    offload: str
+    outcome: OutcomePart
+    simulated_time_s: float
+    collectives: list[CollectivePart] = field(default_factory=list)
+    switches: list[SwitchPart] = field(default_factory=list)
+    links: list[LinkPart] = field(default_factory=list)
+    events: list[EventPart] = field(default_factory=list)
+    program: str = ""
+    arguments: list[str] = field(default_factory=list)
+    command: list[str] = field(default_factory=list)
+    ppn: int = 1
+    fallback: str = ""
+    config: list[str] = field(default_factory=list)
+    exit_status: int = 0
+    wall_time_s: float = 0.0
+    cpu_time_s: float = 0.0
+    peak_memory_bytes: int = 0
+
+    @classmethod
+    def _read(cls, name: str, value: Any) -> Any:
+        if name in _LISTS:
+            return [_LISTS[name].from_json(item) for item in value]
+        parts: dict[str, type[_Entry]] = {"fabric": FabricPart, "outcome": OutcomePart}
+        return parts[name].from_json(value) if name in parts else value
+
+    @property
+    def failed(self) -> bool:
+        """Whether the program did not end well."""
+        return self.outcome.kind != "completed"
+
+
+def read_record(path: Path) -> Record:
+    """Read a record from a file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise WeftError(
+                f"record: {path} has the schema '{data['schema']}'; allowed is '{SCHEMA}'"
+            )
+        return Record.from_json(data)
+    except OSError as error:
+        raise WeftError(f"record: cannot read {path}: {error.strerror}") from None
+    except (ValueError, TypeError) as error:
+        raise WeftError(f"record: {path} is no record of a run: {error}") from None
+    except KeyError as error:
+        raise WeftError(f"record: {path} is no record of a run: {error} is missing") from None
+
+
+def write_record(record: Record, target: Path, option: str = "--json") -> None:
+    """Write a record, whole or not at all."""
+    with whole_file(option, target) as file:
+        json.dump(record.to_json(), file, indent=1)
+        file.write("\n")

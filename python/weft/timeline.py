@@ -1,0 +1,190 @@
+"""A run as a timeline that opens in Perfetto (Chrome's trace event format).
+
+SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the
+record. Both become complete events (`"ph": "X"`) in the order of their start: a track a rank in
+the process `ranks`, a track a switch in the process `switches`. The Paje trace is ordered by time,
+so that the events come out in order when each waits for those that began before it; no more of it
+is held in memory than is open.
+"""
+
+import heapq
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from weft.output import whole_file
+from weft.record import EventPart, Record
+
+_RANKS, _SWITCHES = 1, 2
+_DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
+
+Event = dict[str, Any]
+
+
+@dataclass
+class State:
+    """One thing that one rank did; `end_s` is missing while it lasts."""
+
+    container: str
+    name: str
+    start_s: float
+    count: int | None = None
+    """Elements that the call moves."""
+    end_s: float | None = None
+
+
+@dataclass
+class PajeReader:
+    """Turns the lines of a Paje trace into states, in the order of their start."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    now_s: float = 0.0
+    _open: dict[str, list[State]] = field(default_factory=dict)
+    _waiting: deque[State] = field(default_factory=deque)
+
+    def states(self, lines: Iterable[str]) -> Iterator[State]:
+        """Yield each state when it and all that began before it have ended."""
+        for line in lines:
+            self._take(line.split())
+            yield from self._finished()
+        for state in self._waiting:
+            state.end_s = self.now_s if state.end_s is None else state.end_s
+        yield from self._finished()
+
+    def _take(self, words: list[str]) -> None:
+        kind = words[0] if words else ""
+        if kind == _DEFINE_VALUE:
+            self.names[words[1]] = words[3]
+        elif kind in (_PUSH, _POP, _DESTROY):
+            self.now_s = float(words[1])
+        if kind == _PUSH:
+            self._push(words)
+        elif kind == _POP:
+            self._pop(words[3])
+
+    def _push(self, words: list[str]) -> None:
+        count = int(words[5]) if len(words) > 5 and words[5].isdigit() else None
+        state = State(words[3], self.names.get(words[4], words[4]), self.now_s, count)
+        self._open.setdefault(state.container, []).append(state)
+        self._waiting.append(state)
+
+    def _pop(self, container: str) -> None:
+        stack = self._open.get(container)
+        if stack:
+            stack.pop().end_s = self.now_s
+
+    def _finished(self) -> Iterator[State]:
+        while self._waiting and self._waiting[0].end_s is not None:
+            yield self._waiting.popleft()
+
+
+def write_timeline(trace: Path, record: Record, target: Path) -> None:
+    """Write the timeline of a run, whole or not at all."""
+    ranks = read_ranks(trace, record.ranks)
+    events = heapq.merge(_rank_events(trace, ranks), _switch_events(record), key=_start)
+    with whole_file("--trace", target) as file:
+        file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
+        separator = ""
+        for event in chain(_metadata(ranks, record), events):
+            file.write(separator + json.dumps(event))
+            separator = ",\n"
+        file.write("\n]}\n")
+
+
+def _start(event: Event) -> float:
+    start: float = event["ts"]
+    return start
+
+
+def read_ranks(trace: Path, count: int) -> dict[str, int]:
+    """Return the rank of each container; SimGrid names them by actor, in the order of the ranks."""
+    actors: dict[str, int] = {}
+    for line in _lines(trace):
+        words = line.split()
+        if len(words) == 6 and words[0] == _CREATE and words[5].startswith('"rank-'):
+            actors[words[2]] = int(words[5].strip('"').removeprefix("rank-"))
+    if len(actors) < count:  # some never called MPI_Init
+        return {container: actor - 1 for container, actor in actors.items()}
+    return {
+        container: rank for rank, container in enumerate(sorted(actors, key=actors.__getitem__))
+    }
+
+
+def _lines(trace: Path) -> Iterator[str]:
+    if not trace.exists():
+        return
+    with trace.open(encoding="utf-8", errors="replace") as file:
+        yield from file
+
+
+def _rank_events(trace: Path, ranks: dict[str, int]) -> Iterator[Event]:
+    for state in PajeReader().states(_lines(trace)):
+        if state.container in ranks and state.end_s is not None:
+            yield _complete(
+                _RANKS,
+                ranks[state.container],
+                _call_name(state.name),
+                "compute" if state.name == "computing" else "mpi",
+                (state.start_s, state.end_s),
+                {} if state.count is None else {"count": state.count},
+            )
+
+
+def _call_name(name: str) -> str:
+    return name.removeprefix("P") if name.startswith("PMPI_") else name
+
+
+def _switch_events(record: Record) -> Iterator[Event]:
+    tracks = {switch.name: track for track, switch in enumerate(record.switches)}
+    for event in sorted(record.events, key=lambda event: event.start_s):
+        yield _complete(
+            _SWITCHES,
+            tracks.setdefault(event.switch, len(tracks)),
+            f"{event.collective} {event.bytes} B",
+            "offload",
+            (event.start_s, event.end_s),
+            _switch_details(event),
+        )
+
+
+def _switch_details(event: EventPart) -> dict[str, Any]:
+    return {"bytes": event.bytes, "ranks": event.ranks, "communicator": event.communicator}
+
+
+def _complete(
+    process: int,
+    track: int,
+    name: str,
+    category: str,
+    span_s: tuple[float, float],
+    args: dict[str, Any],
+) -> Event:
+    start_us, end_us = (round(time_s * 1e6, 3) for time_s in span_s)
+    return {
+        "ph": "X",
+        "pid": process,
+        "tid": track,
+        "name": name,
+        "cat": category,
+        "ts": start_us,
+        "dur": round(end_us - start_us, 3),
+        "args": args,
+    }
+
+
+def _metadata(ranks: dict[str, int], record: Record) -> Iterator[Event]:
+    yield _name(_RANKS, None, "ranks")
+    for rank in sorted(ranks.values()):
+        yield _name(_RANKS, rank, f"rank {rank}")
+    yield _name(_SWITCHES, None, "switches")
+    for track, switch in enumerate(record.switches):
+        yield _name(_SWITCHES, track, switch.name)
+
+
+def _name(process: int, track: int | None, name: str) -> Event:
+    kind = "process_name" if track is None else "thread_name"
+    return {"ph": "M", "pid": process, "tid": track or 0, "name": kind, "args": {"name": name}}

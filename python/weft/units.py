@@ -1,0 +1,83 @@
+"""Sizes and times as people write them."""
+
+import re
+from collections.abc import Sequence
+
+from weft.errors import WeftError
+
+UNITS = {
+    "": 1,
+    "B": 1,
+    "kB": 1000,
+    "KiB": 1024,
+    "MB": 1000**2,
+    "MiB": 1024**2,
+    "GB": 1000**3,
+    "GiB": 1024**3,
+}
+UNIT_NAMES = ", ".join(name for name in UNITS if name)
+_SIZE = re.compile(r"(\d+)\s*([A-Za-z]*)")
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a size such as `64`, `4B`, `1KiB` or `2MB` says."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or match[2] not in UNITS or int(match[1]) == 0:
+        raise WeftError(
+            f"size: found '{text}'; allowed is a positive whole number with one of the units"
+            f" {UNIT_NAMES} (or none, for bytes); write for example 1KiB"
+        )
+    return int(match[1]) * UNITS[match[2]]
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Return the sizes that `4:1MiB` (doubling) or `4,1KiB,1000` says, in order, each once."""
+    sizes: list[int] = []
+    for part in text.split(","):
+        sizes += _range_of_sizes(part) if ":" in part else [parse_size(part)]
+    return list(dict.fromkeys(sizes))
+
+
+def _range_of_sizes(text: str) -> list[int]:
+    ends = [parse_size(end) for end in text.split(":")]
+    if len(ends) != 2 or ends[1] < ends[0]:
+        raise WeftError(
+            f"sizes: found '{text}'; a range is written SMALLEST:LARGEST, for example 4:1MiB,"
+            " and doubles"
+        )
+    return _doubling(*ends)
+
+
+def _doubling(first: int, last: int) -> list[int]:
+    return [first << k for k in range((last // first).bit_length())]
+
+
+def format_size(size: float) -> str:
+    """Return a size in the largest binary unit that suits it: `512 B`, `1 KiB`, `1.5 MiB`."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    return f"{_three_digits(size)} {unit}"
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a time in the unit that suits it: `7.89 us`, `1.2 ms`, `3.4 s`."""
+    for unit, factor in (("ns", 1e9), ("us", 1e6), ("ms", 1e3)):
+        if seconds * factor < 999.5:
+            return f"{_three_digits(seconds * factor)} {unit}"
+    return f"{seconds:.3g} s" if seconds < 1000 else f"{seconds:.0f} s"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 call` or `2 calls`, with a space every three digits."""
+    return f"{count:,}".replace(",", " ") + f" {noun}{'' if count == 1 else 's'}"
+
+
+def join_sizes(sizes: Sequence[int]) -> str:
+    """Return the list of sizes as a command line takes it."""
+    return ",".join(str(size) for size in sizes)
