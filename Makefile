@@ -1,0 +1,115 @@
+# Each target does everything that it needs, from a fresh machine on: system packages, .venv, SimGrid, the build.
+# Those steps are checks that end at once when all is in place; a file is rebuilt only when what it depends on changed.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+
+BIN := .venv/bin
+VENV := .venv/.complete
+SIMGRID := build/stamps/simgrid
+WEFT := build/stamps/weft
+UNIT := build/unit/build.ninja
+JOBS := $(shell nproc)
+
+files = $(if $(wildcard $(1)),$(shell find $(wildcard $(1)) -type f -name '$(2)' ! -path '*/__pycache__/*'))
+CXX_FILES := $(call files,src,*.[ch]pp)
+C_FILES := $(call files,examples tests,*.c)
+PYTHON_FILES := $(call files,python,*.py)
+INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
+                   $(call files,presets fabrics data examples,*)
+
+.PHONY: help demo test check bench build unit pytest lint tidy format clean FORCE
+FORCE:
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 14
+
+demo: $(WEFT) ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
+	@$(BIN)/weft demo --out build/demo
+
+test: ## everything: lint, unit tests, all end-to-end tests
+	@$(MAKE) lint
+	@$(MAKE) unit
+	@$(MAKE) pytest
+	@echo 'test: lint, unit tests and end-to-end tests passed'
+
+check: unit $(WEFT) ## unit tests and the quick end-to-end tests
+	@$(BIN)/python -m pytest -m 'not slow'
+
+bench: $(WEFT) ## how fast the simulator is
+	@$(BIN)/python benchmarks/run.py
+
+build: $(WEFT) ## the libraries and the Python package, in .venv
+
+unit: $(UNIT) ## unit tests of the core, under sanitizers
+	@echo 'unit: building and running the unit tests'
+	@$(BIN)/cmake --build build/unit -- $$([[ -t 1 ]] || echo --quiet)
+	@$(BIN)/ctest --test-dir build/unit --output-on-failure --no-tests=error --parallel $(JOBS) | \
+	  sed -uE '/ Passed +[0-9.]+ sec$$|^ +Start +[0-9]+:|^Internal ctest|^Test project|^$$/d'
+
+pytest: $(WEFT)
+	@$(BIN)/python -m pytest
+
+lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
+	@echo 'lint: ruff, mypy, shellcheck, clang-format'
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --strict --no-error-summary python/weft
+	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run
+	@$(BIN)/clang-format --dry-run -Werror $(CXX_FILES) $(C_FILES)
+	@echo 'lint: clang-tidy'
+	@$(MAKE) tidy $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+	@echo 'lint: clean'
+
+format: $(VENV) ## rewrites the sources as the formatters want them
+	@$(BIN)/clang-format -i $(CXX_FILES) $(C_FILES)
+	@$(BIN)/ruff check --quiet --fix --select I .
+	@$(BIN)/ruff format --quiet .
+
+clean: ## removes what was built; .venv and SimGrid stay
+	@rm -rf build
+
+# ---- Set-up --------------------------------------------------------------------------------------------------------
+# FORCE runs the checks every time; a stamp that they leave alone rebuilds nothing.
+$(VENV): FORCE
+	@setup/system-packages
+	@setup/venv
+
+$(SIMGRID): $(VENV) FORCE
+	@mkdir -p $(@D)
+	@prefix=$$(setup/simgrid); [[ $$prefix == "$$(cat $@ 2>/dev/null)" ]] || echo "$$prefix" >$@
+
+# Names of files, so that a new or a deleted one counts as a change: the editable install maps Python modules by name.
+build/stamps/files: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sort $(INSTALLED_FILES) $(PYTHON_FILES))' | cmp --silent - $@ || \
+	  echo '$(sort $(INSTALLED_FILES) $(PYTHON_FILES))' >$@
+
+# CMake remembers where it found Python and SimGrid: when they move, it starts anew.
+$(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
+	@echo 'build: weft, into .venv'
+	@$(if $(filter $(VENV) $(SIMGRID),$?),rm -rf build/python)
+	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) flock setup setup/quiet build/weft.log \
+	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(UNIT): $(VENV)
+	@setup/quiet build/unit.log $(BIN)/cmake --fresh -S . -B build/unit -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNIT_TESTS=ON -DWEFT_SANITIZE=ON
+	@touch $@
+
+# ---- clang-tidy, a stamp a source file, so that only what changed is checked again ------------------------------------
+TIDY := $(patsubst %,build/tidy/%.ok,$(filter %.cpp,$(CXX_FILES)))
+tidy: $(TIDY)
+
+build/tidy/src/simgrid/%.ok build/tidy/src/python/%.ok: database = build/python
+build/tidy/%.ok: database = build/unit
+build/tidy/%.ok: % .clang-tidy | $(UNIT) $(WEFT)
+	@mkdir -p $(@D)
+	@$(BIN)/clang-tidy --quiet -p $(database) $< 2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
+	@$(CXX) -std=c++20 -Isrc -MM -MG $< | tr ' ' '\n' | sed -nE 's,^src/.*\.hpp$$,$@: &\n&:,p' >$(@:.ok=.d)
+	@touch $@
+
+-include $(wildcard $(TIDY:.ok=.d))
