@@ -108,12 +108,11 @@ void aggregate_as_messages(Simulation& simulation, const Communicator& communica
   int element_size = 0;
   PMPI_Type_size(arguments.datatype, &element_size);
   const Bytes message(static_cast<double>(arguments.count) * element_size);
-  if (not call.offloaded) {
-    ensure_served(simulation, communicator);
+  if (not call.offloaded)
     call.offloaded = std::make_shared<MessageAggregation>(communicator.size(), arguments, message);
-  }
   const auto aggregation = std::static_pointer_cast<MessageAggregation>(call.offloaded);
   aggregation->contributions.add(rank, arguments);
+  ensure_served(simulation, communicator); // gives way to other ranks: the call must be complete before
 
   const NicModel& nic = simulation.fabric.nic();
   const auto before   = static_cast<double>(communicator.nic_position[static_cast<std::size_t>(rank)]);
