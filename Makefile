@@ -45,7 +45,7 @@ build: $(WEFT) ## the libraries and the Python package, in .venv
 
 unit: $(UNIT) ## unit tests of the core, under sanitizers
 	@echo 'unit: building and running the unit tests'
-	@$(BIN)/cmake --build build/unit -- $$([[ -t 1 ]] || echo --quiet)
+	@MAKEFLAGS= $(BIN)/cmake --build build/unit -- $$([[ -t 1 ]] || echo --quiet)
 	@$(BIN)/ctest --test-dir build/unit --output-on-failure --no-tests=error --parallel $(JOBS) | \
 	  sed -uE '/ Passed +[0-9.]+ sec$$|^ +Start +[0-9]+:|^Internal ctest|^Test project|^$$/d'
 
@@ -55,12 +55,12 @@ pytest: $(WEFT)
 lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
 	@echo 'lint: ruff, mypy, shellcheck, clang-format'
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/mypy --strict --no-error-summary python/weft
 	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run
-	@$(BIN)/clang-format --dry-run -Werror $(CXX_FILES) $(C_FILES)
+	@$(BIN)/clang-format --dry-run -Werror -ferror-limit=1 $(CXX_FILES) $(C_FILES)
 	@echo 'lint: clang-tidy'
-	@$(MAKE) tidy $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+	@$(MAKE) tidy --keep-going --output-sync $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 	@echo 'lint: clean'
 
 format: $(VENV) ## rewrites the sources as the formatters want them
