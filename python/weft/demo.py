@@ -128,7 +128,10 @@ def _draw_by_size(results: Results, out: Path) -> list[Path]:
     ]
     targets = [out / f"allreduce_4x1{suffix}" for suffix in (".png", ".pdf")]
     plot_by_size(
-        series, "MPI_Allreduce on a 100 Gb/s Tofino star, 4 hosts x 1 rank", targets, "--out"
+        series,
+        "MPI_Allreduce by message size: 4 hosts x 1 rank on a 100 Gb/s Tofino",
+        targets,
+        "--out",
     )
     return targets
 
@@ -145,5 +148,10 @@ def _draw_by_hosts(results: Results, out: Path) -> list[Path]:
         Series("measured: Open MPI, tuned", tuned, 2, measured=True),
     ]
     targets = [out / f"allreduce_1KiB_by_hosts{suffix}" for suffix in (".png", ".pdf")]
-    plot_by_hosts(series, "MPI_Allreduce of 1 KiB on a 100 Gb/s Tofino star", targets, "--out")
+    plot_by_hosts(
+        series,
+        "MPI_Allreduce of 1 KiB by the number of hosts on a 100 Gb/s Tofino",
+        targets,
+        "--out",
+    )
     return targets

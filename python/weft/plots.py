@@ -25,6 +25,8 @@ _DASHES = (
     (0, (8, 2, 1, 2)),
     (0, (4, 4)),
 )
+# Without a date, the same numbers give the same file.
+_UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -70,6 +72,7 @@ def plot_by_hosts(
     _draw(axes, series)
     axes.set_xticks(sorted({hosts for one in series for hosts in one.points}))
     axes.set_xlabel("hosts, one rank each")
+    axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
     axes.set_ylabel("latency (µs)")
     _save(figure, targets, option)
@@ -101,7 +104,7 @@ def _measured_look(k: int) -> dict[str, Any]:
 
 
 def _simulated_look(k: int) -> dict[str, Any]:
-    return {"linestyle": _DASHES[k], "linewidth": 1.8}
+    return {"linestyle": _DASHES[k], "linewidth": 1.8, "marker": ".", "markersize": 5}
 
 
 def _plain_latency_axis(axes: "Axes") -> None:
@@ -116,4 +119,5 @@ def _plain_latency_axis(axes: "Axes") -> None:
 def _save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
     for target in targets:
         with whole_path(option, target) as path:
-            figure.savefig(path, format=target.suffix[1:].lower(), dpi=160)
+            form = target.suffix[1:].lower()
+            figure.savefig(path, format=form, dpi=160, metadata=_UNDATED.get(form))

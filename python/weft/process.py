@@ -26,9 +26,9 @@ _PATIENCE_S = 2.0
 
 
 def raise_on_signals() -> None:
-    """Turn the signals that ask to stop into exceptions."""
+    """Turn the signals that ask to stop into exceptions; under nohup, SIGHUP stays ignored."""
     for signum in _STOPPING:
-        if signal.getsignal(signum) is not signal.SIG_IGN:
+        if signum != signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, _raise)
 
 

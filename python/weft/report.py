@@ -1,9 +1,8 @@
 """Tables for people, made from a record."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -11,6 +10,7 @@ from weft.record import CollectivePart, Record
 from weft.units import format_seconds, format_size, plural
 
 _PLAIN_WIDTH = 1000
+_DISPENSABLE = ("bytes", "max us", "ranks")
 _REASONS = {
     "datatype": "the switch does not compute with this datatype",
     "op": "the switch does not compute this operation",
@@ -31,50 +31,78 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False)
 
 
-def new_table(title: str, on: Console) -> Table:
-    """Return a table that is ruled on a terminal and plain elsewhere."""
-    box = SIMPLE_HEAD if on.is_terminal else None
-    return Table(
-        title=title or None, title_justify="left", title_style="bold", box=box, pad_edge=False
-    )
+def print_title(title: str, on: Console) -> None:
+    """Print the line above a table."""
+    on.print(title, style="bold", soft_wrap=True)
+
+
+def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
+    """Return a table; columns hold numbers and stand right, but for those in `left`."""
+    table = Table(box=None, pad_edge=False, header_style="underline")
+    for name in names:
+        if name in left:
+            table.add_column(name, overflow="fold")
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def print_run(record: Record, on: Console) -> None:
-    """Print what was offloaded, what was not and why, and the times, where the run got that far."""
+    """Print what was offloaded and what was not, and the times, where the run got that far."""
     if record.failed and record.simulated_time_s == 0:
         return
     if record.collectives:
         on.print(_collectives(record.collectives, on))
-    if not any(row.offloaded for row in record.collectives):
-        on.print(why_nothing(record), soft_wrap=True)
+    for line in _reasons(record):
+        on.print(line, soft_wrap=True)
     on.print(_summary(record), soft_wrap=True)
 
 
-def _collectives(rows: Iterable[CollectivePart], on: Console) -> Table:
-    table = new_table("", on)
-    for name in ("collective", "ranks", "type, op", "path", "why"):
-        table.add_column(name, justify="right" if name == "ranks" else "left", overflow="fold")
-    for name in ("calls", "bytes", "mean us", "max us"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in sorted(rows, key=lambda row: -row.total_time_s):
-        table.add_row(*_cells(row))
+def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
+    """Make the table; a narrow terminal gets it without its least important columns."""
+    ordered = sorted(rows, key=lambda row: -row.total_time_s)
+    cells = [_cells(row) for row in ordered]
+    for name in _DISPENSABLE:
+        if _width(_table_of(cells), on) <= on.width:
+            break
+        for row in cells:
+            del row[name]
+    return _table_of(cells)
+
+
+def _width(table: Table, on: Console) -> int:
+    unlimited = on.options.update(max_width=_PLAIN_WIDTH)
+    return table.__rich_measure__(on, unlimited).maximum
+
+
+def _table_of(rows: Sequence[dict[str, str]]) -> Table:
+    table = new_table(list(rows[0]), left=("collective", "type, op", "path", "why"))
+    for row in rows:
+        table.add_row(*row.values())
     return table
 
 
-def _cells(row: CollectivePart) -> list[str]:
-    kind = ", ".join(filter(None, (row.datatype, row.op)))
-    path = f"offloaded, {row.path}" if row.offloaded else f"fallback, {row.algorithm or 'host'}"
-    times = (f"{time * 1e6:.3f}" for time in (row.mean_time_s, row.max_time_s))
-    return [
-        row.collective,
-        str(row.communicator_size),
-        kind,
-        path,
-        row.reason or "-",
-        str(row.calls),
-        format_size(row.bytes),
-        *times,
-    ]
+def _cells(row: CollectivePart) -> dict[str, str]:
+    kind = (name.removeprefix("MPI_") for name in (row.datatype, row.op) if name)
+    return {
+        "collective": row.collective,
+        "ranks": str(row.communicator_size),
+        "type, op": ", ".join(kind),
+        "path": row.path if row.offloaded else row.algorithm or "host",
+        "why": "offloaded" if row.offloaded else row.reason,
+        "calls": str(row.calls),
+        "bytes": format_size(row.bytes),
+        "mean us": f"{row.mean_time_s * 1e6:.3f}",
+        "max us": f"{row.max_time_s * 1e6:.3f}",
+    }
+
+
+def _reasons(record: Record) -> list[str]:
+    """Return the explanation of each word in the column `why`."""
+    if not any(row.offloaded for row in record.collectives):
+        return [why_nothing(record)]
+    words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
+    return [f"why {word}: {explain(word)}" for word in words]
 
 
 def why_nothing(record: Record) -> str:

@@ -17,7 +17,7 @@ from weft.cli.common import (
 )
 from weft.output import check_distinct, check_writable
 from weft.plots import Series, check_format, plot_by_size
-from weft.report import console, new_table
+from weft.report import console, new_table, print_title
 from weft.units import parse_sizes, plural
 
 _HELP = """
@@ -115,12 +115,11 @@ def _title(rows: Sequence[Row], request: Bench) -> str:
 
 def _print(rows: Sequence[Row], request: Bench) -> None:
     on = console()
-    table = new_table(f"{_title(rows, request)}: latency (us)", on)
-    for name in ("bytes", *request.modes):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = new_table(("bytes", *request.modes))
     columns = [api.latencies(rows, mode) for mode in request.modes]
     for size in request.sizes:
         table.add_row(str(size), *(f"{column[size]:.2f}" for column in columns))
+    print_title(f"{_title(rows, request)}: latency in us", on)
     on.print(table)
 
 

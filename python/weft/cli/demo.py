@@ -1,6 +1,7 @@
 """`weft demo`."""
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from weft import paths
 from weft.cli.common import progress_bar
 from weft.demo import COMPARISONS, HOSTS, Results
 from weft.measured import PAPER_ERROR
-from weft.report import console, new_table
+from weft.report import console, new_table, print_title
 
 _HELP = """
 Compare simulated Allreduce latencies with those measured on a real Tofino.
@@ -50,20 +51,16 @@ def demo(out: Path) -> None:
 
 
 def _print_by_size(results: Results, on: Console) -> None:
+    simulated = (("stream", "off by"), ("message", "off by "), ("ompi", "off by  "))
     table = new_table(
-        "MPI_Allreduce, 4 hosts x 1 rank: latency in us, and how far the simulation is off", on
+        ("bytes", "mpitofino", *simulated[0], *simulated[1], "Open MPI tuned", *simulated[2])
     )
-    table.add_column("bytes", justify="right")
-    for name in ("mpitofino", "stream", "", "message", "", "Open MPI tuned", "ompi", ""):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_section()
     for size in results.real["mpitofino_us"]:
         table.add_row(str(size), *_cells(results, size))
+    print_title("MPI_Allreduce by message size, 4 hosts x 1 rank: latency in us", on)
+    on.print("mpitofino and Open MPI tuned are measured; stream, message and ompi are simulated.")
     on.print(table)
-    on.print(
-        "mpitofino and Open MPI tuned are measured; stream, message and ompi are simulated.\n",
-        soft_wrap=True,
-    )
+    on.print()
 
 
 def _cells(results: Results, size: int) -> list[str]:
@@ -80,34 +77,22 @@ def _cells(results: Results, size: int) -> list[str]:
 
 
 def _print_errors(results: Results, on: Console) -> None:
-    table = new_table(
-        "Error over all sizes, logarithmic: exp(mean |ln(simulated / measured)|) - 1", on
-    )
-    for name, justify in (
-        ("mode", "left"),
-        ("against", "left"),
-        ("mean", "right"),
-        ("worst", "right"),
-    ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table = new_table(("simulated", "measured", "mean", "worst"), left=("simulated", "measured"))
     for comparison in COMPARISONS:
         error = results.error(comparison)
         name = comparison.measured.removesuffix("_us")
         table.add_row(comparison.mode, name, f"{error.mean:.1%}", f"{error.worst:.1%}")
     table.add_row("Belbeisi et al., CF '26", "mpitofino", f"{PAPER_ERROR:.0%}", "")
+    print_title("Error over all sizes: exp(mean |ln(simulated / measured)|) - 1", on)
     on.print(table)
     on.print()
 
 
 def _print_by_hosts(results: Results, on: Console) -> None:
-    table = new_table(
-        "MPI_Allreduce of 1 KiB by the number of hosts, one rank each: simulated latency in us", on
-    )
-    table.add_column("hosts", justify="right")
-    for comparison in COMPARISONS:
-        table.add_column(comparison.mode, justify="right")
+    table = new_table(("hosts", *(comparison.mode for comparison in COMPARISONS)))
     for hosts in HOSTS:
         table.add_row(str(hosts), *(f"{results.hosts(one.mode)[hosts]:.2f}" for one in COMPARISONS))
+    print_title("MPI_Allreduce of 1 KiB, one rank a host: simulated latency in us", on)
     on.print(table)
     on.print()
 
@@ -119,7 +104,7 @@ def _print_files(files: Sequence[Path], on: Console) -> None:
 
 
 def _print_next(on: Console) -> None:
-    weft, source = _shown(Path(sys.argv[0])), _shown(paths.example("allreduce_latency.c"))
+    weft, source = _own_name(), _shown(paths.example("allreduce_latency.c"))
     on.print("\nTry next:", soft_wrap=True)
     bench_options = "--fabric tofino-16 -n 64 --modes stream,ompi,rdb --plot latency.png"
     run_options = "--fabric tofino-16 -n 16 --trace timeline.json"
@@ -129,6 +114,12 @@ def _print_next(on: Console) -> None:
         f"{weft} cc {source} -o latency && {weft} run {run_options} -- ./latency",
     ):
         on.print(f"  {command}", soft_wrap=True, markup=False)
+
+
+def _own_name() -> str:
+    """Return what the user must type to call weft."""
+    path = Path(sys.argv[0])
+    return path.name if shutil.which(path.name) == str(path) else _shown(path)
 
 
 def _shown(path: Path) -> str:
