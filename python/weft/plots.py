@@ -68,11 +68,13 @@ def plot_by_hosts(
     series: Sequence[Series], title: str, targets: Sequence[Path], option: str
 ) -> None:
     """Draw latency by the number of hosts on linear axes from zero."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = _figure(title)
     _draw(axes, series)
     axes.set_xticks(sorted({hosts for one in series for hosts in one.points}))
     axes.set_xlabel("hosts, one rank each")
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
     axes.set_ylabel("latency (µs)")
     _save(figure, targets, option)
