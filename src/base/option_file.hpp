@@ -112,8 +112,7 @@ inline std::optional<std::string> read_value(const OptionTable& table, const std
   return table.text(key);
 }
 template <int B, int S, int F>
-std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std::string& key,
-                                            const Quantity<B, S, F>&)
+std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std::string& key, const Quantity<B, S, F>&)
 {
   return table.quantity<Quantity<B, S, F>>(key);
 }
@@ -205,8 +204,8 @@ template <class T> std::vector<OptionHelp> describe_options(const std::vector<Op
 OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name);
 
 /** Read a table that may name a preset: the preset (below presets/@p kind/) or else @p standard first, then the table's
- *  own values over it. Where neither gives a required value, throws. @p others are keys of the table that something else
- *  reads; @p read_more(table, device) reads what the rows cannot say, from the preset and from the table. */
+ *  own values over it. Where neither gives a required value, throws. @p others are keys of the table that something
+ * else reads; @p read_more(table, device) reads what the rows cannot say, from the preset and from the table. */
 template <class T, class ReadMore>
 T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows,
               std::vector<std::string> others, ReadMore&& read_more, const T* standard = nullptr)

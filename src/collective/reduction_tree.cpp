@@ -73,7 +73,7 @@ public:
   /** Routing is destination-based: where the way meets the tree, it stays in it. */
   void add_way(VertexId host, std::int64_t messages)
   {
-    int at                                         = add(host);
+    int at                                        = add(host);
     nodes_[static_cast<std::size_t>(at)].messages = messages;
     while (at != 0 && nodes_[static_cast<std::size_t>(at)].parent < 0) {
       const Hop hop  = fabric_.topology().next_hop(nodes_[static_cast<std::size_t>(at)].vertex, nodes_[0].vertex);

@@ -32,10 +32,10 @@ struct TreeSwitch {
 struct ReductionTree {
   std::vector<TreeSwitch> switches; ///< the root first, every parent before its children
   std::vector<int> entry;           ///< by rank: position of the switch that takes its contribution
-  Seconds up;         ///< longest way of a packet to the root and through it: links, forwarding, processing
-  Seconds down;       ///< longest way of a result from the root: links and forwarding
-  Seconds forwarding; ///< of the longest way up and down, as a point-to-point message would take it
-  Seconds beyond_first; ///< what up + down is longer than the shortest way to a first smart switch and back
+  Seconds up;                   ///< longest way of a packet to the root and through it: links, forwarding, processing
+  Seconds down;                 ///< longest way of a result from the root: links and forwarding
+  Seconds forwarding;           ///< of the longest way up and down, as a point-to-point message would take it
+  Seconds beyond_first;         ///< what up + down is longer than the shortest way to a first smart switch and back
   std::int64_t ranks_a_nic = 0; ///< most members that share a NIC
 };
 

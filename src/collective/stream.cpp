@@ -32,8 +32,7 @@ std::vector<StreamPlan> plan_streams(const Fabric& fabric, const ReductionTree& 
     const Bytes wire         = packet_train(model, message).wire;
     const Seconds streaming =
         streaming_time(model, message, line_rate(fabric, node), model.turnaround + tree.beyond_first);
-    plans.push_back(
-        {wire, std::min(wire / streaming, fabric.nic().offload_copy_rate * (wire / message))});
+    plans.push_back({wire, std::min(wire / streaming, fabric.nic().offload_copy_rate * (wire / message))});
   }
   return plans;
 }

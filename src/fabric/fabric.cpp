@@ -144,11 +144,11 @@ Fabric Fabric::load(const std::string& name_or_path)
   require_options(fabric_table, fabric_options(), read_options(fabric_table, fabric_options(), {}, about));
   fabric.name_        = about.name;
   fabric.description_ = about.description;
-  fabric.host_        = read_device<HostModel>(file.table("host"), "host", host_options(), {},
-                                               [](const OptionTable&, HostModel&) {});
-  fabric.nic_         = read_nic(file.table("nic"));
-  fabric.segments_    = read_segments(file);
-  fabric.topology_    = read_topology(file.table("topology"), fabric.topology_kind_);
+  fabric.host_ =
+      read_device<HostModel>(file.table("host"), "host", host_options(), {}, [](const OptionTable&, HostModel&) {});
+  fabric.nic_      = read_nic(file.table("nic"));
+  fabric.segments_ = read_segments(file);
+  fabric.topology_ = read_topology(file.table("topology"), fabric.topology_kind_);
   fabric.read_switches(file);
   fabric.read_links(file);
   return fabric;
@@ -217,8 +217,7 @@ void Fabric::read_links(const OptionTable& file)
     if (not rules[index].used)
       file.tables("links")[index].fail("match", "found \"" + rules[index].pattern +
                                                     "\", and no cable has such a name; the first is \"" +
-                                                    cable_name(*topology_, cables.front(), ports) +
-                                                    "\", the last \"" +
+                                                    cable_name(*topology_, cables.front(), ports) + "\", the last \"" +
                                                     cable_name(*topology_, cables.back(), ports) + "\"");
 }
 
@@ -255,9 +254,9 @@ std::vector<OptionHelp> with_match(std::vector<OptionHelp> options)
 
 std::vector<TableHelp> fabric_schema()
 {
-  std::vector<TableHelp> schema{{"fabric", "what the fabric is called", describe_options(fabric_options())},
-                                {"topology", "how hosts and switches are laid out",
-                                 {{"kind", "text", "the topology, see below", true}}}};
+  std::vector<TableHelp> schema{
+      {"fabric", "what the fabric is called", describe_options(fabric_options())},
+      {"topology", "how hosts and switches are laid out", {{"kind", "text", "the topology, see below", true}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
   schema.push_back({"host", "every host", describe_options(host_options())});
@@ -297,8 +296,8 @@ std::string describe(const Fabric& fabric)
   text << fabric.name() << ": " << fabric.description() << "\n"
        << "  file " << fabric.file() << "\n"
        << "  topology " << fabric.topology_kind() << ": " << fabric.host_count() << " hosts, " << fabric.switch_count()
-       << (fabric.switch_count() == 1 ? " switch, " : " switches, ") << fabric.links().size() / 2
-       << " cables, at most " << topology.diameter() << " links from host to host\n"
+       << (fabric.switch_count() == 1 ? " switch, " : " switches, ") << fabric.links().size() / 2 << " cables, at most "
+       << topology.diameter() << " links from host to host\n"
        << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "
        << fabric.host().cores << " cores of " << to_text(fabric.host().speed) << "\n";
 
@@ -345,7 +344,7 @@ public:
     const Topology& topology = fabric_.topology();
     route_.clear();
     fabric_.route(from, to, route_);
-    VertexId at                                = from;
+    VertexId at                              = from;
     visited_[static_cast<std::size_t>(from)] = ways_;
     for (const LinkId id : route_.links) {
       if (id < 0 || static_cast<std::size_t>(id) >= fabric_.links().size())
@@ -366,8 +365,9 @@ public:
       if (route_.through.empty())
         fail(from, to, "crosses no switch");
       if (static_cast<int>(route_.links.size()) > topology.diameter())
-        fail(from, to, "has " + std::to_string(route_.links.size()) + " links, and the topology's diameter is " +
-                           std::to_string(topology.diameter()));
+        fail(from, to,
+             "has " + std::to_string(route_.links.size()) + " links, and the topology's diameter is " +
+                 std::to_string(topology.diameter()));
     }
     ++ways_;
   }

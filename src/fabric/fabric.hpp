@@ -53,8 +53,8 @@ class Fabric {
   std::string topology_kind_;
   HostModel host_;
   NicModel nic_;
-  std::vector<SwitchModel> switch_models_; // that of [switch], then one a [[switches]] table
-  std::vector<int> model_of_;              // by switch: position in switch_models_
+  std::vector<SwitchModel> switch_models_;    // that of [switch], then one a [[switches]] table
+  std::vector<int> model_of_;                 // by switch: position in switch_models_
   std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
@@ -108,9 +108,9 @@ std::vector<TableHelp> fabric_schema();
 std::string describe(const Fabric& fabric);
 
 /** Prove the routes (paper 000, section 5, third rule): each way exists, joins end to end over cables that there are,
- *  visits nothing twice, crosses a switch and is no longer than the topology's diameter. All pairs of up to 1,024 hosts,
- *  else a seeded sample; always every switch from and to some host. Returns what was proven; throws UserError with the
- *  first pair for which it does not hold. */
+ *  visits nothing twice, crosses a switch and is no longer than the topology's diameter. All pairs of up to 1,024
+ * hosts, else a seeded sample; always every switch from and to some host. Returns what was proven; throws UserError
+ * with the first pair for which it does not hold. */
 std::string check(const Fabric& fabric);
 
 } // namespace weft

@@ -118,10 +118,10 @@ py::list schema()
 
 PYBIND11_MODULE(_core, module)
 {
-  module.doc()                    = "The pure parts of weft: fabrics and what is in them.";
-  module.attr("version")          = WEFT_VERSION;
-  module.attr("simgrid_version")  = SIMGRID_VERSION_TEXT;
-  module.attr("simgrid_prefix")   = SIMGRID_PREFIX_TEXT;
+  module.doc()                   = "The pure parts of weft: fabrics and what is in them.";
+  module.attr("version")         = WEFT_VERSION;
+  module.attr("simgrid_version") = SIMGRID_VERSION_TEXT;
+  module.attr("simgrid_prefix")  = SIMGRID_PREFIX_TEXT;
   py::register_exception<weft::UserError>(module, "UserError");
 
   py::class_<weft::Fabric>(module, "Fabric", "A fabric as a file describes it; nothing of it can be changed.")
@@ -132,20 +132,22 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
       .def_property_readonly("cores_per_host", [](const weft::Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "One dictionary a switch; durations in seconds.")
-      .def_property_readonly("links", [](const weft::Fabric& fabric) { return fabric.links().size(); },
-                             "Number of links, two a cable.")
+      .def_property_readonly(
+          "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two a cable.")
       .def("cables", &cables, "One dictionary a cable: its vertices (hosts from 0, then switches) and each direction.")
       .def("route", &route, py::arg("source"), py::arg("destination"),
            "The way between two vertices: names of links, names of the vertices between, latency in seconds.")
       .def("describe", [](const weft::Fabric& fabric) { return weft::describe(fabric); })
-      .def("check", [](const weft::Fabric& fabric) { return weft::check(fabric); },
-           "Prove the routes; returns what was proven, raises UserError where it does not hold.");
+      .def(
+          "check", [](const weft::Fabric& fabric) { return weft::check(fabric); },
+          "Prove the routes; returns what was proven, raises UserError where it does not hold.");
 
   module.def("load_fabric", &weft::Fabric::load, py::arg("name_or_path"),
              "Read a fabric file, or a shipped fabric by its name. Raises UserError.");
   module.def("list_fabrics", [] { return weft::list_shared("fabrics"); }, "Names of the shipped fabrics.");
-  module.def("list_presets", [](const std::string& kind) { return weft::list_shared("presets/" + kind); },
-             py::arg("kind"), "Names of the presets of a kind: switch, nic or host.");
+  module.def(
+      "list_presets", [](const std::string& kind) { return weft::list_shared("presets/" + kind); }, py::arg("kind"),
+      "Names of the presets of a kind: switch, nic or host.");
   module.def("topologies", &topologies, "The kinds of topology with the keys of each.");
   module.def("fabric_schema", &schema, "Every table and key of a fabric file.");
 }

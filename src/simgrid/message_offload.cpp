@@ -75,9 +75,7 @@ class ServingSwitch {
 
 public:
   ServingSwitch(Simulation& simulation, const Communicator& communicator, int position)
-      : simulation_(simulation),
-        communicator_(communicator),
-        position_(position),
+      : simulation_(simulation), communicator_(communicator), position_(position),
         node_(communicator.tree->switches[static_cast<std::size_t>(position)]),
         aggregation_(simulation.switches[static_cast<std::size_t>(node_.index)]),
         requests_(static_cast<std::size_t>(node_.contributions))
@@ -146,8 +144,9 @@ void ensure_served(Simulation& simulation, const Communicator& communicator)
   for (int position = 0; position < static_cast<int>(communicator.tree->switches.size()); ++position) {
     const int index = communicator.tree->switches[static_cast<std::size_t>(position)].index;
     simulation.zone->switch_host(index)
-        ->add_actor(mailbox_name(communicator, "switch" + std::to_string(position)),
-                    [&simulation, &communicator, position] { ServingSwitch(simulation, communicator, position).serve(); })
+        ->add_actor(
+            mailbox_name(communicator, "switch" + std::to_string(position)),
+            [&simulation, &communicator, position] { ServingSwitch(simulation, communicator, position).serve(); })
         ->daemonize();
   }
 }

@@ -36,8 +36,7 @@ public:
 StreamRequest request_stream(const Simulation& simulation, const ReductionTree& tree, const TreeSwitch& node,
                              const StreamPlan& plan)
 {
-  StreamRequest request{
-      {}, base_latency(simulation.fabric, tree), tree.forwarding, plan.wire, plan.rate_limit};
+  StreamRequest request{{}, base_latency(simulation.fabric, tree), tree.forwarding, plan.wire, plan.rate_limit};
   for (const TreeLink& link : node.links)
     for (std::int64_t copy = 0; copy < link.messages; ++copy) {
       request.links.push_back(simulation.zone->link(link.up));

@@ -97,8 +97,8 @@ SwitchModel read_switch(const OptionTable& table)
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others)
 {
   others.emplace_back("offload");
-  SwitchModel model = read_device<SwitchModel>(table, "switch", switch_options(), std::move(others),
-                                               read_capabilities, &standard);
+  SwitchModel model =
+      read_device<SwitchModel>(table, "switch", switch_options(), std::move(others), read_capabilities, &standard);
   check_smart(table, model);
   return model;
 }

@@ -32,8 +32,8 @@ struct SwitchModel {
   Seconds forwarding_latency; ///< added to every packet that is only forwarded, port to port
   Seconds processing_latency; ///< from the last contribution's arrival to the result's departure
   Seconds turnaround;         ///< from a slot's use by one packet to its use by the next, in a tree of one switch
-  int channels = 0;           ///< communicators that can be offloaded at the same time
-  int slots    = 0;           ///< slots of a channel
+  int channels    = 0;        ///< communicators that can be offloaded at the same time
+  int slots       = 0;        ///< slots of a channel
   int total_slots = 0;        ///< slots of the switch; 0: no limit is known
   Bytes payload;              ///< payload of a packet, one slot's size
   Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
