@@ -42,8 +42,8 @@ OptionTable OptionTable::read_file(const std::string& path)
   } catch (const toml::parse_error& error) {
     if (error.source().begin.line == 0)
       throw UserError(path + ": cannot be read: " + std::string(error.description()));
-    throw UserError(path + ": " + position(error.source()) + ": this is not valid TOML: " +
-                    std::string(error.description()));
+    throw UserError(path + ": " + position(error.source()) +
+                    ": this is not valid TOML: " + std::string(error.description()));
   }
 }
 
@@ -76,8 +76,7 @@ OptionTable OptionTable::table(const std::string& key) const
   const toml::node* found = node_->table->get(key);
   if (found && not found->is_table())
     fail(key, "found " + shown(*found) + "; allowed: a table, written as [" + key + "]");
-  return OptionTable(
-      std::make_shared<Node>(Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, key}));
+  return OptionTable(std::make_shared<Node>(Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, key}));
 }
 
 std::vector<OptionTable> OptionTable::tables(const std::string& key) const
@@ -146,8 +145,8 @@ void OptionTable::allow_only(std::span<const std::string> known) const
     if (std::find(known.begin(), known.end(), found) != known.end())
       continue;
     const std::string meant = nearest(found, known);
-    fail(found, "unknown key; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") +
-                    "allowed: " + join(known));
+    fail(found,
+         "unknown key; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") + "allowed: " + join(known));
   }
 }
 
@@ -157,8 +156,8 @@ void detail::check_bound(const OptionTable& table, const std::string& key, doubl
     return;
   std::ostringstream found;
   found << value;
-  table.fail(key, "found " + found.str() + " (in base units); allowed: " +
-                      (bound == Bound::positive ? "more than zero" : "zero or more"));
+  table.fail(key, "found " + found.str() +
+                      " (in base units); allowed: " + (bound == Bound::positive ? "more than zero" : "zero or more"));
 }
 
 OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name)

@@ -112,8 +112,7 @@ inline std::optional<std::string> read_value(const OptionTable& table, const std
   return table.text(key);
 }
 template <int B, int S, int F>
-std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std::string& key,
-                                            const Quantity<B, S, F>&)
+std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std::string& key, const Quantity<B, S, F>&)
 {
   return table.quantity<Quantity<B, S, F>>(key);
 }
@@ -201,32 +200,31 @@ template <class T> std::vector<OptionHelp> describe_options(const std::vector<Op
   return help;
 }
 
-/** Read the preset that @p table names (if any), then the table itself, into a default @p T.
- *  @p kind is the folder below presets/; @p others are keys of the table that something else reads. */
-template <class T, class ReadMore>
-T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows,
-              std::vector<std::string> others, ReadMore&& read_more);
-
 /** The file of a preset, found by name from anywhere. Throws UserError with the names that exist. */
 OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name);
 
+/** Read a table that may name a preset: the preset (below presets/@p kind/) or else @p standard first, then the table's
+ *  own values over it. Where neither gives a required value, throws. @p others are keys of the table that something
+ * else reads; @p read_more(table, device) reads what the rows cannot say, from the preset and from the table. */
 template <class T, class ReadMore>
 T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows,
-              std::vector<std::string> others, ReadMore&& read_more)
+              std::vector<std::string> others, ReadMore&& read_more, const T* standard = nullptr)
 {
-  T device;
+  T device = standard ? *standard : T();
   std::set<std::string> given;
-  const std::optional<std::string> preset = table.text("preset");
-  if (preset) {
+  if (const std::optional<std::string> preset = table.text("preset")) {
     const OptionTable file = read_preset(table, kind, *preset);
+    device                 = T();
     given                  = read_options(file, rows, others, device);
     read_more(file, device);
     device.preset = *preset;
+    standard      = nullptr;
   }
   others.emplace_back("preset");
   given.merge(read_options(table, rows, others, device));
   read_more(table, device);
-  require_options(table, rows, given);
+  if (not standard)
+    require_options(table, rows, given);
   return device;
 }
 

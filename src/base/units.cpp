@@ -30,9 +30,18 @@ constexpr std::array SIZE_UNITS{Unit{"B", 1},
                                 Unit{"TB", 1e12}};
 constexpr std::array TIME_UNITS{Unit{"ps", 1e-12}, Unit{"ns", 1e-9}, Unit{"us", 1e-6},
                                 Unit{"ms", 1e-3},  Unit{"s", 1},     Unit{"m", 60}};
-constexpr std::array RATE_UNITS{Unit{"bps", 0.125},    Unit{"Bps", 1},    Unit{"kbps", 125},   Unit{"kBps", 1e3},
-                                Unit{"Mbps", 125e3},   Unit{"MBps", 1e6}, Unit{"Gbps", 125e6}, Unit{"GBps", 1e9},
-                                Unit{"Tbps", 125e9},   Unit{"TBps", 1e12}, Unit{"KiBps", KIBI}, Unit{"MiBps", KIBI * KIBI},
+constexpr std::array RATE_UNITS{Unit{"bps", 0.125},
+                                Unit{"Bps", 1},
+                                Unit{"kbps", 125},
+                                Unit{"kBps", 1e3},
+                                Unit{"Mbps", 125e3},
+                                Unit{"MBps", 1e6},
+                                Unit{"Gbps", 125e6},
+                                Unit{"GBps", 1e9},
+                                Unit{"Tbps", 125e9},
+                                Unit{"TBps", 1e12},
+                                Unit{"KiBps", KIBI},
+                                Unit{"MiBps", KIBI * KIBI},
                                 Unit{"GiBps", KIBI * KIBI * KIBI}};
 constexpr std::array SPEED_UNITS{Unit{"f", 1}, Unit{"kf", 1e3}, Unit{"Mf", 1e6}, Unit{"Gf", 1e9}, Unit{"Tf", 1e12}};
 

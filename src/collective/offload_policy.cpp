@@ -48,6 +48,8 @@ std::string_view to_text(Fallback reason)
       return "one host";
     case Fallback::not_on_tree:
       return "communicator not on the tree";
+    case Fallback::no_gain:
+      return "tree gains nothing";
     case Fallback::no_free_channel:
       return "no free channel";
   }

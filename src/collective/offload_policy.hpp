@@ -31,6 +31,7 @@ enum class Fallback {
   operation,
   one_host,
   not_on_tree,
+  no_gain,
   no_free_channel,
 };
 /** As it stands in the record. */

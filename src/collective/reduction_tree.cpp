@@ -2,59 +2,244 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace weft {
 namespace {
 
-/** A smart switch that every member's route crosses. */
-std::optional<VertexId> common_switch(const Fabric& fabric, std::span<const VertexId> rank_hosts)
+/** A vertex of the tree, host or switch. */
+struct Node {
+  VertexId vertex       = 0;
+  int parent            = -1; // position; -1: the root
+  LinkId up             = 0;  // to the parent
+  int depth             = 0;  // links to the root
+  std::int64_t messages = 0;  // that leave it for its parent
+  std::int64_t inputs   = 0;  // messages that come to it from below
+  Seconds latency_up;         // of a packet from here to the root and through it
+  Seconds latency_down;       // of a result from the root to here
+  Seconds forwarding;         // both ways, as a message that switches only forward
+};
+
+/** The smart ones of @p switches. */
+std::vector<VertexId> smart_ones(const Fabric& fabric, std::vector<VertexId> switches)
 {
-  const auto other = std::find_if(rank_hosts.begin(), rank_hosts.end(),
-                                  [first = rank_hosts.front()](VertexId host) { return host != first; });
-  if (other == rank_hosts.end())
-    return std::nullopt;
-  Route route;
-  fabric.route(rank_hosts.front(), *other, route);
-  for (const VertexId vertex : route.through)
-    if (fabric.switch_model(vertex - fabric.host_count()).smart())
-      return vertex;
-  return std::nullopt;
+  std::erase_if(switches, [&](VertexId vertex) { return not fabric.model_at(vertex).smart(); });
+  return switches;
 }
 
-Seconds latency_of(const Fabric& fabric, LinkId link)
+/** The smart switches on the members' ways to @p goal, each once. */
+std::vector<VertexId> smart_on_the_way(const Fabric& fabric, std::span<const VertexId> hosts, VertexId goal)
 {
-  return fabric.links()[static_cast<std::size_t>(link)].latency;
+  std::vector<VertexId> found;
+  Route route;
+  for (const VertexId host : hosts) {
+    route.clear();
+    fabric.route(host, goal, route);
+    found.insert(found.end(), route.through.begin(), route.through.end());
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return smart_ones(fabric, std::move(found));
 }
+
+std::optional<VertexId> choose_root(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+{
+  const std::vector<VertexId> meeting = fabric.topology().meeting_switches(hosts);
+  std::vector<VertexId> candidates    = smart_ones(fabric, meeting);
+  if (candidates.empty() && not meeting.empty())
+    candidates = smart_on_the_way(fabric, hosts, meeting[spread % meeting.size()]);
+  if (candidates.empty())
+    return std::nullopt;
+  return candidates[spread % candidates.size()];
+}
+
+/** The union of the ways of some hosts to a root. */
+class Union {
+  const Fabric& fabric_;
+  std::vector<Node> nodes_;
+  std::unordered_map<VertexId, int> position_;
+
+  int add(VertexId vertex)
+  {
+    const auto [entry, added] = position_.try_emplace(vertex, static_cast<int>(nodes_.size()));
+    if (added)
+      nodes_.emplace_back().vertex = vertex;
+    return entry->second;
+  }
+
+public:
+  Union(const Fabric& fabric, VertexId root) : fabric_(fabric) { add(root); }
+
+  /** Routing is destination-based: where the way meets the tree, it stays in it. */
+  void add_way(VertexId host, std::int64_t messages)
+  {
+    int at                                        = add(host);
+    nodes_[static_cast<std::size_t>(at)].messages = messages;
+    while (at != 0 && nodes_[static_cast<std::size_t>(at)].parent < 0) {
+      const Hop hop  = fabric_.topology().next_hop(nodes_[static_cast<std::size_t>(at)].vertex, nodes_[0].vertex);
+      const int next = add(hop.to);
+      nodes_[static_cast<std::size_t>(at)].parent = next;
+      nodes_[static_cast<std::size_t>(at)].up     = hop.link;
+      at                                          = next;
+    }
+  }
+
+  /** All vertices, every parent before its children, with messages and latencies worked out. */
+  std::vector<Node> finish() &&
+  {
+    std::vector<int> order = by_depth();
+    for (auto at = order.rbegin(); at != order.rend(); ++at)
+      send_up(nodes_[static_cast<std::size_t>(*at)]);
+    std::vector<int> rank(nodes_.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      rank[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    std::vector<Node> sorted;
+    sorted.reserve(nodes_.size());
+    for (const int at : order) {
+      Node node = nodes_[static_cast<std::size_t>(at)];
+      if (node.parent >= 0)
+        node.parent = rank[static_cast<std::size_t>(node.parent)];
+      add_latency(node, sorted);
+      sorted.push_back(node);
+    }
+    return sorted;
+  }
+
+private:
+  std::vector<int> by_depth()
+  {
+    std::vector<int> order;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      for (int at = nodes_[i].parent; at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+        ++nodes_[i].depth;
+      order.push_back(static_cast<int>(i));
+    }
+    std::stable_sort(order.begin(), order.end(), [this](int a, int b) {
+      return nodes_[static_cast<std::size_t>(a)].depth < nodes_[static_cast<std::size_t>(b)].depth;
+    });
+    return order;
+  }
+
+  void send_up(Node& node)
+  {
+    if (not fabric_.topology().is_host(node.vertex))
+      node.messages = fabric_.model_at(node.vertex).smart() ? 1 : node.inputs;
+    if (node.parent >= 0)
+      nodes_[static_cast<std::size_t>(node.parent)].inputs += node.messages;
+  }
+
+  void add_latency(Node& node, const std::vector<Node>& sorted) const
+  {
+    const bool host          = fabric_.topology().is_host(node.vertex);
+    const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
+    if (node.parent < 0) { // the root: always a smart switch
+      node.latency_up = model->processing_latency;
+      node.forwarding = model->forwarding_latency;
+      return;
+    }
+    const Node& parent    = sorted[static_cast<std::size_t>(node.parent)];
+    const Seconds up      = fabric_.link(node.up).latency;
+    const Seconds down    = fabric_.link(reverse(node.up)).latency;
+    const Seconds forward = host ? Seconds() : model->forwarding_latency;
+    node.latency_up       = parent.latency_up + up + (model && model->smart() ? model->processing_latency : forward);
+    node.latency_down     = parent.latency_down + down + forward;
+    node.forwarding       = parent.forwarding + up + down + forward * 2.0;
+  }
+};
+
+/** Gives each link to the smart switch above it, and each rank's host to its first smart switch. */
+class TreeMaker {
+  const Fabric& fabric_;
+  const std::vector<Node>& nodes_;
+  std::vector<int> owner_; // by node: position in tree_.switches of the smart switch at or above it
+  ReductionTree tree_;
+
+public:
+  std::unordered_map<VertexId, int> entry; // by host
+
+  TreeMaker(const Fabric& fabric, const std::vector<Node>& nodes) : fabric_(fabric), nodes_(nodes) {}
+
+  ReductionTree make()
+  {
+    Seconds shortest;
+    for (const Node& node : nodes_) {
+      const int above = node.parent < 0 ? -1 : owner_[static_cast<std::size_t>(node.parent)];
+      if (above >= 0)
+        tree_.switches[static_cast<std::size_t>(above)].links.push_back({node.up, node.messages});
+      if (fabric_.topology().is_host(node.vertex))
+        add_host(node, above, shortest);
+      else if (fabric_.model_at(node.vertex).smart())
+        add_switch(node, above);
+      else
+        owner_.push_back(above);
+    }
+    tree_.beyond_first = tree_.up + tree_.down - shortest;
+    return std::move(tree_);
+  }
+
+private:
+  void add_switch(const Node& node, int above)
+  {
+    owner_.push_back(static_cast<int>(tree_.switches.size()));
+    tree_.switches.push_back({node.vertex - fabric_.host_count(), above, {}, node.inputs});
+  }
+
+  void add_host(const Node& node, int above, Seconds& shortest)
+  {
+    owner_.push_back(above);
+    entry.emplace(node.vertex, above);
+    tree_.up         = std::max(tree_.up, node.latency_up);
+    tree_.down       = std::max(tree_.down, node.latency_down);
+    tree_.forwarding = std::max(tree_.forwarding, node.forwarding);
+
+    // The round trip to the first smart switch, which is what a switch's turnaround was measured with.
+    const VertexId first = tree_.switches[static_cast<std::size_t>(above)].index + fabric_.host_count();
+    Seconds trip         = fabric_.model_at(first).processing_latency;
+    const Node* at       = &node;
+    while (at->vertex != first) {
+      trip += fabric_.link(at->up).latency + fabric_.link(reverse(at->up)).latency;
+      if (not fabric_.topology().is_host(at->vertex))
+        trip += fabric_.model_at(at->vertex).forwarding_latency * 2.0;
+      at = &nodes_[static_cast<std::size_t>(at->parent)];
+    }
+    if (shortest == Seconds() || trip < shortest)
+      shortest = trip;
+  }
+};
 
 } // namespace
 
-std::optional<ReductionTree> build_reduction_tree(const Fabric& fabric, std::span<const VertexId> rank_hosts)
+TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> rank_hosts, std::size_t spread)
 {
-  const std::optional<VertexId> root = common_switch(fabric, rank_hosts);
-  if (not root)
-    return std::nullopt;
-
   std::map<VertexId, std::int64_t> ranks_at;
   for (const VertexId host : rank_hosts)
     ++ranks_at[host];
+  if (ranks_at.size() == 1)
+    return {std::nullopt, NoTree::one_host};
+  std::vector<VertexId> hosts;
+  for (const auto& [host, ranks] : ranks_at)
+    hosts.push_back(host);
 
-  ReductionTree tree;
-  tree.ranks = static_cast<std::int64_t>(rank_hosts.size());
-  TreeSwitch hub{*root - fabric.host_count(), {}};
-  Route up;
-  Route down;
-  for (const auto& [host, ranks] : ranks_at) {
-    up.clear();
-    down.clear();
-    fabric.route(host, *root, up);
-    fabric.route(*root, host, down);
-    hub.children.push_back({up.links.front(), down.links.front(), ranks});
-    tree.up          = std::max(tree.up, latency_of(fabric, up.links.front()));
-    tree.down        = std::max(tree.down, latency_of(fabric, down.links.front()));
+  const std::optional<VertexId> root = choose_root(fabric, hosts, spread);
+  if (not root)
+    return {std::nullopt, NoTree::no_common_switch};
+  Union ways(fabric, *root);
+  for (const auto& [host, ranks] : ranks_at)
+    ways.add_way(host, ranks);
+  const std::vector<Node> nodes = std::move(ways).finish();
+  // A link that every contribution crosses on its own: the root does no more than a host could.
+  const auto all = static_cast<std::int64_t>(rank_hosts.size());
+  for (const Node& node : nodes)
+    if (node.parent >= 0 && node.messages == all)
+      return {std::nullopt, NoTree::no_gain};
+
+  TreeMaker maker(fabric, nodes);
+  ReductionTree tree = maker.make();
+  for (const auto& [host, ranks] : ranks_at)
     tree.ranks_a_nic = std::max(tree.ranks_a_nic, ranks);
-  }
-  tree.switches.push_back(std::move(hub));
-  return tree;
+  for (const VertexId host : rank_hosts)
+    tree.entry.push_back(maker.entry.at(host));
+  return {std::move(tree), NoTree::no_common_switch};
 }
 
 } // namespace weft

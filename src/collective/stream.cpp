@@ -9,10 +9,9 @@ namespace {
 BytesPerSecond line_rate(const Fabric& fabric, const TreeSwitch& node)
 {
   BytesPerSecond slowest{std::numeric_limits<double>::infinity()};
-  for (const TreeChild& child : node.children)
-    for (const LinkId link : {child.up, child.down})
-      slowest = std::min(slowest, fabric.links()[static_cast<std::size_t>(link)].bandwidth /
-                                      static_cast<double>(child.contributions));
+  for (const TreeLink& tree_link : node.links)
+    for (const LinkId link : {tree_link.up, reverse(tree_link.up)})
+      slowest = std::min(slowest, fabric.link(link).bandwidth / static_cast<double>(tree_link.messages));
   return slowest;
 }
 
@@ -20,23 +19,22 @@ BytesPerSecond line_rate(const Fabric& fabric, const TreeSwitch& node)
 
 Seconds base_latency(const Fabric& fabric, const ReductionTree& tree)
 {
-  Seconds latency = fabric.nic().offload_overhead + tree.up + tree.down +
-                    fabric.nic().message_gap * static_cast<double>(tree.ranks_a_nic - 1);
-  for (const TreeSwitch& node : tree.switches)
-    latency += fabric.switch_model(node.index).processing_latency;
-  return latency;
+  return fabric.nic().offload_overhead + tree.up + tree.down +
+         fabric.nic().message_gap * static_cast<double>(tree.ranks_a_nic - 1);
 }
 
-StreamPlan plan_stream(const Fabric& fabric, const ReductionTree& tree, Bytes message)
+std::vector<StreamPlan> plan_streams(const Fabric& fabric, const ReductionTree& tree, Bytes message)
 {
-  StreamPlan plan{base_latency(fabric, tree), {}, BytesPerSecond(std::numeric_limits<double>::infinity())};
+  std::vector<StreamPlan> plans;
+  plans.reserve(tree.switches.size());
   for (const TreeSwitch& node : tree.switches) {
     const SwitchModel& model = fabric.switch_model(node.index);
-    plan.wire                = packet_train(model, message).wire;
-    plan.rate_limit = std::min(plan.rate_limit, plan.wire / streaming_time(model, message, line_rate(fabric, node)));
+    const Bytes wire         = packet_train(model, message).wire;
+    const Seconds streaming =
+        streaming_time(model, message, line_rate(fabric, node), model.turnaround + tree.beyond_first);
+    plans.push_back({wire, std::min(wire / streaming, fabric.nic().offload_copy_rate * (wire / message))});
   }
-  plan.rate_limit = std::min(plan.rate_limit, fabric.nic().offload_copy_rate * (plan.wire / message));
-  return plan;
+  return plans;
 }
 
 } // namespace weft

@@ -4,10 +4,23 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <fnmatch.h>
+#include <map>
+#include <random>
 #include <sstream>
 
 namespace weft {
+
+const std::vector<Option<LinkModel>>& link_options()
+{
+  using M = LinkModel;
+  static const std::vector<Option<M>> ROWS{
+      {"bandwidth", "of each direction of a cable", &M::bandwidth},
+      {"latency", "of each direction of a cable, with the host's or NIC's part where it ends at a host", &M::latency,
+       Need::required, Bound::non_negative},
+  };
+  return ROWS;
+}
 
 const std::vector<Option<HostModel>>& host_options()
 {
@@ -80,13 +93,37 @@ std::vector<PointToPointSegment> read_segments(const OptionTable& file)
   return segments;
 }
 
-void check_ports(const OptionTable& table, const Topology& topology, const SwitchModel& model)
+/** Every [[links]] or [[switches]] table says which names it is for. */
+std::string read_match(const OptionTable& rule)
 {
-  for (int index = 0; index < topology.switch_count(); ++index)
-    if (const int used = topology.ports_used(index); used > model.max_ports)
-      table.fail("max_ports", "\"" + topology.switch_name(index) + "\" has " + std::to_string(model.max_ports) +
-                                  " ports, and the topology needs " + std::to_string(used) +
-                                  "; take fewer hosts or a switch with more ports");
+  if (const std::optional<std::string> match = rule.text("match"))
+    return *match;
+  rule.fail("match", "is missing; it says for which names the table is: a name, or a pattern with * and ?");
+}
+
+bool matches(const std::string& pattern, const std::string& name)
+{
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/** How many cables end at each vertex. */
+std::vector<int> count_ports(const Topology& topology, const std::vector<Cable>& cables)
+{
+  std::vector<int> ports(static_cast<std::size_t>(topology.host_count() + topology.switch_count()));
+  for (const Cable& cable : cables) {
+    ++ports[static_cast<std::size_t>(cable.lower)];
+    ++ports[static_cast<std::size_t>(cable.upper)];
+  }
+  return ports;
+}
+
+/** A host's only cable has the host's name; others name both ends, and their number where there are several. */
+std::string cable_name(const Topology& topology, const Cable& cable, const std::vector<int>& ports)
+{
+  if (topology.is_host(cable.lower) && ports[static_cast<std::size_t>(cable.lower)] == 1)
+    return topology.vertex_name(cable.lower);
+  std::string name = topology.vertex_name(cable.lower) + "--" + topology.vertex_name(cable.upper);
+  return cable.number == 0 ? name : name + "#" + std::to_string(cable.number + 1);
 }
 
 } // namespace
@@ -107,24 +144,90 @@ Fabric Fabric::load(const std::string& name_or_path)
   require_options(fabric_table, fabric_options(), read_options(fabric_table, fabric_options(), {}, about));
   fabric.name_        = about.name;
   fabric.description_ = about.description;
-  fabric.host_        = read_device<HostModel>(file.table("host"), "host", host_options(), {},
-                                               [](const OptionTable&, HostModel&) {});
-  fabric.nic_         = read_nic(file.table("nic"));
-  fabric.switch_      = read_switch(file.table("switch"));
-  fabric.segments_    = read_segments(file);
-  fabric.topology_    = read_topology(file.table("topology"), read_link(file.table("link")), fabric.topology_kind_);
-  check_ports(file.table("switch"), *fabric.topology_, fabric.switch_);
-  fabric.links_ = fabric.topology_->links();
+  fabric.host_ =
+      read_device<HostModel>(file.table("host"), "host", host_options(), {}, [](const OptionTable&, HostModel&) {});
+  fabric.nic_      = read_nic(file.table("nic"));
+  fabric.segments_ = read_segments(file);
+  fabric.topology_ = read_topology(file.table("topology"), fabric.topology_kind_);
+  fabric.read_switches(file);
+  fabric.read_links(file);
   return fabric;
+}
+
+void Fabric::read_switches(const OptionTable& file)
+{
+  switch_models_.push_back(read_switch(file.table("switch")));
+  model_of_.assign(static_cast<std::size_t>(switch_count()), 0);
+  for (const OptionTable& rule : file.tables("switches")) {
+    const std::string pattern = read_match(rule);
+    switch_models_.push_back(read_switch(rule, switch_models_.front(), {"match"}));
+    bool used = false;
+    for (int index = 0; index < switch_count(); ++index) {
+      if (not matches(pattern, topology_->switch_name(index)))
+        continue;
+      model_of_[static_cast<std::size_t>(index)] = static_cast<int>(switch_models_.size()) - 1;
+      used                                       = true;
+    }
+    if (not used)
+      rule.fail("match", "found \"" + pattern + "\", and no switch has such a name; the first is \"" +
+                             topology_->switch_name(0) + "\", the last \"" +
+                             topology_->switch_name(switch_count() - 1) + "\"");
+  }
+}
+
+void Fabric::read_links(const OptionTable& file)
+{
+  const std::vector<Cable> cables = topology_->cables();
+  const std::vector<int> ports    = count_ports(*topology_, cables);
+  for (int index = 0; index < switch_count(); ++index)
+    if (const int used = ports[static_cast<std::size_t>(host_count() + index)]; used > switch_model(index).max_ports)
+      file.table("switch").fail("max_ports", "\"" + topology_->switch_name(index) + "\" has " +
+                                                 std::to_string(switch_model(index).max_ports) +
+                                                 " ports, and the topology needs " + std::to_string(used) +
+                                                 "; take fewer cables or a switch with more ports");
+
+  struct Rule {
+    std::string pattern;
+    LinkModel model;
+    bool used;
+  };
+  LinkModel standard;
+  const OptionTable table = file.table("link");
+  require_options(table, link_options(), read_options(table, link_options(), {}, standard));
+  std::vector<Rule> rules;
+  for (const OptionTable& row : file.tables("links")) {
+    rules.push_back({read_match(row), standard, false});
+    read_options(row, link_options(), {"match"}, rules.back().model);
+  }
+
+  links_.reserve(2 * cables.size());
+  for (const Cable& cable : cables) {
+    const std::string name = cable_name(*topology_, cable, ports);
+    LinkModel model        = standard;
+    for (Rule& rule : rules) {
+      if (not matches(rule.pattern, name))
+        continue;
+      model     = rule.model;
+      rule.used = true;
+    }
+    links_.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency});
+    links_.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency});
+  }
+  for (std::size_t index = 0; index < rules.size(); ++index)
+    if (not rules[index].used)
+      file.tables("links")[index].fail("match", "found \"" + rules[index].pattern +
+                                                    "\", and no cable has such a name; the first is \"" +
+                                                    cable_name(*topology_, cables.front(), ports) + "\", the last \"" +
+                                                    cable_name(*topology_, cables.back(), ports) + "\"");
 }
 
 Seconds Fabric::latency(const Route& route) const
 {
   Seconds sum;
-  for (const LinkId link : route.links)
-    sum += links_[static_cast<std::size_t>(link)].latency;
+  for (const LinkId id : route.links)
+    sum += link(id).latency;
   for (const VertexId vertex : route.through)
-    sum += switch_model(vertex - host_count()).forwarding_latency;
+    sum += model_at(vertex).forwarding_latency;
   return sum;
 }
 
@@ -135,75 +238,140 @@ const PointToPointSegment& Fabric::segment(Bytes size) const
   return *std::prev(after);
 }
 
+namespace {
+
+/** The keys of a table of exceptions: which names it is for, and the same keys as the rule, none required. */
+std::vector<OptionHelp> with_match(std::vector<OptionHelp> options)
+{
+  for (OptionHelp& option : options)
+    option.required = false;
+  options.insert(options.begin(),
+                 {"match", "text", "names that the table is for: one name, or a pattern with * and ?", true});
+  return options;
+}
+
+} // namespace
+
 std::vector<TableHelp> fabric_schema()
 {
-  std::vector<TableHelp> schema{{"fabric", "what the fabric is called", describe_options(fabric_options())},
-                                {"topology", "how hosts and switches are laid out",
-                                 {{"kind", "text", "the topology, see below", true}}}};
+  std::vector<TableHelp> schema{
+      {"fabric", "what the fabric is called", describe_options(fabric_options())},
+      {"topology", "how hosts and switches are laid out", {{"kind", "text", "the topology, see below", true}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
   schema.push_back({"host", "every host", describe_options(host_options())});
   schema.push_back({"nic", "every host's network interface", describe_options(nic_options())});
   schema.push_back({"link", "every cable", describe_options(link_options())});
+  schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
+                    with_match(describe_options(link_options()))});
   schema.push_back({"switch", "every switch", describe_options(switch_options())});
+  schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
+                    with_match(describe_options(switch_options()))});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
   return schema;
 }
 
-std::string describe(const Fabric& fabric)
+namespace {
+
+void describe_model(const SwitchModel& model, int count, std::ostream& text)
 {
-  const SwitchModel& model = fabric.switch_model(0);
-  const Link& link         = fabric.links().front();
-  std::ostringstream text;
-  text << fabric.name() << ": " << fabric.description() << "\n"
-       << "  file       " << fabric.file() << "\n"
-       << "  topology   " << fabric.topology_kind() << ", " << fabric.host_count() << " hosts, "
-       << fabric.switch_count() << (fabric.switch_count() == 1 ? " switch, " : " switches, ")
-       << fabric.links().size() / 2 << " cables\n"
-       << "  hosts      " << fabric.topology().host_name(0) << " to "
-       << fabric.topology().host_name(fabric.host_count() - 1) << ", " << fabric.host().cores << " cores of "
-       << to_text(fabric.host().speed) << "\n"
-       << "  links      " << to_text(link.bandwidth) << ", " << to_text(link.latency) << " each way\n"
-       << "  switch     " << (model.preset.empty() ? "no preset" : model.preset) << ", " << model.max_ports
+  text << "  " << count << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
        << " ports, forwards in " << to_text(model.forwarding_latency) << "\n";
   if (model.smart())
-    text << "  aggregates " << model.channels << " channels of " << model.slots << " slots of " << to_text(model.payload)
-         << " (window " << to_text(model.window()) << "), processing " << to_text(model.processing_latency)
-         << ", turnaround " << to_text(model.turnaround) << "\n";
+    text << "    aggregates " << model.channels << " channels of " << model.slots << " slots of "
+         << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
+         << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
   for (const Capability& row : model.capabilities)
-    text << "  offloads   " << row.collective << " of " << join(row.datatypes) << " with " << join(row.operations)
+    text << "    offloads " << row.collective << " of " << join(row.datatypes) << " with " << join(row.operations)
          << "\n";
+}
+
+} // namespace
+
+std::string describe(const Fabric& fabric)
+{
+  const Topology& topology = fabric.topology();
+  std::ostringstream text;
+  text << fabric.name() << ": " << fabric.description() << "\n"
+       << "  file " << fabric.file() << "\n"
+       << "  topology " << fabric.topology_kind() << ": " << fabric.host_count() << " hosts, " << fabric.switch_count()
+       << (fabric.switch_count() == 1 ? " switch, " : " switches, ") << fabric.links().size() / 2 << " cables, at most "
+       << topology.diameter() << " links from host to host\n"
+       << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "
+       << fabric.host().cores << " cores of " << to_text(fabric.host().speed) << "\n";
+
+  std::map<std::pair<double, double>, int> cables;
+  for (std::size_t id = 0; id < fabric.links().size(); id += 2)
+    ++cables[{fabric.links()[id].bandwidth.value(), fabric.links()[id].latency.value()}];
+  for (const auto& [model, count] : cables)
+    text << "  " << count << (count == 1 ? " cable of " : " cables of ") << to_text(BytesPerSecond(model.first)) << ", "
+         << to_text(Seconds(model.second)) << " each way\n";
+
+  std::map<const SwitchModel*, int> switches;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    ++switches[&fabric.switch_model(index)];
+  for (const auto& [model, count] : switches)
+    describe_model(*model, count, text);
   return text.str();
 }
 
 namespace {
 
-/** Throws unless the way from one host to another joins, visits nothing twice and crosses a switch. */
-void check_route(const Fabric& fabric, VertexId from, VertexId to, Route& route)
-{
-  route.clear();
-  fabric.route(from, to, route);
-  const Topology& topology = fabric.topology();
-  const auto fail          = [&](const std::string& problem) {
-    throw UserError("fabric " + fabric.name() + ": the route from " + topology.vertex_name(from) + " to " +
-                             topology.vertex_name(to) + " " + problem);
-  };
-  VertexId at = from;
-  std::set<VertexId> visited{from};
-  for (const LinkId id : route.links) {
-    const Link& link = fabric.links().at(static_cast<std::size_t>(id));
-    if (link.from != at)
-      fail("takes " + link.name + " from " + topology.vertex_name(at) + ", where that cable does not begin");
-    at = link.to;
-    if (not visited.insert(at).second)
-      fail("visits " + topology.vertex_name(at) + " twice");
+/** Proves one way after the other; throws at the first that is wrong. */
+class RouteChecker {
+  const Fabric& fabric_;
+  Route route_;
+  std::vector<std::int64_t> visited_; // by vertex: number of the last way that visited it
+  std::int64_t ways_ = 0;
+
+  [[noreturn]] void fail(VertexId from, VertexId to, const std::string& problem) const
+  {
+    const Topology& topology = fabric_.topology();
+    throw UserError("fabric " + fabric_.name() + ": the route from " + topology.vertex_name(from) + " to " +
+                    topology.vertex_name(to) + " " + problem);
   }
-  if (at != to)
-    fail("ends at " + topology.vertex_name(at));
-  if (route.through.empty() || route.through.front() < fabric.host_count())
-    fail("crosses no switch");
-}
+
+public:
+  explicit RouteChecker(const Fabric& fabric)
+      : fabric_(fabric), visited_(static_cast<std::size_t>(fabric.host_count() + fabric.switch_count()), -1)
+  {
+  }
+  std::int64_t ways() const { return ways_; }
+
+  void check(VertexId from, VertexId to)
+  {
+    const Topology& topology = fabric_.topology();
+    route_.clear();
+    fabric_.route(from, to, route_);
+    VertexId at                              = from;
+    visited_[static_cast<std::size_t>(from)] = ways_;
+    for (const LinkId id : route_.links) {
+      if (id < 0 || static_cast<std::size_t>(id) >= fabric_.links().size())
+        fail(from, to, "takes a cable that does not exist");
+      const Link& link = fabric_.link(id);
+      if (link.from != at)
+        fail(from, to, "takes " + link.name + " from " + topology.vertex_name(at) + ", where it does not begin");
+      at = link.to;
+      if (visited_[static_cast<std::size_t>(at)] == ways_)
+        fail(from, to, "visits " + topology.vertex_name(at) + " twice");
+      visited_[static_cast<std::size_t>(at)] = ways_;
+      if (topology.is_host(at) && at != to)
+        fail(from, to, "passes through the host " + topology.vertex_name(at));
+    }
+    if (at != to)
+      fail(from, to, "ends at " + topology.vertex_name(at));
+    if (topology.is_host(from) && topology.is_host(to)) {
+      if (route_.through.empty())
+        fail(from, to, "crosses no switch");
+      if (static_cast<int>(route_.links.size()) > topology.diameter())
+        fail(from, to,
+             "has " + std::to_string(route_.links.size()) + " links, and the topology's diameter is " +
+                 std::to_string(topology.diameter()));
+    }
+    ++ways_;
+  }
+};
 
 } // namespace
 
@@ -211,19 +379,28 @@ std::string check(const Fabric& fabric)
 {
   constexpr int ALL_PAIRS_LIMIT  = 1024;
   constexpr int SAMPLED_PARTNERS = 16;
+  constexpr unsigned SEED        = 1;
   const int hosts                = fabric.host_count();
   const bool all                 = hosts <= ALL_PAIRS_LIMIT;
-  const int stride               = all ? 1 : hosts / SAMPLED_PARTNERS;
-  std::int64_t pairs             = 0;
-  Route route;
+  RouteChecker checker(fabric);
+  std::mt19937 random(SEED);
   for (VertexId from = 0; from < hosts; ++from) {
-    for (int step = 1; step < hosts; step += stride) {
-      check_route(fabric, from, (from + step) % hosts, route);
-      ++pairs;
+    for (int step = 1; step <= (all ? hosts - 1 : SAMPLED_PARTNERS); ++step) {
+      const int distance = all ? step : 1 + static_cast<int>(random() % static_cast<unsigned>(hosts - 1));
+      checker.check(from, (from + distance) % hosts);
     }
   }
-  return std::to_string(pairs) + (all ? " routes, every pair of hosts" : " routes, a sample with every host") +
-         ": each joins end to end, visits nothing twice and goes through the switch";
+  const std::int64_t pairs = checker.ways();
+  for (int index = 0; index < fabric.switch_count(); ++index) {
+    const auto host = static_cast<VertexId>(random() % static_cast<unsigned>(hosts));
+    checker.check(host, hosts + index);
+    checker.check(hosts + index, host);
+  }
+  return std::to_string(pairs) + (all ? " routes, every pair of hosts" : " routes, a seeded sample of every host's") +
+         ", and to and from each of " + std::to_string(fabric.switch_count()) +
+         (fabric.switch_count() == 1 ? " switch" : " switches") +
+         ": each joins end to end over existing cables, visits nothing twice, goes through a switch and has at most " +
+         std::to_string(fabric.topology().diameter()) + " links";
 }
 
 } // namespace weft

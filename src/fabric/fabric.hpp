@@ -1,8 +1,9 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
  * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch] and [[point_to_point]];
- * fabric_schema() lists every key. Host, NIC and switch tables may name a preset. Nothing of a Fabric changes after it
- * has been read.
+ * [[links]] and [[switches]] change single values of those cables and switches whose names match a pattern, so that any
+ * part of a fabric can be faster, or smart. fabric_schema() lists every key. Host, NIC and switch tables may name a
+ * preset. Nothing of a Fabric changes after it has been read.
  */
 #pragma once
 
@@ -15,6 +16,14 @@
 #include <vector>
 
 namespace weft {
+
+/** What a cable is like, each direction. */
+struct LinkModel {
+  BytesPerSecond bandwidth;
+  Seconds latency;
+};
+
+const std::vector<Option<LinkModel>>& link_options();
 
 struct HostModel {
   std::string preset;
@@ -44,10 +53,15 @@ class Fabric {
   std::string topology_kind_;
   HostModel host_;
   NicModel nic_;
-  SwitchModel switch_;
+  std::vector<SwitchModel> switch_models_;    // that of [switch], then one a [[switches]] table
+  std::vector<int> model_of_;                 // by switch: position in switch_models_
   std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
+
+  Fabric() = default;
+  void read_links(const OptionTable& file);
+  void read_switches(const OptionTable& file);
 
 public:
   /** Read a fabric by the path of its file, or by the name of one that ships with weft. Throws UserError. */
@@ -60,12 +74,20 @@ public:
   const Topology& topology() const { return *topology_; }
   const HostModel& host() const { return host_; }
   const NicModel& nic() const { return nic_; }
-  const SwitchModel& switch_model(int /*index*/) const { return switch_; }
+  const SwitchModel& switch_model(int index) const
+  {
+    return switch_models_[static_cast<std::size_t>(model_of_[static_cast<std::size_t>(index)])];
+  }
+  /** Every model that a table of the file describes, whether or not a switch has it. */
+  const std::vector<SwitchModel>& switch_models() const { return switch_models_; }
   const std::vector<Link>& links() const { return links_; }
   const std::vector<PointToPointSegment>& segments() const { return segments_; }
 
   int host_count() const { return topology_->host_count(); }
   int switch_count() const { return topology_->switch_count(); }
+
+  const SwitchModel& model_at(VertexId vertex) const { return switch_model(vertex - host_count()); }
+  const Link& link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
 
   /** The way between two different vertices, and its latency: links and the forwarding of the switches between. */
   void route(VertexId from, VertexId to, Route& into) const { topology_->route(from, to, into); }
@@ -85,9 +107,10 @@ std::vector<TableHelp> fabric_schema();
 /** What a fabric is, in some lines of text. */
 std::string describe(const Fabric& fabric);
 
-/** Prove the routes (paper 000, section 5, third rule): each way exists, joins end to end, visits nothing twice and
- *  crosses a switch. All pairs of up to 1,024 hosts, else every host with 16 others spread evenly. Returns what was proven; throws
- *  UserError with the first pair for which it does not hold. */
+/** Prove the routes (paper 000, section 5, third rule): each way exists, joins end to end over cables that there are,
+ *  visits nothing twice, crosses a switch and is no longer than the topology's diameter. All pairs of up to 1,024
+ * hosts, else a seeded sample; always every switch from and to some host. Returns what was proven; throws UserError
+ * with the first pair for which it does not hold. */
 std::string check(const Fabric& fabric);
 
 } // namespace weft

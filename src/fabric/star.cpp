@@ -1,43 +1,35 @@
 #include "fabric/star.hpp"
 
 #include <stdexcept>
-#include <utility>
 
 namespace weft {
 
-Star::Star(int hosts, LinkModel link) : hosts_(hosts), link_(std::move(link))
+Star::Star(int hosts) : hosts_(hosts)
 {
   if (hosts < 1)
     throw std::logic_error("a star has at least one host");
 }
 
-int Star::ports_used(int) const
+std::vector<Cable> Star::cables() const
 {
-  return hosts_;
+  std::vector<Cable> cables;
+  cables.reserve(static_cast<std::size_t>(hosts_));
+  for (int host = 0; host < hosts_; ++host)
+    cables.push_back({host, hosts_});
+  return cables;
 }
 
-std::vector<Link> Star::links() const
+Hop Star::next_hop(VertexId at, VertexId to) const
 {
-  std::vector<Link> links;
-  links.reserve(2 * static_cast<std::size_t>(hosts_));
   const VertexId hub = hosts_;
-  for (int host = 0; host < hosts_; ++host) {
-    const std::string name = host_name(host);
-    links.push_back({name + ".up", host, hub, link_.bandwidth, link_.latency});
-    links.push_back({name + ".down", hub, host, link_.bandwidth, link_.latency});
-  }
-  return links;
+  if (at == hub)
+    return {down_link(static_cast<std::size_t>(to)), to};
+  return {up_link(static_cast<std::size_t>(at)), hub};
 }
 
-void Star::route(VertexId from, VertexId to, Route& into) const
+std::vector<VertexId> Star::meeting_switches(std::span<const VertexId>) const
 {
-  const VertexId hub = hosts_;
-  if (from != hub)
-    into.links.push_back(2 * from);
-  if (from != hub && to != hub)
-    into.through.push_back(hub);
-  if (to != hub)
-    into.links.push_back(2 * to + 1);
+  return {hosts_};
 }
 
 std::string Star::switch_name(int) const
@@ -57,11 +49,11 @@ const std::vector<Option<StarOptions>>& star_options()
   return ROWS;
 }
 
-std::unique_ptr<Topology> build_star(const OptionTable& table, const LinkModel& link)
+std::unique_ptr<Topology> build_star(const OptionTable& table)
 {
   StarOptions options;
   require_options(table, star_options(), read_options(table, star_options(), {"kind"}, options));
-  return std::make_unique<Star>(options.hosts, link);
+  return std::make_unique<Star>(options.hosts);
 }
 
 } // namespace

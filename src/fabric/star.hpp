@@ -1,7 +1,4 @@
-/* Star: one switch, a cable to each host.
- *
- * Host h's cable is links 2h (up, to the switch) and 2h + 1 (down).
- */
+/* Star: one switch, a cable to each host. Host h's cable is cable h. */
 #pragma once
 
 #include "fabric/topology.hpp"
@@ -10,17 +7,17 @@ namespace weft {
 
 class Star : public Topology {
   int hosts_;
-  LinkModel link_;
 
 public:
   /** @p hosts >= 1. */
-  Star(int hosts, LinkModel link);
+  explicit Star(int hosts);
 
   int host_count() const override { return hosts_; }
   int switch_count() const override { return 1; }
-  int ports_used(int switch_index) const override;
-  std::vector<Link> links() const override;
-  void route(VertexId from, VertexId to, Route& into) const override;
+  std::vector<Cable> cables() const override;
+  Hop next_hop(VertexId at, VertexId to) const override;
+  int diameter() const override { return 2; }
+  std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   std::string switch_name(int index) const override;
 };
 

@@ -3,38 +3,39 @@
 #include "fabric/star.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace weft {
 
-const std::vector<Option<LinkModel>>& link_options()
+std::string numbered(const std::string& name, int index, int count)
 {
-  using M = LinkModel;
-  static const std::vector<Option<M>> ROWS{
-      {"bandwidth", "of each direction of a cable", &M::bandwidth},
-      {"latency", "of each direction of a cable, with the host's or NIC's part where it ends at a host", &M::latency,
-       Need::required, Bound::non_negative},
-  };
-  return ROWS;
-}
-
-LinkModel read_link(const OptionTable& table)
-{
-  LinkModel model;
-  require_options(table, link_options(), read_options(table, link_options(), {}, model));
-  return model;
+  const std::string last   = std::to_string(count - 1);
+  const std::string number = std::to_string(index);
+  return name + "-" + std::string(last.size() - number.size(), '0') + number;
 }
 
 std::string Topology::host_name(int index) const
 {
-  // Zero-padded: SimGrid lists hosts by name, and ranks are placed in that order.
-  const std::string last   = std::to_string(host_count() - 1);
-  const std::string number = std::to_string(index);
-  return "host-" + std::string(last.size() - number.size(), '0') + number;
+  return numbered("host", index, host_count());
 }
 
 std::string Topology::vertex_name(VertexId vertex) const
 {
-  return vertex < host_count() ? host_name(vertex) : switch_name(vertex - host_count());
+  return is_host(vertex) ? host_name(vertex) : switch_name(vertex - host_count());
+}
+
+void Topology::route(VertexId from, VertexId to, Route& into) const
+{
+  const int vertices = host_count() + switch_count();
+  for (VertexId at = from; at != to;) {
+    const Hop hop = next_hop(at, to);
+    into.links.push_back(hop.link);
+    if (hop.to != to)
+      into.through.push_back(hop.to);
+    if (static_cast<int>(into.links.size()) > vertices)
+      throw std::logic_error("the way from " + vertex_name(from) + " to " + vertex_name(to) + " does not end");
+    at = hop.to;
+  }
 }
 
 const std::vector<TopologyKind>& topology_kinds()
@@ -43,7 +44,7 @@ const std::vector<TopologyKind>& topology_kinds()
   return ROWS;
 }
 
-std::unique_ptr<Topology> read_topology(const OptionTable& table, const LinkModel& link, std::string& kind)
+std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& kind)
 {
   std::vector<std::string> names;
   for (const TopologyKind& row : topology_kinds())
@@ -55,7 +56,7 @@ std::unique_ptr<Topology> read_topology(const OptionTable& table, const LinkMode
     if (row.name != *wanted)
       continue;
     kind = row.name;
-    return row.build(table, link);
+    return row.build(table);
   }
   table.fail("kind", "found \"" + *wanted + "\"; allowed: " + join(names));
 }

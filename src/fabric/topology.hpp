@@ -1,4 +1,8 @@
-/* Topologies: how hosts, switches and links are laid out and how packets find their way.
+/* Topologies: how hosts, switches and cables are laid out and how packets find their way.
+ *
+ * Routing is destination-based: where a packet goes next depends on where it is and where it wants to go, never on
+ * where it comes from. So the ways of many hosts to one vertex form a tree, which is what reduction trees are made of,
+ * and a route is computed hop by hop on demand, with no table.
  *
  * The registry holds one row a topology; fabric files choose by the row's name, and the help and the messages about
  * an unknown name derive from the rows.
@@ -10,20 +14,39 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-/** What a cable of the fabric is like. */
-struct LinkModel {
-  BytesPerSecond bandwidth;
-  Seconds latency;
+/** A cable: link 2c goes from its lower vertex (nearer to the hosts) to its upper one, link 2c + 1 back, where c is its
+ *  position among the topology's cables. */
+struct Cable {
+  VertexId lower = 0;
+  VertexId upper = 0;
+  int number     = 0; ///< counts the cables between the same two vertices
 };
 
-/** The keys of a [link] table. */
-const std::vector<Option<LinkModel>>& link_options();
-LinkModel read_link(const OptionTable& table);
+constexpr LinkId up_link(std::size_t cable)
+{
+  return static_cast<LinkId>(2 * cable);
+}
+constexpr LinkId down_link(std::size_t cable)
+{
+  return static_cast<LinkId>(2 * cable + 1);
+}
+/** The other direction of the same cable. */
+constexpr LinkId reverse(LinkId link)
+{
+  return link ^ 1;
+}
+
+/** One step of a packet. */
+struct Hop {
+  LinkId link = 0;
+  VertexId to = 0;
+};
 
 class Topology {
 public:
@@ -31,29 +54,41 @@ public:
 
   virtual int host_count() const   = 0;
   virtual int switch_count() const = 0;
-  /** Cables that end at a switch. */
-  virtual int ports_used(int switch_index) const = 0;
-  /** All links, in the order of their ids. */
-  virtual std::vector<Link> links() const = 0;
-  /** Append the way from @p from to another vertex @p to. Deterministic, computed on demand. */
-  virtual void route(VertexId from, VertexId to, Route& into) const = 0;
+  /** All cables, in the order of their links' ids. */
+  virtual std::vector<Cable> cables() const = 0;
+  /** Where a packet for @p to goes from @p at; the two differ and at least one of them, or where the packet began, is a
+   *  host. Ends at @p to after finitely many steps. */
+  virtual Hop next_hop(VertexId at, VertexId to) const = 0;
+  /** Most links on a way between two hosts. */
+  virtual int diameter() const = 0;
+  /** The switches at which the ways of all of @p hosts (two at least, each once) meet without detour; none where there
+   *  are no such. Rising order. */
+  virtual std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const = 0;
 
-  std::string host_name(int index) const;
+  /** Hosts are "host-07": zero-padded, since SimGrid lists hosts by name and ranks are placed in that order. */
+  virtual std::string host_name(int index) const;
   virtual std::string switch_name(int index) const = 0;
   std::string vertex_name(VertexId vertex) const;
+  bool is_host(VertexId vertex) const { return vertex < host_count(); }
+
+  /** Append the way from @p from to another vertex @p to. */
+  void route(VertexId from, VertexId to, Route& into) const;
 };
+
+/** "name-07": @p index padded to the width of the last of @p count. */
+std::string numbered(const std::string& name, int index, int count);
 
 /** A row of the registry. */
 struct TopologyKind {
   std::string name;
   std::string meaning;
   std::vector<OptionHelp> options; ///< the keys of [topology], beside `kind`
-  std::function<std::unique_ptr<Topology>(const OptionTable& topology, const LinkModel& link)> build;
+  std::function<std::unique_ptr<Topology>(const OptionTable& topology)> build;
 };
 
 const std::vector<TopologyKind>& topology_kinds();
 
-/** Build the topology that a [topology] table describes. Throws UserError. */
-std::unique_ptr<Topology> read_topology(const OptionTable& table, const LinkModel& link, std::string& kind);
+/** Build the topology that a [topology] table describes; its kind into @p kind. Throws UserError. */
+std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& kind);
 
 } // namespace weft

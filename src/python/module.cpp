@@ -29,6 +29,20 @@ py::list switches(const weft::Fabric& fabric)
   return rows;
 }
 
+py::list options_of(const std::vector<weft::OptionHelp>& options)
+{
+  py::list rows;
+  for (const weft::OptionHelp& option : options) {
+    py::dict row;
+    row["key"]      = option.key;
+    row["type"]     = option.type;
+    row["meaning"]  = option.meaning;
+    row["required"] = option.required;
+    rows.append(row);
+  }
+  return rows;
+}
+
 std::vector<std::string> hosts(const weft::Fabric& fabric)
 {
   std::vector<std::string> names;
@@ -37,23 +51,64 @@ std::vector<std::string> hosts(const weft::Fabric& fabric)
   return names;
 }
 
+py::dict route(const weft::Fabric& fabric, int from, int to)
+{
+  const int vertices = fabric.host_count() + fabric.switch_count();
+  if (from < 0 || to < 0 || from >= vertices || to >= vertices || from == to)
+    throw py::index_error("two different vertices of the fabric: hosts are 0 to " +
+                          std::to_string(fabric.host_count() - 1) + ", switches follow");
+  weft::Route way;
+  fabric.route(from, to, way);
+  py::list links;
+  for (const weft::LinkId id : way.links)
+    links.append(fabric.link(id).name);
+  py::list through;
+  for (const weft::VertexId vertex : way.through)
+    through.append(fabric.topology().vertex_name(vertex));
+  py::dict row;
+  row["links"]     = links;
+  row["through"]   = through;
+  row["latency_s"] = fabric.latency(way).value();
+  return row;
+}
+
+py::list cables(const weft::Fabric& fabric)
+{
+  py::list rows;
+  for (std::size_t id = 0; id < fabric.links().size(); id += 2) {
+    const weft::Link& link = fabric.links()[id];
+    py::dict row;
+    row["name"]          = link.name.substr(0, link.name.rfind('.'));
+    row["lower"]         = link.from;
+    row["upper"]         = link.to;
+    row["bandwidth_Bps"] = link.bandwidth.value();
+    row["latency_s"]     = link.latency.value();
+    rows.append(row);
+  }
+  return rows;
+}
+
+py::list topologies()
+{
+  py::list rows;
+  for (const weft::TopologyKind& kind : weft::topology_kinds()) {
+    py::dict row;
+    row["kind"]    = kind.name;
+    row["meaning"] = kind.meaning;
+    row["options"] = options_of(kind.options);
+    rows.append(row);
+  }
+  return rows;
+}
+
 py::list schema()
 {
   py::list tables;
   for (const weft::TableHelp& table : weft::fabric_schema()) {
-    py::list options;
-    for (const weft::OptionHelp& option : table.options) {
-      py::dict row;
-      row["key"]      = option.key;
-      row["type"]     = option.type;
-      row["meaning"]  = option.meaning;
-      row["required"] = option.required;
-      options.append(row);
-    }
     py::dict row;
     row["table"]   = table.table;
     row["meaning"] = table.meaning;
-    row["options"] = options;
+    row["options"] = options_of(table.options);
     tables.append(row);
   }
   return tables;
@@ -63,10 +118,10 @@ py::list schema()
 
 PYBIND11_MODULE(_core, module)
 {
-  module.doc()                    = "The pure parts of weft: fabrics and what is in them.";
-  module.attr("version")          = WEFT_VERSION;
-  module.attr("simgrid_version")  = SIMGRID_VERSION_TEXT;
-  module.attr("simgrid_prefix")   = SIMGRID_PREFIX_TEXT;
+  module.doc()                   = "The pure parts of weft: fabrics and what is in them.";
+  module.attr("version")         = WEFT_VERSION;
+  module.attr("simgrid_version") = SIMGRID_VERSION_TEXT;
+  module.attr("simgrid_prefix")  = SIMGRID_PREFIX_TEXT;
   py::register_exception<weft::UserError>(module, "UserError");
 
   py::class_<weft::Fabric>(module, "Fabric", "A fabric as a file describes it; nothing of it can be changed.")
@@ -77,16 +132,22 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
       .def_property_readonly("cores_per_host", [](const weft::Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "One dictionary a switch; durations in seconds.")
-      .def_property_readonly("links", [](const weft::Fabric& fabric) { return fabric.links().size(); },
-                             "Number of links, two a cable.")
+      .def_property_readonly(
+          "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two a cable.")
+      .def("cables", &cables, "One dictionary a cable: its vertices (hosts from 0, then switches) and each direction.")
+      .def("route", &route, py::arg("source"), py::arg("destination"),
+           "The way between two vertices: names of links, names of the vertices between, latency in seconds.")
       .def("describe", [](const weft::Fabric& fabric) { return weft::describe(fabric); })
-      .def("check", [](const weft::Fabric& fabric) { return weft::check(fabric); },
-           "Prove the routes; returns what was proven, raises UserError where it does not hold.");
+      .def(
+          "check", [](const weft::Fabric& fabric) { return weft::check(fabric); },
+          "Prove the routes; returns what was proven, raises UserError where it does not hold.");
 
   module.def("load_fabric", &weft::Fabric::load, py::arg("name_or_path"),
              "Read a fabric file, or a shipped fabric by its name. Raises UserError.");
   module.def("list_fabrics", [] { return weft::list_shared("fabrics"); }, "Names of the shipped fabrics.");
-  module.def("list_presets", [](const std::string& kind) { return weft::list_shared("presets/" + kind); },
-             py::arg("kind"), "Names of the presets of a kind: switch, nic or host.");
+  module.def(
+      "list_presets", [](const std::string& kind) { return weft::list_shared("presets/" + kind); }, py::arg("kind"),
+      "Names of the presets of a kind: switch, nic or host.");
+  module.def("topologies", &topologies, "The kinds of topology with the keys of each.");
   module.def("fabric_schema", &schema, "Every table and key of a fabric file.");
 }

@@ -63,13 +63,8 @@ public:
   CallPath path;
 
   Call(const CallSignature& signature, std::int64_t bytes, MPI_Comm comm)
-      : simulation_(Simulation::get()),
-        signature_(signature),
-        bytes_(static_cast<double>(bytes)),
-        pid_(sg::this_actor::get_pid()),
-        start_(sg::Engine::get_clock()),
-        rank(comm->rank()),
-        size(comm->size())
+      : simulation_(Simulation::get()), signature_(signature), bytes_(static_cast<double>(bytes)),
+        pid_(sg::this_actor::get_pid()), start_(sg::Engine::get_clock()), rank(comm->rank()), size(comm->size())
   {
     set_inside(pid_, true);
     if (size == 1)
@@ -144,9 +139,9 @@ using BcastFunction         = int (*)(void*, int, MPI_Datatype, int, MPI_Comm);
 using RootedFunction        = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
 using AllFunction           = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 using AllgathervFunction    = int (*)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
-                                   MPI_Comm);
+                                      MPI_Comm);
 using AlltoallvFunction     = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
-                                  MPI_Datatype, MPI_Comm);
+                                      MPI_Datatype, MPI_Comm);
 
 Entry<AllreduceFunction> allreduce_entry{"allreduce"};
 Entry<ReduceFunction> reduce_entry{"reduce"};
@@ -199,8 +194,7 @@ int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datat
 
 int barrier(MPI_Comm comm)
 {
-  return barrier_entry.on_host(
-      comm, [] { return Described{{"barrier"}, 0}; }, comm);
+  return barrier_entry.on_host(comm, [] { return Described{{"barrier"}, 0}; }, comm);
 }
 
 // From here on, MPI asks only for equal type signatures (count x type), which are not compared.
@@ -208,11 +202,8 @@ int barrier(MPI_Comm comm)
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
   return bcast_entry.on_host(
-      comm,
-      [&] {
-        return Described{{"bcast", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, size_of(count, type)};
-      },
-      buffer, count, type, root, comm);
+      comm, [&] { return Described{{"bcast", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, size_of(count, type)}; }, buffer,
+      count, type, root, comm);
 }
 
 int gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
@@ -244,8 +235,8 @@ int allgather(const void* send, int send_count, MPI_Datatype send_type, void* re
               MPI_Comm comm)
 {
   return allgather_entry.on_host(
-      comm, [&] { return Described{{"allgather"}, size_of(count, type)}; }, send, send_count, send_type, receive,
-      count, type, comm);
+      comm, [&] { return Described{{"allgather"}, size_of(count, type)}; }, send, send_count, send_type, receive, count,
+      type, comm);
 }
 
 int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
@@ -260,8 +251,8 @@ int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* r
                const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
   return allgatherv_entry.on_host(
-      comm, [&] { return Described{{"allgatherv"}, size_of(counts[comm->rank()], type)}; }, send, send_count,
-      send_type, receive, counts, displacements, type, comm);
+      comm, [&] { return Described{{"allgatherv"}, size_of(counts[comm->rank()], type)}; }, send, send_count, send_type,
+      receive, counts, displacements, type, comm);
 }
 
 int alltoallv(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
@@ -296,8 +287,8 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
   if (not entry.fallback)
     throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
   simulation.algorithms[entry.name] = selected;
-  algorithms->push_back({"weft", "offloads to smart switches, else falls back to what was selected",
-                         reinterpret_cast<void*>(ours)});
+  algorithms->push_back(
+      {"weft", "offloads to smart switches, else falls back to what was selected", reinterpret_cast<void*>(ours)});
   simgrid::config::set_value<std::string>(option.c_str(), "weft");
 }
 

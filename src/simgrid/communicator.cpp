@@ -43,7 +43,8 @@ Communicator::Communicator(int ranks)
 
 std::string Communicator::text() const
 {
-  return id < 0 ? "MPI_COMM_WORLD" : "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
+  return id < 0 ? "MPI_COMM_WORLD"
+                : "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
 }
 
 std::shared_ptr<PendingCall> Communicator::enter(int rank, const CallSignature& signature)

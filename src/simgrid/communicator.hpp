@@ -46,7 +46,7 @@ struct PendingCall {
   int first_rank = 0;
   int entered    = 0;
   int left       = 0;
-  std::vector<bool> inside; ///< ranks that have entered and not left, for messages about deadlocks
+  std::vector<bool> inside;           ///< ranks that have entered and not left, for messages about deadlocks
   Fallback decision = Fallback::none; ///< made by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
 };
@@ -59,7 +59,7 @@ public:
   std::optional<ReductionTree> tree;
   Fallback obstacle = Fallback::none; ///< why no call on it can be offloaded
   std::vector<bool> attached;         ///< ranks that will tell when they free it
-  int holders = 0;                    ///< how many of them have not yet
+  int holders         = 0;            ///< how many of them have not yet
   mutable bool served = false;        ///< whether the switch has an actor for it (message granularity)
 
   int size() const { return static_cast<int>(rank_hosts.size()); }

@@ -1,10 +1,11 @@
-/* Message granularity: paper 000, section 4.
+/* Message granularity: paper 000, section 4, with its actor at every switch of a communicator's tree.
  *
- * Each communicator that is offloaded has an actor on the switch's host, with one ingress mailbox. The actor pre-posts
- * a receive for every rank; each rank sends its request (rank, communicator size, element count and size, reply
- * mailbox) with its data; when all are there the actor reduces, sleeps the processing latency, and sends each rank the
- * result through its reply mailbox, all at once. Store and forward: on a quiet star a call of S bytes lasts
- * overhead + up + S/B + processing + S/B + down.
+ * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox. The actor pre-posts a
+ * receive for every message that it combines; each rank sends its request (rank, communicator size, element count and
+ * size, reply mailbox) with its data to the first switch on its way; when all are there the actor sleeps the processing
+ * latency and sends one such message on to the next switch. At the root the reduction is done, and the result goes back
+ * through the reply mailboxes, to all children at once at each switch. Store and forward: on a quiet star a call of S
+ * bytes lasts overhead + up + S/B + processing + S/B + down.
  *
  * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight bytes of the object that
  * was put. So what is put is a struct whose first member is its own address.
@@ -57,47 +58,97 @@ std::string mailbox_name(const Communicator& communicator, const std::string& en
   return "weft.channel" + std::to_string(communicator.id) + "." + end;
 }
 
-/** The switch's side of one communicator: serves one call after the other until the simulation ends. */
-void serve(Simulation& simulation, const Communicator& communicator, int switch_index)
+std::string ingress_name(const Communicator& communicator, int position)
 {
-  sg::Mailbox* ingress     = sg::Mailbox::by_name(mailbox_name(communicator, "ingress"));
-  const int ranks          = communicator.size();
-  Aggregation& aggregation = simulation.switches[static_cast<std::size_t>(switch_index)];
-  const double processing  = aggregation.model().processing_latency.value();
-  std::vector<Request*> requests(static_cast<std::size_t>(ranks));
-  std::vector<sg::CommPtr> replies;
-  while (true) {
+  return mailbox_name(communicator, "ingress" + std::to_string(position));
+}
+
+/** One tree switch of one communicator: serves one call after the other until the simulation ends. */
+class ServingSwitch {
+  Simulation& simulation_;
+  const Communicator& communicator_;
+  int position_; // in the tree
+  const TreeSwitch& node_;
+  Aggregation& aggregation_;
+  std::vector<Request*> requests_;
+  std::vector<sg::CommPtr> replies_;
+
+public:
+  ServingSwitch(Simulation& simulation, const Communicator& communicator, int position)
+      : simulation_(simulation), communicator_(communicator), position_(position),
+        node_(communicator.tree->switches[static_cast<std::size_t>(position)]),
+        aggregation_(simulation.switches[static_cast<std::size_t>(node_.index)]),
+        requests_(static_cast<std::size_t>(node_.contributions))
+  {
+  }
+
+  [[noreturn]] void serve()
+  {
+    while (true) {
+      collect();
+      const double start       = sg::Engine::get_clock();
+      MessageAggregation& call = *requests_.front()->call;
+      aggregation_.begin(call.message);
+      sg::this_actor::sleep_for(aggregation_.model().processing_latency.value());
+      if (node_.parent < 0)
+        call.contributions.reduce(call.arguments);
+      else
+        ask_parent(call);
+      distribute(call);
+      aggregation_.end(call.message, node_.contributions);
+      simulation_.record.add_event({node_.index, communicator_.id, "allreduce", communicator_.size(),
+                                    call.message.value(), start, sg::Engine::get_clock()});
+    }
+  }
+
+private:
+  void collect()
+  {
+    sg::Mailbox* ingress = sg::Mailbox::by_name(ingress_name(communicator_, position_));
     std::vector<sg::CommPtr> receives;
-    for (Request*& request : requests)
+    receives.reserve(requests_.size());
+    for (Request*& request : requests_)
       receives.push_back(ingress->get_async<Request>(&request));
     for (const sg::CommPtr& receive : receives)
       receive->wait();
-    const double start       = sg::Engine::get_clock();
-    MessageAggregation& call = *requests.front()->call;
-    aggregation.begin(call.message);
-    call.contributions.reduce(call.arguments);
-    sg::this_actor::sleep_for(processing);
-    replies.clear(); // those of the call before: all have arrived, or this one could not be complete
-    for (const Request* request : requests)
-      replies.push_back(sg::Mailbox::by_name(request->reply_mailbox)
-                            ->put_async(&call.reply, static_cast<std::uint64_t>(call.message.value())));
-    aggregation.end(call.message, ranks);
-    simulation.record.add_event({switch_index, communicator.id, "allreduce", ranks, call.message.value(), start,
-                                 sg::Engine::get_clock()});
   }
-}
 
-/** Start the switch's actor of a communicator at its first offloaded call. */
+  void ask_parent(MessageAggregation& call)
+  {
+    Request request;
+    request.communicator_size = communicator_.size();
+    request.element_count     = call.arguments.count;
+    request.reply_mailbox     = mailbox_name(communicator_, "partial" + std::to_string(position_));
+    request.call              = &call;
+    sg::Mailbox* reply        = sg::Mailbox::by_name(request.reply_mailbox);
+    sg::Mailbox::by_name(ingress_name(communicator_, node_.parent))
+        ->put(&request, static_cast<std::uint64_t>(call.message.value()));
+    reply->get<Reply>();
+  }
+
+  void distribute(MessageAggregation& call)
+  {
+    replies_.clear(); // those of the call before: all have arrived, or this one could not be complete
+    for (const Request* request : requests_)
+      replies_.push_back(sg::Mailbox::by_name(request->reply_mailbox)
+                             ->put_async(&call.reply, static_cast<std::uint64_t>(call.message.value())));
+  }
+};
+
+/** Start the actors of a communicator's tree at its first offloaded call. */
 void ensure_served(Simulation& simulation, const Communicator& communicator)
 {
-  const std::string name = mailbox_name(communicator, "actor");
   if (communicator.served)
     return;
-  communicator.served    = true;
-  const int switch_index = communicator.tree->switches.front().index;
-  simulation.zone->switch_host(switch_index)
-      ->add_actor(name, [&simulation, &communicator, switch_index] { serve(simulation, communicator, switch_index); })
-      ->daemonize();
+  communicator.served = true;
+  for (int position = 0; position < static_cast<int>(communicator.tree->switches.size()); ++position) {
+    const int index = communicator.tree->switches[static_cast<std::size_t>(position)].index;
+    simulation.zone->switch_host(index)
+        ->add_actor(
+            mailbox_name(communicator, "switch" + std::to_string(position)),
+            [&simulation, &communicator, position] { ServingSwitch(simulation, communicator, position).serve(); })
+        ->daemonize();
+  }
 }
 
 } // namespace
@@ -126,7 +177,7 @@ void aggregate_as_messages(Simulation& simulation, const Communicator& communica
   request.reply_mailbox     = mailbox_name(communicator, "reply" + std::to_string(rank));
   request.call              = aggregation.get();
   sg::Mailbox* reply        = sg::Mailbox::by_name(request.reply_mailbox);
-  sg::Mailbox::by_name(mailbox_name(communicator, "ingress"))
+  sg::Mailbox::by_name(ingress_name(communicator, communicator.tree->entry[static_cast<std::size_t>(rank)]))
       ->put(&request, static_cast<std::uint64_t>(message.value()));
   reply->get<Reply>()->call->contributions.copy_result(arguments);
 }

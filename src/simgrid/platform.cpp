@@ -58,9 +58,8 @@ void load()
   if (fabric.empty())
     throw weft::UserError("WEFT_FABRIC is not set; set it to a fabric file or to the name of a shipped fabric");
   describe_network();
-  weft::Simulation& simulation =
-      weft::Simulation::create(weft::Fabric::load(fabric), read_granularity(), environment("WEFT_RECORD"),
-                               environment("WEFT_EVENTS") == "1");
+  weft::Simulation& simulation = weft::Simulation::create(
+      weft::Fabric::load(fabric), read_granularity(), environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
   weft::register_collectives(simulation);
 }
 

@@ -58,8 +58,7 @@ Json links_to_json(const Record::Run& run)
 void Record::count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
                    CallPath path, double bytes, double duration)
 {
-  CallStatistics& row =
-      calls_[Key{collective, communicator_size, datatype, operation, path.granularity, path.reason}];
+  CallStatistics& row = calls_[Key{collective, communicator_size, datatype, operation, path.granularity, path.reason}];
   row.rank_calls += 1;
   row.bytes += bytes;
   row.total_time += duration;
@@ -77,11 +76,10 @@ std::string Record::to_json(const Run& run) const
   // Keys hold addresses, which differ from run to run: order by what they stand for.
   std::map<std::tuple<std::string, int, std::string, std::string, std::string, std::string>, CallStatistics> rows;
   for (const auto& [key, row] : calls_) {
-    CallStatistics& into = rows[{key.collective, key.communicator_size, datatype_name(key.datatype),
-                                 operation_name(key.operation),
-                                 key.granularity == Granularity::off ? "fallback"
-                                                                     : std::string(to_text(key.granularity)),
-                                 std::string(to_text(key.reason))}];
+    CallStatistics& into =
+        rows[{key.collective, key.communicator_size, datatype_name(key.datatype), operation_name(key.operation),
+              key.granularity == Granularity::off ? "fallback" : std::string(to_text(key.granularity)),
+              std::string(to_text(key.reason))}];
     into.rank_calls += row.rank_calls;
     into.bytes += row.bytes;
     into.total_time += row.total_time;

@@ -77,8 +77,8 @@ public:
   struct Run {
     const Fabric& fabric;
     Granularity granularity;
-    int ranks      = 0;
-    int hosts_used = 0;
+    int ranks             = 0;
+    int hosts_used        = 0;
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
     std::function<double(LinkId)> bytes_on_link;

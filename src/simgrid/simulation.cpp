@@ -38,6 +38,19 @@ std::string some_of(const std::vector<int>& ranks)
   return text;
 }
 
+Fallback reason_of(NoTree obstacle)
+{
+  switch (obstacle) {
+    case NoTree::one_host:
+      return Fallback::one_host;
+    case NoTree::no_gain:
+      return Fallback::no_gain;
+    case NoTree::no_common_switch:
+      break;
+  }
+  return Fallback::not_on_tree;
+}
+
 int mpi_rank(const sg::Actor& actor)
 {
   const char* rank = actor.get_property("rank");
@@ -94,10 +107,12 @@ std::unique_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
     communicator->rank_hosts.push_back(host);
     communicator->nic_position.push_back(ranks_at[host]++);
   }
-  if (ranks_at.size() == 1)
-    communicator->obstacle = Fallback::one_host;
-  else if (communicator->tree = build_reduction_tree(fabric, communicator->rank_hosts); not communicator->tree)
-    communicator->obstacle = Fallback::not_on_tree;
+  // MPI_COMM_WORLD's number is -1.
+  TreeResult result =
+      build_reduction_tree(fabric, communicator->rank_hosts, static_cast<std::size_t>(communicator->id + 1));
+  communicator->tree = std::move(result.tree);
+  if (not communicator->tree)
+    communicator->obstacle = reason_of(result.obstacle);
   return communicator;
 }
 
@@ -143,16 +158,30 @@ bool Simulation::acquire_channels(const Communicator& communicator)
   return all;
 }
 
+Fallback Simulation::decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const
+{
+  // Where no switch could do the call anyway, that is the reason; else that there is no tree.
+  Fallback reason = granularity == Granularity::off ? Fallback::policy : communicator.obstacle;
+  for (const SwitchModel& model : fabric.switch_models()) {
+    if (not model.smart())
+      continue;
+    reason = decide_call(granularity, model, call, communicator.size());
+    if (reason == Fallback::none)
+      return communicator.obstacle;
+  }
+  return reason;
+}
+
 Fallback Simulation::decide(const Communicator& communicator, const CallSignature& signature, Bytes message)
 {
-  const int deciding = communicator.tree ? communicator.tree->switches.front().index : 0;
   const CollectiveCall call{signature.collective, datatype_name(signature.datatype),
                             operation_name(signature.operation), message};
-  if (const Fallback reason = decide_call(granularity, fabric.switch_model(deciding), call, communicator.size());
-      reason != Fallback::none)
-    return reason;
-  if (communicator.obstacle != Fallback::none)
-    return communicator.obstacle;
+  if (not communicator.tree)
+    return decide_without_tree(communicator, call);
+  for (const TreeSwitch& node : communicator.tree->switches)
+    if (const Fallback reason = decide_call(granularity, fabric.switch_model(node.index), call, communicator.size());
+        reason != Fallback::none)
+      return reason;
   return acquire_channels(communicator) ? Fallback::none : Fallback::no_free_channel;
 }
 

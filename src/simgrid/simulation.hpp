@@ -32,6 +32,7 @@ class Simulation {
   std::unique_ptr<Communicator> describe(MPI_Comm comm) const;
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   bool acquire_channels(const Communicator& communicator);
+  Fallback decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const;
   std::string describe_deadlock() const;
   void write_record() const;
 

@@ -36,19 +36,12 @@ public:
 StreamRequest request_stream(const Simulation& simulation, const ReductionTree& tree, const TreeSwitch& node,
                              const StreamPlan& plan)
 {
-  const Fabric& fabric = simulation.fabric;
-  StreamRequest request{{}, plan.base_latency, {}, plan.wire, plan.rate_limit};
-  for (const TreeChild& child : node.children)
-    for (std::int64_t copy = 0; copy < child.contributions; ++copy) {
-      request.links.push_back(child.up);
-      request.links.push_back(child.down);
+  StreamRequest request{{}, base_latency(simulation.fabric, tree), tree.forwarding, plan.wire, plan.rate_limit};
+  for (const TreeLink& link : node.links)
+    for (std::int64_t copy = 0; copy < link.messages; ++copy) {
+      request.links.push_back(simulation.zone->link(link.up));
+      request.links.push_back(simulation.zone->link(reverse(link.up)));
     }
-  // A point-to-point message over the tree's longest way crosses the same links and is forwarded at each switch.
-  request.sharing_latency = tree.up + tree.down;
-  for (const TreeSwitch& each : tree.switches)
-    request.sharing_latency += fabric.switch_model(each.index).forwarding_latency;
-  // The latency factor divides by it.
-  request.sharing_latency = std::max(request.sharing_latency, Seconds(1e-9));
   return request;
 }
 
@@ -57,10 +50,7 @@ void finish(Simulation& simulation, const Communicator& communicator, StreamAggr
 {
   const double now = sg::Engine::get_clock();
   for (const TreeSwitch& node : communicator.tree->switches) {
-    std::int64_t contributions = 0;
-    for (const TreeChild& child : node.children)
-      contributions += child.contributions;
-    simulation.switches[static_cast<std::size_t>(node.index)].end(message, contributions);
+    simulation.switches[static_cast<std::size_t>(node.index)].end(message, node.contributions);
     simulation.record.add_event(
         {node.index, communicator.id, "allreduce", communicator.size(), message.value(), start, now});
   }
@@ -70,17 +60,18 @@ void finish(Simulation& simulation, const Communicator& communicator, StreamAggr
 void start_streams(Simulation& simulation, const Communicator& communicator,
                    const std::shared_ptr<StreamAggregation>& aggregation, Bytes message)
 {
-  const ReductionTree& tree = *communicator.tree;
-  const StreamPlan plan     = plan_stream(simulation.fabric, tree, message);
-  const double start        = sg::Engine::get_clock();
+  const ReductionTree& tree           = *communicator.tree;
+  const std::vector<StreamPlan> plans = plan_streams(simulation.fabric, tree, message);
+  const double start                  = sg::Engine::get_clock();
   aggregation->begin(static_cast<int>(tree.switches.size()));
-  for (const TreeSwitch& node : tree.switches) {
+  for (std::size_t at = 0; at < tree.switches.size(); ++at) {
+    const TreeSwitch& node = tree.switches[at];
     simulation.switches[static_cast<std::size_t>(node.index)].begin(message);
-    simulation.zone->start_stream(request_stream(simulation, tree, node, plan),
-                                  [&simulation, &communicator, aggregation, message, start] {
-                                    if (aggregation->stream_done())
-                                      finish(simulation, communicator, *aggregation, message, start);
-                                  });
+    simulation.zone->streams().start(request_stream(simulation, tree, node, plans[at]),
+                                     [&simulation, &communicator, aggregation, message, start] {
+                                       if (aggregation->stream_done())
+                                         finish(simulation, communicator, *aggregation, message, start);
+                                     });
   }
 }
 

@@ -10,11 +10,11 @@ namespace weft {
 
 /** What a switch has done; paper 000, section 5: an offloaded call moves these, a call that falls back never does. */
 struct SwitchCounters {
-  std::int64_t offloaded        = 0; ///< collectives executed
-  std::int64_t packets_reduced  = 0; ///< results computed, one a packet of the message
-  double bytes_reduced          = 0; ///< contributions added up, in payload bytes
-  double bytes_multicast        = 0; ///< results sent, in payload bytes over all copies
-  std::int64_t slots_used_max   = 0; ///< most slots that collectives in flight held together
+  std::int64_t offloaded         = 0; ///< collectives executed
+  std::int64_t packets_reduced   = 0; ///< results computed, one a packet of the message
+  double bytes_reduced           = 0; ///< contributions added up, in payload bytes
+  double bytes_multicast         = 0; ///< results sent, in payload bytes over all copies
+  std::int64_t slots_used_max    = 0; ///< most slots that collectives in flight held together
   std::int64_t channels_used_max = 0;
 };
 

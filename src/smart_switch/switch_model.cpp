@@ -38,6 +38,8 @@ const std::vector<Option<SwitchModel>>& switch_options()
        Bound::non_negative},
       {"channels", "smart: communicators offloaded at the same time", &M::channels, Need::optional},
       {"slots", "smart: aggregation slots of a channel", &M::slots, Need::optional},
+      {"total_slots", "smart: slots of the switch, which its channels share out; unlimited where absent",
+       &M::total_slots, Need::optional},
       {"payload", "smart: payload of an offload packet, one slot's size", &M::payload, Need::optional},
       {"packet_overhead", "smart: headers, preamble and gap of an offload packet", &M::packet_overhead, Need::optional,
        Bound::non_negative},
@@ -67,11 +69,37 @@ void read_capabilities(const OptionTable& table, SwitchModel& model)
 
 } // namespace
 
+namespace {
+
+/** Throws where a smart switch lacks a value, or promises more slots than it has. */
+void check_smart(const OptionTable& table, const SwitchModel& model)
+{
+  if (not model.smart())
+    return;
+  if (model.channels == 0 || model.slots == 0 || model.payload == Bytes{})
+    table.fail("offload", "a smart switch needs channels, slots and payload as well; give them, or name a preset");
+  const auto promised = static_cast<std::int64_t>(model.channels) * model.slots;
+  if (model.total_slots != 0 && promised > model.total_slots)
+    table.fail("slots", std::to_string(model.channels) + " channels of " + std::to_string(model.slots) +
+                            " slots need " + std::to_string(promised) + ", and the switch has " +
+                            std::to_string(model.total_slots) + " (total_slots); take fewer channels or slots");
+}
+
+} // namespace
+
 SwitchModel read_switch(const OptionTable& table)
 {
   SwitchModel model = read_device<SwitchModel>(table, "switch", switch_options(), {"offload"}, read_capabilities);
-  if (model.smart() && (model.channels == 0 || model.slots == 0 || model.payload == Bytes{}))
-    table.fail("offload", "a smart switch needs channels, slots and payload as well; give them, or name a preset");
+  check_smart(table, model);
+  return model;
+}
+
+SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others)
+{
+  others.emplace_back("offload");
+  SwitchModel model =
+      read_device<SwitchModel>(table, "switch", switch_options(), std::move(others), read_capabilities, &standard);
+  check_smart(table, model);
   return model;
 }
 
@@ -82,7 +110,7 @@ PacketTrain packet_train(const SwitchModel& model, Bytes message)
           std::min<std::int64_t>(packets, model.slots)};
 }
 
-Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate)
+Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate, Seconds turnaround)
 {
   const PacketTrain train = packet_train(model, message);
   // Packets before the last window; each window of them costs at least one turnaround.
@@ -90,7 +118,7 @@ Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond l
   const Bytes before                = model.window() * static_cast<double>(windows_before);
   const Seconds window_on_link      = packet_train(model, model.window()).wire / line_rate;
   const Seconds last_on_link        = packet_train(model, message - before).wire / line_rate;
-  return std::max(model.turnaround, window_on_link) * static_cast<double>(windows_before) + last_on_link;
+  return std::max(turnaround, window_on_link) * static_cast<double>(windows_before) + last_on_link;
 }
 
 } // namespace weft

@@ -31,9 +31,10 @@ struct SwitchModel {
   int max_ports = 0;
   Seconds forwarding_latency; ///< added to every packet that is only forwarded, port to port
   Seconds processing_latency; ///< from the last contribution's arrival to the result's departure
-  Seconds turnaround;         ///< from a slot's use by one packet to its use by the next
-  int channels = 0;           ///< communicators that can be offloaded at the same time
-  int slots    = 0;           ///< slots of a channel
+  Seconds turnaround;         ///< from a slot's use by one packet to its use by the next, in a tree of one switch
+  int channels    = 0;        ///< communicators that can be offloaded at the same time
+  int slots       = 0;        ///< slots of a channel
+  int total_slots = 0;        ///< slots of the switch; 0: no limit is known
   Bytes payload;              ///< payload of a packet, one slot's size
   Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
   std::vector<Capability> capabilities;
@@ -48,6 +49,9 @@ struct SwitchModel {
 const std::vector<Option<SwitchModel>>& switch_options();
 /** Read a [switch] table with its preset; a smart switch must give all of its aggregation values. */
 SwitchModel read_switch(const OptionTable& table);
+/** Read a table of exceptions from @p standard: a preset replaces all of it, single values change single ones.
+ *  @p others are keys of the table that the caller reads. */
+SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others);
 
 /** A message cut into packets. */
 struct PacketTrain {
@@ -58,7 +62,7 @@ struct PacketTrain {
 PacketTrain packet_train(const SwitchModel& model, Bytes message);
 
 /** The time in which the packets of a message pass a link of @p line_rate when nothing else uses it: full speed while
- *  slots are free, then one window each turnaround (or each window's own time on the link, where that is longer). */
-Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate);
+ *  slots are free, then one window each @p turnaround (or each window's own time on the link, where that is longer). */
+Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate, Seconds turnaround);
 
 } // namespace weft

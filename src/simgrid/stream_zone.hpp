@@ -1,0 +1,61 @@
+/* The zone of the streams.
+ *
+ * A stream is the flow of an in-network collective over all links that one tree switch owns, both directions at once.
+ * It is an ordinary SimGrid communication between two end points, which are all that this zone holds, whose route is
+ * that list of links while the stream lasts; so the solver shares the links exactly with all other traffic. A link
+ * listed k times is charged k-fold.
+ *
+ * SimGrid's solver weighs a flow by one over its route's latency. So that a stream competes as the point-to-point
+ * messages over the same links do, its route reports their latency, and latency_factor() turns it into the stream's own
+ * base latency.
+ */
+#pragma once
+
+#include "base/units.hpp"
+
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/s4u.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** What a stream needs to know to start. */
+struct StreamRequest {
+  std::vector<simgrid::s4u::Link*> links; ///< with repetitions: a link that k messages cross stands there k times
+  Seconds base_latency;
+  Seconds sharing_latency; ///< of the point-to-point messages that it competes as
+  Bytes wire;
+  BytesPerSecond rate_limit;
+};
+
+class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
+  struct Stream;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<Stream*> idle_;
+
+  Stream& borrow();
+  void begin(const StreamRequest& request, std::function<void()> done);
+  const Stream& stream_of(unsigned long net_point) const { return *streams_.at(net_point / 2); }
+
+public:
+  /** Add the zone to the root zone. The engine owns it. */
+  static StreamZone* create();
+  explicit StreamZone(const std::string& name);
+  ~StreamZone() override;
+
+  void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
+                       simgrid::kernel::routing::Route* into, double* latency) override;
+
+  /** Start a stream; @p done runs in SimGrid's kernel context when its last byte has arrived. */
+  void start(const StreamRequest& request, std::function<void()> done);
+
+  /** What the route's latency is to be multiplied with, where @p from is an end point of a stream. */
+  std::optional<double> latency_factor(const simgrid::s4u::Host* from) const;
+};
+
+} // namespace weft
