@@ -13,7 +13,7 @@ USER_ERROR = 2
 
 
 class WeftError(Exception):
-    """A mistake that the user can mend; its text is the complete message."""
+    """A mistake that the user can mend; its text is the message, or empty where it was said."""
 
     def __init__(self, message: str, exit_status: int = USER_ERROR) -> None:
         """Keep the message and the exit status that the command line leaves with."""

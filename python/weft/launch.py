@@ -20,7 +20,7 @@ from weft.process import Ended, run_child, work_directory
 from weft.program import check_program, find_program
 from weft.record import EventPart, FabricPart, OutcomePart, Record
 from weft.simgrid import SimGrid
-from weft.timeline import write_timeline
+from weft.timeline import is_complete, write_timeline
 
 Offload = Literal["stream", "message", "off"]
 OFFLOADS: tuple[Offload, ...] = ("stream", "message", "off")
@@ -193,7 +193,10 @@ def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
         )
         record = _make_record(plan, work, ended)
         if plan.request.timeline is not None:
-            write_timeline(work / "trace.paje", record, plan.request.timeline)
+            trace = work / "trace.paje"
+            if not record.failed and not is_complete(trace):
+                raise outcome.incomplete(trace)
+            write_timeline(trace, record, plan.request.timeline)
     return record
 
 

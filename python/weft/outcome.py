@@ -4,6 +4,7 @@ import json
 import signal
 from pathlib import Path
 
+from weft.errors import USER_ERROR, WeftError
 from weft.process import Ended
 from weft.record import OutcomePart, Record
 
@@ -26,8 +27,18 @@ def read_raw_record(path: Path) -> Record | None:
     """Return what libweft.so wrote, or nothing where the run ended before it could."""
     try:
         return Record.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, json.JSONDecodeError):
+    except FileNotFoundError:
         return None
+    except json.JSONDecodeError:
+        raise incomplete(path) from None
+
+
+def incomplete(path: Path) -> WeftError:
+    """Return the error for a temporary file whose end is missing."""
+    return WeftError(
+        f"temporary directory: {path} is incomplete, so the disk may be full; free some space,"
+        " or set TMPDIR to a directory on another disk"
+    )
 
 
 def judge(
@@ -43,6 +54,8 @@ def judge(
         return OutcomePart(
             kind="abort", message="the program called MPI_Abort"
         ), ended.returncode or 1
+    if reported.kind == "unfinished" and ended.returncode == USER_ERROR:
+        raise WeftError("")  # libweft.so has said what is wrong
     if ended.returncode > 0 and reported.kind in ("completed", "unfinished"):
         message = f"the program ended with exit status {ended.returncode}"
         return OutcomePart(kind="exit", message=message), ended.returncode

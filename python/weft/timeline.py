@@ -9,7 +9,7 @@ is held in memory than is open.
 
 import heapq
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,6 +21,7 @@ from weft.record import EventPart, Record
 
 _RANKS, _SWITCHES = 1, 2
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
+_WORDS = {_DEFINE_VALUE: 4, _DESTROY: 4, _PUSH: 5, _POP: 4}
 
 Event = dict[str, Any]
 
@@ -57,6 +58,8 @@ class PajeReader:
 
     def _take(self, words: list[str]) -> None:
         kind = words[0] if words else ""
+        if len(words) < _WORDS.get(kind, 0):  # the program crashed, and the file ends in mid-line
+            return
         if kind == _DEFINE_VALUE:
             self.names[words[1]] = words[3]
         elif kind in (_PUSH, _POP, _DESTROY):
@@ -112,6 +115,12 @@ def read_ranks(trace: Path, count: int) -> dict[str, int]:
     return {
         container: rank for rank, container in enumerate(sorted(actors, key=actors.__getitem__))
     }
+
+
+def is_complete(trace: Path) -> bool:
+    """Whether each rank's container was destroyed again, as SimGrid does at the end of a run."""
+    kinds = Counter(line.partition(" ")[0] for line in _lines(trace) if line[:2] in ("6 ", "7 "))
+    return kinds[_CREATE] == kinds[_DESTROY] > 0
 
 
 def _lines(trace: Path) -> Iterator[str]:

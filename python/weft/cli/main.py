@@ -15,7 +15,16 @@ _BROKEN_PIPE = 141
 
 def main() -> None:
     """Run the command line and leave."""
+    _open_standard_streams()
     sys.exit(_guarded(_run))
+
+
+def _open_standard_streams() -> None:
+    """Open those that the caller has closed, lest a file of ours take their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w"))
 
 
 def _run() -> int:
@@ -67,9 +76,10 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _say(message: str, status: int) -> int:
-    """Say it, unless nobody listens."""
+    """Say it, unless it was said already or nobody listens."""
     with suppress(OSError):
-        print(f"weft: {message}", file=sys.stderr, flush=True)
+        if message:
+            print(f"weft: {message}", file=sys.stderr, flush=True)
     return status
 
 
