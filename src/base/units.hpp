@@ -37,8 +37,7 @@ public:
   friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity(a.value_ / divisor); }
 };
 
-/** Quotient of two quantities: a quantity of the difference of their dimensions, a plain number where they are equal.
- */
+/** Quotient of two quantities: of the difference of their dimensions, and a plain number where those are equal. */
 template <int B1, int S1, int F1, int B2, int S2, int F2>
 constexpr auto operator/(Quantity<B1, S1, F1> a, Quantity<B2, S2, F2> b)
 {
