@@ -13,7 +13,18 @@ from weft import _core, paths
 from weft.toolchain import compile_c
 
 WEFT = (sys.executable, "-m", "weft.cli.main")
-COMMANDS = ["run", "bench", "bench allreduce", "fabric", "fabric show", "demo", "cc", "cxx", "f90"]
+COMMANDS = [
+    "run",
+    "bench",
+    "bench allreduce",
+    "fabric",
+    "fabric show",
+    "fabric options",
+    "demo",
+    "cc",
+    "cxx",
+    "f90",
+]
 RUN = ("run", "--fabric", "tofino-4", "-n", "4")
 
 
@@ -59,6 +70,24 @@ def test_every_command_has_help(command: str) -> None:
 @pytest.mark.parametrize("command", ["", "run", "bench allreduce", "fabric show", "demo", "cc"])
 def test_the_help_has_an_example(command: str) -> None:
     assert "  weft " in weft(*command.split(), "--help").stdout
+
+
+def test_all_that_a_fabric_file_can_say_is_listed() -> None:
+    lines = weft("fabric", "options").stdout.splitlines()
+    for table in _core.fabric_schema():
+        assert any(line.startswith(f"[{table['table']}]  ") for line in lines)
+        assert all(any(o["meaning"] in line for line in lines) for o in table["options"])
+    assert "  switch presets: " in "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", _core.list_fabrics())
+def test_every_shipped_fabric_is_listed_and_shown_and_proven(name: str) -> None:
+    listed = weft("fabric", "list").stdout.splitlines()
+    assert [line for line in listed if line.split()[0] == name]
+    for command in ("show", "check"):
+        result = weft("fabric", command, name)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert result.stdout.strip()
 
 
 @pytest.mark.parametrize("command", ["", "fabric", "bench"])
