@@ -58,7 +58,7 @@ std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& k
     kind = row.name;
     return row.build(table);
   }
-  table.fail("kind", "found \"" + *wanted + "\"; allowed: " + join(names));
+  table.fail("kind", "found \"" + *wanted + "\"; " + did_you_mean(*wanted, names) + "allowed: " + join(names));
 }
 
 } // namespace weft
