@@ -10,7 +10,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 
 FabricZone::FabricZone(const Fabric& fabric)
-    : NetZoneImpl(fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
+    : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
 {
 }
 
