@@ -52,14 +52,25 @@ weft::Granularity read_granularity()
   throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, off");
 }
 
+/** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
+void check_privatization(weft::Granularity granularity)
+{
+  if (granularity == weft::Granularity::message &&
+      simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
+    throw weft::UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
+                          " take \"dlopen\", or granularity \"stream\"");
+}
+
 void load()
 {
   const std::string fabric = environment("WEFT_FABRIC");
   if (fabric.empty())
     throw weft::UserError("WEFT_FABRIC is not set; set it to a fabric file or to the name of a shipped fabric");
   describe_network();
+  const weft::Granularity granularity = read_granularity();
+  check_privatization(granularity);
   weft::Simulation& simulation = weft::Simulation::create(
-      weft::Fabric::load(fabric), read_granularity(), environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
+      weft::Fabric::load(fabric), granularity, environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
   weft::register_collectives(simulation);
 }
 
