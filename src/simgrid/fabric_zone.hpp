@@ -33,7 +33,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl {
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
   double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
-  bool point_to_point(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
+  /** The factors of a message from host to host, which has @p size bytes with MPI's envelope; none for another flow. */
+  const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
 public:
   /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. */
