@@ -133,16 +133,18 @@ void Simulation::attach(MPI_Comm comm, int rank, Communicator& communicator)
   communicator.attached[static_cast<std::size_t>(rank)] = true;
   if (communicator.id < 0) // MPI_COMM_WORLD is one object of all ranks, and lives as long as they do
     return;
-  ++communicator.holders;
   PMPI_Comm_set_attr(comm, attribute_key_, &communicator);
 }
 
 void Simulation::release(Communicator& communicator)
 {
-  if (--communicator.holders > 0)
+  // A rank that has not used it yet will still do so, and must find the calls that the others have made.
+  if (++communicator.freed < communicator.size())
     return;
   for (Aggregation& aggregation : switches)
     aggregation.release_channel(communicator.id);
+  for (const sg::ActorPtr& server : communicator.servers)
+    server->kill();
   communicators_.erase(communicator.id);
 }
 
