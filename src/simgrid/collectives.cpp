@@ -90,19 +90,19 @@ private:
   {
     communicator = &simulation_.communicator(comm, rank);
     pending      = communicator->enter(rank, signature_);
-    if (pending->entered == 1)
+    if (pending->entered == 1) {
+      simulation_.check_members(*communicator);
       pending->decision = simulation_.decide(*communicator, signature_, Bytes(bytes_));
-    else if (not pending->signature.agrees_with(signature_))
-      simulation_.abort("mismatch", mismatch());
+    } else if (not pending->signature.agrees_with(signature_))
+      simulation_.mismatch(*communicator, calls());
     path.reason = pending->decision;
   }
 
-  std::string mismatch() const
+  std::string calls() const
   {
-    return "on " + communicator->text() + ", collective number " + std::to_string(communicator->calls_made(rank)) +
+    return "collective number " + std::to_string(communicator->calls_made(rank)) +
            " is not the same call at all ranks: rank " + std::to_string(pending->first_rank) + " called " +
-           pending->signature.text() + ", rank " + std::to_string(rank) + " called " + signature_.text() +
-           ". MPI asks all ranks of a communicator for the same collectives in the same order.";
+           pending->signature.text() + ", rank " + std::to_string(rank) + " called " + signature_.text();
   }
 };
 

@@ -76,6 +76,10 @@ public:
   std::int64_t calls_made(int rank) const { return calls_made_[static_cast<std::size_t>(rank)]; }
   /** Rank @p rank returns from @p call. */
   void leave(int rank, PendingCall& call);
+  /** The rank of an actor; nothing where it is no member. */
+  std::optional<int> rank_of(aid_t actor) const;
+  /** The oldest call in flight that rank @p rank has not entered; none where there is none. */
+  const PendingCall* waiting_for(int rank) const;
   /** The calls that not all ranks have left, oldest first. */
   const std::deque<std::shared_ptr<PendingCall>>& pending() const { return pending_; }
 
