@@ -254,6 +254,13 @@ const PointToPointSegment& Fabric::segment(Bytes size) const
 
 namespace {
 
+/** The keys of a table that may name a preset of @p kind: then the preset can give what is required. */
+std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionHelp> options)
+{
+  options.insert(options.begin(), {"preset", "text", "a shipped " + kind + ", whose values the table's own override"});
+  return options;
+}
+
 /** The keys of a table of exceptions: which names it is for, and the same keys as the rule, none required. */
 std::vector<OptionHelp> with_match(std::vector<OptionHelp> options)
 {
@@ -273,14 +280,17 @@ std::vector<TableHelp> fabric_schema()
       {"topology", "how hosts and switches are laid out", {{"kind", "text", "the topology, see below", true}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
-  schema.push_back({"host", "every host", describe_options(host_options())});
-  schema.push_back({"nic", "every host's network interface", describe_options(nic_options())});
+  schema.push_back({"host", "every host", with_preset("host", describe_options(host_options()))});
+  schema.push_back({"nic", "every host's network interface", with_preset("NIC", describe_options(nic_options()))});
   schema.push_back({"link", "every cable", describe_options(link_options())});
   schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
                     with_match(describe_options(link_options()))});
-  schema.push_back({"switch", "every switch", describe_options(switch_options())});
+  schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
+  schema.push_back({"switch.offload", "smart: what a switch executes, as [[switch.offload]]; replaces a preset's",
+                    capability_options()});
   schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
-                    with_match(describe_options(switch_options()))});
+                    with_match(with_preset("switch", describe_options(switch_options())))});
+  schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]", capability_options()});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
   return schema;
