@@ -52,10 +52,10 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
 std::string join(std::span<const std::string> words, std::string_view separator)
 {
   std::string text;
-  for (const std::string& word : words) {
-    if (not text.empty())
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0)
       text += separator;
-    text += word;
+    text += words[i];
   }
   return text;
 }

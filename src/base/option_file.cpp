@@ -3,9 +3,13 @@
 #include "base/share.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <sstream>
+#include <system_error>
 
 #include <toml++/toml.h>
 
@@ -47,17 +51,34 @@ std::string position(const toml::source_region& where)
   return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
 }
 
+/** The TOML library would take what cannot be read, as a directory, for an empty file. */
+std::string read_text(const std::string& path)
+{
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  std::string text;
+  if (file) {
+    std::array<char, 4096> block{};
+    while (const std::size_t size = std::fread(block.data(), 1, block.size(), file.get()))
+      text.append(block.data(), size);
+  }
+  if (not file || std::ferror(file.get()) != 0)
+    throw UserError(path + ": cannot be read: " + std::generic_category().message(errno));
+  return text;
+}
+
 } // namespace
 
 OptionTable OptionTable::read_file(const std::string& path)
 {
+  const std::string text = read_text(path);
   try {
-    auto root               = std::make_shared<const toml::table>(toml::parse_file(path));
+    auto root               = std::make_shared<const toml::table>(toml::parse(text, path));
     const toml::table* base = root.get();
     return OptionTable(std::make_shared<Node>(Node{std::move(root), base, path, ""}));
   } catch (const toml::parse_error& error) {
-    if (error.source().begin.line == 0)
-      throw UserError(path + ": cannot be read: " + std::string(error.description()));
     throw UserError(path + ": " + position(error.source()) +
                     ": this is not valid TOML: " + std::string(error.description()));
   }
