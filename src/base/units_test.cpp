@@ -33,8 +33,41 @@ TEST(Units, MessageNamesWhatWasFoundAndWhatIsAllowed)
   }
 }
 
+TEST(Units, RefusesWhatIsNotFinite)
+{
+  EXPECT_THROW(parse<BytesPerSecond>("1e300TBps"), UnitError);
+  EXPECT_THROW(parse<Seconds>("1e999s"), UnitError);
+}
+
+TEST(Units, SizesAreWholeBytes)
+{
+  EXPECT_EQ(parse<Bytes>("2.3kB").value(), 2300); // 2.3 * 1000 is a little less
+  EXPECT_EQ(parse<Bytes>("0.5KiB").value(), 512);
+  EXPECT_EQ(parse<Bytes>("0B").value(), 0);
+  EXPECT_EQ(parse<Bytes>("-4B").value(), -4); // which values are allowed is for the reader to say
+  try {
+    parse<Bytes>("0.5B");
+    FAIL();
+  } catch (const UnitError& error) {
+    EXPECT_STREQ(error.what(), "found \"0.5B\"; allowed: a whole number of bytes");
+  }
+}
+
+TEST(Units, ExamplesAreOfTheirKind)
+{
+  const auto unquoted = [](const std::string& example) { return example.substr(1, example.size() - 2); };
+  EXPECT_GT(parse<Bytes>(unquoted(quantity_example(Bytes()))).value(), 0);
+  EXPECT_GT(parse<Seconds>(unquoted(quantity_example(Seconds()))).value(), 0);
+  EXPECT_GT(parse<BytesPerSecond>(unquoted(quantity_example(BytesPerSecond()))).value(), 0);
+  EXPECT_GT(parse<FlopsPerSecond>(unquoted(quantity_example(FlopsPerSecond()))).value(), 0);
+}
+
 TEST(Units, DimensionsFollowArithmetic)
 {
+  Seconds sum = Seconds(1) + Seconds(2) - Seconds(0.5);
+  sum += 2.0 * Seconds(1) / 4.0;
+  EXPECT_DOUBLE_EQ(sum.value(), 3);
+  EXPECT_LT(Bytes(1), Bytes(2));
   const Seconds time = Bytes(1000) / BytesPerSecond(500);
   EXPECT_DOUBLE_EQ(time.value(), 2);
   const Bytes size = BytesPerSecond(500) * Seconds(4);
@@ -49,6 +82,8 @@ TEST(Units, TextIsReadableAndReadsBack)
   EXPECT_EQ(to_text(BytesPerSecond(12.5e9)), "100Gbps");
   EXPECT_EQ(to_text(Bytes(65536)), "64KiB");
   EXPECT_EQ(to_text(FlopsPerSecond(1e11)), "100Gf");
+  EXPECT_EQ(to_text(Seconds()), "0ns");
+  EXPECT_EQ(to_text(Seconds(-2e-6)), "-2us");
   EXPECT_DOUBLE_EQ(parse<Seconds>(to_text(Seconds(495.5e-9))).value(), 495.5e-9);
 }
 

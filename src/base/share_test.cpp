@@ -1,0 +1,48 @@
+#include "base/share.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+TEST(Share, FindsWhatItLists)
+{
+  for (const char* folder : {"fabrics", "presets/host", "presets/nic", "presets/switch"}) {
+    const std::vector<std::string> names = list_shared(folder);
+    EXPECT_FALSE(names.empty()) << folder;
+    for (const std::string& name : names) {
+      const std::optional<std::string> path = find_shared(folder, name);
+      ASSERT_TRUE(path) << folder << "/" << name;
+      EXPECT_EQ(*path, share_directory() + "/" + folder + "/" + name + ".toml");
+      EXPECT_TRUE(std::filesystem::is_regular_file(*path));
+    }
+  }
+}
+
+TEST(Share, ListsSortedWithoutTheEnding)
+{
+  const std::vector<std::string> names = list_shared("presets/switch");
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  EXPECT_EQ(std::ranges::count(names, "tofino"), 1);
+}
+
+TEST(Share, DoesNotFindWhatIsNotThere)
+{
+  EXPECT_FALSE(find_shared("presets/switch", "no-such-switch"));
+  EXPECT_FALSE(find_shared("presets/switch", ""));
+  EXPECT_FALSE(find_shared("no-such-folder", "tofino"));
+  EXPECT_TRUE(list_shared("no-such-folder").empty());
+}
+
+TEST(Share, DoesNotLeaveTheFolder)
+{
+  ASSERT_TRUE(find_shared("presets/switch", "tofino"));
+  EXPECT_FALSE(find_shared("presets/nic", "../switch/tofino"));
+  EXPECT_FALSE(find_shared("presets", "switch/tofino"));
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,55 @@
+/* For tests: files that last as long as the object, and the message of an error. */
+#pragma once
+
+#include "base/error.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+namespace weft {
+
+/** A file below the temporary directory. */
+class TestFile {
+  std::string path_;
+
+  /** Tests run side by side, one a process. */
+  static std::string new_path()
+  {
+    static int count = 0;
+    return std::filesystem::temp_directory_path() /
+           ("weft-test-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".toml");
+  }
+
+public:
+  explicit TestFile(std::string_view text) : path_(new_path()) { std::ofstream(path_, std::ios::binary) << text; }
+  ~TestFile() { std::filesystem::remove(path_); }
+  TestFile(const TestFile&)            = delete;
+  TestFile& operator=(const TestFile&) = delete;
+  const std::string& path() const { return path_; }
+};
+
+/** The message of the UserError that @p call throws; "" where it throws none. */
+template <class Call> std::string message_of(const Call& call)
+{
+  try {
+    call();
+    return "";
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+/** What @p read says about a file of @p text, with the file's path as FILE. */
+template <class Read> std::string message_about(std::string_view text, const Read& read)
+{
+  const TestFile file(text);
+  std::string message = message_of([&] { read(file.path()); });
+  if (const std::size_t at = message.find(file.path()); at != std::string::npos)
+    message.replace(at, file.path().size(), "FILE");
+  return message;
+}
+
+} // namespace weft
