@@ -1,8 +1,11 @@
 #include "fabric/topology.hpp"
 
+#include "fabric/fat_tree.hpp"
 #include "fabric/star.hpp"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
 #include <stdexcept>
 
 namespace weft {
@@ -38,9 +41,19 @@ void Topology::route(VertexId from, VertexId to, Route& into) const
   }
 }
 
+void check_cable_count(const OptionTable& table, const std::string& key, double count)
+{
+  if (count <= MOST_CABLES)
+    return;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << "makes a fabric of " << count << " cables; allowed: at most "
+       << MOST_CABLES;
+  table.fail(key, text.str());
+}
+
 const std::vector<TopologyKind>& topology_kinds()
 {
-  static const std::vector<TopologyKind> ROWS{star_kind()};
+  static const std::vector<TopologyKind> ROWS{star_kind(), fat_tree_kind()};
   return ROWS;
 }
 
