@@ -1,6 +1,6 @@
 #include "fabric/fat_tree.hpp"
 
-#include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace weft {
@@ -109,7 +109,7 @@ int FatTree::shared_level(std::span<const VertexId> hosts) const
 
 int FatTree::diameter() const
 {
-  const std::vector<VertexId> ends{0, host_count() - 1};
+  const std::array<VertexId, 2> ends{0, host_count() - 1};
   return 2 * shared_level(ends);
 }
 

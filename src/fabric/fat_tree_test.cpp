@@ -133,9 +133,9 @@ TEST(FatTree, impossible_parameters_are_refused)
   EXPECT_EQ(failure_of(kind + "down = [4, \"4\"]\nup = [1, 1]"),
             "[topology] down: found [ 4, '4' ]; allowed: a list of integers, as [4, 4]");
   EXPECT_EQ(failure_of(kind + "down = [2000000000, 2000000000]\nup = [1, 1]"),
-            "[topology] down: makes a fabric of 4000000000000000000 cables; allowed: at most 536870912");
+            "[topology] down: makes a fabric of 4000000000000000000 cables; allowed: at most 16777216");
   EXPECT_EQ(failure_of(kind + "down = [32, 32]\nup = [1, 2000000000]"),
-            "[topology] up: makes a fabric of 64000001024 cables; allowed: at most 536870912");
+            "[topology] up: makes a fabric of 64000001024 cables; allowed: at most 16777216");
 }
 
 } // namespace

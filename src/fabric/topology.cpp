@@ -1,7 +1,10 @@
 #include "fabric/topology.hpp"
 
+#include "fabric/custom.hpp"
+#include "fabric/dragonfly.hpp"
 #include "fabric/fat_tree.hpp"
 #include "fabric/star.hpp"
+#include "fabric/torus.hpp"
 
 #include <algorithm>
 #include <iomanip>
@@ -53,7 +56,8 @@ void check_cable_count(const OptionTable& table, const std::string& key, double 
 
 const std::vector<TopologyKind>& topology_kinds()
 {
-  static const std::vector<TopologyKind> ROWS{star_kind(), fat_tree_kind()};
+  static const std::vector<TopologyKind> ROWS{star_kind(),  fat_tree_kind(), dragonfly_kind(),
+                                              torus_kind(), mesh_kind(),     custom_kind()};
   return ROWS;
 }
 
