@@ -1,6 +1,6 @@
 """The compiled core: fabric files, presets and what the build knows about SimGrid."""
 
-from typing import Any
+from typing import TypedDict
 
 version: str
 simgrid_version: str
@@ -9,18 +9,114 @@ simgrid_prefix: str
 class UserError(Exception):
     """A mistake in the user's input; its text is the complete message."""
 
+class Offload(TypedDict):
+    """A collective that a switch does, and what it can do it on."""
+
+    collective: str
+    datatypes: list[str]
+    operations: list[str]
+
+class Switch(TypedDict):
+    """One switch; all that begins with `processing_latency_s` means nothing but in smart ones."""
+
+    name: str
+    preset: str
+    smart: bool
+    max_ports: int
+    forwarding_latency_s: float
+    processing_latency_s: float
+    turnaround_s: float
+    window_bytes: float
+    channels: int
+    slots: int
+    total_slots: int
+    payload_bytes: float
+    packet_overhead_bytes: float
+    offload: list[Offload]
+
+class Host(TypedDict):
+    """What every host is."""
+
+    preset: str
+    speed_flops: float
+    cores: int
+    loopback_bandwidth_Bps: float
+    loopback_latency_s: float
+
+class Nic(TypedDict):
+    """What every host's network interface is; a rate without limit is infinite."""
+
+    preset: str
+    offload_overhead_s: float
+    message_gap_s: float
+    offload_copy_rate_Bps: float
+
+class Segment(TypedDict):
+    """Factors of point-to-point messages of at least so many bytes."""
+
+    from_bytes: float
+    latency_factor: float
+    bandwidth_factor: float
+
+class Cable(TypedDict):
+    """One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`."""
+
+    name: str
+    lower: int
+    upper: int
+    bandwidth_Bps: float
+    latency_s: float
+
+class Way(TypedDict):
+    """The way between two vertices, by names."""
+
+    links: list[str]
+    through: list[str]
+    latency_s: float
+
 class Fabric:
+    """A fabric. Its vertices are numbered from 0, hosts first, then switches."""
+
     name: str
     description: str
     file: str
     topology: str
     hosts: list[str]
     cores_per_host: int
-    switches: list[dict[str, Any]]
+    switches: list[Switch]
+    host: Host
+    nic: Nic
+    point_to_point: list[Segment]
     links: int
+    def cables(self) -> list[Cable]: ...
+    def route(self, source: int, destination: int) -> Way: ...
     def describe(self) -> str: ...
     def check(self) -> str: ...
+
+class Option(TypedDict):
+    """One key of a table of a fabric file."""
+
+    key: str
+    type: str
+    meaning: str
+    required: bool
+
+class Topology(TypedDict):
+    """One kind of topology with the keys of its [topology] table."""
+
+    kind: str
+    meaning: str
+    options: list[Option]
+
+class Table(TypedDict):
+    """One table of a fabric file."""
+
+    table: str
+    meaning: str
+    options: list[Option]
 
 def load_fabric(name_or_path: str) -> Fabric: ...
 def list_presets(kind: str) -> list[str]: ...
 def list_fabrics() -> list[str]: ...
+def topologies() -> list[Topology]: ...
+def fabric_schema() -> list[Table]: ...

@@ -64,8 +64,7 @@ def check(bench: Bench) -> None:
         )
     simgrid = SimGrid()
     for mode in bench.modes:
-        if mode not in _OFFLOADING:
-            launch.check_algorithm("--modes", mode, simgrid)
+        launch.check_algorithm("--modes", mode, simgrid, _OFFLOADING)
     launch.choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
 
 

@@ -9,7 +9,7 @@ outcome.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -136,9 +136,9 @@ def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None) -> int:
     return chosen
 
 
-def check_algorithm(option: str, name: str, simgrid: SimGrid) -> None:
-    """Prove that SMPI has this algorithm for an Allreduce."""
-    known = simgrid.algorithms("allreduce")
+def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[str] = ()) -> None:
+    """Prove that SMPI has this algorithm for an Allreduce, unless it is one of those besides."""
+    known = [*besides, *simgrid.algorithms("allreduce")]
     if name not in known:
         raise WeftError(
             f"{option}: found '{name}', which is no Allreduce algorithm of SMPI;"

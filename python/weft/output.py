@@ -82,11 +82,13 @@ def _replacing(target: Path) -> Iterator[IO[str]]:
 
 
 def _open_stream(target: Path) -> IO[str]:
-    return target.open("w", encoding="utf-8")
+    return target.open("a", encoding="utf-8")  # /dev/stdout may be a file that the program wrote to
 
 
 def _is_stream(target: Path) -> bool:
     """Whether it is something like /dev/stdout, whose place nothing can take."""
+    if target.is_relative_to("/dev"):
+        return True
     try:
         mode = target.stat().st_mode
     except OSError:

@@ -18,10 +18,11 @@ from typing import Any
 
 from weft.output import whole_file
 from weft.record import EventPart, Record
+from weft.units import format_size
 
 _RANKS, _SWITCHES = 1, 2
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
-_WORDS = {_DEFINE_VALUE: 4, _DESTROY: 4, _PUSH: 5, _POP: 4}
+_WORDS = {_DEFINE_VALUE: 4, _CREATE: 6, _DESTROY: 4, _PUSH: 5, _POP: 4}
 
 Event = dict[str, Any]
 
@@ -119,7 +120,8 @@ def read_ranks(trace: Path, count: int) -> dict[str, int]:
 
 def is_complete(trace: Path) -> bool:
     """Whether each rank's container was destroyed again, as SimGrid does at the end of a run."""
-    kinds = Counter(line.partition(" ")[0] for line in _lines(trace) if line[:2] in ("6 ", "7 "))
+    words = (line.split() for line in _lines(trace) if line[:2] in ("6 ", "7 "))
+    kinds = Counter(line[0] for line in words if len(line) >= _WORDS[line[0]])
     return kinds[_CREATE] == kinds[_DESTROY] > 0
 
 
@@ -153,7 +155,7 @@ def _switch_events(record: Record) -> Iterator[Event]:
         yield _complete(
             _SWITCHES,
             tracks.setdefault(event.switch, len(tracks)),
-            f"{event.collective} {event.bytes} B",
+            f"{event.collective} {format_size(event.bytes)}",
             "offload",
             (event.start_s, event.end_s),
             _switch_details(event),

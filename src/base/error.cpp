@@ -7,18 +7,22 @@
 namespace weft {
 namespace {
 
-/** Levenshtein's distance, one row at a time. */
+/** How many letters to insert, delete, replace or swap with their neighbour; one row of the table at a time. */
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
+  std::vector<std::size_t> before(b.size() + 1); // row i - 2
+  std::vector<std::size_t> above(b.size() + 1);  // row i - 1
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0]               = i;
+    before.swap(above);
+    above.swap(row);
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal                      = row[j];
-      row[j]                        = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j]                     = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
@@ -37,6 +41,12 @@ std::string nearest(std::string_view word, std::span<const std::string> known)
     }
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known)
+{
+  const std::string meant = nearest(word, known);
+  return meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
 }
 
 std::string join(std::span<const std::string> words, std::string_view separator)

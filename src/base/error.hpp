@@ -17,8 +17,12 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/** The one of @p known that @p word was probably meant to be (edit distance at most a third of its length), or "". */
+/** The one of @p known that @p word was probably meant to be (edit distance at most a third of its length, or one), or
+ * "". */
 std::string nearest(std::string_view word, std::span<const std::string> known);
+
+/** "did you mean "x"? " for a message about @p word, or "" where none of @p known is near it. */
+std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 /** "a, b, c", for messages. */
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");

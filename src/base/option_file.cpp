@@ -3,6 +3,7 @@
 #include "base/share.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -19,11 +20,26 @@ struct OptionTable::Node {
 
 namespace {
 
+/** A value as the file writes it, on one line. */
 std::string shown(const toml::node& node)
 {
+  constexpr std::size_t LONGEST = 80;
+  if (node.is_table())
+    return "a table";
+  if (node.is_array_of_tables())
+    return "a list of tables";
   std::ostringstream text;
-  node.visit([&text](const auto& value) { text << value; });
-  return text.str();
+  if (const auto* string = node.as_string())
+    text << '"' << string->get() << '"';
+  else
+    node.visit([&text](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
+  const std::string all = text.str();
+  if (all.size() <= LONGEST)
+    return all;
+  std::size_t end = LONGEST;
+  while ((static_cast<unsigned char>(all[end]) & 0xC0U) == 0x80U) // inside a UTF-8 character
+    --end;
+  return all.substr(0, end) + "...";
 }
 
 std::optional<int> as_int(const toml::node& node)
@@ -81,7 +97,11 @@ std::string OptionTable::place(const std::string& key) const
 
 void OptionTable::fail(const std::string& key, const std::string& problem) const
 {
-  throw UserError(place(key) + ": " + problem);
+  std::string message = place(key) + ": " + problem;
+  // Keys and values come from the file and may hold anything.
+  const auto breaks_line = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  std::ranges::replace_if(message, breaks_line, ' ');
+  throw UserError(message);
 }
 
 OptionTable OptionTable::table(const std::string& key) const
@@ -100,7 +120,7 @@ std::vector<OptionTable> OptionTable::tables(const std::string& key) const
   if (not found)
     return result;
   const toml::array* array = found->as_array();
-  if (not array || not array->is_homogeneous<toml::table>())
+  if (not array || (not array->empty() && not array->is_homogeneous<toml::table>()))
     fail(key, "found " + shown(*found) + "; allowed: tables, each written as [[" + nested(node_->name, key) + "]]");
   for (const toml::node& element : *array)
     result.push_back(OptionTable(
@@ -108,14 +128,22 @@ std::vector<OptionTable> OptionTable::tables(const std::string& key) const
   return result;
 }
 
-std::optional<std::string> OptionTable::text(const std::string& key) const
+std::string OptionTable::found(const std::string& key) const
+{
+  const toml::node* value = node_->table->get(key);
+  if (not value)
+    throw std::logic_error(place(key) + " is not there to be shown");
+  return shown(*value);
+}
+
+std::optional<std::string> OptionTable::text(const std::string& key, const std::string& allowed) const
 {
   const toml::node* found = node_->table->get(key);
   if (not found)
     return std::nullopt;
   if (const auto* value = found->as_string())
     return value->get();
-  fail(key, "found " + shown(*found) + "; allowed: a text in quotes, for a quantity with its unit, as \"0.9us\"");
+  fail(key, "found " + shown(*found) + "; allowed: " + allowed);
 }
 
 std::optional<std::vector<std::string>> OptionTable::texts(const std::string& key) const
@@ -149,11 +177,12 @@ std::optional<std::vector<int>> OptionTable::integers(const std::string& key) co
     return std::nullopt;
   const toml::array* array = found->as_array();
   std::vector<int> values;
-  if (array)
+  if (array) {
     for (const toml::node& element : *array)
       if (const std::optional<int> value = as_int(element))
         values.push_back(*value);
-  if (values.empty() || values.size() != array->size())
+  }
+  if (not array || array->empty() || values.size() != array->size())
     fail(key, "found " + shown(*found) + "; allowed: a list of integers, as [4, 4]");
   return values;
 }
@@ -172,22 +201,18 @@ void OptionTable::allow_only(std::span<const std::string> known) const
 {
   for (const auto& [key, value] : *node_->table) {
     const std::string found(key.str());
-    if (std::find(known.begin(), known.end(), found) != known.end())
-      continue;
-    const std::string meant = nearest(found, known);
-    fail(found,
-         "unknown key; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") + "allowed: " + join(known));
+    if (std::ranges::find(known, found) == known.end())
+      fail(found, "unknown key; " + did_you_mean(found, known) + "allowed: " + join(known));
   }
 }
 
 void detail::check_bound(const OptionTable& table, const std::string& key, double value, Bound bound)
 {
-  if (value > 0 || (value == 0 && bound == Bound::non_negative))
+  if (std::isfinite(value) && (value > 0 || (value == 0 && bound == Bound::non_negative)))
     return;
-  std::ostringstream found;
-  found << value;
-  table.fail(key, "found " + found.str() +
-                      " (in base units); allowed: " + (bound == Bound::positive ? "more than zero" : "zero or more"));
+  table.fail(key, "found " + table.found(key) +
+                      "; allowed: " + (bound == Bound::positive ? "more than zero" : "zero or more") +
+                      (std::isfinite(value) ? "" : ", and finite"));
 }
 
 OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name)
@@ -196,9 +221,7 @@ OptionTable read_preset(const OptionTable& table, const std::string& kind, const
   if (const std::optional<std::string> path = find_shared(folder, name))
     return OptionTable::read_file(*path);
   const std::vector<std::string> known = list_shared(folder);
-  const std::string meant              = nearest(name, known);
-  table.fail("preset", "found \"" + name + "\"; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") +
-                           "allowed: " + join(known));
+  table.fail("preset", "found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
 }
 
 } // namespace weft

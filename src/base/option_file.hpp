@@ -39,18 +39,20 @@ public:
   /** The array of tables at @p key ([[key]]); empty where there is none. */
   std::vector<OptionTable> tables(const std::string& key) const;
 
-  std::optional<std::string> text(const std::string& key) const;
+  /** @p allowed is what a message calls for where the value is no text. */
+  std::optional<std::string> text(const std::string& key, const std::string& allowed = "a text in quotes") const;
   std::optional<std::vector<std::string>> texts(const std::string& key) const;
   std::optional<int> integer(const std::string& key) const;
   std::optional<std::vector<int>> integers(const std::string& key) const;
   std::optional<double> number(const std::string& key) const;
   template <class Q> std::optional<Q> quantity(const std::string& key) const
   {
-    const std::optional<std::string> found = text(key);
-    if (not found)
+    const std::optional<std::string> value =
+        text(key, "a quantity in quotes, with its unit, as " + quantity_example(Q()));
+    if (not value)
       return std::nullopt;
     try {
-      return parse<Q>(*found);
+      return parse<Q>(*value);
     } catch (const UnitError& error) {
       fail(key, error.what());
     }
@@ -58,8 +60,11 @@ public:
 
   /** Throws where the table holds a key that is not in @p known; suggests the one that was probably meant. */
   void allow_only(std::span<const std::string> known) const;
+  /** The value of a key that there is, for messages: as the file writes it, long ones cut short. */
+  std::string found(const std::string& key) const;
   /** "FILE: [table] key", where a message is about. */
   std::string place(const std::string& key) const;
+  /** Throws "PLACE: PROBLEM", in one line. */
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
 };
 
@@ -128,7 +133,7 @@ std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std:
   return table.quantity<Quantity<B, S, F>>(key);
 }
 
-/** Throws unless @p value satisfies @p bound. */
+/** Throws unless @p value is finite and satisfies @p bound. */
 void check_bound(const OptionTable& table, const std::string& key, double value, Bound bound);
 
 template <class V> void check_value(const OptionTable& table, const std::string& key, const V& value, Bound bound)

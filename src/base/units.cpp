@@ -59,13 +59,13 @@ double read(std::string_view text, std::string_view kind, std::span<const Unit> 
   double number         = 0;
   const char* const end = text.data() + text.size();
   auto [rest, error]    = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || not std::isfinite(number))
+  if (error != std::errc())
     fail(text, kind, units);
   while (rest != end && *rest == ' ')
     ++rest;
   const std::string_view name(rest, static_cast<std::size_t>(end - rest));
   for (const Unit& unit : units)
-    if (unit.name == name)
+    if (unit.name == name && std::isfinite(number * unit.factor))
       return number * unit.factor;
   fail(text, kind, units);
 }
@@ -86,7 +86,11 @@ std::string write(double value, std::span<const Unit> preferred)
 
 template <> Bytes parse<Bytes>(std::string_view text)
 {
-  return Bytes(read(text, "a size", SIZE_UNITS));
+  const double size  = read(text, "a size", SIZE_UNITS);
+  const double whole = std::round(size); // "2.3kB" is 2300 but for the last digits
+  if (std::abs(size - whole) > std::abs(whole) * 1e-12)
+    throw UnitError("found \"" + std::string(text) + "\"; allowed: a whole number of bytes");
+  return Bytes(whole);
 }
 template <> Seconds parse<Seconds>(std::string_view text)
 {
@@ -99,6 +103,23 @@ template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text)
 template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text)
 {
   return FlopsPerSecond(read(text, "a speed", SPEED_UNITS));
+}
+
+std::string quantity_example(Bytes)
+{
+  return "\"256B\"";
+}
+std::string quantity_example(Seconds)
+{
+  return "\"0.9us\"";
+}
+std::string quantity_example(BytesPerSecond)
+{
+  return "\"100Gbps\"";
+}
+std::string quantity_example(FlopsPerSecond)
+{
+  return "\"100Gf\"";
 }
 
 std::string to_text(Bytes size)

@@ -72,6 +72,12 @@ template <> Seconds parse<Seconds>(std::string_view text);
 template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text);
 template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text);
 
+/** A quantity of the argument's kind as files write it, for messages. */
+std::string quantity_example(Bytes);
+std::string quantity_example(Seconds);
+std::string quantity_example(BytesPerSecond);
+std::string quantity_example(FlopsPerSecond);
+
 /** The quantity in the unit that gives the shortest readable number, e.g. "7.8us". */
 std::string to_text(Bytes size);
 std::string to_text(Seconds duration);

@@ -67,7 +67,7 @@ std::vector<int> Custom::distances(VertexId to) const
 LinkId Custom::pick(VertexId at, const Port& first, VertexId to) const
 {
   const auto parallel = [&first](const Port& port) { return port.to == first.to; };
-  const auto count    = std::count_if(ports(at).begin(), ports(at).end(), parallel);
+  const auto count    = std::ranges::count_if(ports(at), parallel);
   auto skip           = to % count;
   const auto picked =
       std::find_if(ports(at).begin(), ports(at).end(), [&](const Port& port) { return parallel(port) && skip-- == 0; });
@@ -125,10 +125,10 @@ std::optional<Custom::Gap> Custom::find_gap() const
     std::set<int> reached;
     for (const Port& port : ports(host))
       reached.insert(parts[static_cast<std::size_t>(port.to - host_count())]);
-    if (static_cast<int>(reached.size()) == count)
+    if (std::cmp_equal(reached.size(), count))
       continue;
     const std::vector<int> links = distances(host);
-    const auto missing           = static_cast<VertexId>(std::find(links.begin(), links.end(), -1) - links.begin());
+    const auto missing           = static_cast<VertexId>(std::ranges::find(links, -1) - links.begin());
     if (is_host(missing))
       return Gap{host, missing};
     if (not gap)
@@ -166,8 +166,9 @@ std::vector<VertexId> Custom::meeting_switches(std::span<const VertexId> hosts) 
   for (const VertexId host : hosts)
     for (const Port& port : ports(host))
       switches.push_back(port.to);
-  std::sort(switches.begin(), switches.end());
-  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
+  std::ranges::sort(switches);
+  const auto repeated = std::ranges::unique(switches);
+  switches.erase(repeated.begin(), repeated.end());
   return switches;
 }
 
@@ -197,7 +198,7 @@ const std::vector<Option<CableOptions>>& cable_options()
 {
   using M = CableOptions;
   static const std::vector<Option<M>> ROWS{
-      {"between", "the two ends, as [\"host-0\", \"leaf-0\"]", &M::between},
+      {"between", R"(the two ends, as ["host-0", "leaf-0"])", &M::between},
       {"count", "parallel cables; default 1", &M::count, Need::optional},
   };
   return ROWS;
@@ -258,7 +259,7 @@ class CustomReader {
     for (const Cable& cable : graph_.cables)
       if (cable.lower < hosts())
         cabled[static_cast<std::size_t>(cable.lower)] = true;
-    if (const auto bare = std::find(cabled.begin(), cabled.end(), false); bare != cabled.end())
+    if (const auto bare = std::ranges::find(cabled, false); bare != cabled.end())
       table.fail("hosts", "\"" + names_[static_cast<std::size_t>(bare - cabled.begin())] +
                               "\" has no cable; list one with [[topology.cables]]");
   }

@@ -13,6 +13,7 @@ namespace {
 std::vector<std::string> named(const std::string& name, int count)
 {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(count));
   for (int index = 0; index < count; ++index)
     names.push_back(numbered(name, index, count));
   return names;
@@ -57,6 +58,7 @@ TEST(Custom, a_large_one_is_right_though_not_all_tables_are_kept)
 {
   const FatTree tree({{16, 16, 16}, {1, 16, 16}, {1, 1, 1}});
   std::vector<std::string> switches;
+  switches.reserve(static_cast<std::size_t>(tree.switch_count()));
   for (int index = 0; index < tree.switch_count(); ++index)
     switches.push_back(tree.switch_name(index));
   const Custom custom({named("host", tree.host_count()), std::move(switches), tree.cables()});
@@ -64,23 +66,30 @@ TEST(Custom, a_large_one_is_right_though_not_all_tables_are_kept)
   TopologyCheck(custom).check_sample(1, 100);
 }
 
-const std::string TWO_LEAVES = "kind = \"custom\"\n"
-                               "hosts = [\"a\", \"b\", \"c\"]\n"
-                               "switches = [\"left\", \"right\", \"detour\"]\n"
-                               "[[topology.cables]]\nbetween = [\"left\", \"a\"]\n"
-                               "[[topology.cables]]\nbetween = [\"b\", \"left\"]\n"
-                               "[[topology.cables]]\nbetween = [\"c\", \"right\"]\n"
-                               "[[topology.cables]]\nbetween = [\"detour\", \"right\"]\n"
-                               "[[topology.cables]]\nbetween = [\"left\", \"detour\"]\n";
-
-std::string cable(const std::string& between, const std::string& more = "")
+std::string cable(const std::string& one, const std::string& other, const std::string& more = "")
 {
-  return "[[topology.cables]]\nbetween = [" + between + "]\n" + more;
+  return "[[topology.cables]]\nbetween = [\"" + one + "\", \"" + other + "\"]\n" + more + "\n";
+}
+
+std::string two_leaves(const std::string& more)
+{
+  return R"(kind = "custom"
+            hosts = ["a", "b", "c"]
+            switches = ["left", "right", "detour"]
+           )" +
+         cable("left", "a") + cable("b", "left") + cable("c", "right") + cable("detour", "right") +
+         cable("left", "detour") + more;
+}
+
+/** What comes before the cables; both are lists. */
+std::string with(const std::string& hosts, const std::string& switches)
+{
+  return "kind = \"custom\"\nhosts = " + hosts + "\nswitches = " + switches + "\n";
 }
 
 TEST(Custom, is_read_with_the_names_of_the_file)
 {
-  const auto custom = topology_of(TWO_LEAVES + cable("\"left\", \"right\"", "count = 2"));
+  const auto custom = topology_of(two_leaves(cable("left", "right", "count = 2")));
   TopologyCheck check(*custom);
   check.check_all();
   EXPECT_EQ(custom->host_name(2), "c");
@@ -92,9 +101,8 @@ TEST(Custom, is_read_with_the_names_of_the_file)
 
 TEST(Custom, of_ways_as_short_the_first_cable_in_the_file_is_taken)
 {
-  const std::string diamond = "kind = \"custom\"\nhosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\", \"u\", \"v\"]\n" +
-                              cable("\"a\", \"s\"") + cable("\"b\", \"v\"") + cable("\"s\", \"u\"") +
-                              cable("\"s\", \"t\"") + cable("\"t\", \"v\"") + cable("\"u\", \"v\"");
+  const std::string diamond = with(R"(["a", "b"])", R"(["s", "t", "u", "v"])") + cable("a", "s") + cable("b", "v") +
+                              cable("s", "u") + cable("s", "t") + cable("t", "v") + cable("u", "v");
   const auto custom         = topology_of(diamond);
   Route route;
   custom->route(0, 1, route);
@@ -106,57 +114,54 @@ TEST(Custom, of_ways_as_short_the_first_cable_in_the_file_is_taken)
 
 TEST(Custom, destinations_spread_over_parallel_cables)
 {
-  const auto custom = topology_of(
-      "kind = \"custom\"\nhosts = [\"a\", \"b\", \"c\", \"d\"]\nswitches = [\"s\", \"t\"]\n" + cable("\"a\", \"s\"") +
-      cable("\"b\", \"s\"") + cable("\"c\", \"t\"") + cable("\"d\", \"t\"") + cable("\"s\", \"t\"", "count = 2\n"));
+  const auto custom = topology_of(with(R"(["a", "b", "c", "d"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "s") +
+                                  cable("c", "t") + cable("d", "t") + cable("s", "t", "count = 2\n"));
   EXPECT_EQ(TopologyCheck(*custom).busiest_link(2), 1);
 }
 
 TEST(Custom, rails_need_no_cable_between_them)
 {
-  const auto custom =
-      topology_of("kind = \"custom\"\nhosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\"]\n" + cable("\"a\", \"s\"") +
-                  cable("\"b\", \"s\"") + cable("\"a\", \"t\"") + cable("\"b\", \"t\""));
+  const auto custom = topology_of(with(R"(["a", "b"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "s") +
+                                  cable("a", "t") + cable("b", "t"));
   TopologyCheck(*custom).check_all();
 }
 
 TEST(Custom, wrong_cables_are_refused)
 {
-  EXPECT_EQ(failure_of(TWO_LEAVES + cable("\"left\", \"rght\"")),
+  EXPECT_EQ(failure_of(two_leaves(cable("left", "rght"))),
             "[topology.cables] between: found \"rght\", which is no host and no switch; did you mean \"right\"?");
-  EXPECT_EQ(failure_of(TWO_LEAVES + cable("\"a\", \"a\"")),
+  EXPECT_EQ(failure_of(two_leaves(cable("a", "a"))),
             "[topology.cables] between: found \"a\" and \"a\"; allowed: two different ends");
   EXPECT_EQ(
-      failure_of(TWO_LEAVES + cable("\"a\", \"b\"")),
+      failure_of(two_leaves(cable("a", "b"))),
       "[topology.cables] between: found \"a\" and \"b\", which are both hosts; allowed: a host and a switch, or two "
       "switches");
-  EXPECT_EQ(failure_of(TWO_LEAVES + cable("\"a\"")), "[topology.cables] between: found 1 names; allowed: two");
-  EXPECT_EQ(failure_of(TWO_LEAVES + cable("\"a\", \"left\"", "count = 0")),
+  EXPECT_EQ(failure_of(two_leaves("[[topology.cables]]\nbetween = [\"a\"]\n")),
+            "[topology.cables] between: found 1 names; allowed: two");
+  EXPECT_EQ(failure_of(two_leaves(cable("a", "left", "count = 0"))),
             "[topology.cables] count: found 0 (in base units); allowed: more than zero");
-  EXPECT_EQ(failure_of(TWO_LEAVES + cable("\"a\", \"left\"", "count = 2000000000")),
+  EXPECT_EQ(failure_of(two_leaves(cable("a", "left", "count = 2000000000"))),
             "[topology.cables] count: makes a fabric of 2000000005 cables; allowed: at most 16777216");
 }
 
 TEST(Custom, names_that_are_not_unique_are_refused)
 {
-  EXPECT_EQ(failure_of("kind = \"custom\"\nhosts = [\"a\", \"b\", \"a\"]\nswitches = [\"s\"]"),
+  EXPECT_EQ(failure_of(with(R"(["a", "b", "a"])", R"(["s"])")),
             "[topology] hosts: found \"a\" twice; allowed: a name for each host and switch that no other has");
-  EXPECT_EQ(failure_of("kind = \"custom\"\nhosts = [\"a\", \"b\"]\nswitches = [\"b\"]"),
+  EXPECT_EQ(failure_of(with(R"(["a", "b"])", R"(["b"])")),
             "[topology] switches: found \"b\" twice; allowed: a name for each host and switch that no other has");
 }
 
 TEST(Custom, what_is_not_connected_is_refused_with_a_pair)
 {
-  const std::string parts = "kind = \"custom\"\nhosts = [\"a\", \"b\", \"c\"]\nswitches = [\"s\", \"t\"]\n" +
-                            cable("\"a\", \"s\"") + cable("\"b\", \"t\"");
+  const std::string parts = with(R"(["a", "b", "c"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "t");
   EXPECT_EQ(failure_of(parts), "[topology] hosts: \"c\" has no cable; list one with [[topology.cables]]");
-  EXPECT_EQ(failure_of(parts + cable("\"c\", \"s\"")),
+  EXPECT_EQ(failure_of(parts + cable("c", "s")),
             "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
   // "c" is on both switches, but a host forwards nothing from "a" to "b".
-  EXPECT_EQ(failure_of(parts + cable("\"c\", \"s\"") + cable("\"c\", \"t\"")),
+  EXPECT_EQ(failure_of(parts + cable("c", "s") + cable("c", "t")),
             "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
-  EXPECT_EQ(failure_of("kind = \"custom\"\nhosts = [\"a\", \"b\"]\nswitches = [\"s\", \"t\"]\n" +
-                       cable("\"a\", \"s\"") + cable("\"b\", \"s\"")),
+  EXPECT_EQ(failure_of(with(R"(["a", "b"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "s")),
             "[topology] cables: there is no way from \"a\" to \"t\"; hosts do not forward");
 }
 

@@ -29,7 +29,8 @@ LinkId link_between(int cable, int from, int to)
 } // namespace
 
 Dragonfly::Dragonfly(const DragonflyOptions& options)
-    : options_(options), group_routers_(options.chassis * options.routers), first_green_(host_count()),
+    : options_(options), group_routers_(options.chassis * options.routers),
+      first_green_(options.groups * group_routers_ * options.hosts),
       first_black_(first_green_ + options.groups * options.chassis * pairs(options.routers) * options.router_cables),
       first_blue_(first_black_ + options.groups * options.routers * pairs(options.chassis) * options.chassis_cables)
 {
@@ -150,8 +151,9 @@ std::vector<VertexId> Dragonfly::meeting_switches(std::span<const VertexId> host
   std::vector<VertexId> switches;
   for (const VertexId host : hosts)
     switches.push_back(host_count() + host / options_.hosts);
-  std::sort(switches.begin(), switches.end());
-  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
+  std::ranges::sort(switches);
+  const auto repeated = std::ranges::unique(switches);
+  switches.erase(repeated.begin(), repeated.end());
   return switches;
 }
 

@@ -72,10 +72,10 @@ std::string find_fabric(const std::string& name_or_path)
   if (const std::optional<std::string> shipped = find_shared("fabrics", name_or_path))
     return *shipped;
   const std::vector<std::string> known = list_shared("fabrics");
-  const std::string meant              = nearest(name_or_path, known);
-  throw UserError("fabric \"" + name_or_path + "\": there is no such file, and no shipped fabric of that name; " +
-                  (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") + "allowed: a file, or one of " +
-                  join(known));
+  const std::string problem =
+      fs::exists(name_or_path, ignored) ? "this is a directory or a device" : "there is no such file";
+  throw UserError("fabric \"" + name_or_path + "\": " + problem + ", and no shipped fabric has that name; " +
+                  did_you_mean(name_or_path, known) + "allowed: a file, or one of " + join(known));
 }
 
 std::vector<PointToPointSegment> read_segments(const OptionTable& file)
@@ -85,7 +85,7 @@ std::vector<PointToPointSegment> read_segments(const OptionTable& file)
     PointToPointSegment segment;
     require_options(row, point_to_point_options(), read_options(row, point_to_point_options(), {}, segment));
     if (segments.empty() ? segment.from != Bytes{} : segment.from <= segments.back().from)
-      row.fail("from", "found " + to_text(segment.from) +
+      row.fail("from", "found " + row.found("from") +
                            "; allowed: \"0B\" in the first [[point_to_point]], then rising from table to table");
     segments.push_back(segment);
   }
@@ -143,6 +143,8 @@ Fabric Fabric::load(const std::string& name_or_path)
   FabricTable about;
   const OptionTable fabric_table = file.table("fabric");
   require_options(fabric_table, fabric_options(), read_options(fabric_table, fabric_options(), {}, about));
+  if (about.name.empty())
+    fabric_table.fail("name", "found \"\"; allowed: a text that is not empty");
   fabric.name_        = about.name;
   fabric.description_ = about.description;
   fabric.host_ =
@@ -151,6 +153,7 @@ Fabric Fabric::load(const std::string& name_or_path)
   fabric.segments_ = read_segments(file);
   fabric.topology_ = read_topology(file.table("topology"), fabric.topology_kind_);
   fabric.read_switches(file);
+  fabric.check_hosts_have_ports(file.table("switch"));
   fabric.read_links(file);
   return fabric;
 }
@@ -192,6 +195,17 @@ void Fabric::read_switches(const OptionTable& file)
                              topology_->switch_name(0) + "\", the last \"" +
                              topology_->switch_name(switch_count() - 1) + "\"");
   }
+}
+
+/** Refuses absurd numbers of hosts before anything is made for each of them. */
+void Fabric::check_hosts_have_ports(const OptionTable& table) const
+{
+  std::int64_t ports = 0;
+  for (int index = 0; index < switch_count(); ++index)
+    ports += switch_model(index).max_ports;
+  if (host_count() > ports)
+    table.fail("max_ports", "the topology has " + std::to_string(host_count()) + " hosts, and all switches together " +
+                                std::to_string(ports) + " ports; take fewer hosts or switches with more ports");
 }
 
 void Fabric::read_links(const OptionTable& file)
@@ -259,6 +273,13 @@ const PointToPointSegment& Fabric::segment(Bytes size) const
 
 namespace {
 
+/** The keys of a table that may name a preset of @p kind: then the preset can give what is required. */
+std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionHelp> options)
+{
+  options.insert(options.begin(), {"preset", "text", "a shipped " + kind + ", whose values the table's own override"});
+  return options;
+}
+
 /** The keys of a table of exceptions: which names it is for, and the same keys as the rule, none required. */
 std::vector<OptionHelp> with_match(std::vector<OptionHelp> options)
 {
@@ -278,14 +299,17 @@ std::vector<TableHelp> fabric_schema()
       {"topology", "how hosts and switches are laid out", {{"kind", "text", "the topology, see below", true}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
-  schema.push_back({"host", "every host", describe_options(host_options())});
-  schema.push_back({"nic", "every host's network interface", describe_options(nic_options())});
+  schema.push_back({"host", "every host", with_preset("host", describe_options(host_options()))});
+  schema.push_back({"nic", "every host's network interface", with_preset("NIC", describe_options(nic_options()))});
   schema.push_back({"link", "every cable", describe_options(link_options())});
   schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
                     with_match(describe_options(link_options()))});
-  schema.push_back({"switch", "every switch", describe_options(switch_options())});
+  schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
+  schema.push_back({"switch.offload", "smart: what a switch executes, as [[switch.offload]]; replaces a preset's",
+                    capability_options()});
   schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
-                    with_match(describe_options(switch_options()))});
+                    with_match(with_preset("switch", describe_options(switch_options())))});
+  schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]", capability_options()});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
   return schema;

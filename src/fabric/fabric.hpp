@@ -73,6 +73,7 @@ class Fabric {
   std::vector<Link> links_;
 
   Fabric() = default;
+  void check_hosts_have_ports(const OptionTable& table) const;
   void read_links(const OptionTable& file);
   void read_switches(const OptionTable& file);
 
@@ -125,8 +126,8 @@ std::string describe(const Fabric& fabric);
 
 /** Prove the routes (paper 000, section 5, third rule): each way exists, joins end to end over cables that there are,
  *  visits nothing twice, crosses a switch and is no longer than the topology's diameter. All pairs of up to 1,024
- * hosts, else a seeded sample; always every switch from and to some host. Returns what was proven; throws UserError
- * with the first pair for which it does not hold. */
+ *  hosts, else a seeded sample; always every switch from and to some host. Returns what was proven; throws UserError
+ *  with the first pair for which it does not hold. */
 std::string check(const Fabric& fabric);
 
 } // namespace weft

@@ -47,14 +47,15 @@ TEST_P(FatTrees, meet_at_the_lowest_common_ancestors)
   const int last = tree.host_count() - 1;
   const std::vector<std::vector<VertexId>> groups{{0, last}, {0, last / 2}, {0, 1, last / 3}, {last - 1, last}};
   for (std::vector<VertexId> hosts : groups) {
-    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+    const auto repeated = std::ranges::unique(hosts);
+    hosts.erase(repeated.begin(), repeated.end());
     if (hosts.front() == hosts.back() || hosts.front() < 0)
       continue;
     const int away = check.distances(hosts.front())[static_cast<std::size_t>(hosts.back())];
     std::vector<VertexId> expected; // as far from every host as half the way between those farthest apart
     for (VertexId at = tree.host_count(); at < check.vertices(); ++at)
-      if (std::all_of(hosts.begin(), hosts.end(),
-                      [&](VertexId host) { return check.distances(host)[static_cast<std::size_t>(at)] == away / 2; }))
+      if (std::ranges::all_of(
+              hosts, [&](VertexId host) { return check.distances(host)[static_cast<std::size_t>(at)] == away / 2; }))
         expected.push_back(at);
     EXPECT_EQ(tree.meeting_switches(hosts), expected);
   }

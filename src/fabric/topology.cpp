@@ -38,7 +38,7 @@ void Topology::route(VertexId from, VertexId to, Route& into) const
     into.links.push_back(hop.link);
     if (hop.to != to)
       into.through.push_back(hop.to);
-    if (static_cast<int>(into.links.size()) > vertices)
+    if (std::cmp_greater(into.links.size(), vertices))
       throw std::logic_error("the way from " + vertex_name(from) + " to " + vertex_name(to) + " does not end");
     at = hop.to;
   }
@@ -75,7 +75,7 @@ std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& k
     kind = row.name;
     return row.build(table);
   }
-  table.fail("kind", "found \"" + *wanted + "\"; allowed: " + join(names));
+  table.fail("kind", "found \"" + *wanted + "\"; " + did_you_mean(*wanted, names) + "allowed: " + join(names));
 }
 
 } // namespace weft

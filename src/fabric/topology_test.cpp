@@ -40,7 +40,7 @@ void TopologyCheck::check_cables()
 int TopologyCheck::cables_between(VertexId one, VertexId other) const
 {
   const std::vector<VertexId>& found = neighbours_[static_cast<std::size_t>(one)];
-  return static_cast<int>(std::count(found.begin(), found.end(), other));
+  return static_cast<int>(std::ranges::count(found, other));
 }
 
 std::vector<int> TopologyCheck::distances(VertexId from) const
@@ -142,7 +142,7 @@ int TopologyCheck::busiest_link(int shift)
   for (VertexId host = 0; host < topology_.host_count(); ++host)
     for (const LinkId link : walk(host, (host + shift) % topology_.host_count()))
       ++ways[static_cast<std::size_t>(link)];
-  return *std::max_element(ways.begin(), ways.end());
+  return *std::ranges::max_element(ways);
 }
 
 namespace {

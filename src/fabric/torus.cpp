@@ -25,7 +25,7 @@ Torus::Torus(const TorusOptions& options, Edges edges)
 {
   for (const int size : options.dimensions)
     switches_ *= size;
-  int cable  = host_count();
+  int cable  = switches_ * hosts_per_switch_;
   int stride = 1;
   for (const int size : options.dimensions) {
     if (size < 2)
@@ -114,8 +114,9 @@ std::vector<VertexId> Torus::meeting_switches(std::span<const VertexId> hosts) c
   std::vector<VertexId> switches;
   for (const VertexId host : hosts)
     switches.push_back(vertex(host / hosts_per_switch_));
-  std::sort(switches.begin(), switches.end());
-  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
+  std::ranges::sort(switches);
+  const auto repeated = std::ranges::unique(switches);
+  switches.erase(repeated.begin(), repeated.end());
   return switches;
 }
 

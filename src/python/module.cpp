@@ -10,20 +10,75 @@ namespace py = pybind11;
 
 namespace {
 
+py::list offloads(const weft::SwitchModel& model)
+{
+  py::list rows;
+  for (const weft::Capability& capability : model.capabilities) {
+    py::dict row;
+    row["collective"] = capability.collective;
+    row["datatypes"]  = capability.datatypes;
+    row["operations"] = capability.operations;
+    rows.append(row);
+  }
+  return rows;
+}
+
 py::list switches(const weft::Fabric& fabric)
 {
   py::list rows;
   for (int index = 0; index < fabric.switch_count(); ++index) {
     const weft::SwitchModel& model = fabric.switch_model(index);
     py::dict row;
-    row["name"]                 = fabric.topology().switch_name(index);
-    row["preset"]               = model.preset;
-    row["smart"]                = model.smart();
-    row["max_ports"]            = model.max_ports;
-    row["forwarding_latency_s"] = model.forwarding_latency.value();
-    row["processing_latency_s"] = model.processing_latency.value();
-    row["turnaround_s"]         = model.turnaround.value();
-    row["window_bytes"]         = model.window().value();
+    row["name"]                  = fabric.topology().switch_name(index);
+    row["preset"]                = model.preset;
+    row["smart"]                 = model.smart();
+    row["max_ports"]             = model.max_ports;
+    row["forwarding_latency_s"]  = model.forwarding_latency.value();
+    row["processing_latency_s"]  = model.processing_latency.value();
+    row["turnaround_s"]          = model.turnaround.value();
+    row["window_bytes"]          = model.window().value();
+    row["channels"]              = model.channels;
+    row["slots"]                 = model.slots;
+    row["total_slots"]           = model.total_slots;
+    row["payload_bytes"]         = model.payload.value();
+    row["packet_overhead_bytes"] = model.packet_overhead.value();
+    row["offload"]               = offloads(model);
+    rows.append(row);
+  }
+  return rows;
+}
+
+py::dict host(const weft::Fabric& fabric)
+{
+  const weft::HostModel& model = fabric.host();
+  py::dict row;
+  row["preset"]                 = model.preset;
+  row["speed_flops"]            = model.speed.value();
+  row["cores"]                  = model.cores;
+  row["loopback_bandwidth_Bps"] = model.loopback_bandwidth.value();
+  row["loopback_latency_s"]     = model.loopback_latency.value();
+  return row;
+}
+
+py::dict nic(const weft::Fabric& fabric)
+{
+  const weft::NicModel& model = fabric.nic();
+  py::dict row;
+  row["preset"]                = model.preset;
+  row["offload_overhead_s"]    = model.offload_overhead.value();
+  row["message_gap_s"]         = model.message_gap.value();
+  row["offload_copy_rate_Bps"] = model.offload_copy_rate.value();
+  return row;
+}
+
+py::list point_to_point(const weft::Fabric& fabric)
+{
+  py::list rows;
+  for (const weft::PointToPointSegment& segment : fabric.segments()) {
+    py::dict row;
+    row["from_bytes"]       = segment.from.value();
+    row["latency_factor"]   = segment.latency_factor;
+    row["bandwidth_factor"] = segment.bandwidth_factor;
     rows.append(row);
   }
   return rows;
@@ -132,6 +187,9 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
       .def_property_readonly("cores_per_host", [](const weft::Fabric& fabric) { return fabric.host().cores; })
       .def_property_readonly("switches", &switches, "One dictionary a switch; durations in seconds.")
+      .def_property_readonly("host", &host, "What every host is.")
+      .def_property_readonly("nic", &nic, "What every host's network interface is; a rate without limit is infinite.")
+      .def_property_readonly("point_to_point", &point_to_point, "Factors of point-to-point messages by size.")
       .def_property_readonly(
           "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two a cable.")
       .def("cables", &cables, "One dictionary a cable: its vertices (hosts from 0, then switches) and each direction.")

@@ -90,19 +90,19 @@ private:
   {
     communicator = &simulation_.communicator(comm, rank);
     pending      = communicator->enter(rank, signature_);
-    if (pending->entered == 1)
+    if (pending->entered == 1) {
+      simulation_.check_members(*communicator);
       pending->decision = simulation_.decide(*communicator, signature_, Bytes(bytes_));
-    else if (not pending->signature.agrees_with(signature_))
-      simulation_.abort("mismatch", mismatch());
+    } else if (not pending->signature.agrees_with(signature_))
+      simulation_.mismatch(*communicator, calls());
     path.reason = pending->decision;
   }
 
-  std::string mismatch() const
+  std::string calls() const
   {
-    return "on " + communicator->text() + ", collective number " + std::to_string(communicator->calls_made(rank)) +
+    return "collective number " + std::to_string(communicator->calls_made(rank)) +
            " is not the same call at all ranks: rank " + std::to_string(pending->first_rank) + " called " +
-           pending->signature.text() + ", rank " + std::to_string(rank) + " called " + signature_.text() +
-           ". MPI asks all ranks of a communicator for the same collectives in the same order.";
+           pending->signature.text() + ", rank " + std::to_string(rank) + " called " + signature_.text();
   }
 };
 
@@ -112,24 +112,31 @@ bool is_own_call(MPI_Comm comm)
   return comm->id() != MPI_UNDEFINED && not is_inside(sg::this_actor::get_pid());
 }
 
+/** What a collective says of one call. */
+struct Described {
+  CallSignature signature;
+  std::int64_t bytes;
+  /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
+   *  libraries return from it at once. */
+  bool empty = false;
+};
+
 /** One collective: SMPI's name for it and the algorithm that it falls back to. */
 template <class Function> struct Entry {
   const char* name;
   Function fallback = nullptr;
 
-  /** Count a call and give it to the fallback. @p describe makes (signature, bytes) only where they are needed. */
+  /** Count a call and give it to the fallback. @p describe makes a Described only where it is needed. */
   template <class Describe, class... Arguments>
   int on_host(MPI_Comm comm, Describe&& describe, Arguments... arguments) const
   {
     if (not is_own_call(comm))
       return fallback(arguments...);
-    const auto [signature, bytes] = describe();
-    const Call call(signature, bytes, comm);
-    return fallback(arguments...);
+    const Described described = describe();
+    const Call call(described.signature, described.bytes, comm);
+    return described.empty ? MPI_SUCCESS : fallback(arguments...);
   }
 };
-
-using Described = std::pair<CallSignature, std::int64_t>;
 
 using AllreduceFunction     = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 using ReduceFunction        = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
@@ -171,14 +178,14 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
     case Granularity::off:
       break;
   }
-  return allreduce_entry.fallback(send, receive, count, type, op, comm);
+  return count == 0 ? MPI_SUCCESS : allreduce_entry.fallback(send, receive, count, type, op, comm);
 }
 
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
   return reduce_entry.on_host(
-      comm, [&] { return Described{{"reduce", type, op, count, root}, size_of(count, type)}; }, send, receive, count,
-      type, op, root, comm);
+      comm, [&] { return Described{{"reduce", type, op, count, root}, size_of(count, type), count == 0}; }, send,
+      receive, count, type, op, root, comm);
 }
 
 int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -202,8 +209,12 @@ int barrier(MPI_Comm comm)
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
   return bcast_entry.on_host(
-      comm, [&] { return Described{{"bcast", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, size_of(count, type)}; }, buffer,
-      count, type, root, comm);
+      comm,
+      [&] {
+        const std::int64_t bytes = size_of(count, type);
+        return Described{{"bcast", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, bytes, bytes == 0};
+      },
+      buffer, count, type, root, comm);
 }
 
 int gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
@@ -251,8 +262,12 @@ int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* r
                const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
   return allgatherv_entry.on_host(
-      comm, [&] { return Described{{"allgatherv"}, size_of(counts[comm->rank()], type)}; }, send, send_count, send_type,
-      receive, counts, displacements, type, comm);
+      comm,
+      [&] {
+        const int own = counts[comm->rank()];
+        return Described{{"allgatherv"}, size_of(own, type), own == 0 && sum_of(counts, comm) == 0};
+      },
+      send, send_count, send_type, receive, counts, displacements, type, comm);
 }
 
 int alltoallv(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,

@@ -2,6 +2,7 @@
 
 #include "simgrid/mpi_names.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace weft {
@@ -62,6 +63,24 @@ std::shared_ptr<PendingCall> Communicator::enter(int rank, const CallSignature& 
   ++call->entered;
   call->inside[static_cast<std::size_t>(rank)] = true;
   return call;
+}
+
+std::optional<int> Communicator::rank_of(aid_t actor) const
+{
+  // Mostly the actors are numbered as the ranks are, so this is cheap for all ranks of a large program.
+  const auto guess = static_cast<std::size_t>(actor - members.front());
+  if (guess < members.size() && members[guess] == actor)
+    return static_cast<int>(guess);
+  const auto found = std::find(members.begin(), members.end(), actor);
+  if (found == members.end())
+    return std::nullopt;
+  return static_cast<int>(found - members.begin());
+}
+
+const PendingCall* Communicator::waiting_for(int rank) const
+{
+  const auto at = static_cast<std::size_t>(calls_made(rank) - first_pending_);
+  return at < pending_.size() ? pending_[at].get() : nullptr;
 }
 
 void Communicator::leave(int rank, PendingCall& call)

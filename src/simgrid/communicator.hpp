@@ -8,6 +8,7 @@
 #include "collective/offload_policy.hpp"
 #include "collective/reduction_tree.hpp"
 
+#include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
 
 #include <cstdint>
@@ -54,13 +55,15 @@ struct PendingCall {
 class Communicator {
 public:
   int id = 0;
+  std::vector<aid_t> members; ///< SimGrid's actor of each rank
   std::vector<VertexId> rank_hosts;
   std::vector<int> nic_position; ///< of each rank among those of its host
   std::optional<ReductionTree> tree;
   Fallback obstacle = Fallback::none; ///< why no call on it can be offloaded
   std::vector<bool> attached;         ///< ranks that will tell when they free it
-  int holders         = 0;            ///< how many of them have not yet
-  mutable bool served = false;        ///< whether the switch has an actor for it (message granularity)
+  int freed           = 0;            ///< how many ranks have
+  mutable bool served = false;        ///< whether its switches have actors for it (message granularity)
+  mutable std::vector<simgrid::s4u::ActorPtr> servers; ///< those actors
 
   int size() const { return static_cast<int>(rank_hosts.size()); }
   /** "MPI_COMM_WORLD" or "communicator 3 (of 4 ranks)". */
@@ -73,6 +76,10 @@ public:
   std::int64_t calls_made(int rank) const { return calls_made_[static_cast<std::size_t>(rank)]; }
   /** Rank @p rank returns from @p call. */
   void leave(int rank, PendingCall& call);
+  /** The rank of an actor; nothing where it is no member. */
+  std::optional<int> rank_of(aid_t actor) const;
+  /** The oldest call in flight that rank @p rank has not entered; none where there is none. */
+  const PendingCall* waiting_for(int rank) const;
   /** The calls that not all ranks have left, oldest first. */
   const std::deque<std::shared_ptr<PendingCall>>& pending() const { return pending_; }
 

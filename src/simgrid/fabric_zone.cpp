@@ -1,8 +1,10 @@
 #include "simgrid/fabric_zone.hpp"
 
+#include "simgrid/private_abi.hpp"
+
+#include <algorithm>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/simcall.hpp>
-
 #include <string>
 
 namespace sg = simgrid::s4u;
@@ -10,7 +12,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 
 FabricZone::FabricZone(const Fabric& fabric)
-    : NetZoneImpl(fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
+    : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
 {
 }
 
@@ -99,9 +101,11 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     *latency += delay;
 }
 
-bool FabricZone::point_to_point(const sg::Host* from, const sg::Host* to) const
+const PointToPointSegment* FabricZone::segment(double size, const sg::Host* from, const sg::Host* to) const
 {
-  return from != to && is_host(from) && is_host(to);
+  if (from == to || not is_host(from) || not is_host(to))
+    return nullptr;
+  return &fabric_.segment(Bytes(std::max(0.0, size - simgrid::smpi::MESSAGE_ENVELOPE)));
 }
 
 // SimGrid asks for this factor exactly once a communication, with its route: the place to count bytes.
@@ -113,12 +117,14 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
       bytes_on_link_[static_cast<std::size_t>(found->second)] += size;
   if (const std::optional<double> factor = streams_->latency_factor(from))
     return *factor;
-  return point_to_point(from, to) ? fabric_.segment(Bytes(size)).latency_factor : 1.0;
+  const PointToPointSegment* const factors = segment(size, from, to);
+  return factors ? factors->latency_factor : 1.0;
 }
 
 double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to) const
 {
-  return point_to_point(from, to) ? fabric_.segment(Bytes(size)).bandwidth_factor : 1.0;
+  const PointToPointSegment* const factors = segment(size, from, to);
+  return factors ? factors->bandwidth_factor : 1.0;
 }
 
 } // namespace weft

@@ -35,7 +35,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
   double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
-  bool point_to_point(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
+  /** The factors of a message from host to host, which has @p size bytes with MPI's envelope; none for another flow. */
+  const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
 public:
   /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. */
@@ -50,7 +51,10 @@ public:
   simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
-  std::optional<double> bytes_on_link(LinkId id) const override { return bytes_on_link_.at(static_cast<std::size_t>(id)); }
+  std::optional<double> bytes_on_link(LinkId id) const override
+  {
+    return bytes_on_link_.at(static_cast<std::size_t>(id));
+  }
 };
 
 } // namespace weft

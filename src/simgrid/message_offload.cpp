@@ -63,7 +63,7 @@ std::string ingress_name(const Communicator& communicator, int position)
   return mailbox_name(communicator, "ingress" + std::to_string(position));
 }
 
-/** One tree switch of one communicator: serves one call after the other until the simulation ends. */
+/** One tree switch of one communicator: serves one call after the other until the communicator is freed. */
 class ServingSwitch {
   Simulation& simulation_;
   const Communicator& communicator_;
@@ -143,11 +143,12 @@ void ensure_served(Simulation& simulation, const Communicator& communicator)
   communicator.served = true;
   for (int position = 0; position < static_cast<int>(communicator.tree->switches.size()); ++position) {
     const int index = communicator.tree->switches[static_cast<std::size_t>(position)].index;
-    simulation.network->switch_host(index)
-        ->add_actor(
-            mailbox_name(communicator, "switch" + std::to_string(position)),
-            [&simulation, &communicator, position] { ServingSwitch(simulation, communicator, position).serve(); })
-        ->daemonize();
+    communicator.servers.push_back(simulation.network->switch_host(index)
+                                       ->add_actor(mailbox_name(communicator, "switch" + std::to_string(position)),
+                                                   [&simulation, &communicator, position] {
+                                                     ServingSwitch(simulation, communicator, position).serve();
+                                                   })
+                                       ->daemonize());
   }
 }
 

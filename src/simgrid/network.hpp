@@ -22,7 +22,7 @@ public:
   /** The host on which a switch's actors run. */
   virtual simgrid::s4u::Host* switch_host(int index) = 0;
   /** Whether ranks can run on it. */
-  virtual bool is_host(const simgrid::s4u::Host* host) const     = 0;
+  virtual bool is_host(const simgrid::s4u::Host* host) const       = 0;
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
   /** Bytes that have begun to cross a link; nothing where the network does not count them. */
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;

@@ -57,6 +57,15 @@ weft::Granularity read_granularity()
   throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, off");
 }
 
+/** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
+void check_privatization(weft::Granularity granularity)
+{
+  if (granularity == weft::Granularity::message &&
+      simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
+    throw weft::UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
+                          " take \"dlopen\", or granularity \"stream\"");
+}
+
 /** Write the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
 void place_ranks(const weft::PlatformNetwork& network)
 {
@@ -87,7 +96,9 @@ void place_ranks(const weft::PlatformNetwork& network)
 
 weft::Simulation& make_simulation(weft::Fabric fabric)
 {
-  return weft::Simulation::create(std::move(fabric), read_granularity(), environment("WEFT_RECORD"),
+  const weft::Granularity granularity = read_granularity();
+  check_privatization(granularity);
+  return weft::Simulation::create(std::move(fabric), granularity, environment("WEFT_RECORD"),
                                   environment("WEFT_EVENTS") == "1");
 }
 

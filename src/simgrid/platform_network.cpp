@@ -153,7 +153,8 @@ public:
     const std::optional<std::string> text = find(key);
     if (not text)
       return;
-    const bool digits = not text->empty() && text->size() < 10 && text->find_first_not_of("0123456789") == std::string::npos;
+    const bool digits =
+        not text->empty() && text->size() < 10 && text->find_first_not_of("0123456789") == std::string::npos;
     if (not digits || std::stoi(*text) == 0)
       fail(key, "found \"" + *text + "\"; allowed: an integer above zero");
     into = std::stoi(*text);
@@ -161,7 +162,7 @@ public:
 
   SwitchModel preset() const
   {
-    const std::string name          = find("preset").value_or("tofino");
+    const std::string name                 = find("preset").value_or("tofino");
     const std::optional<SwitchModel> model = find_switch_preset(name);
     if (not model)
       fail("preset", "found \"" + name + "\"; there is no such switch preset");
@@ -210,8 +211,8 @@ void check_ports(const std::string& file, const PlatformTopology& topology, cons
   for (std::size_t index = 0; index < models.size(); ++index)
     if (ports[index] > models[index].max_ports)
       throw UserError(file + ": host \"" + topology.switch_name(static_cast<int>(index)) +
-                      "\", property max_ports: found " + std::to_string(models[index].max_ports) + ", and the routes of " +
-                      std::to_string(ports[index]) + " hosts and switches end at it");
+                      "\", property max_ports: found " + std::to_string(models[index].max_ports) +
+                      ", and the routes of " + std::to_string(ports[index]) + " hosts and switches end at it");
 }
 
 } // namespace

@@ -40,7 +40,10 @@ public:
 
   StreamZone& streams() override { return *streams_; }
   void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
-  simgrid::s4u::Host* switch_host(int index) override { return vertices_.at(static_cast<std::size_t>(host_count_ + index)); }
+  simgrid::s4u::Host* switch_host(int index) override
+  {
+    return vertices_.at(static_cast<std::size_t>(host_count_ + index));
+  }
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override { return vertex_of_.at(host); }
   std::optional<double> bytes_on_link(LinkId /*id*/) const override { return std::nullopt; }

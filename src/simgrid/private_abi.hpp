@@ -1,7 +1,8 @@
 /* Symbols that libsimgrid exports without an installed header. Nothing else in weft names such symbols.
  *
  * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_group.hpp, smpi_op.hpp. Only
- * members that are not virtual are declared, so that these incomplete classes say nothing about layout.
+ * members that are not virtual are declared, so that these incomplete classes say nothing about layout. What SMPI does
+ * without saying so stands here too.
  */
 #pragma once
 
@@ -26,6 +27,9 @@ namespace colls {
 /** The registry of SMPI's algorithms for one collective; an entry added before the selection can be selected. */
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
 } // namespace colls
+
+/** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
+constexpr double MESSAGE_ENVELOPE = 16;
 
 class Group {
 public:

@@ -83,7 +83,7 @@ public:
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
     std::function<std::optional<double>(LinkId)> bytes_on_link; ///< nothing where they are not counted
-    std::map<std::string, std::string> algorithms; ///< collective -> fallback algorithm
+    std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
   };
   /** The record as JSON text. Deterministic. */
   std::string to_json(const Run& run) const;

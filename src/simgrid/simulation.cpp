@@ -72,7 +72,7 @@ Simulation& Simulation::create(Fabric fabric, Granularity granularity, std::stri
     throw std::logic_error("the platform is loaded already");
   the_simulation                     = new Simulation(std::move(fabric), granularity, std::move(record_path));
   the_simulation->record.keep_events = keep_events;
-  the_simulation->count_ranks_from_now_on();
+  the_simulation->watch_ranks_from_now_on();
   sg::Engine::on_simulation_end_cb([] { the_simulation->write_record(); });
   sg::Engine::on_deadlock_cb([] { the_simulation->abort("deadlock", the_simulation->describe_deadlock()); });
   return *the_simulation;
@@ -83,14 +83,44 @@ Simulation& Simulation::get()
   return *the_simulation;
 }
 
-void Simulation::count_ranks_from_now_on()
+void Simulation::watch_ranks_from_now_on()
 {
   sg::Actor::on_creation_cb([this](const sg::Actor& actor) {
     if (not network->is_host(actor.get_host()))
       return;
     ++ranks_;
     hosts_used_.insert(actor.get_host());
+    actor.on_exit([this, pid = actor.get_pid()](bool killed) {
+      if (not killed)
+        rank_ended(pid);
+    });
   });
+}
+
+void Simulation::rank_ended(aid_t actor)
+{
+  ended_.insert(actor);
+  const Communicator* waiting = nullptr; // the one with the smallest number, so that the message is always the same
+  for (const auto& [id, communicator] : communicators_)
+    if (not communicator->pending().empty() && (not waiting || id < waiting->id))
+      if (const std::optional<int> rank = communicator->rank_of(actor); rank && communicator->waiting_for(*rank))
+        waiting = communicator.get();
+  if (waiting)
+    check_members(*waiting);
+}
+
+// SMPI's algorithms die of a message to a rank that has ended; a stream would wait for it for ever.
+void Simulation::check_members(const Communicator& communicator)
+{
+  if (ended_.empty())
+    return;
+  for (int rank = 0; rank < communicator.size(); ++rank) {
+    const PendingCall* call = communicator.waiting_for(rank);
+    if (call && ended_.contains(communicator.members[static_cast<std::size_t>(rank)]))
+      mismatch(communicator, "rank " + std::to_string(call->first_rank) + " called " + call->signature.text() +
+                                 " as collective number " + std::to_string(communicator.calls_made(rank) + 1) +
+                                 ", and rank " + std::to_string(rank) + " has ended without it");
+  }
 }
 
 std::unique_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
@@ -100,7 +130,8 @@ std::unique_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
   communicator->id  = comm->id();
   std::map<VertexId, int> ranks_at;
   for (int rank = 0; rank < size; ++rank) {
-    const sg::ActorPtr actor = sg::Actor::by_pid(comm->group()->actor(rank));
+    communicator->members.push_back(comm->group()->actor(rank));
+    const sg::ActorPtr actor = sg::Actor::by_pid(communicator->members.back());
     // A member that has ended cannot take part any more; where it was does not matter.
     const VertexId host = actor ? network->vertex_of(actor->get_host()) : 0;
     communicator->rank_hosts.push_back(host);
@@ -132,16 +163,18 @@ void Simulation::attach(MPI_Comm comm, int rank, Communicator& communicator)
   communicator.attached[static_cast<std::size_t>(rank)] = true;
   if (communicator.id < 0) // MPI_COMM_WORLD is one object of all ranks, and lives as long as they do
     return;
-  ++communicator.holders;
   PMPI_Comm_set_attr(comm, attribute_key_, &communicator);
 }
 
 void Simulation::release(Communicator& communicator)
 {
-  if (--communicator.holders > 0)
+  // A rank that has not used it yet will still do so, and must find the calls that the others have made.
+  if (++communicator.freed < communicator.size())
     return;
   for (Aggregation& aggregation : switches)
     aggregation.release_channel(communicator.id);
+  for (const sg::ActorPtr& server : communicator.servers)
+    server->kill();
   communicators_.erase(communicator.id);
 }
 
@@ -239,6 +272,12 @@ void Simulation::write_record() const
     std::fflush(nullptr);
     ::_exit(2);
   }
+}
+
+void Simulation::mismatch(const Communicator& communicator, const std::string& calls)
+{
+  abort("mismatch", "on " + communicator.text() + ", " + calls +
+                        ". MPI asks all ranks of a communicator for the same collectives in the same order.");
 }
 
 void Simulation::abort(const std::string& kind, const std::string& message)

@@ -1,4 +1,4 @@
-/* One run: the fabric, its zone, its switches' state, the communicators, the record.
+/* One run: the fabric, its network, its switches' state, the communicators, the record.
  *
  * SMPI calls the registered algorithms without a context, and SimGrid's engine is one per process; so there is one
  * Simulation, made by load_platform() and never deleted (SMPI frees communicators after everything else).
@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace weft {
@@ -27,8 +28,10 @@ class Simulation {
   int attribute_key_ = MPI_KEYVAL_INVALID;
   int ranks_         = 0;
   std::set<const simgrid::s4u::Host*> hosts_used_;
+  std::unordered_set<aid_t> ended_; // ranks that came to their end by themselves
 
-  void count_ranks_from_now_on();
+  void watch_ranks_from_now_on();
+  void rank_ended(aid_t actor);
   std::unique_ptr<Communicator> describe(MPI_Comm comm) const;
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   bool acquire_channels(const Communicator& communicator);
@@ -54,9 +57,14 @@ public:
   /** A rank frees a communicator; the last one gives its channels back. */
   void release(Communicator& communicator);
 
+  /** End the process where a rank has ended that a call in flight on @p communicator waits for. */
+  void check_members(const Communicator& communicator);
+
   /** Decide for a call of @p message bytes a rank; takes a channel where one is needed. */
   Fallback decide(const Communicator& communicator, const CallSignature& signature, Bytes message);
 
+  /** End the process because not all ranks of @p communicator make the same calls; @p calls says which. */
+  [[noreturn]] void mismatch(const Communicator& communicator, const std::string& calls);
   /** End the process with status 1: the program cannot go on. The record says why. */
   [[noreturn]] void abort(const std::string& kind, const std::string& message);
 };

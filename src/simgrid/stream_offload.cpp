@@ -68,10 +68,10 @@ void start_streams(Simulation& simulation, const Communicator& communicator,
     const TreeSwitch& node = tree.switches[at];
     simulation.switches[static_cast<std::size_t>(node.index)].begin(message);
     simulation.network->streams().start(request_stream(simulation, tree, node, plans[at]),
-                                     [&simulation, &communicator, aggregation, message, start] {
-                                       if (aggregation->stream_done())
-                                         finish(simulation, communicator, *aggregation, message, start);
-                                     });
+                                        [&simulation, &communicator, aggregation, message, start] {
+                                          if (aggregation->stream_done())
+                                            finish(simulation, communicator, *aggregation, message, start);
+                                        });
   }
 }
 

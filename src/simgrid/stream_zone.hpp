@@ -7,8 +7,8 @@
  *
  * SimGrid's solver weighs a flow by one over its route's latency. So that a stream competes as the point-to-point
  * messages over the same links do, its route reports their latency, and latency_factor() turns it into the stream's own
- * base latency. Where SimGrid's own factors hold for all flows, the zone divides them out of a stream's instead, and the
- * stream competes by its own latency.
+ * base latency. Where SimGrid's own factors hold for all flows, the zone divides them out of a stream's instead, and
+ * the stream competes by its own latency.
  */
 #pragma once
 

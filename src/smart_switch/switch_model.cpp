@@ -49,6 +49,16 @@ const std::vector<Option<SwitchModel>>& switch_options()
   return ROWS;
 }
 
+const std::vector<OptionHelp>& capability_options()
+{
+  static const std::vector<OptionHelp> ROWS{
+      {"collective", "text", "what a switch does: \"allreduce\"", true},
+      {"datatypes", "texts", "MPI's names of the datatypes that it does it on", true},
+      {"operations", "texts", "MPI's names of the operations that it does it with", true},
+  };
+  return ROWS;
+}
+
 namespace {
 
 /** The [[offload]] tables: they replace a preset's, so that a file can also take abilities away. */
@@ -57,12 +67,14 @@ void read_capabilities(const OptionTable& table, SwitchModel& model)
   if (not table.has("offload"))
     return;
   model.capabilities.clear();
-  static const std::vector<std::string> KEYS{"collective", "datatypes", "operations"};
+  std::vector<std::string> keys;
+  for (const OptionHelp& option : capability_options())
+    keys.push_back(option.key);
   for (const OptionTable& row : table.tables("offload")) {
-    row.allow_only(KEYS);
-    for (const std::string& key : KEYS)
-      if (not row.has(key))
-        row.fail(key, "is missing; each [[offload]] table says collective, datatypes and operations");
+    row.allow_only(keys);
+    for (const OptionHelp& option : capability_options())
+      if (not row.has(option.key))
+        row.fail(option.key, "is missing; it says: " + option.meaning);
     model.capabilities.push_back({*row.text("collective"), *row.texts("datatypes"), *row.texts("operations")});
     if (model.capabilities.back().collective != "allreduce")
       row.fail("collective", "found \"" + model.capabilities.back().collective + "\"; allowed: allreduce");

@@ -48,6 +48,8 @@ struct SwitchModel {
 
 /** The keys of a [switch] table and of presets/switch/. */
 const std::vector<Option<SwitchModel>>& switch_options();
+/** The keys of a [[switch.offload]] table, which describes a Capability. */
+const std::vector<OptionHelp>& capability_options();
 /** Read a [switch] table with its preset; a smart switch must give all of its aggregation values. */
 SwitchModel read_switch(const OptionTable& table);
 /** Read a table of exceptions from @p standard: a preset replaces all of it, single values change single ones.

@@ -25,9 +25,9 @@ Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message siz
 the OSU micro-benchmarks.
 
 A mode is `stream` or `message` (offloaded) or the name of an SMPI algorithm or selector, which
-then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast`, … Latencies are in microseconds:
-the mean over all ranks and calls. Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB,
-GiB.
+then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast` and others. Latencies are in
+microseconds: the mean over all ranks and calls. Sizes are in bytes, or carry a unit: B, kB, KiB,
+MB, MiB, GB, GiB.
 
 \b
 Examples:
@@ -62,7 +62,7 @@ bench = help_group("bench", "Measure collectives on a simulated fabric.")
     "--modes",
     default="stream,message,ompi",
     show_default=True,
-    metavar="MODE,…",
+    metavar="MODE,...",
     help="What to compare.",
 )
 @output_option("--csv", "csv_file", help="Write the table, one line a mode and size.")

@@ -51,3 +51,26 @@ Example:
 def check(fabric: str) -> None:
     """Print what was proven."""
     click.echo(_core.load_fabric(fabric).check().rstrip("\n"))
+
+
+_OPTIONS = """
+List all that a fabric file can say: its tables, their keys, and what they mean.
+
+A quantity is a text with its unit, such as "100Gbps", "0.94us", "76.8Gf" or "256B".
+"""
+
+
+@fabric.command(help=_OPTIONS, short_help="List all that a fabric file can say.")
+def options() -> None:
+    """Print a table of the file after the other; keys that must be there carry a star."""
+    for table in _core.fabric_schema():
+        click.echo(f"[{table['table']}]  {table['meaning']}")
+        for option in table["options"]:
+            star = "*" if option["required"] else " "
+            click.echo(f"  {option['key']:22}{star} {option['type']:10} {option['meaning']}")
+        click.echo()
+    click.echo(
+        '* must be there, in the file or in the preset that its table names (preset = "...")'
+    )
+    for kind in ("host", "nic", "switch"):
+        click.echo(f"  {kind} presets: {', '.join(_core.list_presets(kind))}")

@@ -30,7 +30,7 @@ def _open_standard_streams() -> None:
 def _run() -> int:
     from weft.cli.root import weft
 
-    status = weft.main(standalone_mode=False)
+    status = weft.main(prog_name="weft", standalone_mode=False)
     sys.stdout.flush()
     return status if isinstance(status, int) else 0
 

@@ -1,0 +1,118 @@
+"""What a 1 KiB MPI_Allreduce costs the simulator on a Tofino star."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from measure import Case, Cost, ratio
+
+from weft import launch, paths
+from weft.errors import WeftError
+from weft.launch import Request
+from weft.record import Record
+from weft.toolchain import compile_c
+
+FABRIC = "tofino-64x64"
+BYTES = 1024
+
+# Small stacks without guard pages: a rank of the benchmark needs little. Broadcasts by a binomial
+# tree: SMPI's `ompi` takes one that first gathers a map of the hosts by ranks^2 messages (minutes
+# at 4,096 ranks); that is start-up, which the difference of two runs would remove anyway.
+_CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0", "smpi/bcast:binomial_tree")
+
+
+@dataclass(frozen=True)
+class Key:
+    """Names a case."""
+
+    mode: str
+    ranks: int
+    ppn: int
+    benchmark: str = "allreduce, 1 KiB"
+
+
+# Calls such that the two runs differ by half a second of CPU time and more.
+_CALLS = {
+    Key("stream", 512, 8): (1, 601),
+    Key("message", 512, 8): (1, 121),
+    Key("rdb", 512, 8): (1, 16),
+    Key("ompi", 512, 8): (1, 121),
+    Key("stream", 4096, 64): (1, 81),
+    Key("message", 4096, 64): (1, 10),
+    Key("rdb", 4096, 64): (1, 2),
+    Key("ompi", 4096, 64): (1, 9),
+}
+
+SMALL, LARGE = Key("stream", 512, 8), Key("stream", 4096, 64)
+HOSTS = Key("rdb", 4096, 64)
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A figure that weft holds itself to."""
+
+    what: str
+    figure: float
+    limit: float
+    at_most: bool
+    unit: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether it is held."""
+        return self.figure <= self.limit if self.at_most else self.figure >= self.limit
+
+
+def cases(work: Path) -> dict[Key, Case]:
+    """Compile the benchmark and return what to run."""
+    program = work / "allreduce_latency"
+    compile_c(paths.example("allreduce_latency.c"), program)
+    return {key: _case(key, program, *calls) for key, calls in _CALLS.items()}
+
+
+def _case(key: Key, program: Path, few: int, many: int) -> Case:
+    request = Request(
+        fabric=FABRIC,
+        ranks=key.ranks,
+        ppn=key.ppn,
+        program=str(program),
+        privatize=False,
+        config=_CONFIG,
+    )
+    request = replace(request, **_mode_options(key.mode))
+    plan = launch.prepare(request)
+
+    def run(calls: int) -> Record:
+        arguments = (str(BYTES), str(calls))
+        return checked(
+            launch.run(replace(plan, request=replace(request, arguments=arguments)), _ignore)
+        )
+
+    return Case(run, key.ranks, few, many)
+
+
+def _mode_options(mode: str) -> dict[str, Any]:
+    offloads = mode in launch.OFFLOADS
+    return {"offload": mode} if offloads else {"offload": "off", "fallback": mode}
+
+
+def _ignore(_line: str) -> None:
+    pass
+
+
+def checked(record: Record) -> Record:
+    """Return the record of a run that went well."""
+    if record.failed:
+        raise WeftError(f"bench: {record.program}: {record.outcome.message}", record.exit_status)
+    return record
+
+
+def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
+    """Hold the figures against the standards."""
+    large = costs[LARGE]
+    return [
+        Standard("stream, 4,096 ranks", large.median_us, 5, at_most=True, unit=" us"),
+        Standard("rdb / stream, 4,096 ranks", ratio(costs[HOSTS], large), 40, at_most=False),
+        Standard("stream, 4,096 / 512 ranks", ratio(large, costs[SMALL]), 1.3, at_most=True),
+    ]

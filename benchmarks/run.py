@@ -1,0 +1,148 @@
+"""How fast the simulator is: `make bench`, or `.venv/bin/python benchmarks/run.py [--rounds N]`.
+
+Prints CPU time per rank and call beside the standards that weft holds itself to, and writes
+build/bench/bench.json and build/bench/bench.csv. A missed standard is said, not punished: other
+work on the machine misses standards too.
+"""
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import allreduce
+import host_calls
+from allreduce import Key, Standard
+from measure import Cost, measure, ratio
+from rich.table import Table
+
+from weft import _core
+from weft.output import whole_file
+from weft.process import raise_on_signals, work_directory
+from weft.report import console, new_table, print_title
+
+OUT = Path(__file__).parent.parent / "build" / "bench"
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Measure, print, write."""
+    options = _parse()
+    raise_on_signals()
+    OUT.mkdir(parents=True, exist_ok=True)
+    with work_directory() as work:
+        pair = host_calls.cases(work)
+        cases = {**allreduce.cases(work), **pair.cases()}
+        costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
+    standards = allreduce.standards(costs)
+    overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
+    rows = [_row(key, cost) for key, cost in costs.items()]
+    _print(rows, standards)
+    _print_overhead(overhead, same=pair.same_simulated_time)
+    _write(rows, standards, options.rounds, overhead, same=pair.same_simulated_time)
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error(f"--rounds: found {options.rounds}; allowed: 1 and more")
+    return options
+
+
+def _progress(number: int, rounds: int) -> None:
+    print(f"bench: round {number} of {rounds}", file=sys.stderr, flush=True)
+
+
+def _row(key: Key, cost: Cost) -> Row:
+    return {
+        "benchmark": key.benchmark,
+        "mode": key.mode,
+        "ranks": key.ranks,
+        "ppn": key.ppn,
+        "cpu_us_per_rank_and_call": round(cost.median_us, 4),
+        "spread": round(cost.spread, 3),
+        "least_difference_s": round(min(cost.difference_s), 3),
+        "peak_memory_MiB": round(cost.peak_memory_bytes / 2**20, 1),
+        "rounds_us": [round(value, 4) for value in cost.cpu_us],
+    }
+
+
+def _print(rows: Sequence[Row], standards: Sequence[Standard]) -> None:
+    on = console()
+    names = ("benchmark", "mode", "ranks", "ppn", "CPU us", "spread", "peak MiB")
+    table = new_table(names, left=names[:2])
+    for row in rows:
+        table.add_row(
+            *(str(row[name]) for name in ("benchmark", "mode", "ranks", "ppn")),
+            f"{row['cpu_us_per_rank_and_call']:.2f}",
+            f"{row['spread']:.0%}",
+            f"{row['peak_memory_MiB']:.0f}",
+        )
+    print_title("CPU time (user and system) per rank and call, median of the rounds", on)
+    on.print(table)
+    on.print()
+    on.print(_standards(standards))
+
+
+def _standards(standards: Sequence[Standard]) -> Table:
+    table = new_table(("standard", "figure", "limit", "held"), left=("standard",))
+    for one in standards:
+        limit = f"{'<=' if one.at_most else '>='} {one.limit:g}{one.unit}"
+        held = "ok" if one.met else "missed"
+        table.add_row(one.what, f"{one.figure:.3g}{one.unit}", limit, held)
+    return table
+
+
+def _print_overhead(overhead: float, *, same: bool) -> None:
+    times = "the same, to the last digit" if same else "DIFFERENT"
+    on = console()
+    on.print(
+        f"\nNothing offloaded, weft against SimGrid alone: {overhead:.3f} times the CPU time;"
+        f" simulated times are {times}.",
+        soft_wrap=True,
+    )
+
+
+def _write(
+    rows: Sequence[Row], standards: Sequence[Standard], rounds: int, overhead: float, *, same: bool
+) -> None:
+    report = {
+        "weft": _core.version,
+        "simgrid": _core.simgrid_version,
+        "rounds": rounds,
+        "cases": rows,
+        "standards": [_standard(one) for one in standards],
+        "host_calls": {"cpu_ratio_to_simgrid_alone": overhead, "same_simulated_time": same},
+    }
+    with whole_file("bench", OUT / "bench.json") as file:
+        json.dump(report, file, indent=1)
+        file.write("\n")
+    columns = [name for name in rows[0] if name != "rounds_us"]
+    with whole_file("bench", OUT / "bench.csv") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    console().print(f"\nWritten: {_shown('bench.json')}, {_shown('bench.csv')}", soft_wrap=True)
+
+
+def _standard(one: Standard) -> Mapping[str, Any]:
+    return {
+        "what": one.what,
+        "figure": one.figure,
+        "limit": one.limit,
+        "at_most": one.at_most,
+        "met": one.met,
+    }
+
+
+def _shown(name: str) -> str:
+    return str((OUT / name).relative_to(OUT.parent.parent))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Latency by message size, on the simulator."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from weft import bench, launch, paths
+from weft.bench import Bench, Row
+from weft.errors import WeftError
+from weft.launch import Request
+from weft.plots import Series, check_format, plot_by_hosts, plot_by_size
+from weft.toolchain import compile_c
+
+
+def test_rows_come_by_mode_and_size() -> None:
+    seen: list[tuple[str, int]] = []
+    rows = bench.run(
+        Bench("tofino-4", 4, [4, 1024], ["stream", "rdb"]),
+        lambda mode, size: seen.append((mode, size)),
+    )
+    expected = [("stream", 4), ("stream", 1024), ("rdb", 4), ("rdb", 1024)]
+    assert [(row.mode, row.bytes) for row in rows] == expected == seen
+    assert all(row.latency_us > 1 and row.ranks == 4 and row.ppn == 1 for row in rows)
+
+
+def test_the_iterations_do_not_matter() -> None:
+    few, many = (
+        bench.run(Bench("tofino-4", 4, [65536], ["stream"], iterations=n))[0] for n in (5, 50)
+    )
+    assert few.latency_us == pytest.approx(many.latency_us, abs=0.01)
+
+
+def test_the_csv_is_long(tmp_path: Path) -> None:
+    rows = [Row("allreduce", "stream", 4, 1, 4, 7.5), Row("allreduce", "rdb", 4, 1, 4, 4.75)]
+    bench.write_csv(rows, tmp_path / "latency.csv")
+    with (tmp_path / "latency.csv").open() as file:
+        assert list(csv.reader(file)) == [
+            ["collective", "mode", "ranks", "ppn", "bytes", "latency_us"],
+            ["allreduce", "stream", "4", "1", "4", "7.5"],
+            ["allreduce", "rdb", "4", "1", "4", "4.75"],
+        ]
+
+
+def test_a_run_that_fails_is_an_error() -> None:
+    with pytest.raises(WeftError, match="bench: mode ompi: the program ended with exit status 2"):
+        bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ompi"]))
+
+
+ONE_RANK = pytest.param(
+    1,
+    marks=pytest.mark.xfail(
+        strict=True,
+        reason="Open MPI's reduce, as SMPI has it, aborts on a communicator of one rank",
+    ),
+)
+
+
+@pytest.mark.parametrize("ranks", [ONE_RANK, 2, 7, 30])
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+def test_the_benchmark_finds_its_results_right(
+    tmp_path: Path, ranks: int, offload: launch.Offload
+) -> None:
+    program = tmp_path / "latency"
+    compile_c(paths.example("allreduce_latency.c"), program)
+    lines: list[str] = []
+    request = Request("tofino-16", ranks, str(program), ("4,12,400", "2"), offload=offload)
+    record = launch.run(launch.prepare(request), lines.append)
+    assert record.exit_status == 0
+    assert [line.split()[0] for line in lines] == ["#", "#", "4", "12", "400"]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["3", "0", "8:4", "4:", "4,", "x", "4 0", "4 1 1", "4x", "-4", "4:8,16"]
+)
+def test_the_benchmark_refuses_what_it_does_not_understand(tmp_path: Path, arguments: str) -> None:
+    program = tmp_path / "latency"
+    compile_c(paths.example("allreduce_latency.c"), program)
+    request = Request("tofino-4", 2, str(program), tuple(arguments.split()))
+    assert launch.run(launch.prepare(request), lambda line: None).exit_status == 2
+
+
+SERIES = [
+    Series("simulated", {4: 7.8, 1024: 7.9, 1 << 20: 154.0}, 0),
+    Series("measured", {4: 7.9, 1 << 20: 155.0}, 0, measured=True),
+]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")]
+)
+def test_the_same_numbers_give_the_same_figure(tmp_path: Path, suffix: str, start: bytes) -> None:
+    targets = [tmp_path / f"{name}{suffix}" for name in "ab"]
+    for target in targets:
+        plot_by_size(SERIES, "latency", [target], "--plot")
+    first, second = (target.read_bytes() for target in targets)
+    assert first.startswith(start)
+    if suffix != ".svg":  # matplotlib names the parts of an SVG at random
+        assert first == second
+
+
+def test_a_figure_by_hosts_is_drawn(tmp_path: Path) -> None:
+    series = [Series("simulated", {4: 7.8, 8: 7.9}, 0), Series("one", {4: 7.9}, 1, measured=True)]
+    plot_by_hosts(series, "latency", [tmp_path / "a.png"], "--out")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_a_figure_must_have_a_known_format() -> None:
+    check_format("--plot", Path("a.PNG"))
+    with pytest.raises(WeftError, match=r"--plot: found 'a\.gif'; .* one of \.png, \.pdf, \.svg"):
+        check_format("--plot", Path("a.gif"))

@@ -1,0 +1,186 @@
+"""The command line as its users meet it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weft import _core, paths
+from weft.toolchain import compile_c
+
+WEFT = (sys.executable, "-m", "weft.cli.main")
+COMMANDS = [
+    "run",
+    "bench",
+    "bench allreduce",
+    "fabric",
+    "fabric show",
+    "fabric options",
+    "demo",
+    "cc",
+    "cxx",
+    "f90",
+]
+RUN = ("run", "--fabric", "tofino-4", "-n", "4")
+
+
+@pytest.fixture(scope="module")
+def latency(tmp_path_factory: pytest.TempPathFactory) -> str:
+    program = tmp_path_factory.mktemp("cli") / "latency"
+    compile_c(paths.example("allreduce_latency.c"), program)
+    return str(program)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty directory, with a place of its own for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def weft(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*WEFT, *arguments], text=True, capture_output=True, stdin=subprocess.DEVNULL, check=False
+    )
+
+
+def nothing_is_left(here: Path) -> bool:
+    return not os.listdir(here) and not os.listdir(here.parent / "tmp")
+
+
+def test_the_version_names_simgrid_too() -> None:
+    result = weft("--version")
+    assert result.stdout == f"weft {_core.version}, with SimGrid {_core.simgrid_version}\n"
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_has_help(command: str) -> None:
+    result = weft(*command.split(), "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"Usage: weft {command}".rstrip())
+
+
+@pytest.mark.parametrize("command", ["", "run", "bench allreduce", "fabric show", "demo", "cc"])
+def test_the_help_has_an_example(command: str) -> None:
+    assert "  weft " in weft(*command.split(), "--help").stdout
+
+
+def test_all_that_a_fabric_file_can_say_is_listed() -> None:
+    lines = weft("fabric", "options").stdout.splitlines()
+    for table in _core.fabric_schema():
+        assert any(line.startswith(f"[{table['table']}]  ") for line in lines)
+        assert all(any(o["meaning"] in line for line in lines) for o in table["options"])
+    assert "  switch presets: " in "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", _core.list_fabrics())
+def test_every_shipped_fabric_is_listed_and_shown_and_proven(name: str) -> None:
+    listed = weft("fabric", "list").stdout.splitlines()
+    assert [line for line in listed if line.split()[0] == name]
+    for command in ("show", "check"):
+        result = weft("fabric", command, name)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert result.stdout.strip()
+
+
+@pytest.mark.parametrize("command", ["", "fabric", "bench"])
+def test_a_group_alone_shows_its_help(command: str) -> None:
+    result = weft(*command.split())
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Commands:" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("rnu", "No such command 'rnu'"),
+        ("run --fabrik x", "No such option"),
+        ("run --fabric tofino-4 -n 4", "Missing argument 'PROGRAM'; see `weft run --help`"),
+        ("run --fabric tofino-4 -n 0 x", "Invalid value for '-n'"),
+        ("run --fabric tofino-4 -n 4 --offload on x", "Invalid value for '--offload'"),
+        ("run --fabric tofino-5 -n 4 x", "tofino-5"),
+        ("run --fabric tofino-4 -n 400 x", "-n: found 400 ranks"),
+        ("run --fabric tofino-4 -n 4 ./none", "program: cannot find ./none"),
+        ("run --fabric tofino-4 -n 4 true", "was not compiled for SMPI"),
+        ("run --fabric tofino-4 -n 4 --json no/r.json true", "--json: cannot write no/r.json"),
+        ("run --fabric tofino-4 -n 4 --json x --trace x true", "--trace: x is the file of --json"),
+        ("bench allreduce --fabric tofino-4 -n 4 --sizes 4:x", "size: found 'x'"),
+        ("bench allreduce --fabric tofino-4 -n 4 --sizes 6", "--sizes: found 6 bytes"),
+        ("bench allreduce --fabric tofino-4 -n 4 --modes strem", "did you mean stream"),
+        ("bench allreduce --fabric tofino-4 -n 4 --modes rdb,", "--modes"),
+        ("bench allreduce --fabric tofino-4 -n 4 --plot a.gif", "--plot: found 'a.gif'"),
+        ("fabric show nothing", "nothing"),
+        ("demo --out /proc/demo", "/proc/demo"),
+    ],
+)
+def test_bad_input_is_one_message_and_status_2(here: Path, arguments: str, message: str) -> None:
+    result = weft(*arguments.split())
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("weft: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert nothing_is_left(here)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing(
+    here: Path, latency: str, signum: signal.Signals
+) -> None:
+    command = [*WEFT, *RUN, "--json", "r.json", "--trace", "t.json", latency, "1048576", "100000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 20
+    while not any((here.parent / "tmp").glob("weft-*/engine.log")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signum)
+    _, messages = process.communicate(timeout=20)
+    assert messages == "weft: interrupted\n"
+    assert process.returncode == 128 + signum
+    assert nothing_is_left(here)
+
+
+def test_a_run_that_takes_too_long_is_given_up(here: Path, latency: str) -> None:
+    result = weft(*RUN, "--timeout", "0.5", latency, "1048576", "100000")
+    assert result.returncode == 124
+    assert "weft: the run was given up after 0.5 s" in result.stderr
+    assert nothing_is_left(here)
+
+
+def test_a_full_disk_is_one_message(here: Path, latency: str) -> None:
+    result = weft(*RUN, "-q", "--json", "/dev/full", latency, "4")
+    assert result.returncode == 2
+    assert result.stderr.startswith("weft: --json: cannot write /dev/full: No space left")
+    assert result.stderr.count("\n") == 1
+    assert nothing_is_left(here)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_harm(here: Path, latency: str, closed: str) -> None:
+    command = " ".join([*WEFT, *RUN, "--json", "r.json", latency, "4", closed])
+    result = subprocess.run(command, shell=True, text=True, capture_output=True, check=False)
+    assert result.returncode == 0
+    assert "Traceback" not in result.stderr
+    assert (here / "r.json").stat().st_size > 100
+
+
+@pytest.mark.parametrize("command", ["fabric list", "fabric show tofino-4", "--help"])
+def test_a_reader_that_leaves_is_no_error(command: str) -> None:
+    script = " ".join([*WEFT, command, "| true"])
+    result = subprocess.run(script, shell=True, text=True, capture_output=True, check=False)
+    assert result.stderr == ""
+
+
+def test_the_compilers_get_their_arguments_untouched(here: Path) -> None:
+    (here / "a.c").write_text("#include <mpi.h>\nint main(void) { return sizeof(WORDS) - 4; }\n")
+    result = weft("cc", "-Wall", '-DWORDS="a b"', "a.c", "-o", "a program")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (here / "a program").exists()
+    assert weft("cc", "nothing.c").returncode != 0

@@ -1,0 +1,48 @@
+"""The demonstration holds what it promises."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from weft import demo
+from weft.demo import COMPARISONS, HOSTS, Results
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    seen: list[int] = []
+    results = demo.run(lambda mode, size: seen.append(size))
+    assert len(seen) == demo.simulations()
+    return results
+
+
+def test_stream_is_near_the_testbed_at_all_19_sizes(results: Results) -> None:
+    error = results.error(COMPARISONS[0])
+    assert len(results.simulated("stream")) == 19
+    assert error.mean <= 0.02
+    assert error.worst <= 0.05
+
+
+def test_stream_is_nearer_than_message(results: Results) -> None:
+    stream, message = (results.error(comparison).mean for comparison in COMPARISONS[:2])
+    assert stream < message < 0.10
+
+
+@pytest.mark.parametrize("mode", ["stream", "message"])
+def test_more_hosts_cost_less_than_a_microsecond(results: Results, mode: str) -> None:
+    latencies = results.hosts(mode)
+    assert tuple(latencies) == HOSTS
+    assert max(latencies.values()) - min(latencies.values()) < 1
+
+
+def test_tables_and_figures_are_written(results: Results, tmp_path: Path) -> None:
+    files = demo.write_files(results, tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert {file.suffix for file in files} == {".csv", ".png", ".pdf"}
+    with (tmp_path / "errors_4x1.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 19 * len(COMPARISONS)
+    for row in rows:
+        off = float(row["simulated_us"]) / float(row["measured_us"]) - 1
+        assert float(row["error"]) == pytest.approx(off, abs=1e-6)

@@ -1,0 +1,116 @@
+"""What is checked before a run, and the command that starts it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft import _core, paths
+from weft.errors import WeftError
+from weft.launch import Request, build_command, choose_ppn, prepare
+from weft.toolchain import compile_c
+
+FABRIC = _core.load_fabric("tofino-4")
+
+
+@pytest.fixture(scope="module")
+def request_(tmp_path_factory: pytest.TempPathFactory) -> Request:
+    program = tmp_path_factory.mktemp("launch") / "latency"
+    compile_c(paths.example("allreduce_latency.c"), program)
+    return Request(fabric="tofino-4", ranks=4, program=str(program))
+
+
+def refused(request: Request) -> str:
+    with pytest.raises(WeftError) as error:
+        prepare(request)
+    return str(error.value)
+
+
+@given(st.integers(1, 4 * FABRIC.cores_per_host))
+def test_by_default_ranks_are_spread_over_all_hosts(ranks: int) -> None:
+    ppn = choose_ppn(FABRIC, ranks, None)
+    assert (ppn - 1) * 4 < ranks <= ppn * 4
+    assert ppn <= FABRIC.cores_per_host
+
+
+@pytest.mark.parametrize(("ranks", "ppn"), [(8, 1), (5, 1), (288, 71), (4, 73), (4, 1000)])
+def test_a_ppn_that_does_not_fit_is_refused_with_those_that_do(ranks: int, ppn: int) -> None:
+    least = -(-ranks // 4)
+    with pytest.raises(WeftError, match=f"--ppn: found {ppn};.* from {least} to 72 ranks a host"):
+        choose_ppn(FABRIC, ranks, ppn)
+
+
+def test_more_ranks_than_cores_are_refused() -> None:
+    with pytest.raises(WeftError, match=r"-n: found 289 ranks;.* at most 288 are allowed"):
+        choose_ppn(FABRIC, 289, None)
+
+
+def test_ranks_are_placed_block_by_block(request_: Request) -> None:
+    plan = prepare(replace(request_, ranks=7, ppn=3))
+    assert plan.placement == [f"host-{host}" for host in (0, 0, 0, 1, 1, 1, 2)]
+    assert plan.hosts_used == 3
+
+
+def test_the_arguments_of_the_program_come_last_and_untouched(
+    request_: Request, tmp_path: Path
+) -> None:
+    arguments = ("--cfg=a:b", "x y", "", "--", "-n", "*")
+    command = build_command(prepare(replace(request_, arguments=arguments)), tmp_path)
+    assert command[1] == request_.program
+    assert command[-len(arguments) - 1 :] == ["--", *arguments]
+    assert command[-len(arguments) - 2].endswith("libweft.so")
+
+
+def test_the_users_settings_come_after_our_own(request_: Request, tmp_path: Path) -> None:
+    request = replace(request_, config=("smpi/coll-selector:mpich",), fallback="rdb")
+    command = build_command(prepare(request), tmp_path)
+    settings = [word for word in command if word.startswith("--cfg=")]
+    assert settings[-1] == "--cfg=smpi/coll-selector:mpich"
+    assert "--cfg=smpi/allreduce:rdb" in settings
+    assert "--cfg=smpi/np:4" in settings
+    assert "--cfg=smpi/privatization:dlopen" in settings
+    assert "--cfg=smpi/simulate-computation:no" in settings
+
+
+def test_options_become_settings(request_: Request, tmp_path: Path) -> None:
+    request = replace(
+        request_, privatize=False, host_speed="10Gf", timeline=tmp_path / "timeline.json"
+    )
+    command = build_command(prepare(request), tmp_path)
+    for setting in (
+        "smpi/privatization:no",
+        "smpi/host-speed:10Gf",
+        "smpi/simulate-computation:yes",
+        "tracing/smpi:yes",
+    ):
+        assert f"--cfg={setting}" in command
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"fallback": "rbd"}, "--fallback: found 'rbd', .*; did you mean rdb"),
+        ({"fallback": "weft"}, "--fallback: found 'weft'"),
+        ({"config": ("foo",)}, "--cfg: found 'foo'; write KEY:VALUE"),
+        ({"config": (":1",)}, "--cfg: found ':1'; write KEY:VALUE"),
+        ({"config": ("a:b c:d",)}, "--cfg: found 'a:b c:d'; write KEY:VALUE"),
+        ({"config": ("smpi/np:3",)}, "--cfg: weft sets smpi/np itself; use -n"),
+        ({"config": ("smpi/wtimes:1",)}, "--cfg: found 'smpi/wtimes', .*did you mean smpi/wtime"),
+        ({"config": ("contexts/stack-size:big",)}, "does not accept .*: invalid integer"),
+        ({"host_speed": "fast"}, "--host-speed: found 'fast', .*cannot parse.*10Gf"),
+        ({"program": "./nothing"}, "program: cannot find ./nothing"),
+        ({"ranks": 10_000}, "-n: found 10000 ranks"),
+    ],
+)
+def test_what_the_user_can_mend_is_said_before_anything_runs(
+    request_: Request, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(WeftError, match=message):
+        prepare(replace(request_, **changes))  # type: ignore[arg-type]
+
+
+def test_a_fabric_error_is_the_cores_own(request_: Request) -> None:
+    with pytest.raises(_core.UserError, match="tofino-5"):
+        prepare(replace(request_, fabric="tofino-5"))

@@ -1,0 +1,86 @@
+"""How a run ended, from what its process left."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from weft.errors import WeftError
+from weft.outcome import MPI_LOG, judge, read_raw_record
+from weft.process import Ended
+from weft.record import OutcomePart
+
+COMPLETED = OutcomePart(kind="completed")
+
+
+def ended(returncode: int, *, timed_out: bool = False) -> Ended:
+    return Ended(returncode, timed_out, 1.0, 1.0, 1)
+
+
+def test_a_good_end_is_completed(tmp_path: Path) -> None:
+    assert judge(COMPLETED, ended(0), tmp_path, None) == (COMPLETED, 0)
+
+
+def test_an_exit_status_is_passed_on(tmp_path: Path) -> None:
+    outcome, status = judge(COMPLETED, ended(3), tmp_path, None)
+    assert (outcome.kind, outcome.message, status) == (
+        "exit",
+        "the program ended with exit status 3",
+        3,
+    )
+
+
+@pytest.mark.parametrize(
+    ("signum", "hint"),
+    [
+        (signal.SIGSEGV, "contexts/stack-size"),
+        (signal.SIGABRT, "above"),
+        (signal.SIGKILL, "memory"),
+        (signal.SIGFPE, ""),
+    ],
+)
+def test_a_signal_is_128_and_its_number(tmp_path: Path, signum: signal.Signals, hint: str) -> None:
+    outcome, status = judge(OutcomePart(kind="unfinished"), ended(-signum), tmp_path, None)
+    assert status == 128 + signum
+    assert outcome.kind == "signal"
+    assert outcome.message.startswith(f"the program crashed ({signum.name})")
+    assert hint in outcome.message
+
+
+@pytest.mark.parametrize("kind", ["deadlock", "mismatch"])
+def test_what_the_simulation_found_is_exit_status_1(tmp_path: Path, kind: str) -> None:
+    found = OutcomePart(kind=kind, message="rank 0 waits")
+    assert judge(found, ended(1), tmp_path, None) == (found, 1)
+    assert judge(found, ended(0), tmp_path, None) == (found, 1)
+
+
+def test_an_abort_is_never_a_success(tmp_path: Path) -> None:
+    (tmp_path / MPI_LOG).write_text("[0.1] MPI_Abort was called, something went wrong")
+    outcome, status = judge(OutcomePart(kind="deadlock"), ended(0), tmp_path, None)
+    assert (outcome.kind, status) == ("abort", 1)
+
+
+def test_leaving_without_the_simulation_is_said(tmp_path: Path) -> None:
+    outcome, status = judge(OutcomePart(kind="unfinished"), ended(0), tmp_path, None)
+    assert (outcome.kind, status) == ("unfinished", 1)
+    assert "MPI_Finalize" in outcome.message
+
+
+def test_what_the_library_said_is_not_said_again(tmp_path: Path) -> None:
+    with pytest.raises(WeftError) as error:
+        judge(OutcomePart(kind="unfinished"), ended(2), tmp_path, None)
+    assert (str(error.value), error.value.exit_status) == ("", 2)
+
+
+def test_a_timeout_wins_over_the_signal_that_it_sent(tmp_path: Path) -> None:
+    outcome, status = judge(COMPLETED, ended(-9, timed_out=True), tmp_path, 2.5)
+    assert (outcome.kind, status) == ("timeout", 124)
+    assert "2.5 s" in outcome.message
+
+
+def test_a_raw_record_is_there_or_not_or_cut_by_a_full_disk(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    assert read_raw_record(path) is None
+    path.write_text('{"schema": "weft-')
+    with pytest.raises(WeftError, match=r"temporary directory: .* the disk may be full"):
+        read_raw_record(path)

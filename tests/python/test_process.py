@@ -1,0 +1,95 @@
+"""Children that never outlive weft."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weft.errors import Interrupted, WeftError
+from weft.process import run_child, work_directory
+
+
+def shell(script: str, **options: object) -> "object":
+    return run_child(["/bin/sh", "-c", script], dict(os.environ), **options)  # type: ignore[arg-type]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_end_is_told_as_it_was() -> None:
+    assert shell("exit 3").returncode == 3  # type: ignore[attr-defined]
+    assert shell("kill -SEGV $$").returncode == -signal.SIGSEGV  # type: ignore[attr-defined]
+
+
+def test_lines_come_one_by_one() -> None:
+    lines: list[str] = []
+    ended = shell("printf 'a\\nb c\\n\\377d'", on_line=lines.append)
+    assert lines[:2] == ["a", "b c"]
+    assert len(lines) == 3
+    assert ended.returncode == 0  # type: ignore[attr-defined]
+
+
+def test_times_and_memory_are_the_childs_own() -> None:
+    ended = run_child(
+        [sys.executable, "-c", "x = bytearray(50_000_000); sum(range(3_000_000))"], os.environ
+    )
+    assert 0 < ended.cpu_time_s <= ended.wall_time_s * 1.5
+    assert 50e6 < ended.peak_memory_bytes < 500e6
+
+
+def test_a_child_that_takes_too_long_is_killed() -> None:
+    start = time.monotonic()
+    ended = shell("sleep 60", timeout_s=0.2)
+    assert ended.timed_out  # type: ignore[attr-defined]
+    assert time.monotonic() - start < 10
+
+
+def test_an_exception_on_the_way_ends_the_child_and_its_children() -> None:
+    pids: list[int] = []
+
+    def stop(line: str) -> None:
+        pids.append(int(line))
+        if len(pids) == 2:
+            raise Interrupted(signal.SIGINT)
+
+    with pytest.raises(Interrupted):
+        shell("sleep 60 & echo $$; echo $!; wait", on_line=stop)
+    deadline = time.monotonic() + 5
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(pids[0])
+
+
+def test_a_command_that_cannot_start_is_named() -> None:
+    with pytest.raises(WeftError, match="cannot start /nonexistent/smpimain: No such file"):
+        run_child(["/nonexistent/smpimain"], {})
+
+
+def test_the_work_directory_goes_with_all_that_is_in_it() -> None:
+    with work_directory() as work:
+        (work / "sub").mkdir()
+        (work / "sub" / "file").touch()
+    assert not work.exists()
+
+
+@pytest.mark.parametrize("name", ["with blank", "with,comma", "with:colon"])
+def test_the_work_directory_has_a_name_that_simgrid_takes(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    script = "from weft.process import work_directory\nwith work_directory() as w: print(w)"
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "TMPDIR": str(tmp_path / name)},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert not set(result.stdout.strip()) & set(" ,:")

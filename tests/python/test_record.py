@@ -1,0 +1,109 @@
+"""The record of a run, read and written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.errors import WeftError
+from weft.record import Record, read_record, write_record
+
+
+def raw() -> dict[str, Any]:
+    """Return what libweft.so writes, with keys of a weft to come."""
+    return {
+        "schema": "weft-run/1",
+        "weft": "0.1.0",
+        "simgrid": "4.1.0",
+        "fabric": {
+            "name": "tofino-4",
+            "file": "tofino-4.toml",
+            "topology": "star",
+            "hosts": 4,
+            "switches": 1,
+            "links": 8,
+            "colour": "grey",
+        },
+        "ranks": 4,
+        "hosts_used": 4,
+        "offload": "stream",
+        "outcome": {"kind": "completed", "message": ""},
+        "simulated_time_s": 1.25e-4,
+        "collectives": [
+            {
+                "collective": "allreduce",
+                "communicator_size": 4,
+                "datatype": "MPI_INT",
+                "op": "MPI_SUM",
+                "path": "stream",
+                "reason": "",
+                "algorithm": "",
+                "calls": 10,
+                "bytes": 10240,
+                "total_time_s": 3.2e-4,
+                "max_time_s": 1e-5,
+                "energy_J": 3.5,
+            }
+        ],
+        "switches": [
+            {
+                "name": "switch",
+                "preset": "tofino",
+                "offloaded": 10,
+                "bytes_reduced": 40960,
+                "bytes_multicast": 40960,
+                "slots_used_max": 4,
+                "channels_used_max": 1,
+            }
+        ],
+        "links": [
+            {"name": "host-0.up", "bandwidth_Bps": 1.25e10, "bytes": 10240, "utilisation": 0.1}
+        ],
+        "weather": {"sky": "clear"},
+    }
+
+
+def test_nothing_is_lost_between_reading_and_writing(tmp_path: Path) -> None:
+    write_record(Record.from_json(raw()), tmp_path / "run.json")
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert {key: written[key] for key in raw()} == raw()
+    assert "extra" not in (tmp_path / "run.json").read_text()
+    assert Record.from_json(written) == read_record(tmp_path / "run.json")
+
+
+def test_the_mean_time_is_that_of_one_rank_in_one_call() -> None:
+    row = Record.from_json(raw()).collectives[0]
+    assert row.mean_time_s == pytest.approx(8e-6)
+    assert row.offloaded
+
+
+@pytest.mark.parametrize("path", [["simulated_time_s"], ["fabric", "hosts"], ["outcome", "kind"]])
+def test_a_missing_key_is_named(tmp_path: Path, path: list[str]) -> None:
+    data = raw()
+    part = data
+    for key in path[:-1]:
+        part = part[key]
+    del part[path[-1]]
+    (tmp_path / "run.json").write_text(json.dumps(data))
+    with pytest.raises(WeftError, match=f"run.json is no record of a run: '{path[-1]}' is missing"):
+        read_record(tmp_path / "run.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no record of a run"),
+        ("[]", "is no record of a run"),
+        ('{"schema": "weft-run/9"}', "has the schema 'weft-run/9'; allowed is 'weft-run/1'"),
+    ],
+)
+def test_what_is_no_record_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(WeftError, match=message):
+        read_record(tmp_path / "run.json")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match=r"record: cannot read .*none\.json: No such file"):
+        read_record(tmp_path / "none.json")

@@ -1,0 +1,75 @@
+"""Tables for people."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+from test_record import raw
+
+from weft.record import CollectivePart, OutcomePart, Record
+from weft.report import explain, print_run
+
+
+def row(**changes: object) -> CollectivePart:
+    return CollectivePart.from_json({**raw()["collectives"][0], **changes})
+
+
+def printed(record: Record, width: int = 1000) -> list[str]:
+    stream = io.StringIO()
+    print_run(record, Console(file=stream, width=width, highlight=False))
+    return stream.getvalue().splitlines()
+
+
+def record_with(*rows: CollectivePart) -> Record:
+    record = Record.from_json(raw())
+    record.collectives = list(rows)
+    record.wall_time_s = 0.25
+    return record
+
+
+FALLBACK = {"path": "fallback", "reason": "datatype", "algorithm": "ompi", "datatype": "MPI_DOUBLE"}
+
+
+def test_each_row_says_how_and_why_and_how_long() -> None:
+    lines = printed(record_with(row(), row(**FALLBACK, total_time_s=1e-3)))
+    assert [" ".join(line.split()) for line in lines] == [
+        "collective ranks type, op path why calls bytes mean us max us",
+        "allreduce 4 DOUBLE, SUM ompi datatype 10 10 KiB 25.000 10.000",
+        "allreduce 4 INT, SUM stream offloaded 10 10 KiB 8.000 10.000",
+        "why datatype: the switch does not compute with this datatype",
+        "4 ranks on 4 hosts of tofino-4: simulated time 125 us, wall time 250 ms",
+    ]
+
+
+def test_where_nothing_was_offloaded_one_line_says_why() -> None:
+    lines = printed(record_with(row(**FALLBACK), row(**FALLBACK | {"reason": "op", "calls": 1})))
+    assert lines[3] == (
+        "Nothing was offloaded: the switch does not compute with this datatype (10 calls);"
+        " the switch does not compute this operation (1 call)."
+    )
+    assert printed(record_with())[0].startswith("Nothing was offloaded: the program made no call")
+
+
+def test_a_narrow_terminal_gets_fewer_columns() -> None:
+    record = record_with(row(**FALLBACK))
+    assert "bytes" in printed(record, 120)[0]
+    for width in range(120, 60, -1):
+        lines = printed(record, width)
+        assert max(map(len, lines[:2])) <= width
+        assert [line.split()[0] for line in lines[:2]] == ["collective", "allreduce"]
+    assert "bytes" not in printed(record, 72)[0]
+    assert "ranks" not in printed(record, 51)[0]
+
+
+def test_a_run_that_never_began_has_no_table() -> None:
+    record = record_with()
+    record.outcome = OutcomePart(kind="signal", message="the program crashed (SIGSEGV)")
+    record.simulated_time_s = 0
+    assert printed(record) == []
+
+
+@pytest.mark.parametrize("say", [explain])
+def test_a_reason_that_is_not_known_is_shown_as_it_is(say: Callable[[str], str]) -> None:
+    assert say("the moon") == "the moon"
+    assert say("") == "no reason was given"
