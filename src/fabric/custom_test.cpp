@@ -139,7 +139,7 @@ TEST(Custom, wrong_cables_are_refused)
   EXPECT_EQ(failure_of(two_leaves("[[topology.cables]]\nbetween = [\"a\"]\n")),
             "[topology.cables] between: found 1 names; allowed: two");
   EXPECT_EQ(failure_of(two_leaves(cable("a", "left", "count = 0"))),
-            "[topology.cables] count: found 0 (in base units); allowed: more than zero");
+            "[topology.cables] count: found 0; allowed: more than zero");
   EXPECT_EQ(failure_of(two_leaves(cable("a", "left", "count = 2000000000"))),
             "[topology.cables] count: makes a fabric of 2000000005 cables; allowed: at most 16777216");
 }

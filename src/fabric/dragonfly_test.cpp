@@ -146,9 +146,9 @@ TEST(Dragonfly, impossible_parameters_are_refused)
   EXPECT_EQ(failure_of(kind + "groups = 4\nrouters = 4"),
             "[topology] hosts: is missing; it says: hosts on each router");
   EXPECT_EQ(failure_of(kind + "groups = 0\nrouters = 4\nhosts = 1"),
-            "[topology] groups: found 0 (in base units); allowed: more than zero");
+            "[topology] groups: found 0; allowed: more than zero");
   EXPECT_EQ(failure_of(kind + "groups = 4\nrouters = 4\nhosts = 1\nrouter_cables = 0"),
-            "[topology] router_cables: found 0 (in base units); allowed: more than zero");
+            "[topology] router_cables: found 0; allowed: more than zero");
   EXPECT_EQ(failure_of(kind + "groups = 1\nrouters = 100000\nhosts = 1"),
             "[topology] routers: makes a fabric of 5000050000 cables; allowed: at most 16777216");
   EXPECT_EQ(failure_of(kind + "groups = 1000000\nrouters = 4\nhosts = 1"),

@@ -128,11 +128,11 @@ TEST(FatTree, impossible_parameters_are_refused)
   EXPECT_EQ(failure_of(kind + "down = [4, 4]\nup = [1, 4]\ncables = [1, 1, 1]"),
             "[topology] cables: found 3 values; allowed: as many as in \"down\", which has 2");
   EXPECT_EQ(failure_of(kind + "down = [4, 0]\nup = [1, 4]"),
-            "[topology] down: found 0 (in base units); allowed: more than zero");
+            "[topology] down: found [ 4, 0 ]; allowed: more than zero");
   EXPECT_EQ(failure_of(kind + "down = []\nup = []"),
             "[topology] down: found []; allowed: a list of integers, as [4, 4]");
   EXPECT_EQ(failure_of(kind + "down = [4, \"4\"]\nup = [1, 1]"),
-            "[topology] down: found [ 4, '4' ]; allowed: a list of integers, as [4, 4]");
+            "[topology] down: found [ 4, \"4\" ]; allowed: a list of integers, as [4, 4]");
   EXPECT_EQ(failure_of(kind + "down = [2000000000, 2000000000]\nup = [1, 1]"),
             "[topology] down: makes a fabric of 4000000000000000000 cables; allowed: at most 16777216");
   EXPECT_EQ(failure_of(kind + "down = [32, 32]\nup = [1, 2000000000]"),

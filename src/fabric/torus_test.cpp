@@ -105,7 +105,7 @@ TEST(Torus, impossible_parameters_are_refused)
             "[topology] dimensions: found a size of 1; allowed: at least 2 switches along each dimension; leave that "
             "dimension out");
   EXPECT_EQ(failure_of("kind = \"torus\"\ndimensions = [4, -4]"),
-            "[topology] dimensions: found -4 (in base units); allowed: more than zero");
+            "[topology] dimensions: found [ 4, -4 ]; allowed: more than zero");
   EXPECT_EQ(failure_of("kind = \"mesh\"\ndimensions = [100000, 100000]"),
             "[topology] dimensions: makes a fabric of 10000000000 cables; allowed: at most 16777216");
   EXPECT_EQ(failure_of("kind = \"torus\"\ndimensions = [4, 4]\ncables = 100000000"),
