@@ -46,6 +46,20 @@ std::string shown(const toml::node& node)
   return all.substr(0, end) + "...";
 }
 
+std::optional<int> as_int(const toml::node& node)
+{
+  const auto* value = node.as_integer();
+  if (not value || value->get() > std::numeric_limits<int>::max() || value->get() < std::numeric_limits<int>::min())
+    return std::nullopt;
+  return static_cast<int>(value->get());
+}
+
+/** The name of the table @p key in the table @p outer, as a file writes it. */
+std::string nested(const std::string& outer, const std::string& key)
+{
+  return outer.empty() ? key : outer + "." + key;
+}
+
 std::string position(const toml::source_region& where)
 {
   return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
@@ -128,9 +142,10 @@ std::vector<OptionTable> OptionTable::tables(const std::string& key) const
     return result;
   const toml::array* array = found->as_array();
   if (not array || (not array->empty() && not array->is_homogeneous<toml::table>()))
-    fail(key, "found " + shown(*found) + "; allowed: tables, each written as [[" + key + "]]");
+    fail(key, "found " + shown(*found) + "; allowed: tables, each written as [[" + nested(node_->name, key) + "]]");
   for (const toml::node& element : *array)
-    result.push_back(OptionTable(std::make_shared<Node>(Node{node_->root, element.as_table(), node_->file, key})));
+    result.push_back(OptionTable(
+        std::make_shared<Node>(Node{node_->root, element.as_table(), node_->file, nested(node_->name, key)})));
   return result;
 }
 
@@ -171,10 +186,26 @@ std::optional<int> OptionTable::integer(const std::string& key) const
   const toml::node* found = node_->table->get(key);
   if (not found)
     return std::nullopt;
-  const auto* value = found->as_integer();
-  if (not value || value->get() > std::numeric_limits<int>::max() || value->get() < std::numeric_limits<int>::min())
-    fail(key, "found " + shown(*found) + "; allowed: an integer");
-  return static_cast<int>(value->get());
+  if (const std::optional<int> value = as_int(*found))
+    return value;
+  fail(key, "found " + shown(*found) + "; allowed: an integer");
+}
+
+std::optional<std::vector<int>> OptionTable::integers(const std::string& key) const
+{
+  const toml::node* found = node_->table->get(key);
+  if (not found)
+    return std::nullopt;
+  const toml::array* array = found->as_array();
+  std::vector<int> values;
+  if (array) {
+    for (const toml::node& element : *array)
+      if (const std::optional<int> value = as_int(element))
+        values.push_back(*value);
+  }
+  if (not array || array->empty() || values.size() != array->size())
+    fail(key, "found " + shown(*found) + "; allowed: a list of integers, as [4, 4]");
+  return values;
 }
 
 std::optional<double> OptionTable::number(const std::string& key) const

@@ -43,6 +43,7 @@ public:
   std::optional<std::string> text(const std::string& key, const std::string& allowed = "a text in quotes") const;
   std::optional<std::vector<std::string>> texts(const std::string& key) const;
   std::optional<int> integer(const std::string& key) const;
+  std::optional<std::vector<int>> integers(const std::string& key) const;
   std::optional<double> number(const std::string& key) const;
   template <class Q> std::optional<Q> quantity(const std::string& key) const
   {
@@ -76,7 +77,7 @@ template <class T> struct Option {
   std::string key;
   std::string meaning; ///< one line, with the source of the model where there is one
   std::variant<int T::*, double T::*, Bytes T::*, Seconds T::*, BytesPerSecond T::*, FlopsPerSecond T::*,
-               std::string T::*>
+               std::string T::*, std::vector<int> T::*, std::vector<std::string> T::*>
       member;
   Need need   = Need::required;
   Bound bound = Bound::positive;
@@ -116,6 +117,16 @@ inline std::optional<std::string> read_value(const OptionTable& table, const std
 {
   return table.text(key);
 }
+inline std::optional<std::vector<int>> read_value(const OptionTable& table, const std::string& key,
+                                                  const std::vector<int>&)
+{
+  return table.integers(key);
+}
+inline std::optional<std::vector<std::string>> read_value(const OptionTable& table, const std::string& key,
+                                                          const std::vector<std::string>&)
+{
+  return table.texts(key);
+}
 template <int B, int S, int F>
 std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std::string& key, const Quantity<B, S, F>&)
 {
@@ -124,6 +135,19 @@ std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std:
 
 /** Throws unless @p value is finite and satisfies @p bound. */
 void check_bound(const OptionTable& table, const std::string& key, double value, Bound bound);
+
+template <class V> void check_value(const OptionTable& table, const std::string& key, const V& value, Bound bound)
+{
+  check_bound(table, key, to_number(value), bound);
+}
+inline void check_value(const OptionTable& table, const std::string& key, const std::vector<int>& values, Bound bound)
+{
+  for (const int value : values)
+    check_bound(table, key, value, bound);
+}
+/** Texts have no bounds. */
+inline void check_value(const OptionTable&, const std::string&, const std::string&, Bound) {}
+inline void check_value(const OptionTable&, const std::string&, const std::vector<std::string>&, Bound) {}
 
 inline std::string type_name(const int&)
 {
@@ -136,6 +160,14 @@ inline std::string type_name(const double&)
 inline std::string type_name(const std::string&)
 {
   return "text";
+}
+inline std::string type_name(const std::vector<int>&)
+{
+  return "integers";
+}
+inline std::string type_name(const std::vector<std::string>&)
+{
+  return "texts";
 }
 inline std::string type_name(const Bytes&)
 {
@@ -172,8 +204,7 @@ std::set<std::string> read_options(const OptionTable& table, const std::vector<O
           auto value = detail::read_value(table, row.key, into.*member);
           if (not value)
             return;
-          if constexpr (not std::is_same_v<std::decay_t<decltype(*value)>, std::string>)
-            detail::check_bound(table, row.key, detail::to_number(*value), row.bound);
+          detail::check_value(table, row.key, *value, row.bound);
           into.*member = *value;
           given.insert(row.key);
         },

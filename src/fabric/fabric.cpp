@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fnmatch.h>
 #include <map>
+#include <numeric>
 #include <random>
 #include <sstream>
 
@@ -154,6 +155,24 @@ Fabric Fabric::load(const std::string& name_or_path)
   fabric.read_switches(file);
   fabric.check_hosts_have_ports(file.table("switch"));
   fabric.read_links(file);
+  return fabric;
+}
+
+Fabric Fabric::assemble(FabricParts parts)
+{
+  Fabric fabric;
+  fabric.name_          = std::move(parts.name);
+  fabric.description_   = std::move(parts.description);
+  fabric.file_          = std::move(parts.file);
+  fabric.topology_kind_ = std::move(parts.topology_kind);
+  fabric.host_          = std::move(parts.host);
+  fabric.nic_           = std::move(parts.nic);
+  fabric.switch_models_ = std::move(parts.switches);
+  fabric.model_of_.resize(fabric.switch_models_.size());
+  std::iota(fabric.model_of_.begin(), fabric.model_of_.end(), 0);
+  fabric.segments_.emplace_back();
+  fabric.topology_ = std::move(parts.topology);
+  fabric.links_    = std::move(parts.links);
   return fabric;
 }
 

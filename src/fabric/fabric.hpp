@@ -46,6 +46,19 @@ struct PointToPointSegment {
 
 const std::vector<Option<PointToPointSegment>>& point_to_point_options();
 
+/** The parts of a fabric that something else than a file describes. */
+struct FabricParts {
+  std::string name;
+  std::string description;
+  std::string file; ///< where the description came from
+  std::string topology_kind;
+  HostModel host;
+  NicModel nic;
+  std::vector<SwitchModel> switches; ///< one a switch of the topology
+  std::unique_ptr<const Topology> topology;
+  std::vector<Link> links; ///< two a cable of the topology, in the order of their ids
+};
+
 class Fabric {
   std::string name_;
   std::string description_;
@@ -67,6 +80,9 @@ class Fabric {
 public:
   /** Read a fabric by the path of its file, or by the name of one that ships with weft. Throws UserError. */
   static Fabric load(const std::string& name_or_path);
+
+  /** Put a fabric together. The parts are taken as they are. */
+  static Fabric assemble(FabricParts parts);
 
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }

@@ -1,8 +1,14 @@
 #include "fabric/topology.hpp"
 
+#include "fabric/custom.hpp"
+#include "fabric/dragonfly.hpp"
+#include "fabric/fat_tree.hpp"
 #include "fabric/star.hpp"
+#include "fabric/torus.hpp"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
 #include <stdexcept>
 
 namespace weft {
@@ -32,15 +38,26 @@ void Topology::route(VertexId from, VertexId to, Route& into) const
     into.links.push_back(hop.link);
     if (hop.to != to)
       into.through.push_back(hop.to);
-    if (static_cast<int>(into.links.size()) > vertices)
+    if (std::cmp_greater(into.links.size(), vertices))
       throw std::logic_error("the way from " + vertex_name(from) + " to " + vertex_name(to) + " does not end");
     at = hop.to;
   }
 }
 
+void check_cable_count(const OptionTable& table, const std::string& key, double count)
+{
+  if (count <= MOST_CABLES)
+    return;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << "makes a fabric of " << count << " cables; allowed: at most "
+       << MOST_CABLES;
+  table.fail(key, text.str());
+}
+
 const std::vector<TopologyKind>& topology_kinds()
 {
-  static const std::vector<TopologyKind> ROWS{star_kind()};
+  static const std::vector<TopologyKind> ROWS{star_kind(),  fat_tree_kind(), dragonfly_kind(),
+                                              torus_kind(), mesh_kind(),     custom_kind()};
   return ROWS;
 }
 

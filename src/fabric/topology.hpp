@@ -78,6 +78,14 @@ public:
 /** "name-07": @p index padded to the width of the last of @p count. */
 std::string numbered(const std::string& name, int index, int count);
 
+/** Cables that a fabric may have at most, five times those of a fat tree of a million hosts and three levels. So ids of
+ *  links and vertices fit in ints, and a wrong parameter ends in a message, not in all memory taken. */
+constexpr double MOST_CABLES = 16777216;
+
+/** Throws at @p key of @p table unless @p count cables are few enough. For topologies whose parameters multiply: counts
+ *  are doubles so that the product of any parameters can be said, and nothing is allocated before. */
+void check_cable_count(const OptionTable& table, const std::string& key, double count);
+
 /** A row of the registry. */
 struct TopologyKind {
   std::string name;

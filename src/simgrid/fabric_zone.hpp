@@ -6,6 +6,7 @@
 #pragma once
 
 #include "fabric/fabric.hpp"
+#include "simgrid/network.hpp"
 #include "simgrid/stream_zone.hpp"
 
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -17,7 +18,7 @@
 
 namespace weft {
 
-class FabricZone : public simgrid::kernel::routing::NetZoneImpl {
+class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network {
   const Fabric& fabric_;
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
@@ -26,6 +27,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<double> bytes_on_link_; // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
 
+  simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
   void add_hosts();
   void add_links();
   void add_switches();
@@ -44,13 +46,15 @@ public:
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;
 
-  StreamZone& streams() { return *streams_; }
-  simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
-  simgrid::s4u::Host* switch_host(int index);
-  /** Whether it is one of the fabric's hosts, where ranks run. */
-  bool is_host(const simgrid::s4u::Host* host) const;
-  VertexId vertex_of(const simgrid::s4u::Host* host) const;
-  double bytes_on_link(LinkId link) const { return bytes_on_link_.at(static_cast<std::size_t>(link)); }
+  StreamZone& streams() override { return *streams_; }
+  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override { into.push_back(link(id)); }
+  simgrid::s4u::Host* switch_host(int index) override;
+  bool is_host(const simgrid::s4u::Host* host) const override;
+  VertexId vertex_of(const simgrid::s4u::Host* host) const override;
+  std::optional<double> bytes_on_link(LinkId id) const override
+  {
+    return bytes_on_link_.at(static_cast<std::size_t>(id));
+  }
 };
 
 } // namespace weft

@@ -143,7 +143,7 @@ void ensure_served(Simulation& simulation, const Communicator& communicator)
   communicator.served = true;
   for (int position = 0; position < static_cast<int>(communicator.tree->switches.size()); ++position) {
     const int index = communicator.tree->switches[static_cast<std::size_t>(position)].index;
-    communicator.servers.push_back(simulation.zone->switch_host(index)
+    communicator.servers.push_back(simulation.network->switch_host(index)
                                        ->add_actor(mailbox_name(communicator, "switch" + std::to_string(position)),
                                                    [&simulation, &communicator, position] {
                                                      ServingSwitch(simulation, communicator, position).serve();

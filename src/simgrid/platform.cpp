@@ -1,17 +1,22 @@
 /* The platform that SimGrid loads: `smpirun -platform libweft.so`.
  *
  * SimGrid refuses options that it does not know, so weft's own travel in the environment:
- *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft
+ *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft; or else
+ *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
+ *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks a host (all hosts are used where absent)
  *   WEFT_OFFLOAD  stream (default), message or off
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
  */
 #include "base/error.hpp"
 #include "simgrid/collectives.hpp"
+#include "simgrid/fabric_zone.hpp"
+#include "simgrid/platform_network.hpp"
 #include "simgrid/simulation.hpp"
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
@@ -61,17 +66,68 @@ void check_privatization(weft::Granularity granularity)
                           " take \"dlopen\", or granularity \"stream\"");
 }
 
-void load()
+/** Write the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
+void place_ranks(const weft::PlatformNetwork& network)
 {
-  const std::string fabric = environment("WEFT_FABRIC");
-  if (fabric.empty())
-    throw weft::UserError("WEFT_FABRIC is not set; set it to a fabric file or to the name of a shipped fabric");
-  describe_network();
+  const std::string path = environment("WEFT_HOSTFILE");
+  if (path.empty())
+    return;
+  const auto hosts    = network.hosts();
+  const auto ranks    = simgrid::config::get_value<int>("smpi/np");
+  const int count     = static_cast<int>(hosts.size());
+  const std::string k = environment("WEFT_PPN");
+  const int ppn       = k.empty() ? (ranks + count - 1) / count : std::stoi(k);
+  if (ranks > ppn * count)
+    throw weft::UserError(std::to_string(ranks) + " ranks do not fit on " + std::to_string(count) + " hosts with " +
+                          std::to_string(ppn) + " ranks a host");
+  std::ofstream file(path);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto* host = hosts[static_cast<std::size_t>(rank / ppn)];
+    if (ppn > host->get_core_count())
+      throw weft::UserError("host \"" + host->get_name() + "\" has " + std::to_string(host->get_core_count()) +
+                            " cores, and " + std::to_string(ppn) + " ranks a host are asked for");
+    file << host->get_name() << "\n";
+  }
+  file.close();
+  if (not file)
+    throw weft::UserError("WEFT_HOSTFILE: " + path + " cannot be written");
+  simgrid::config::set_value<std::string>("smpi/hostfile", path);
+}
+
+weft::Simulation& make_simulation(weft::Fabric fabric)
+{
   const weft::Granularity granularity = read_granularity();
   check_privatization(granularity);
-  weft::Simulation& simulation = weft::Simulation::create(
-      weft::Fabric::load(fabric), granularity, environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
-  weft::register_collectives(simulation);
+  return weft::Simulation::create(std::move(fabric), granularity, environment("WEFT_RECORD"),
+                                  environment("WEFT_EVENTS") == "1");
+}
+
+/** A platform of SimGrid's keeps SimGrid's own options. */
+weft::Simulation& load_platform_file(const std::string& path)
+{
+  auto [fabric, network]       = weft::PlatformNetwork::load(path);
+  weft::Simulation& simulation = make_simulation(std::move(fabric));
+  place_ranks(*network);
+  simulation.network = network.release(); // as long-lived as the simulation
+  return simulation;
+}
+
+weft::Simulation& load_fabric(const std::string& name_or_path)
+{
+  describe_network();
+  weft::Simulation& simulation = make_simulation(weft::Fabric::load(name_or_path));
+  simulation.network           = weft::FabricZone::create(simulation.fabric);
+  return simulation;
+}
+
+void load()
+{
+  const std::string fabric   = environment("WEFT_FABRIC");
+  const std::string platform = environment("WEFT_PLATFORM");
+  if (fabric.empty() == platform.empty())
+    throw weft::UserError("set either WEFT_FABRIC, to a fabric file or the name of a shipped fabric, or WEFT_PLATFORM, "
+                          "to a platform file of SimGrid's");
+  weft::register_collectives(platform.empty() ? load_fabric(fabric) : load_platform_file(platform));
 }
 
 } // namespace

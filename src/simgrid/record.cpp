@@ -42,13 +42,15 @@ Json links_to_json(const Record::Run& run)
 {
   Json rows = Json::array();
   for (std::size_t id = 0; id < run.fabric.links().size(); ++id) {
+    const std::optional<double> bytes = run.bytes_on_link(static_cast<LinkId>(id));
+    if (not bytes)
+      continue;
     const Link& link      = run.fabric.links()[id];
-    const double bytes    = run.bytes_on_link(static_cast<LinkId>(id));
     const double capacity = link.bandwidth.value() * run.simulated_time;
     rows.push_back({{"name", link.name},
                     {"bandwidth_Bps", link.bandwidth.value()},
-                    {"bytes", bytes},
-                    {"utilisation", capacity > 0 ? bytes / capacity : 0.0}});
+                    {"bytes", *bytes},
+                    {"utilisation", capacity > 0 ? *bytes / capacity : 0.0}});
   }
   return rows;
 }

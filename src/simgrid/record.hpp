@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -81,8 +82,8 @@ public:
     int hosts_used        = 0;
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
-    std::function<double(LinkId)> bytes_on_link;
-    std::map<std::string, std::string> algorithms; ///< collective -> fallback algorithm
+    std::function<std::optional<double>(LinkId)> bytes_on_link; ///< nothing where they are not counted
+    std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
   };
   /** The record as JSON text. Deterministic. */
   std::string to_json(const Run& run) const;

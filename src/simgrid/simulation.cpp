@@ -72,7 +72,6 @@ Simulation& Simulation::create(Fabric fabric, Granularity granularity, std::stri
     throw std::logic_error("the platform is loaded already");
   the_simulation                     = new Simulation(std::move(fabric), granularity, std::move(record_path));
   the_simulation->record.keep_events = keep_events;
-  the_simulation->zone               = FabricZone::create(the_simulation->fabric);
   the_simulation->watch_ranks_from_now_on();
   sg::Engine::on_simulation_end_cb([] { the_simulation->write_record(); });
   sg::Engine::on_deadlock_cb([] { the_simulation->abort("deadlock", the_simulation->describe_deadlock()); });
@@ -87,7 +86,7 @@ Simulation& Simulation::get()
 void Simulation::watch_ranks_from_now_on()
 {
   sg::Actor::on_creation_cb([this](const sg::Actor& actor) {
-    if (not zone->is_host(actor.get_host()))
+    if (not network->is_host(actor.get_host()))
       return;
     ++ranks_;
     hosts_used_.insert(actor.get_host());
@@ -134,7 +133,7 @@ std::unique_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
     communicator->members.push_back(comm->group()->actor(rank));
     const sg::ActorPtr actor = sg::Actor::by_pid(communicator->members.back());
     // A member that has ended cannot take part any more; where it was does not matter.
-    const VertexId host = actor ? zone->vertex_of(actor->get_host()) : 0;
+    const VertexId host = actor ? network->vertex_of(actor->get_host()) : 0;
     communicator->rank_hosts.push_back(host);
     communicator->nic_position.push_back(ranks_at[host]++);
   }
@@ -261,7 +260,7 @@ void Simulation::write_record() const
                         static_cast<int>(hosts_used_.size()),
                         sg::Engine::get_clock(),
                         switches,
-                        [this](LinkId link) { return zone->bytes_on_link(link); },
+                        [this](LinkId link) { return network->bytes_on_link(link); },
                         algorithms};
   const std::string beside = record_path_ + ".part";
   std::ofstream file(beside);

@@ -1,4 +1,4 @@
-/* One run: the fabric, its zone, its switches' state, the communicators, the record.
+/* One run: the fabric, its network, its switches' state, the communicators, the record.
  *
  * SMPI calls the registered algorithms without a context, and SimGrid's engine is one per process; so there is one
  * Simulation, made by load_platform() and never deleted (SMPI frees communicators after everything else).
@@ -8,7 +8,7 @@
 #include "collective/offload_policy.hpp"
 #include "fabric/fabric.hpp"
 #include "simgrid/communicator.hpp"
-#include "simgrid/fabric_zone.hpp"
+#include "simgrid/network.hpp"
 #include "simgrid/record.hpp"
 #include "smart_switch/aggregation.hpp"
 
@@ -42,12 +42,12 @@ class Simulation {
 public:
   const Fabric fabric;
   const Granularity granularity;
-  FabricZone* zone = nullptr;
+  Network* network = nullptr;
   std::vector<Aggregation> switches; // by index in the fabric
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
 
-  /** Build the platform in the running engine. @p record_path may be empty: no record. */
+  /** Make the process's simulation; its network is the caller's to set. @p record_path may be empty: no record. */
   static Simulation& create(Fabric fabric, Granularity granularity, std::string record_path, bool keep_events);
   static Simulation& get();
   Simulation(Fabric its_fabric, Granularity its_granularity, std::string record_path);

@@ -39,8 +39,8 @@ StreamRequest request_stream(const Simulation& simulation, const ReductionTree& 
   StreamRequest request{{}, base_latency(simulation.fabric, tree), tree.forwarding, plan.wire, plan.rate_limit};
   for (const TreeLink& link : node.links)
     for (std::int64_t copy = 0; copy < link.messages; ++copy) {
-      request.links.push_back(simulation.zone->link(link.up));
-      request.links.push_back(simulation.zone->link(reverse(link.up)));
+      simulation.network->append_links(link.up, request.links);
+      simulation.network->append_links(reverse(link.up), request.links);
     }
   return request;
 }
@@ -67,11 +67,11 @@ void start_streams(Simulation& simulation, const Communicator& communicator,
   for (std::size_t at = 0; at < tree.switches.size(); ++at) {
     const TreeSwitch& node = tree.switches[at];
     simulation.switches[static_cast<std::size_t>(node.index)].begin(message);
-    simulation.zone->streams().start(request_stream(simulation, tree, node, plans[at]),
-                                     [&simulation, &communicator, aggregation, message, start] {
-                                       if (aggregation->stream_done())
-                                         finish(simulation, communicator, *aggregation, message, start);
-                                     });
+    simulation.network->streams().start(request_stream(simulation, tree, node, plans[at]),
+                                        [&simulation, &communicator, aggregation, message, start] {
+                                          if (aggregation->stream_done())
+                                            finish(simulation, communicator, *aggregation, message, start);
+                                        });
   }
 }
 

@@ -1,9 +1,12 @@
 #include "simgrid/stream_zone.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/simcall.hpp>
+#include <sstream>
 #include <utility>
+#include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
 
@@ -25,6 +28,7 @@ StreamZone* StreamZone::create()
 {
   auto* zone = new StreamZone("weft.streams"); // SimGrid deletes it with the root zone
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
+  zone->backwards_ = zone->get_iface()->add_link("weft.streams.backwards", 1e18);
   return zone;
 }
 
@@ -51,6 +55,10 @@ void StreamZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
                                  simgrid::kernel::routing::Route* into, double* latency)
 {
   const Stream& stream = stream_of(from->id());
+  if (from != stream.from->get_netpoint()) {
+    into->link_list_.push_back(backwards_->get_impl());
+    return;
+  }
   into->link_list_.push_back(stream.pace->get_impl());
   for (const sg::Link* link : stream.request.links)
     into->link_list_.push_back(link->get_impl());
@@ -67,6 +75,44 @@ std::optional<double> StreamZone::latency_factor(const sg::Host* from) const
   return request.base_latency / request.sharing_latency;
 }
 
+FlowFactors FlowFactors::from_options()
+{
+  // "size:factor;size:factor…" or one factor for all (SimGrid's src/kernel/resource/FactorSet.cpp).
+  const auto read = [](const char* option) {
+    std::vector<Boundary> factors;
+    std::istringstream text(simgrid::config::get_value<std::string>(option));
+    for (std::string chunk; std::getline(text, chunk, ';');) {
+      const auto colon = chunk.find(':');
+      if (colon == std::string::npos)
+        factors.emplace_back(-1.0, std::stod(chunk));
+      else
+        factors.emplace_back(std::stod(chunk.substr(0, colon)), std::stod(chunk.substr(colon + 1)));
+    }
+    std::sort(factors.begin(), factors.end());
+    return factors;
+  };
+  return {read("network/latency-factor"), read("network/bandwidth-factor")};
+}
+
+double FlowFactors::at(const std::vector<Boundary>& factors, double size)
+{
+  double factor = 1.0;
+  for (const auto& [above, value] : factors)
+    if (size > above)
+      factor = value;
+  return factor;
+}
+
+void StreamZone::divide_out_factors(StreamRequest& request) const
+{
+  // The factors depend on the flow's size, which is what they change: take the size that comes out right.
+  double size = request.wire.value();
+  for (int attempt = 0; attempt < 8; ++attempt)
+    size = std::max(1.0, request.wire.value() * FlowFactors::at(factors_->bandwidth, size));
+  request.wire            = Bytes(std::round(size));
+  request.sharing_latency = request.base_latency / FlowFactors::at(factors_->latency, request.wire.value());
+}
+
 void StreamZone::start(const StreamRequest& request, std::function<void()> done)
 {
   // In one go: a rank that makes a host would else give way to others in the middle.
@@ -79,9 +125,11 @@ void StreamZone::begin(const StreamRequest& request, std::function<void()> done)
   stream.request = request;
   // The latency factor divides by it.
   stream.request.sharing_latency = std::max(request.sharing_latency, Seconds(1e-9));
+  if (factors_)
+    divide_out_factors(stream.request);
   stream.pace->set_bandwidth(request.rate_limit.value());
   stream.flow = sg::Comm::sendto_init();
-  stream.flow->set_payload_size(static_cast<std::uint64_t>(request.wire.value()));
+  stream.flow->set_payload_size(static_cast<std::uint64_t>(stream.request.wire.value()));
   stream.flow->on_this_completion_cb([this, &stream, done = std::move(done)](const sg::Comm&) {
     idle_.push_back(&stream);
     done();

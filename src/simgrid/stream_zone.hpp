@@ -7,7 +7,8 @@
  *
  * SimGrid's solver weighs a flow by one over its route's latency. So that a stream competes as the point-to-point
  * messages over the same links do, its route reports their latency, and latency_factor() turns it into the stream's own
- * base latency.
+ * base latency. Where SimGrid's own factors hold for all flows, the zone divides them out of a stream's instead, and
+ * the stream competes by its own latency.
  */
 #pragma once
 
@@ -33,18 +34,36 @@ struct StreamRequest {
   BytesPerSecond rate_limit;
 };
 
+/** The factors by which a network model multiplies latency and bandwidth of every flow of some size: SimGrid's options
+ *  network/latency-factor and network/bandwidth-factor. */
+struct FlowFactors {
+  /** One boundary: the factor holds for sizes above it. */
+  using Boundary = std::pair<double, double>;
+  std::vector<Boundary> latency;
+  std::vector<Boundary> bandwidth;
+
+  /** Read the engine's options. */
+  static FlowFactors from_options();
+  static double at(const std::vector<Boundary>& factors, double size);
+};
+
 class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
   struct Stream;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> idle_;
+  std::optional<FlowFactors> factors_;
+  simgrid::s4u::Link* backwards_ = nullptr; // the way of acknowledgements, which streams do not have
 
   Stream& borrow();
+  void divide_out_factors(StreamRequest& request) const;
   void begin(const StreamRequest& request, std::function<void()> done);
   const Stream& stream_of(unsigned long net_point) const { return *streams_.at(net_point / 2); }
 
 public:
   /** Add the zone to the root zone. The engine owns it. */
   static StreamZone* create();
+  /** From now on the network model multiplies streams by @p factors, as all flows. */
+  void expect_factors(FlowFactors factors) { factors_ = std::move(factors); }
   explicit StreamZone(const std::string& name);
   ~StreamZone() override;
 

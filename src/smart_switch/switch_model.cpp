@@ -1,5 +1,7 @@
 #include "smart_switch/switch_model.hpp"
 
+#include "base/share.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -112,6 +114,16 @@ SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, s
   SwitchModel model =
       read_device<SwitchModel>(table, "switch", switch_options(), std::move(others), read_capabilities, &standard);
   check_smart(table, model);
+  return model;
+}
+
+std::optional<SwitchModel> find_switch_preset(const std::string& name)
+{
+  const std::optional<std::string> path = find_shared("presets/switch", name);
+  if (not path)
+    return std::nullopt;
+  SwitchModel model = read_switch(OptionTable::read_file(*path));
+  model.preset      = name;
   return model;
 }
 

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ SwitchModel read_switch(const OptionTable& table);
 /** Read a table of exceptions from @p standard: a preset replaces all of it, single values change single ones.
  *  @p others are keys of the table that the caller reads. */
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others);
+
+/** The switch preset of that name, where there is one. Throws UserError where its file is wrong. */
+std::optional<SwitchModel> find_switch_preset(const std::string& name);
 
 /** A message cut into packets. */
 struct PacketTrain {

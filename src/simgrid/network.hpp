@@ -1,0 +1,31 @@
+/* What a run needs of the simulated network, whoever described it: a fabric file (FabricZone) or a platform of
+ * SimGrid's (PlatformNetwork). */
+#pragma once
+
+#include "fabric/graph.hpp"
+#include "simgrid/stream_zone.hpp"
+
+#include <simgrid/s4u.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace weft {
+
+class Network {
+public:
+  virtual ~Network() = default;
+
+  virtual StreamZone& streams() = 0;
+  /** Append SimGrid's links that make up one link of the fabric. */
+  virtual void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const = 0;
+  /** The host on which a switch's actors run. */
+  virtual simgrid::s4u::Host* switch_host(int index) = 0;
+  /** Whether ranks can run on it. */
+  virtual bool is_host(const simgrid::s4u::Host* host) const       = 0;
+  virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
+  /** Bytes that have begun to cross a link; nothing where the network does not count them. */
+  virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
+};
+
+} // namespace weft
