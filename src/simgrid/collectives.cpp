@@ -124,17 +124,20 @@ struct Described {
 /** One collective: SMPI's name for it and the algorithm that it falls back to. */
 template <class Function> struct Entry {
   const char* name;
-  Function fallback = nullptr;
+  Function selected = nullptr;
+  Function simplest = nullptr; ///< SMPI's "default": not all others survive a communicator of one rank
+
+  Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
   /** Count a call and give it to the fallback. @p describe makes a Described only where it is needed. */
   template <class Describe, class... Arguments>
   int on_host(MPI_Comm comm, Describe&& describe, Arguments... arguments) const
   {
     if (not is_own_call(comm))
-      return fallback(arguments...);
+      return fallback(comm)(arguments...);
     const Described described = describe();
     const Call call(described.signature, described.bytes, comm);
-    return described.empty ? MPI_SUCCESS : fallback(arguments...);
+    return described.empty ? MPI_SUCCESS : fallback(comm)(arguments...);
   }
 };
 
@@ -165,7 +168,7 @@ Entry<AlltoallvFunction> alltoallv_entry{"alltoallv"};
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   if (not is_own_call(comm))
-    return allreduce_entry.fallback(send, receive, count, type, op, comm);
+    return allreduce_entry.fallback(comm)(send, receive, count, type, op, comm);
   const Call call({"allreduce", type, op, count}, size_of(count, type), comm);
   const AggregationArguments arguments{send, receive, count, type, op};
   switch (call.path.granularity) {
@@ -178,7 +181,7 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
     case Granularity::off:
       break;
   }
-  return count == 0 ? MPI_SUCCESS : allreduce_entry.fallback(send, receive, count, type, op, comm);
+  return count == 0 ? MPI_SUCCESS : allreduce_entry.fallback(comm)(send, receive, count, type, op, comm);
 }
 
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
@@ -297,9 +300,11 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
     if (algorithm.name == selected)
-      entry.fallback = reinterpret_cast<Function>(algorithm.coll);
+      entry.selected = reinterpret_cast<Function>(algorithm.coll);
+    if (algorithm.name == "default")
+      entry.simplest = reinterpret_cast<Function>(algorithm.coll);
   }
-  if (not entry.fallback)
+  if (not entry.selected)
     throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
   simulation.algorithms[entry.name] = selected;
   algorithms->push_back(

@@ -14,6 +14,7 @@
 #include "simgrid/platform_network.hpp"
 #include "simgrid/simulation.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -134,6 +135,10 @@ void load()
 
 extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& /*engine*/)
 {
+  // Whoever asks for a record tells of a crash itself, and SimGrid's handlers would only add advice of their own.
+  if (not environment("WEFT_RECORD").empty())
+    for (const int signal : {SIGSEGV, SIGBUS})
+      std::signal(signal, SIG_DFL);
   try {
     load();
   } catch (const weft::UserError& error) {

@@ -47,16 +47,7 @@ def test_a_run_that_fails_is_an_error() -> None:
         bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ompi"]))
 
 
-ONE_RANK = pytest.param(
-    1,
-    marks=pytest.mark.xfail(
-        strict=True,
-        reason="Open MPI's reduce, as SMPI has it, aborts on a communicator of one rank",
-    ),
-)
-
-
-@pytest.mark.parametrize("ranks", [ONE_RANK, 2, 7, 30])
+@pytest.mark.parametrize("ranks", [1, 2, 7, 30])
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 def test_the_benchmark_finds_its_results_right(
     tmp_path: Path, ranks: int, offload: launch.Offload
