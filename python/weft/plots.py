@@ -61,7 +61,7 @@ def plot_by_size(
     axes.set_xticks(ticks, [format_size(size) for size in ticks], rotation=40, ha="right")
     axes.set_xlabel("message size")
     _plain_latency_axis(axes)
-    _save(figure, targets, option)
+    save(figure, targets, option)
 
 
 def plot_by_hosts(
@@ -77,7 +77,7 @@ def plot_by_hosts(
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
     axes.set_ylabel("latency (µs)")
-    _save(figure, targets, option)
+    save(figure, targets, option)
 
 
 def _figure(title: str) -> "tuple[Figure, Axes]":
@@ -118,8 +118,11 @@ def _plain_latency_axis(axes: "Axes") -> None:
     axes.set_ylabel("latency (µs)")
 
 
-def _save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
+def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
+    """Write a figure in the formats that the files' names say; always the same bytes for it."""
+    from matplotlib import rc_context
+
     for target in targets:
-        with whole_path(option, target) as path:
+        with rc_context({"svg.hashsalt": "weft"}), whole_path(option, target) as path:
             form = target.suffix[1:].lower()
             figure.savefig(path, format=form, dpi=160, metadata=_UNDATED.get(form))

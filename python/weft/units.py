@@ -74,8 +74,9 @@ def _three_digits(number: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 call` or `2 calls`, with a space every three digits."""
-    return f"{count:,}".replace(",", " ") + f" {noun}{'' if count == 1 else 's'}"
+    """Return `1 call` or `2 calls` or `2 switches`, with a space every three digits."""
+    ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{count:,}".replace(",", " ") + f" {noun}{ending}"
 
 
 def join_sizes(sizes: Sequence[int]) -> str:

@@ -38,10 +38,10 @@ ppn_option = click.option(
 )
 
 
-def help_group(name: str, text: str) -> click.Group:
+def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:
     """Return a group of commands that shows its help where none of them is named."""
     settings = {"help_option_names": ["-h", "--help"]}
-    return click.Group(
+    return kind(
         name, help=text, callback=_show_help, invoke_without_command=True, context_settings=settings
     )
 
@@ -52,10 +52,16 @@ def _show_help(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def output_option(*names: str, help: str) -> Callable[[Command], Command]:
+def output_option(*names: str, help: str, required: bool = False) -> Callable[[Command], Command]:
     """Return an option for a file to write; `-` is standard output."""
-    path = click.Path(path_type=Path)
-    return click.option(*names, type=path, metavar="FILE", callback=_standard_output, help=help)
+    return click.option(
+        *names,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        callback=_standard_output,
+        required=required,
+        help=help,
+    )
 
 
 def _standard_output(_context: click.Context, _option: object, path: Path | None) -> Path | None:

@@ -1,13 +1,19 @@
 """`weft fabric`."""
 
+from pathlib import Path
+
 import click
 
 from weft import _core
-from weft.cli.common import help_group
+from weft.cli.common import help_group, output_option
+from weft.cli.fabric_new import new
+from weft.output import check_writable
+from weft.plots import check_format
 
-_GROUP = "Look at fabrics: what they are, and what is wrong with them."
+_GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
 
 fabric = help_group("fabric", _GROUP)
+fabric.add_command(new)
 
 
 @fabric.command(name="list", help="List the fabrics that weft brings along.")
@@ -74,3 +80,36 @@ def options() -> None:
     )
     for kind in ("host", "nic", "switch"):
         click.echo(f"  {kind} presets: {', '.join(_core.list_presets(kind))}")
+
+
+_PLOT = """
+Draw a fabric: stars and fat trees in layers, others in circles.
+
+With the record of a run on it (`weft run --json`), cables are coloured by the utilisation of the
+busier of their two links, and switches by the bytes that they reduced.
+
+\b
+Examples:
+  weft fabric plot tofino-16 -o tofino-16.png
+  weft fabric plot my-fabric.toml --record run.json -o run.svg
+"""
+
+
+@fabric.command(help=_PLOT, short_help="Draw a fabric, and what a run did to it.")
+@click.argument("fabric", metavar="FILE|NAME")
+@output_option("-o", "output", required=True, help="Picture to write: .png, .pdf or .svg.")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Record of a run on this fabric.",
+)
+def plot(fabric: str, output: Path, record: Path | None) -> None:
+    """Check, read, draw."""
+    from weft.fabric.picture import plot as draw
+    from weft.fabric.traffic import read_traffic
+
+    check_format("-o", output)
+    check_writable("-o", output)
+    loaded = _core.load_fabric(fabric)
+    draw(loaded, output, None if record is None else read_traffic(record, loaded))

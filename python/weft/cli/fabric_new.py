@@ -1,0 +1,158 @@
+"""`weft fabric new`: a command a topology, made from the core's registry."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft import _core
+from weft.cli.common import help_group, output_option
+from weft.fabric.graph import counts
+from weft.fabric.template import (
+    DEFAULT_BANDWIDTH,
+    DEFAULT_LATENCY,
+    DEFAULT_PRESETS,
+    DEVICES,
+    Template,
+    find_topology,
+    inner_options,
+    meanings,
+    option_name,
+    own_options,
+    sentence,
+    tables_form,
+    write,
+)
+
+if TYPE_CHECKING:
+    from weft._core import Option, Topology
+
+# Topologies choose the names of their keys; this keeps them apart from weft's own.
+_OWN = "topology_"
+_GROUP = """
+Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
+switches. All of it can be changed in the file later. Nothing is written that `weft fabric show`
+would not accept.
+
+\b
+Examples:
+  weft fabric new star --hosts 16 -o star.toml
+  weft fabric new star --hosts 8 --switch-preset l2 --latency 1us -o plain.toml
+  weft fabric new star --help
+"""
+
+
+class _Topologies(click.Group):
+    """One command for each row of the registry."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [row["kind"] for row in _core.topologies()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        return _command(find_topology(cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Topologies"):
+            for row in _core.topologies():
+                _describe(row, formatter)
+
+
+new = help_group("new", _GROUP, _Topologies)
+new.short_help = "Write a fabric file for a topology."
+
+
+def _describe(topology: "Topology", formatter: click.HelpFormatter) -> None:
+    formatter.write_text(f"{topology['kind']}: {topology['meaning']}")
+    rows = [
+        (f"{option_name(option['key'])} {_metavar(topology, option)}", _help(option))
+        for option in own_options(topology)
+    ]
+    with formatter.indentation():
+        formatter.write_dl(rows, col_max=24)
+
+
+def _metavar(topology: "Topology", option: "Option") -> str:
+    if option["type"] == "tables":
+        return tables_form(inner_options(topology, option["key"]))
+    return {"integers": "INTEGER,…", "texts": "NAME,…"}.get(option["type"], option["type"].upper())
+
+
+def _help(option: "Option") -> str:
+    repeatable = "; repeatable" if option["type"] == "tables" else ""
+    return sentence(option["meaning"] + repeatable)
+
+
+def _command(topology: "Topology") -> click.Command:
+    command = click.Command(
+        topology["kind"],
+        params=_own_parameters(topology),
+        callback=partial(_write, topology),
+        help=f"Write a fabric file: {topology['meaning']}.",
+    )
+    for add in _common_options():
+        command = add(command)
+    return command
+
+
+def _own_parameters(topology: "Topology") -> list[click.Parameter]:
+    return [
+        click.Option(
+            [option_name(option["key"]), _OWN + option["key"]],
+            required=option["required"],
+            multiple=option["type"] == "tables",
+            metavar=_metavar(topology, option),
+            help=_help(option),
+        )
+        for option in own_options(topology)
+    ]
+
+
+def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
+    for device in DEVICES:
+        yield click.option(
+            f"--{device}-preset",
+            type=click.Choice(_core.list_presets(device)),
+            default=DEFAULT_PRESETS[device],
+            show_default=True,
+            help=f"What every {'NIC' if device == 'nic' else device} is.",
+        )
+    for key, default in (("bandwidth", DEFAULT_BANDWIDTH), ("latency", DEFAULT_LATENCY)):
+        yield click.option(
+            f"--{key}",
+            default=default,
+            show_default=True,
+            metavar=key.upper(),
+            help=sentence(meanings("link")[key]),
+        )
+    yield click.option("--name", help="Name in records and plots.  [default: the file's]")
+    yield output_option("-o", "output", required=True, help="Fabric file to write.")
+    yield click.option("--force", is_flag=True, help="Replace the file if there is one.")
+
+
+def _write(
+    topology: "Topology",
+    output: Path,
+    force: bool,
+    name: str | None,
+    bandwidth: str,
+    latency: str,
+    **others: Any,
+) -> None:
+    """Write the file and say what is in it."""
+    given = {
+        key.removeprefix(_OWN): value if isinstance(value, tuple) else (value,)
+        for key, value in others.items()
+        if key.startswith(_OWN) and value
+    }
+    template = Template(
+        topology=topology["kind"],
+        options=given,
+        name=name if name is not None else output.stem,
+        presets={device: others[f"{device}_preset"] for device in DEVICES},
+        bandwidth=bandwidth,
+        latency=latency,
+    )
+    fabric = write(template, output, force=force)
+    click.echo(f"{output}: {counts(fabric)}", err=True)

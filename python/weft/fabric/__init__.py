@@ -1,0 +1,1 @@
+"""What can be done with a fabric beside running on it: make, draw and export one."""

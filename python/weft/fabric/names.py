@@ -1,0 +1,123 @@
+"""Which marks of a picture have room for their names, and how these stand.
+
+A row is a level of a layered picture, or all hosts or all switches of another one. Where the names
+of a row do not fit, a caption tells the first, the last and how many there are.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from weft.fabric.graph import Mark, in_levels
+from weft.fabric.layout import Layout
+from weft.units import plural
+
+SMALLEST_FONT = 4.5
+_LARGEST_FONT = 8.0
+# Width and height of a character, of the size of its font.
+CHARACTER = 0.62
+_LINE = 1.25
+
+
+@dataclass(frozen=True)
+class Name:
+    """A text beside a mark: how far away it begins, in points, and at which angle."""
+
+    mark: int
+    size: float
+    away: float
+    direction: float
+    rotated: bool
+
+    @property
+    def rotation(self) -> float:
+        """Degrees, such that nobody has to read upside down."""
+        if not self.rotated:
+            return 0.0
+        degrees = math.degrees(self.direction) % 360
+        return degrees - 180 if 90 < degrees < 270 else degrees
+
+    @property
+    def alignment(self) -> tuple[str, str]:
+        """Which side and which height of the text are at the mark."""
+        along, up = math.cos(self.direction), math.sin(self.direction)
+        side = "left" if along > -1e-6 else "right"
+        if self.rotated:
+            return side, "center"
+        height = "center" if abs(up) < 0.5 else "bottom" if up > 0 else "top"
+        return side if abs(along) > 0.5 else "center", height
+
+
+@dataclass(frozen=True)
+class Row:
+    """Marks whose names stand in the same way; `room` is that of each of them, in points."""
+
+    layout: Layout
+    marks: Sequence[int]
+    room: float
+
+    @property
+    def _longest(self) -> int:
+        return max(len(self.layout.marks[k].name) for k in self.marks)
+
+    @property
+    def _hosts(self) -> bool:
+        return self.layout.marks[self.marks[0]].switch is None
+
+    def names(self, away: float) -> list[Name]:
+        """Return the names, none where there is no room."""
+        for rotated, size in ((False, self._flat_size()), (True, self._steep_size())):
+            if size >= SMALLEST_FONT:
+                size = min(size, _LARGEST_FONT)
+                return [Name(k, size, away, self._direction(k), rotated) for k in self.marks]
+        return []
+
+    def _flat_size(self) -> float:
+        if not self.layout.layered and self._longest > len("999"):
+            return 0.0
+        return self.room / self._longest / CHARACTER
+
+    def _steep_size(self) -> float:
+        """Return the size of names that are turned, which those inside have no room for."""
+        inside = not self._hosts and (self.layout.layered or len(self.layout.circles) > 1)
+        return 0.0 if inside else self.room / _LINE
+
+    def _direction(self, mark: int) -> float:
+        direction = self.layout.directions[mark]
+        if self._hosts:
+            return direction
+        if not self.layout.layered:
+            return direction + math.pi
+        top = max(one.level for one in self.layout.marks)
+        return direction if self.layout.marks[mark].level == top else 0.0
+
+    def caption(self) -> str:
+        """Return the first and the last name, and how many there are."""
+        marks = [self.layout.marks[k] for k in self.marks]
+        names = sorted(name for mark in marks for name in self._all_names(mark))
+        return f"{names[0]} to {names[-1]}:\n{plural(len(names), self._noun)}"
+
+    @property
+    def _noun(self) -> str:
+        return "host" if self._hosts else "switch"
+
+    def _all_names(self, mark: Mark) -> Iterator[str]:
+        if mark.switch is not None:
+            yield mark.name
+        else:
+            yield from (self.layout.graph.hosts[vertex] for vertex in mark.vertices)
+
+    def needs_caption(self, *, named: bool) -> bool:
+        """Whether there are names that the picture does not show."""
+        counted = any(len(self.layout.marks[k].vertices) > 1 for k in self.marks)
+        return counted or not named
+
+
+def rows(layout: Layout, unit: float, width: float) -> list[Row]:
+    """Return the rows of a picture `width` units wide, where a unit has so many points."""
+    if layout.layered:
+        levels = in_levels(layout.marks)
+        return [Row(layout, level, width * unit / len(level)) for level in levels]
+    hosts = [k for k, mark in enumerate(layout.marks) if mark.switch is None]
+    switches = [k for k, mark in enumerate(layout.marks) if mark.switch is not None]
+    return [Row(layout, hosts, unit), Row(layout, switches, unit)]

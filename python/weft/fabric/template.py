@@ -1,0 +1,285 @@
+"""New fabric files: a topology with its parameters, presets for the devices, one kind of cable.
+
+All keys, their types and the words of the comments come from the core's registry and schema. The
+file is proven by loading it before it takes its place; what is wrong is told of the option that
+the value came from.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft import _core
+from weft.errors import WeftError, suggestion
+from weft.output import check_writable, whole_file
+
+if TYPE_CHECKING:
+    from weft._core import Fabric, Option, Topology
+
+DEVICES = ("host", "nic", "switch")
+# The testbed of paper 000 (fabrics/tofino-4.toml says where each value is from).
+DEFAULT_PRESETS = {"host": "xeon-8360", "nic": "connectx-6-dx", "switch": "tofino"}
+DEFAULT_BANDWIDTH = "100Gbps"
+DEFAULT_LATENCY = "0.94us"
+STANDARD_OUTPUT = Path("/dev/stdout")
+_LINE = 80
+# TOML's integers have 64 bits.
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """What a new fabric file says.
+
+    The options are keys of the topology with texts, as the command line has them; where the
+    registry's type is `tables`, each text is one table, `VALUE:KEY=VALUE:…`, and the first value is
+    that of the first key.
+    """
+
+    topology: str
+    options: Mapping[str, Sequence[str]]
+    name: str
+    presets: Mapping[str, str] = field(default_factory=lambda: DEFAULT_PRESETS)
+    bandwidth: str = DEFAULT_BANDWIDTH
+    latency: str = DEFAULT_LATENCY
+
+
+def option_name(key: str) -> str:
+    """Return the option of the command line for a key of [topology]."""
+    return "--" + key.replace("_", "-")
+
+
+def find_topology(kind: str) -> "Topology":
+    """Return the row of the registry."""
+    rows = {row["kind"]: row for row in _core.topologies()}
+    if kind not in rows:
+        raise WeftError(f"KIND: found '{kind}'; {suggestion(kind, rows)}")
+    return rows[kind]
+
+
+def own_options(topology: "Topology") -> "list[Option]":
+    """Return the keys of [topology] itself."""
+    return [option for option in topology["options"] if "." not in option["key"]]
+
+
+def inner_options(topology: "Topology", key: str) -> "list[Option]":
+    """Return the keys of each [[topology.KEY]] table, by their names in it."""
+    rows = topology["options"]
+    start = f"{key}."
+    return [
+        {**row, "key": row["key"].removeprefix(start)}
+        for row in rows
+        if row["key"].startswith(start)
+    ]
+
+
+def render(template: Template) -> str:
+    """Return the text of the file."""
+    topology = find_topology(template.topology)
+    tables = [
+        _fabric_table(template, topology),
+        _topology_table(template, topology),
+        *(_device_table(device, template.presets[device]) for device in DEVICES),
+        _link_table(template),
+        _exceptions(),
+    ]
+    return "\n".join("\n".join(lines) + "\n" for lines in tables)
+
+
+def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
+    """Write the file, unless one is there, and return the fabric that it describes."""
+    check_writable("-o", target)
+    if target.is_file() and target != STANDARD_OUTPUT and not force:
+        raise WeftError(f"-o: {target} exists; choose another name, or take --force to replace it")
+    text = render(template)
+    fabric = _proven(text)
+    with whole_file("-o", target) as file:
+        file.write(text)
+    return fabric
+
+
+def _proven(text: str) -> "Fabric":
+    with tempfile.TemporaryDirectory(prefix="weft-") as directory:
+        path = Path(directory) / "fabric.toml"
+        path.write_text(text, encoding="utf-8")
+        try:
+            return _core.load_fabric(str(path))
+        except _core.UserError as error:
+            raise WeftError(_of_option(str(error), path)) from None
+
+
+def _of_option(message: str, path: Path) -> str:
+    """Replace the place in a file that nobody has seen by the option that gave the value."""
+    place = re.match(re.escape(str(path)) + r": \[(\w+)(?:\.(\w+))?\] (\w+): ", message)
+    if place is None:
+        return message.removeprefix(f"{path}: ")
+    table, inner, key = place.groups()
+    problem = message[place.end() :]
+    if inner is not None:
+        return f"{option_name(inner)}: {key}: {problem}"
+    if table == "topology":
+        return f"{option_name(key)}: {problem}"
+    if table in DEVICES:
+        return f"--{table}-preset: {problem}"
+    return f"--{key}: {problem}"
+
+
+def _fabric_table(template: Template, topology: "Topology") -> Iterator[str]:
+    said = ", ".join(f"{key} {' '.join(values)}" for key, values in template.options.items())
+    description = _shortened(f"{topology['kind']}: {said}").encode(errors="replace").decode()
+    yield "# `weft fabric show`, `check` and `plot` take this file."
+    yield "[fabric]"
+    yield f"name = {_quoted('name', template.name)}"
+    yield f"description = {_quoted('description', description)}"
+
+
+def _topology_table(template: Template, topology: "Topology") -> Iterator[str]:
+    yield f"# {sentence(topology['meaning'])}"
+    yield "[topology]"
+    yield f"kind = {_quoted('kind', template.topology)}"
+    tables = []
+    for option in own_options(topology):
+        if option["key"] not in template.options:
+            yield f"# Not given: {option['key']}, {option['meaning']}."
+        elif option["type"] == "tables":
+            tables.append(option)
+        else:
+            yield f"# {sentence(option['meaning'])}"
+            yield _line(option, template.options[option["key"]][-1])
+    for option in tables:
+        yield from _inner_tables(template, topology, option)
+
+
+def _inner_tables(template: Template, topology: "Topology", option: "Option") -> Iterator[str]:
+    rows = inner_options(topology, option["key"])
+    yield ""
+    yield f"# {sentence(option['meaning'])} Keys:"
+    for row in rows:
+        yield f"#   {row['key']}: {row['meaning']}"
+    for text in template.options[option["key"]]:
+        yield f"[[topology.{option['key']}]]"
+        yield from _inner_table(option["key"], rows, text)
+
+
+def _inner_table(outer: str, rows: "Sequence[Option]", text: str) -> Iterator[str]:
+    known = {row["key"]: row for row in rows}
+    first, *others = text.split(":")
+    for pair in (f"{rows[0]['key']}={first}", *others):
+        key, equals, value = pair.partition("=")
+        if not equals or key not in known:
+            raise _bad(outer, text, f"{tables_form(rows)}, with the keys {', '.join(known)}")
+        yield _line({**known[key], "key": key}, value, outer)
+
+
+def tables_form(rows: "Sequence[Option]") -> str:
+    """Return how one of several tables is said on the command line."""
+    return rows[0]["key"].upper() + "".join(f"[:{row['key']}={_form(row)}]" for row in rows[1:])
+
+
+def _form(option: "Option") -> str:
+    return option["type"].upper()
+
+
+def _line(option: "Option", text: str, said_as: str | None = None) -> str:
+    write = _WRITERS.get(option["type"], _quoted)
+    return f"{option['key']} = {write(said_as or option['key'], text)}"
+
+
+def _device_table(device: str, preset: str) -> Iterator[str]:
+    table = _schema(device)
+    yield f"# {sentence(table['meaning'])} What differs from the preset can be given here:"
+    yield from _listed(option["key"] for option in table["options"])
+    yield f"[{device}]"
+    yield f"preset = {_quoted('preset', preset)}"
+
+
+def _link_table(template: Template) -> Iterator[str]:
+    yield f"# {sentence(_schema('link')['meaning'])}"
+    yield "[link]"
+    for key, value in (("bandwidth", template.bandwidth), ("latency", template.latency)):
+        yield f"# {sentence(meanings('link')[key])}"
+        yield f"{key} = {_quoted(key, value)}"
+
+
+def _exceptions() -> Iterator[str]:
+    yield "# More tables, each as often as needed, with their keys:"
+    for name in ("links", "switches", "point_to_point"):
+        table = _schema(name)
+        yield f"# [[{name}]]: {table['meaning'].replace(f', as [[{name}]]', '')}."
+        yield from _listed(option["key"] for option in table["options"])
+
+
+def _schema(table: str) -> "_core.Table":
+    return next(row for row in _core.fabric_schema() if row["table"] == table)
+
+
+def meanings(table: str) -> dict[str, str]:
+    """Return what each key of a table means."""
+    return {option["key"]: option["meaning"] for option in _schema(table)["options"]}
+
+
+def sentence(text: str) -> str:
+    """Return the meaning of a key as a sentence."""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _shortened(text: str) -> str:
+    """Return as much of it as fits a line."""
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
+
+
+def _listed(keys: Iterator[str]) -> Iterator[str]:
+    yield f"#   {', '.join(keys)}"
+
+
+def _quoted(key: str, text: str) -> str:
+    """Return a basic string of TOML, whose escapes are JSON's."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise WeftError(f"{option_name(key)}: found {text!r}; write UTF-8 text") from None
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _integer(key: str, text: str) -> str:
+    if _INTEGER.fullmatch(text.strip()) is None:
+        raise _bad(key, text, "a whole number")
+    return str(int(text))
+
+
+def _number(key: str, text: str) -> str:
+    if _NUMBER.fullmatch(text.strip()) is None:
+        raise _bad(key, text, "a number")
+    return text.strip()
+
+
+def _integers(key: str, text: str) -> str:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(_INTEGER.fullmatch, parts)):
+        raise _bad(key, text, "whole numbers with commas between, such as 4,4,4")
+    return f"[{', '.join(str(int(part)) for part in parts)}]"
+
+
+def _texts(key: str, text: str) -> str:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise _bad(key, text, "names with commas between, such as a,b,c")
+    return f"[{', '.join(_quoted(key, part) for part in parts)}]"
+
+
+def _bad(key: str, text: str, allowed: str) -> WeftError:
+    return WeftError(f"{option_name(key)}: found '{text}'; write {allowed}")
+
+
+# How a value is written in TOML, by the registry's type; all others are texts in quotes.
+_WRITERS: Mapping[str, Callable[[str, str], str]] = {
+    "integer": _integer,
+    "integers": _integers,
+    "number": _number,
+    "texts": _texts,
+}

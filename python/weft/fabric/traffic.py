@@ -1,0 +1,75 @@
+"""What a run did to a fabric: how busy its cables were, and what its switches reduced."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+from weft.record import Record, read_record
+from weft.units import format_seconds, plural
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The numbers of one run, by cable (the busier of its two links) and by name of the switch."""
+
+    title: str
+    by_cable: Sequence[float]
+    by_switch: dict[str, int]
+
+    def utilisation(self, cables: Sequence[int]) -> float:
+        """Return that of the busiest of some cables."""
+        return max(self.by_cable[cable] for cable in cables)
+
+    @property
+    def utilisation_max(self) -> float:
+        """The utilisation of the busiest link."""
+        return max(self.by_cable)
+
+    @property
+    def reduced_max(self) -> int:
+        """The bytes that one switch reduced at most."""
+        return max(self.by_switch.values())
+
+
+def read_traffic(path: Path, fabric: "Fabric") -> Traffic:
+    """Read the record of a run, which must be one on this fabric."""
+    record = read_record(path)
+    _check_fabric(path, record, fabric)
+    utilisation = {link.name: link.utilisation for link in record.links}
+    try:
+        by_cable = [
+            max(utilisation[f"{cable['name']}.up"], utilisation[f"{cable['name']}.down"])
+            for cable in fabric.cables()
+        ]
+        reduced = {switch.name: switch.bytes_reduced for switch in record.switches}
+        by_switch = {switch["name"]: reduced[switch["name"]] for switch in fabric.switches}
+    except KeyError as error:
+        raise _other_fabric(path, f"it says nothing about {error}", fabric) from None
+    return Traffic(_title(record), by_cable, by_switch)
+
+
+def _check_fabric(path: Path, record: Record, fabric: "Fabric") -> None:
+    ran_on = record.fabric
+    if (ran_on.name, ran_on.links) != (fabric.name, fabric.links):
+        problem = f"it ran on '{ran_on.name}' with {plural(ran_on.links, 'link')}"
+        raise _other_fabric(path, problem, fabric)
+
+
+def _other_fabric(path: Path, problem: str, fabric: "Fabric") -> WeftError:
+    return WeftError(
+        f"--record: {path} is no run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
+        f" {problem}; name the fabric that it ran on"
+    )
+
+
+def _title(record: Record) -> str:
+    program = Path(record.program).name or "a program"
+    return (
+        f"{program} on {plural(record.ranks, 'rank')}, offload {record.offload},"
+        f" {format_seconds(record.simulated_time_s)} of simulated time"
+    )
