@@ -18,6 +18,7 @@ from weft.output import whole_file
 from weft.process import work_directory
 from weft.record import Record
 from weft.simgrid import SimGrid
+from weft.site import choose_ppn
 from weft.toolchain import compile_c
 from weft.units import join_sizes
 
@@ -65,7 +66,7 @@ def check(bench: Bench) -> None:
     simgrid = SimGrid()
     for mode in bench.modes:
         launch.check_algorithm("--modes", mode, simgrid, _OFFLOADING)
-    launch.choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
+    choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
 
 
 def run(bench: Bench, progress: Progress | None = None) -> list[Row]:
@@ -115,7 +116,9 @@ def _mode_options(mode: str) -> dict[str, Any]:
 
 def _row(plan: Plan, mode: str, line: str) -> Row:
     size, latency_us = line.split()[:2]
-    return Row("allreduce", mode, plan.request.ranks, plan.ppn, int(size), float(latency_us))
+    return Row(
+        "allreduce", mode, plan.request.ranks, plan.site.ppn or 1, int(size), float(latency_us)
+    )
 
 
 def _check_ended(mode: str, record: Record) -> None:

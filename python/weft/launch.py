@@ -18,8 +18,9 @@ from weft import _core, outcome, paths
 from weft.errors import WeftError, suggestion
 from weft.process import Ended, run_child, work_directory
 from weft.program import check_program, find_program
-from weft.record import EventPart, FabricPart, OutcomePart, Record
+from weft.record import EventPart, OutcomePart, Record
 from weft.simgrid import SimGrid
+from weft.site import Site, choose_site
 from weft.timeline import is_complete, write_timeline
 
 Offload = Literal["stream", "message", "off"]
@@ -54,8 +55,8 @@ _LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": outcome.MPI_LOG}
 class Request:
     """What to run and how; nothing of it is checked yet."""
 
-    fabric: str
-    """Name of a shipped fabric, or the path of a fabric file."""
+    fabric: str | None
+    """Name of a shipped fabric, or the path of a fabric file; none with a platform."""
     ranks: int
     program: str
     arguments: tuple[str, ...] = ()
@@ -74,6 +75,8 @@ class Request:
     """Wall time after which the run is given up."""
     timeline: Path | None = None
     """Where to write what every rank and switch did when."""
+    platform: Path | None = None
+    """A platform file of SimGrid's to run on, in place of a fabric."""
     command: tuple[str, ...] = ()
     """What the user typed, for the record."""
 
@@ -83,57 +86,26 @@ class Plan:
     """A request that has passed all checks."""
 
     request: Request
-    fabric: _core.Fabric
+    site: Site
     program: Path
-    ppn: int
     simgrid: SimGrid = field(default_factory=SimGrid)
-
-    @property
-    def placement(self) -> list[str]:
-        """The host of each rank, block by block."""
-        return [self.fabric.hosts[rank // self.ppn] for rank in range(self.request.ranks)]
 
     @property
     def argv0(self) -> str:
         """The program as the user wrote it, or where PATH has it."""
         return self.request.program if "/" in self.request.program else str(self.program.absolute())
 
-    @property
-    def hosts_used(self) -> int:
-        """The number of hosts that have a rank."""
-        return -(-self.request.ranks // self.ppn)
-
 
 def prepare(request: Request) -> Plan:
-    """Check a request: fabric, placement, algorithm, settings, program."""
+    """Check a request: network, placement, algorithm, settings, program."""
     simgrid = SimGrid()
-    fabric = _core.load_fabric(request.fabric)
-    ppn = choose_ppn(fabric, request.ranks, request.ppn)
+    site = choose_site(request.fabric, request.platform, request.ranks, request.ppn)
     if request.fallback is not None:
         check_algorithm("--fallback", request.fallback, simgrid)
     _check_settings(request, simgrid)
     program = find_program(request.program)
     check_program(program)
-    return Plan(request, fabric, program, ppn, simgrid)
-
-
-def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None) -> int:
-    """Return the ranks a host, when all ranks find a core."""
-    hosts, cores = len(fabric.hosts), fabric.cores_per_host
-    has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
-    if ranks > hosts * cores:
-        raise WeftError(
-            f"-n: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"
-            " take fewer ranks or a larger fabric"
-        )
-    least = -(-ranks // hosts)
-    chosen = least if ppn is None else ppn
-    if not least <= chosen <= cores:
-        raise WeftError(
-            f"--ppn: found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
-            " ranks a host; choose one of these, or leave --ppn out"
-        )
-    return chosen
+    return Plan(request, site, program, simgrid)
 
 
 def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[str] = ()) -> None:
@@ -184,7 +156,7 @@ def _check_form(setting: str) -> None:
 def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
     """Run the program; its output goes where weft's own goes, or line by line to `on_line`."""
     with work_directory() as work:
-        (work / "hosts").write_text("".join(f"{host}\n" for host in plan.placement))
+        plan.site.place(work / "hosts")
         ended = run_child(
             build_command(plan, work),
             _environment(plan, work),
@@ -253,7 +225,7 @@ def _trace_settings(work: Path) -> list[str]:
 
 def _environment(plan: Plan, work: Path) -> dict[str, str]:
     ours = {
-        "WEFT_FABRIC": plan.fabric.file,
+        **plan.site.environment(work / "hosts"),
         "WEFT_OFFLOAD": plan.request.offload,
         "WEFT_RECORD": str(work / "record.json"),
         **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
@@ -268,11 +240,12 @@ def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
     record.outcome, record.exit_status = outcome.judge(
         record.outcome, ended, work, request.timeout_s
     )
-    record.ranks, record.hosts_used = request.ranks, plan.hosts_used
+    record.ranks = request.ranks
     record.program = str(plan.program.absolute())
     record.arguments = list(request.arguments)
     record.command = list(request.command)
-    record.ppn = plan.ppn
+    record.ppn = plan.site.ppn or -(-request.ranks // max(1, record.fabric.hosts))
+    record.hosts_used = -(-request.ranks // record.ppn)
     record.fallback = request.fallback or DEFAULT_FALLBACK
     record.config = list(request.config)
     record.wall_time_s = ended.wall_time_s
@@ -283,20 +256,12 @@ def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
 
 def _empty_record(plan: Plan) -> Record:
     """Return the record of a run that ended before libweft.so could write its part."""
-    fabric = plan.fabric
     return Record(
         weft=_core.version,
         simgrid=_core.simgrid_version,
-        fabric=FabricPart(
-            name=fabric.name,
-            file=fabric.file,
-            topology=fabric.topology,
-            hosts=len(fabric.hosts),
-            switches=len(fabric.switches),
-            links=fabric.links,
-        ),
+        fabric=plan.site.part,
         ranks=plan.request.ranks,
-        hosts_used=plan.hosts_used,
+        hosts_used=0,
         offload=plan.request.offload,
         outcome=OutcomePart(kind="unfinished"),
         simulated_time_s=0.0,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from weft import _core, paths
 from weft.errors import WeftError
-from weft.launch import Request, build_command, choose_ppn, prepare
+from weft.launch import Request, build_command, prepare
+from weft.site import FabricSite, choose_ppn
 from weft.toolchain import compile_c
 
 FABRIC = _core.load_fabric("tofino-4")
@@ -49,8 +50,8 @@ def test_more_ranks_than_cores_are_refused() -> None:
 
 def test_ranks_are_placed_block_by_block(request_: Request) -> None:
     plan = prepare(replace(request_, ranks=7, ppn=3))
-    assert plan.placement == [f"host-{host}" for host in (0, 0, 0, 1, 1, 1, 2)]
-    assert plan.hosts_used == 3
+    assert isinstance(plan.site, FabricSite)
+    assert plan.site.placement == [f"host-{host}" for host in (0, 0, 0, 1, 1, 1, 2)]
 
 
 def test_the_arguments_of_the_program_come_last_and_untouched(

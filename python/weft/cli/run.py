@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from weft import launch
-from weft.cli.common import fabric_option, output_option, ppn_option, ranks_option
+from weft.cli.common import output_option, ppn_option, ranks_option
 from weft.output import check_distinct, check_writable
 from weft.record import Record, write_record
 from weft.report import console, print_run
@@ -24,6 +24,7 @@ the hosts takes no simulated time, so that every run gives the same; --host-spee
 Examples:
   weft run --fabric tofino-4 -n 4 -- ./program --its-own-option
   weft run --fabric tofino-16 -n 64 --ppn 4 --offload off --fallback rdb -- ./program
+  weft run --platform cluster.xml -n 64 -- ./program
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
 
 \b
@@ -37,7 +38,18 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
     short_help="Run an MPI program on a simulated fabric.",
     context_settings={"allow_interspersed_args": False},
 )
-@fabric_option
+@click.option(
+    "--fabric",
+    metavar="FILE|NAME",
+    help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`).",
+)
+@click.option(
+    "--platform",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Platform of SimGrid's to run on instead (.xml or .so): its smart switches are hosts with"
+    " the properties processing_latency and max_ports.",
+)
 @ranks_option
 @ppn_option
 @click.option(
@@ -84,7 +96,8 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
-    fabric: str,
+    fabric: str | None,
+    platform: Path | None,
     ranks: int,
     ppn: int | None,
     offload: launch.Offload,
@@ -103,6 +116,7 @@ def run(
     _check_outputs(json_file, trace)
     request = launch.Request(
         fabric=fabric,
+        platform=platform,
         ranks=ranks,
         ppn=ppn,
         program=program,
