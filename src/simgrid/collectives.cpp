@@ -295,7 +295,9 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
 {
   const std::string option   = std::string("smpi/") + entry.name;
   const std::string selected = selected_algorithm(option);
-  auto* algorithms           = simgrid::smpi::colls::get_smpi_coll_descriptions(entry.name);
+  if (selected == "automatic")
+    throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
+  auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(entry.name);
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
