@@ -2,9 +2,9 @@
 
 SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the
 record. Both become complete events (`"ph": "X"`) in the order of their start: a track a rank in
-the process `ranks`, a track a switch in the process `switches`. The Paje trace is ordered by time,
-so that the events come out in order when each waits for those that began before it; no more of it
-is held in memory than is open.
+the process `ranks`, a track a switch (several where communicators share it) in the process
+`switches`. The Paje trace is ordered by time, so that the events come out in order when each waits
+for those that began before it; no more of it is held in memory than is open.
 """
 
 import heapq
@@ -37,6 +37,14 @@ class State:
     count: int | None = None
     """Elements that the call moves."""
     end_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Track:
+    """What a switch did, one thing after the other."""
+
+    name: str
+    events: list[EventPart]
 
 
 @dataclass
@@ -89,11 +97,12 @@ class PajeReader:
 def write_timeline(trace: Path, record: Record, target: Path) -> None:
     """Write the timeline of a run, whole or not at all."""
     ranks = read_ranks(trace, record.ranks)
-    events = heapq.merge(_rank_events(trace, ranks), _switch_events(record), key=_start)
+    tracks = _switch_tracks(record)
+    events = heapq.merge(_rank_events(trace, ranks), _switch_events(tracks), key=_start)
     with whole_file("--trace", target) as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
         separator = ""
-        for event in chain(_metadata(ranks, record), events):
+        for event in chain(_metadata(ranks, tracks), events):
             file.write(separator + json.dumps(event))
             separator = ",\n"
         file.write("\n]}\n")
@@ -149,17 +158,40 @@ def _call_name(name: str) -> str:
     return name.removeprefix("P") if name.startswith("PMPI_") else name
 
 
-def _switch_events(record: Record) -> Iterator[Event]:
-    tracks = {switch.name: track for track, switch in enumerate(record.switches)}
+def _switch_tracks(record: Record) -> list[Track]:
+    """Give each switch a track, and more where several communicators use it at the same time.
+
+    Perfetto drops an event that begins within another of its track and ends after it.
+    """
+    lanes: dict[str, list[list[EventPart]]] = {switch.name: [[]] for switch in record.switches}
     for event in sorted(record.events, key=lambda event: event.start_s):
-        yield _complete(
+        own = lanes.setdefault(event.switch, [[]])
+        free = (lane for lane in own if not lane or lane[-1].end_s <= event.start_s)
+        lane = next(free, None)
+        if lane is None:
+            own.append(lane := [])
+        lane.append(event)
+    return [
+        Track(name if number == 1 else f"{name} ({number})", lane)
+        for name, own in lanes.items()
+        for number, lane in enumerate(own, start=1)
+    ]
+
+
+def _switch_events(tracks: list[Track]) -> Iterator[Event]:
+    events = [
+        _complete(
             _SWITCHES,
-            tracks.setdefault(event.switch, len(tracks)),
+            number,
             f"{event.collective} {format_size(event.bytes)}",
             "offload",
             (event.start_s, event.end_s),
             _switch_details(event),
         )
+        for number, track in enumerate(tracks)
+        for event in track.events
+    ]
+    yield from sorted(events, key=_start)
 
 
 def _switch_details(event: EventPart) -> dict[str, Any]:
@@ -187,13 +219,13 @@ def _complete(
     }
 
 
-def _metadata(ranks: dict[str, int], record: Record) -> Iterator[Event]:
+def _metadata(ranks: dict[str, int], tracks: list[Track]) -> Iterator[Event]:
     yield _name(_RANKS, None, "ranks")
     for rank in sorted(ranks.values()):
         yield _name(_RANKS, rank, f"rank {rank}")
     yield _name(_SWITCHES, None, "switches")
-    for track, switch in enumerate(record.switches):
-        yield _name(_SWITCHES, track, switch.name)
+    for number, track in enumerate(tracks):
+        yield _name(_SWITCHES, number, track.name)
 
 
 def _name(process: int, track: int | None, name: str) -> Event:
