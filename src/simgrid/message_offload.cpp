@@ -124,6 +124,8 @@ private:
     sg::Mailbox::by_name(ingress_name(communicator_, node_.parent))
         ->put(&request, static_cast<std::uint64_t>(call.message.value()));
     reply->get<Reply>();
+    // A result that passes through is forwarded like any packet, as ReductionTree::down counts it.
+    sg::this_actor::sleep_for(aggregation_.model().forwarding_latency.value());
   }
 
   void distribute(MessageAggregation& call)
