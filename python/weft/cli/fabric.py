@@ -113,3 +113,29 @@ def plot(fabric: str, output: Path, record: Path | None) -> None:
     check_writable("-o", output)
     loaded = _core.load_fabric(fabric)
     draw(loaded, output, None if record is None else read_traffic(record, loaded))
+
+
+_EXPORT = """
+Write a fabric for other tools: a platform file of SimGrid's (.xml, up to 512 hosts), or a graph
+for Graphviz (.dot).
+
+A platform file takes `smpirun` and `weft run --platform`. It has the fabric's routes, and for
+SimGrid all options that weft would set; smart switches are hosts with properties.
+
+\b
+Examples:
+  weft fabric export tofino-16 -o tofino-16.xml
+  weft fabric export my-fabric.toml -o my-fabric.dot
+"""
+
+
+@fabric.command(help=_EXPORT, short_help="Write a fabric for SimGrid or Graphviz.")
+@click.argument("fabric", metavar="FILE|NAME")
+@output_option("-o", "output", required=True, help="File to write: .xml or .dot.")
+def export(fabric: str, output: Path) -> None:
+    """Check, read, write."""
+    from weft.fabric import export as api
+
+    api.check_format(output)
+    check_writable("-o", output)
+    api.export(_core.load_fabric(fabric), output)

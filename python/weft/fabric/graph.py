@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft._core import Cable, Fabric, Switch
 
 HOST_LEVEL = 0
-_ONE_GROUP = 24
+_ONE_GROUP = 40
 _TORN = 2.0
 _UNEVEN = 0.05
 
@@ -61,6 +61,11 @@ class Graph:
         self.hosts: list[str] = fabric.hosts
         self.switches: list[Switch] = fabric.switches
         self.cables: list[Cable] = fabric.cables()
+
+    def name(self, vertex: int) -> str:
+        """Return the name of a host or switch."""
+        hosts = len(self.hosts)
+        return self.hosts[vertex] if vertex < hosts else self.switches[vertex - hosts]["name"]
 
     @cached_property
     def neighbours(self) -> list[list[int]]:

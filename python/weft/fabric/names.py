@@ -30,22 +30,25 @@ class Name:
     rotated: bool
 
     @property
+    def _leftwards(self) -> bool:
+        return math.cos(self.direction) < -1e-6
+
+    @property
     def rotation(self) -> float:
         """Degrees, such that nobody has to read upside down."""
         if not self.rotated:
             return 0.0
-        degrees = math.degrees(self.direction) % 360
-        return degrees - 180 if 90 < degrees < 270 else degrees
+        return math.degrees(self.direction) + (180 if self._leftwards else 0)
 
     @property
     def alignment(self) -> tuple[str, str]:
         """Which side and which height of the text are at the mark."""
-        along, up = math.cos(self.direction), math.sin(self.direction)
-        side = "left" if along > -1e-6 else "right"
+        side = "right" if self._leftwards else "left"
         if self.rotated:
             return side, "center"
+        up = math.sin(self.direction)
         height = "center" if abs(up) < 0.5 else "bottom" if up > 0 else "top"
-        return side if abs(along) > 0.5 else "center", height
+        return side if abs(math.cos(self.direction)) > 0.5 else "center", height
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,9 @@ class Row:
         return self.room / self._longest / CHARACTER
 
     def _steep_size(self) -> float:
-        """Return the size of names that are turned, which those inside have no room for."""
-        inside = not self._hosts and (self.layout.layered or len(self.layout.circles) > 1)
-        return 0.0 if inside else self.room / _LINE
+        """Return the size of names that are turned, for which only the outside has room."""
+        inside = self.layout.layered and not self._hosts
+        return 0.0 if inside or len(self.layout.circles) > 1 else self.room / _LINE
 
     def _direction(self, mark: int) -> float:
         direction = self.layout.directions[mark]

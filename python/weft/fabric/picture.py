@@ -135,7 +135,7 @@ class _Picture:
         return self.traffic.utilisation(bundle.cables) if self.traffic else 0.0
 
     def _line_width(self, parallel: int) -> float:
-        thin = _within(12 / math.sqrt(len(self.layout.bundles)), (0.35, 1.2))
+        thin = _within(20 / math.sqrt(len(self.layout.bundles)), (0.1, 1.2))
         return thin * min(1 + 0.9 * (parallel - 1), 6)
 
     def _cable_width(self, bundle: "Bundle") -> float:
@@ -163,6 +163,7 @@ class _Picture:
                 edgecolors=_EDGE,
                 linewidths=_within(0.03 * self._unit, (0.3, 0.9)),
                 zorder=3,
+                clip_on=False,
             )
 
     def _mark_colour(self, mark: "Mark") -> Any:

@@ -1,0 +1,32 @@
+"""A fabric for other tools: what to write follows from the name of the file."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+from weft.fabric import graphviz, platform_xml
+from weft.output import whole_file
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+FORMATS: Mapping[str, Callable[["Fabric"], Iterator[str]]] = {
+    ".xml": platform_xml.render,
+    ".dot": graphviz.render,
+    ".gv": graphviz.render,
+}
+
+
+def check_format(target: Path) -> None:
+    """Prove that something can be written to a file of this name."""
+    if target.suffix.lower() not in FORMATS:
+        raise WeftError(f"-o: found '{target}'; its name must end in one of {', '.join(FORMATS)}")
+
+
+def export(fabric: "Fabric", target: Path) -> None:
+    """Write the fabric, whole or not at all."""
+    check_format(target)
+    lines = FORMATS[target.suffix.lower()](fabric)
+    with whole_file("-o", target) as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,255 @@
+"""A fabric as a platform file of SimGrid's, for `smpirun` and `weft run --platform`.
+
+Every link of the fabric is a link of the platform, by its name. A switch is the link
+`NAME.forwarding` that all may use at once and that has nothing but the delay of a packet that it
+forwards; a smart switch is a host as well, with properties (paper 000, figure 2). All routes are
+listed, as weft routes them. The factors of point-to-point messages and all else that SimGrid needs
+to know of the network are options in the file.
+"""
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+from xml.sax.saxutils import quoteattr
+
+from weft.errors import WeftError
+from weft.fabric.graph import Graph, counts
+
+if TYPE_CHECKING:
+    from weft._core import Fabric, Nic, Offload, Switch
+
+MOST_HOSTS = 512
+# What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp of SimGrid 4.1).
+ENVELOPE_BYTES = 16
+# Of a switch as a host: paper 000, figure 2. Nothing that it computes is timed.
+_SWITCH_SPEED = "100Gf"
+# A forwarding link is faster than every cable, so that it only delays.
+_FASTER = 100
+
+# The links of a way, and the switches between them.
+_Way = tuple[Sequence[str], Sequence[str]]
+
+
+def render(fabric: "Fabric") -> Iterator[str]:
+    """Yield the lines of the file."""
+    if len(fabric.hosts) > MOST_HOSTS:
+        raise WeftError(
+            f"-o: {fabric.name} has {len(fabric.hosts)} hosts, and a platform file lists the routes"
+            f" between all of them; allowed are {MOST_HOSTS}; export to .dot, or run on the fabric"
+            " itself"
+        )
+    return _Platform(fabric).lines()
+
+
+class _Platform:
+    def __init__(self, fabric: "Fabric") -> None:
+        self.fabric = fabric
+        self.graph = Graph(fabric)
+        hosts = range(len(self.graph.hosts))
+        smart = (
+            vertex
+            for vertex, switch in enumerate(self.graph.switches, len(hosts))
+            if switch["smart"]
+        )
+        self.vertices = [*hosts, *smart]
+        self.delayed = {
+            switch["name"] for switch in self.graph.switches if switch["forwarding_latency_s"] > 0
+        }
+
+    def lines(self) -> Iterator[str]:
+        yield "<?xml version='1.0'?>"
+        yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+        yield f"<!-- {_comment(f'{self.fabric.name}: {counts(self.fabric)}.')}"
+        yield "     Smart switches are hosts here: give smpirun a host file without them. -->"
+        yield '<platform version="4.1">'
+        yield from self._options()
+        yield f'  <zone id={quoteattr(self.fabric.name)} routing="Full">'
+        yield from self._hosts()
+        yield from self._switches()
+        yield from self._links()
+        yield from self._routes()
+        yield "  </zone>"
+        yield "</platform>"
+
+    def _options(self) -> Iterator[str]:
+        host = self.fabric.host
+        options = {
+            "network/crosstraffic": "no",
+            "network/TCP-gamma": "0",
+            "network/weight-S": "0",
+            "network/latency-factor": self._factors("latency_factor"),
+            "network/bandwidth-factor": self._factors("bandwidth_factor"),
+            "network/loopback-bw": _number(host["loopback_bandwidth_Bps"]),
+            "network/loopback-lat": _number(host["loopback_latency_s"]),
+        }
+        yield "  <config>"
+        for key, value in options.items():
+            yield f'    <prop id="{key}" value="{value}"/>'
+        yield "  </config>"
+
+    def _factors(self, which: Literal["latency_factor", "bandwidth_factor"]) -> str:
+        """Return the segments; in SimGrid one begins above the size that it names."""
+        first, *others = self.fabric.point_to_point
+        pairs = [(0, first[which])]
+        for segment in others:
+            pairs.append((math.ceil(segment["from_bytes"]) + ENVELOPE_BYTES - 1, segment[which]))
+        return ";".join(f"{size}:{_number(factor)}" for size, factor in pairs)
+
+    def _hosts(self) -> Iterator[str]:
+        host = self.fabric.host
+        for name in self.graph.hosts:
+            speed = f'speed="{_number(host["speed_flops"])}f" core="{host["cores"]}"'
+            yield f"    <host id={quoteattr(name)} {speed}/>"
+
+    def _switches(self) -> Iterator[str]:
+        for vertex in self.vertices[len(self.graph.hosts) :]:
+            switch = self.graph.switches[vertex - len(self.graph.hosts)]
+            yield f'    <host id={quoteattr(switch["name"])} speed="{_SWITCH_SPEED}">'
+            for key, value in _properties(switch, self.fabric.nic).items():
+                yield f'      <prop id="{key}" value={quoteattr(value)}/>'
+            yield "    </host>"
+
+    def _links(self) -> Iterator[str]:
+        fastest = max(cable["bandwidth_Bps"] for cable in self.graph.cables)
+        for switch in self.graph.switches:
+            if switch["name"] in self.delayed:
+                name = _forwarding(switch["name"])
+                numbers = _numbers(_FASTER * fastest, switch["forwarding_latency_s"])
+                yield f'    <link id={quoteattr(name)} {numbers} sharing_policy="FATPIPE"/>'
+        for cable in self.graph.cables:
+            numbers = _numbers(cable["bandwidth_Bps"], cable["latency_s"])
+            for direction in ("up", "down"):
+                name = quoteattr(f"{cable['name']}.{direction}")
+                yield f"    <link id={name} {numbers}/>"
+
+    def _routes(self) -> Iterator[str]:
+        switches = self.vertices[len(self.graph.hosts) :]
+        for destination in self.vertices:
+            ways = self._ways_to(destination)
+            if destination in switches:
+                ways |= self._ways_on(destination, switches, ways)
+            for source in self.vertices:
+                if source != destination:
+                    yield from self._route(source, destination, ways[source])
+
+    def _ways_to(self, destination: int) -> dict[int, _Way]:
+        """Return the ways from all hosts, and to a host from all switches too."""
+        hosts = len(self.graph.hosts)
+        sources = self.vertices if destination < hosts else range(hosts)
+        ways = {
+            source: self.fabric.route(source, destination)
+            for source in sources
+            if source != destination
+        }
+        return {source: (way["links"], way["through"]) for source, way in ways.items()}
+
+    def _ways_on(
+        self, switch: int, others: Sequence[int], ways: Mapping[int, _Way]
+    ) -> dict[int, _Way]:
+        """Return the ways from the other switches: on as the hosts' packets that come by go on."""
+        vertex_of = {self.graph.name(vertex): vertex for vertex in others}
+        tails: dict[int, _Way] = {}
+        for links, through in ways.values():
+            for place, name in enumerate(through):
+                if name in vertex_of:
+                    tails[vertex_of[name]] = links[place + 1 :], through[place + 1 :]
+        missing = set(others) - set(tails) - {switch}
+        return tails | (self._shortest_ways(switch, missing) if missing else {})
+
+    def _shortest_ways(self, destination: int, sources: Iterable[int]) -> dict[int, _Way]:
+        """Return ways that weft itself never takes; SimGrid wants one between any two hosts."""
+        towards: dict[int, tuple[str, int]] = {}
+        waiting = deque([destination])
+        while waiting:
+            at = waiting.popleft()
+            for link, neighbour in self._links_to[at]:
+                if neighbour not in towards and neighbour != destination:
+                    towards[neighbour] = link, at
+                    waiting.append(neighbour)
+        return {source: self._follow(towards, source, destination) for source in sources}
+
+    def _follow(
+        self, towards: Mapping[int, tuple[str, int]], source: int, destination: int
+    ) -> _Way:
+        links: list[str] = []
+        through: list[str] = []
+        at = source
+        while at != destination:
+            link, at = towards[at]
+            links.append(link)
+            through.append(self.graph.name(at))
+        return links, through[:-1]
+
+    @cached_property
+    def _links_to(self) -> dict[int, list[tuple[str, int]]]:
+        """The links that end at each vertex, with the switches that they come from."""
+        links: dict[int, list[tuple[str, int]]] = defaultdict(list)
+        for cable in self.graph.cables:
+            if cable["lower"] >= len(self.graph.hosts):
+                links[cable["upper"]].append((f"{cable['name']}.up", cable["lower"]))
+                links[cable["lower"]].append((f"{cable['name']}.down", cable["upper"]))
+        return links
+
+    def _route(self, source: int, destination: int, way: _Way) -> Iterator[str]:
+        ends = f"src={self._quoted_names[source]} dst={self._quoted_names[destination]}"
+        links, through = way
+        parts = [links[0]]
+        for switch, link in zip(through, links[1:], strict=True):
+            parts += [_forwarding(switch), link] if switch in self.delayed else [link]
+        listed = "".join(f"<link_ctn id={quoteattr(part)}/>" for part in parts)
+        yield f'    <route {ends} symmetrical="NO">{listed}</route>'
+
+    @cached_property
+    def _quoted_names(self) -> dict[int, str]:
+        return {vertex: quoteattr(self.graph.name(vertex)) for vertex in self.vertices}
+
+
+def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
+    """Return what makes a host a smart switch: numbers in bytes and seconds, as in the paper."""
+    properties = {
+        "preset": switch["preset"],
+        "max_ports": switch["max_ports"],
+        "forwarding_latency": switch["forwarding_latency_s"],
+        "processing_latency": switch["processing_latency_s"],
+        "turnaround": switch["turnaround_s"],
+        "channels": switch["channels"],
+        "slots": switch["slots"],
+        "total_slots": switch["total_slots"],
+        "payload": switch["payload_bytes"],
+        "packet_overhead": switch["packet_overhead_bytes"],
+        "offload": _offload(switch["offload"]),
+        "offload_overhead": nic["offload_overhead_s"],
+        "message_gap": nic["message_gap_s"],
+        "offload_copy_rate": nic["offload_copy_rate_Bps"],
+    }
+    # What is empty, zero or infinite where that means "none" is left out.
+    optional = {"preset": "", "total_slots": 0, "offload_copy_rate": math.inf}
+    return {key: str(value) for key, value in properties.items() if optional.get(key) != value}
+
+
+def _offload(rows: "Sequence[Offload]") -> str:
+    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what it does, of what, with what."""
+    return "; ".join(
+        f"{row['collective']} {','.join(row['datatypes'])} {','.join(row['operations'])}"
+        for row in rows
+    )
+
+
+def _forwarding(switch: str) -> str:
+    return f"{switch}.forwarding"
+
+
+def _numbers(bandwidth: float, latency: float) -> str:
+    return f'bandwidth="{_number(bandwidth)}Bps" latency="{_number(latency)}s"'
+
+
+def _number(value: float) -> str:
+    """Return as few digits as tell it exactly."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _comment(text: str) -> str:
+    """Return it without what ends a comment."""
+    return text.replace("--", "- -")
