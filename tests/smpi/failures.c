@@ -1,0 +1,179 @@
+/* Ends in one of many wrong ways, after one good Allreduce: `failures HOW`. Rank 1 is the culprit. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { BUFFER = 8, EXIT_USAGE = 64 };
+
+static int send[BUFFER], receive[BUFFER];
+static double send_doubles[BUFFER], receive_doubles[BUFFER];
+
+/* ---- Ranks that do not call the same ---- */
+
+static void other_collective(int rank)
+{
+  if (rank == 1)
+    MPI_Barrier(MPI_COMM_WORLD);
+  else
+    MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void other_count(int rank)
+{
+  MPI_Allreduce(send, receive, rank == 1 ? 2 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void other_op(int rank)
+{
+  MPI_Allreduce(send, receive, 1, MPI_INT, rank == 1 ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void other_type(int rank)
+{
+  if (rank == 1)
+    MPI_Allreduce(send_doubles, receive_doubles, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  else
+    MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void other_root(int rank)
+{
+  MPI_Bcast(send, 1, MPI_INT, rank == 1, MPI_COMM_WORLD);
+}
+
+static void other_order_in_half(int rank)
+{
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+  if (rank == 1)
+    MPI_Barrier(half);
+  MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, half);
+  if (rank != 1)
+    MPI_Barrier(half);
+}
+
+/* ---- Ranks that wait for what never comes ---- */
+
+static void receive_without_send(int rank)
+{
+  if (rank == 1)
+    MPI_Recv(receive, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void skipped_allreduce(int rank)
+{
+  if (rank != 1)
+    MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void skipped_barrier(int rank)
+{
+  if (rank != 1)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 1 waits for a message that rank 0 would send after the Allreduce that waits for rank 1. */
+static void crossed(int rank)
+{
+  if (rank == 1)
+    MPI_Recv(receive, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0)
+    MPI_Send(send, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+}
+
+/* ---- Ranks that leave ---- */
+
+static void segmentation_fault(int rank)
+{
+  volatile int* nowhere = NULL;
+  if (rank == 1)
+    *nowhere = 1;
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void call_abort(int rank)
+{
+  if (rank == 1)
+    abort();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void call_exit(int rank)
+{
+  if (rank == 1)
+    exit(3);
+}
+
+static void call_exit_in_one_of_many(int rank)
+{
+  if (rank == 1)
+    exit(3);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void call_mpi_abort(int rank)
+{
+  if (rank == 1)
+    MPI_Abort(MPI_COMM_WORLD, 4);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Takes no simulated time and all of the wall time that there is. */
+static void run_for_ever(int rank)
+{
+  if (rank == 0) {
+    puts("running");
+    fflush(stdout);
+  }
+  while (1)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(int rank);
+} WAYS[] = {
+    {"other-collective", other_collective},
+    {"other-count", other_count},
+    {"other-op", other_op},
+    {"other-type", other_type},
+    {"other-root", other_root},
+    {"other-order-in-half", other_order_in_half},
+    {"receive-without-send", receive_without_send},
+    {"crossed", crossed},
+    {"skipped-allreduce", skipped_allreduce},
+    {"skipped-barrier", skipped_barrier},
+    {"segmentation-fault", segmentation_fault},
+    {"abort", call_abort},
+    {"exit", call_exit},
+    {"exit-while-others-wait", call_exit_in_one_of_many},
+    {"mpi-abort", call_mpi_abort},
+    {"run-for-ever", run_for_ever},
+};
+
+int main(int argc, char** argv)
+{
+  int rank;
+  const char* how = argc > 1 ? argv[1] : "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(how, "return") == 0) {
+    MPI_Finalize();
+    return rank == 1 ? 5 : 0;
+  }
+  for (size_t i = 0; i < COUNT_OF(WAYS); i++) {
+    if (strcmp(how, WAYS[i].name) == 0) {
+      WAYS[i].run(rank);
+      MPI_Finalize();
+      return 0;
+    }
+  }
+  fprintf(stderr, "failures: no such way: '%s'\n", how);
+  MPI_Finalize();
+  return EXIT_USAGE;
+}
