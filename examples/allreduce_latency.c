@@ -25,10 +25,10 @@ typedef struct {
   long sizes[MAX_SIZES];
 } Options;
 
-static const char *usage = "usage: allreduce_latency [MIN:MAX | SIZE,SIZE,... [ITERATIONS]]   (sizes in bytes, "
+static const char* usage = "usage: allreduce_latency [MIN:MAX | SIZE,SIZE,... [ITERATIONS]]   (sizes in bytes, "
                            "multiples of 4; at most 128 of them)\n";
 
-static int add_size(Options *options, long bytes)
+static int add_size(Options* options, long bytes)
 {
   if (bytes <= 0 || bytes % (long)sizeof(int) != 0 || options->n_sizes == MAX_SIZES)
     return 0;
@@ -36,9 +36,9 @@ static int add_size(Options *options, long bytes)
   return 1;
 }
 
-static int parse_range(Options *options, long first, const char *text)
+static int parse_range(Options* options, long first, const char* text)
 {
-  char *end;
+  char* end;
   long last = strtol(text, &end, 10);
   if (*end != '\0' || last < first)
     return 0;
@@ -48,9 +48,9 @@ static int parse_range(Options *options, long first, const char *text)
   return 1;
 }
 
-static int parse_sizes(Options *options, const char *text)
+static int parse_sizes(Options* options, const char* text)
 {
-  char *end;
+  char* end;
   long bytes = strtol(text, &end, 10);
   if (*end == ':')
     return parse_range(options, bytes, end + 1);
@@ -64,7 +64,7 @@ static int parse_sizes(Options *options, const char *text)
   return 0;
 }
 
-static int parse_options(Options *options, int argc, char **argv)
+static int parse_options(Options* options, int argc, char** argv)
 {
   options->iterations = argc > 2 ? atoi(argv[2]) : 10;
   options->n_sizes    = 0;
@@ -77,7 +77,7 @@ static int contribution(int rank, int i)
   return rank % 7 + i % 11 + 1;
 }
 
-static int count_wrong(const int *result, int count, int ranks)
+static int count_wrong(const int* result, int count, int ranks)
 {
   int rest = ranks % 7, wrong = 0;
   int sum_of_ranks = ranks / 7 * 21 + rest * (rest - 1) / 2 + ranks; /* of rank % 7 + 1 */
@@ -86,7 +86,7 @@ static int count_wrong(const int *result, int count, int ranks)
   return wrong;
 }
 
-static double time_per_call(const int *send, int *receive, int count, int iterations)
+static double time_per_call(const int* send, int* receive, int count, int iterations)
 {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -98,7 +98,7 @@ static double time_per_call(const int *send, int *receive, int count, int iterat
   return (MPI_Wtime() - start) / iterations;
 }
 
-static void print_line(const Options *options, long bytes, double seconds)
+static void print_line(const Options* options, long bytes, double seconds)
 {
   double sum = 0, max = 0;
   MPI_Reduce(&seconds, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -109,11 +109,11 @@ static void print_line(const Options *options, long bytes, double seconds)
   fflush(stdout);
 }
 
-static int measure(const Options *options, long bytes)
+static int measure(const Options* options, long bytes)
 {
   int count    = (int)(bytes / (long)sizeof(int));
-  int *send    = malloc((size_t)bytes);
-  int *receive = malloc((size_t)bytes);
+  int* send    = malloc((size_t)bytes);
+  int* receive = malloc((size_t)bytes);
   if (send == NULL || receive == NULL) {
     fprintf(stderr, "allreduce_latency: rank %d: no memory for 2 x %ld bytes\n", options->rank, bytes);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -131,7 +131,7 @@ static int measure(const Options *options, long bytes)
   return wrong;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
   Options options;
   int wrong = 0;
