@@ -39,8 +39,9 @@ would not accept.
 \b
 Examples:
   weft fabric new star --hosts 16 -o star.toml
-  weft fabric new star --hosts 8 --switch-preset l2 --latency 1us -o plain.toml
-  weft fabric new star --help
+  weft fabric new torus --dimensions 4,4,4,4 -o torus.toml
+  weft fabric new fat_tree --down 8,8 --up 1,4 --switch-preset l2 -o plain.toml
+  weft fabric new dragonfly --help
 """
 
 

@@ -6,7 +6,7 @@ switches, one a group, with the circles in a circle; hosts are outside of their 
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.fabric.graph import Bundle, Graph, Mark, in_levels
@@ -15,18 +15,40 @@ Point = tuple[float, float]
 
 HOSTS_ONE_BY_ONE = 64
 _FROM_SWITCH_TO_HOST = 0.85
-_HEIGHT_OF_GROUPS = 0.55
+_HEIGHT_OF_GROUPS = 0.5
+_ROOM_OF_HOST = 0.75
 _BETWEEN_CIRCLES = 1.4
 _TOP = math.pi / 2
 
 
 @dataclass(frozen=True)
 class Circle:
-    """A group of switches: its middle, its radius and its marks."""
+    """A group of switches around a centre; the first is where it turns to, as an angle."""
 
     centre: Point
     radius: float
+    turn: float
     marks: Sequence[int]
+
+    def switches(self) -> Iterator[tuple[int, float, Point]]:
+        """Yield each switch with its angle and its place."""
+        for position, mark in enumerate(self.marks):
+            angle = self.turn - self._step * position
+            yield mark, angle, _moved(self.centre, angle, self.radius)
+
+    def hosts(self, hosts_of: Mapping[int, list[int]]) -> Iterator[tuple[int, float, Point]]:
+        """Yield the hosts of each switch, side by side outside of it."""
+        distance = self.radius + _FROM_SWITCH_TO_HOST
+        for mark, middle, _ in self.switches():
+            hosts = hosts_of[mark]
+            step = min(self._step / max(1, len(hosts)), _ROOM_OF_HOST / distance)
+            for position, host in enumerate(hosts):
+                angle = middle - step * (position - (len(hosts) - 1) / 2)
+                yield host, angle, _moved(self.centre, angle, distance)
+
+    @property
+    def _step(self) -> float:
+        return 2 * math.pi / len(self.marks)
 
 
 @dataclass(frozen=True)
@@ -52,13 +74,13 @@ def lay_out(graph: Graph) -> Layout:
         places = _layers(marks, bundles)
         directions = [-_TOP if mark.switch is None else _TOP for mark in marks]
         return Layout(graph, marks, bundles, True, places, directions, [])
-    circles = _circles(graph, len(marks) - len(graph.switches))
+    hosts_of = _hosts_of(marks, bundles)
+    circles = _circles(graph, len(marks) - len(graph.switches), max(map(len, hosts_of.values())))
     places = [(0.0, 0.0)] * len(marks)
     directions = [0.0] * len(marks)
-    for number, circle in enumerate(circles):
-        turn = _angle(number, len(circles)) + math.pi if len(circles) > 1 else _TOP
-        _place_switches(places, directions, circle, turn)
-    _place_hosts(places, directions, _hosts_of(marks, bundles))
+    for circle in circles:
+        for k, direction, place in (*circle.switches(), *circle.hosts(hosts_of)):
+            places[k], directions[k] = place, direction
     return Layout(graph, marks, bundles, False, places, directions, circles)
 
 
@@ -88,40 +110,26 @@ def _mean(numbers: Sequence[float]) -> float:
     return round(sum(numbers) / len(numbers), 6) if numbers else 0.0
 
 
-def _circles(graph: Graph, first: int) -> list[Circle]:
-    """Give each group of switches, whose marks begin at `first`, a circle."""
+def _circles(graph: Graph, first: int, hosts: int) -> list[Circle]:
+    """Give each group of switches, whose marks begin at `first`, a circle.
+
+    Each switch has room for as many hosts. Several circles turn to their common middle.
+    """
     groups = graph.groups()
-    radii = [_radius(len(group)) for group in groups]
+    radii = [_radius(len(group), max(1.0, _ROOM_OF_HOST * hosts)) for group in groups]
     room = 2 * (max(radii) + _FROM_SWITCH_TO_HOST) + _BETWEEN_CIRCLES
-    distance = _radius(len(groups), room)
-    return [
-        Circle(
-            _moved((0.0, 0.0), _angle(number, len(groups)), distance),
-            radii[number],
-            [first + switch for switch in group],
-        )
-        for number, group in enumerate(groups)
-    ]
-
-
-def _place_switches(
-    places: list[Point], directions: list[float], circle: Circle, turn: float
-) -> None:
-    """Begin where it turns to, which is the middle where there are several circles."""
-    for position, mark in enumerate(circle.marks):
-        angle = turn + _angle(position, len(circle.marks)) - _TOP
-        directions[mark] = angle
-        places[mark] = _moved(circle.centre, angle, circle.radius)
+    circles = []
+    for number, group in enumerate(groups):
+        angle = _TOP - 2 * math.pi * number / len(groups)
+        centre = _moved((0.0, 0.0), angle, _radius(len(groups), room))
+        turn = angle + math.pi if len(groups) > 1 else _TOP
+        circles.append(Circle(centre, radii[number], turn, [first + switch for switch in group]))
+    return circles
 
 
 def _radius(count: int, room: float = 1.0) -> float:
     """Return the radius of a circle on which so many have that much room each."""
     return room / 2 / math.sin(math.pi / count) if count > 1 else 0.0
-
-
-def _angle(position: int, count: int) -> float:
-    """Begin at the top and go clockwise, as one reads a clock."""
-    return _TOP - 2 * math.pi * position / count
 
 
 def _moved(point: Point, angle: float, distance: float) -> Point:
@@ -138,14 +146,3 @@ def _hosts_of(marks: Sequence[Mark], bundles: Sequence[Bundle]) -> dict[int, lis
             seen.add(host)
             hosts[switch].append(host)
     return hosts
-
-
-def _place_hosts(
-    places: list[Point], directions: list[float], hosts_of: dict[int, list[int]]
-) -> None:
-    for switch, hosts in hosts_of.items():
-        spread = min(0.5, 1.2 / len(hosts))
-        for position, host in enumerate(hosts):
-            angle = directions[switch] - spread * (position - (len(hosts) - 1) / 2)
-            directions[host] = angle
-            places[host] = _moved(places[switch], angle, _FROM_SWITCH_TO_HOST)

@@ -132,7 +132,8 @@ def _of_option(message: str, path: Path) -> str:
 def _fabric_table(template: Template, topology: "Topology") -> Iterator[str]:
     said = ", ".join(f"{key} {' '.join(values)}" for key, values in template.options.items())
     description = _shortened(f"{topology['kind']}: {said}").encode(errors="replace").decode()
-    yield "# `weft fabric show`, `check` and `plot` take this file."
+    yield "# `weft fabric show`, `check` and `plot` take this file; `weft fabric options` lists all"
+    yield "# that it can say."
     yield "[fabric]"
     yield f"name = {_quoted('name', template.name)}"
     yield f"description = {_quoted('description', description)}"
@@ -192,8 +193,9 @@ def _line(option: "Option", text: str, said_as: str | None = None) -> str:
 
 def _device_table(device: str, preset: str) -> Iterator[str]:
     table = _schema(device)
+    keys = (option["key"] for option in table["options"] if option["key"] != "preset")
     yield f"# {sentence(table['meaning'])} What differs from the preset can be given here:"
-    yield from _listed(option["key"] for option in table["options"])
+    yield from _listed(keys)
     yield f"[{device}]"
     yield f"preset = {_quoted('preset', preset)}"
 

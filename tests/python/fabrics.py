@@ -1,0 +1,49 @@
+"""Fabrics for tests: one of 16 hosts for each topology, and files of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from weft import _core
+from weft.fabric.template import Template, write
+
+HOSTS = 16
+NAMES = ",".join(f"h{number:x}" for number in range(HOSTS))
+SMALL: dict[str, dict[str, Sequence[str]]] = {
+    "star": {"hosts": ["16"]},
+    "fat_tree": {"down": ["4,4"], "up": ["1,2"], "cables": ["1,2"]},
+    "dragonfly": {"groups": ["4"], "routers": ["2"], "hosts": ["2"]},
+    "torus": {"dimensions": ["4,4"]},
+    "mesh": {"dimensions": ["4,2"], "hosts_per_switch": ["2"], "cables": ["3"]},
+    "custom": {
+        "hosts": [NAMES],
+        "switches": ["left,right"],
+        "cables": [
+            *(f"{name},{'left' if name < 'h8' else 'right'}" for name in NAMES.split(",")),
+            "left,right:count=2",
+        ],
+    },
+}
+LARGE = {
+    "fat_tree": {"down": ["8,8,16"], "up": ["1,8,8"]},
+    "dragonfly": {"groups": ["16"], "routers": ["16"], "hosts": ["4"]},
+    "torus": {"dimensions": ["4,4,4,4"], "hosts_per_switch": ["4"]},
+}
+
+
+def template(kind: str, options: dict[str, Sequence[str]] | None = None) -> Template:
+    """What `weft fabric new KIND` writes."""
+    return Template(topology=kind, options=SMALL[kind] if options is None else options, name=kind)
+
+
+def make(directory: Path, kind: str, options: dict[str, Sequence[str]] | None = None) -> Path:
+    """Write such a file."""
+    path = directory / f"{kind}.toml"
+    write(template(kind, options), path, force=True)
+    return path
+
+
+def load(
+    directory: Path, kind: str, options: dict[str, Sequence[str]] | None = None
+) -> _core.Fabric:
+    """Return such a fabric."""
+    return _core.load_fabric(str(make(directory, kind, options)))

@@ -1,0 +1,171 @@
+"""New fabric files: what the registry of topologies says, and what users say wrong."""
+
+import os
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from fabrics import HOSTS, SMALL, make, template
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft import _core
+from weft.cli.fabric_new import new
+from weft.errors import WeftError
+from weft.fabric.template import DEFAULT_PRESETS, DEVICES, Template, option_name, render, write
+
+KINDS = [row["kind"] for row in _core.topologies()]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> str:
+    """Run `weft fabric new` and return what it says; its errors are exceptions."""
+    result = CliRunner().invoke(new, arguments, standalone_mode=False, catch_exceptions=False)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises((WeftError, click.ClickException)) as error:
+        run(*arguments)
+    failure = error.value
+    return failure.format_message() if isinstance(failure, click.ClickException) else str(failure)
+
+
+# ---- Files ----
+
+
+def test_there_is_a_sample_of_every_topology() -> None:
+    assert set(SMALL) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_file_is_the_fabric_that_was_asked_for(tmp_path: Path, kind: str) -> None:
+    fabric = _core.load_fabric(str(make(tmp_path, kind)))
+    assert (fabric.name, fabric.topology, len(fabric.hosts)) == (kind, kind, HOSTS)
+    assert [fabric.host["preset"], fabric.nic["preset"]] == ["xeon-8360", "connectx-6-dx"]
+    assert {switch["preset"] for switch in fabric.switches} == {"tofino"}
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {12.5e9}
+    fabric.check()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_comments_say_what_each_key_means(kind: str) -> None:
+    text = render(template(kind)).casefold()
+    for row in _core.topologies():
+        if row["kind"] == kind:
+            for option in row["options"]:
+                assert option["meaning"].casefold().rstrip(".") in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_options_reach_the_file(here: Path, kind: str) -> None:
+    options = [
+        part
+        for key, values in SMALL[kind].items()
+        for value in values
+        for part in (option_name(key), value)
+    ]
+    said = run(
+        *(kind, *options, "-o", "x.toml", "--name", "other", "--bandwidth", "40Gbps"),
+        *("--latency", "2us", "--switch-preset", "l2"),
+    )
+    fabric = _core.load_fabric("x.toml")
+    assert said.startswith(f"x.toml: {HOSTS} hosts, ")
+    assert fabric.name == "other"
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {5e9}
+    assert {cable["latency_s"] for cable in fabric.cables()} == {2e-6}
+    assert {switch["preset"] for switch in fabric.switches} == {"l2"}
+
+
+def test_the_name_is_that_of_the_file(here: Path) -> None:
+    run("star", "--hosts", "3", "-o", "my-star.toml")
+    assert _core.load_fabric("my-star.toml").name == "my-star"
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
+def test_any_name_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    path = tmp_path_factory.mktemp("names") / "x.toml"
+    write(Template(topology="star", options={"hosts": ["2"]}, name=name), path)
+    assert _core.load_fabric(str(path)).name == name
+
+
+def test_a_file_is_replaced_only_when_that_is_asked_for(here: Path) -> None:
+    Path("x.toml").write_text("mine")
+    message = "-o: x.toml exists; choose another name, or take --force to replace it"
+    assert refused("star", "--hosts", "4", "-o", "x.toml") == message
+    assert Path("x.toml").read_text() == "mine"
+    run("star", "--hosts", "4", "-o", "x.toml", "--force")
+    assert len(_core.load_fabric("x.toml").hosts) == 4
+
+
+def test_default_presets_exist() -> None:
+    for device in DEVICES:
+        assert DEFAULT_PRESETS[device] in _core.list_presets(device)
+
+
+# ---- Help ----
+
+
+def test_the_help_lists_every_topology_with_its_keys() -> None:
+    text = re.sub(r"\s+", " ", run("--help"))
+    for row in _core.topologies():
+        assert f" {row['kind']}: {row['meaning']}" in text
+        for option in row["options"]:
+            if "." not in option["key"]:
+                assert f"{option_name(option['key'])} " in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_keys_of_a_topology_are_no_options_of_all(kind: str) -> None:
+    command = new.get_command(click.Context(new), kind)
+    assert command is not None
+    names = [name for parameter in command.params for name in parameter.opts]
+    assert len(names) == len(set(names))
+
+
+# ---- Mistakes: one message that names the option, and no file ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("toruss", "KIND: found 'toruss'; did you mean torus?"),
+        ("ring -o x", "KIND: found 'ring'; allowed are star, fat_tree, "),
+        ("star -o x", "Missing option '--hosts'"),
+        ("star --hosts 4", "Missing option '-o'"),
+        ("star --hosts four -o x", "--hosts: found 'four'; write a whole number"),
+        ("star --hosts 0 -o x", "--hosts: found 0; allowed: more than zero"),
+        ("star --hosts 99999999999 -o x", "--hosts: found 99999999999; allowed: "),
+        ("star --hosts 65 -o x", "--switch-preset: the topology has 65 hosts, and all switches"),
+        ("star --hosts 4 --bandwidth 100 -o x", '--bandwidth: found "100"; allowed: a bandwidth'),
+        ("star --hosts 4 --latency -1us -o x", '--latency: found "-1us"; allowed: zero or more'),
+        ("star --hosts 4 --switch-preset tofin -o x", "Invalid value for '--switch-preset'"),
+        ("star --hosts 4 --name= -o x", '--name: found ""; allowed: '),
+        ("star --hosts 4 -o no/x", "-o: cannot write no/x: there is no directory "),
+        ("star --hosts 4 -o .", "-o: . is a directory; name a file in it"),
+        ("torus --dimensions 4,x -o x", "--dimensions: found '4,x'; write whole numbers with "),
+        ("torus --dimensions 4,1 -o x", "--dimensions: found a size of 1; allowed: at least 2 "),
+        ("fat_tree --down 4,4 --up 1 -o x", "--up: found 1 values; allowed: as many as in "),
+        ("custom --hosts a,,b --switches s --cables a,s -o x", "--hosts: found 'a,,b'; write "),
+        (
+            "custom --hosts a,b --switches s --cables a,s --cables b -o x",
+            "--cables: between: found 1 ",
+        ),
+        (
+            "custom --hosts a --switches s --cables a,s:cont=2 -o x",
+            "--cables: found 'a,s:cont=2'; write BETWEEN[:count=INTEGER], with the keys between, ",
+        ),
+    ],
+)
+def test_mistakes_are_told_of_the_option(here: Path, arguments: str, message: str) -> None:
+    assert refused(*arguments.split()).startswith(message)
+    assert os.listdir(here) == []
