@@ -1,0 +1,307 @@
+#include "smart_switch/switch_model.hpp"
+
+#include "base/share.hpp"
+#include "base/test_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+// ---- What is read
+
+const std::string SWITCH  = R"([switch]
+max_ports = 8
+forwarding_latency = "0.25us"
+)";
+const std::string SLOTS   = R"(channels = 2
+slots = 4
+payload = "100B"
+packet_overhead = "25B"
+)";
+const std::string OFFLOAD = R"([[switch.offload]]
+collective = "allreduce"
+datatypes = ["MPI_INT"]
+operations = ["MPI_SUM"]
+)";
+
+SwitchModel read_text(const std::string& text)
+{
+  return read_switch(OptionTable::read_file(TestFile(text).path()).table("switch"));
+}
+
+std::string switch_message(const std::string& text)
+{
+  return message_about(text,
+                       [](const std::string& path) { read_switch(OptionTable::read_file(path).table("switch")); });
+}
+
+TEST(Switch, ThatOnlyForwardsNeedsNoSlots)
+{
+  const SwitchModel model = read_text(SWITCH);
+  EXPECT_FALSE(model.smart());
+  EXPECT_EQ(model.max_ports, 8);
+  EXPECT_EQ(model.forwarding_latency, Seconds(0.25e-6));
+}
+
+TEST(Switch, IsSmartWhenItOffloads)
+{
+  const SwitchModel model = read_text(SWITCH + SLOTS + OFFLOAD);
+  EXPECT_TRUE(model.smart());
+  EXPECT_EQ(model.window(), Bytes(400));
+  ASSERT_EQ(model.capabilities.size(), 1);
+  EXPECT_EQ(model.capabilities.front().collective, "allreduce");
+}
+
+TEST(Switch, ThatIsSmartNeedsSlots)
+{
+  const std::string message =
+      "FILE: [switch] offload: a smart switch needs channels, slots and payload as well; give them, or name a preset";
+  EXPECT_EQ(switch_message(SWITCH + OFFLOAD), message);
+  for (const std::string line : {"channels = 2\n", "slots = 4\n", "payload = \"100B\"\n"}) {
+    std::string without = SLOTS;
+    EXPECT_EQ(switch_message(SWITCH + without.erase(without.find(line), line.size()) + OFFLOAD), message) << line;
+  }
+}
+
+TEST(Switch, CannotPromiseMoreSlotsThanItHas)
+{
+  EXPECT_EQ(switch_message(SWITCH + SLOTS + "total_slots = 8\n" + OFFLOAD), "");
+  EXPECT_EQ(switch_message(SWITCH + SLOTS + "total_slots = 7\n" + OFFLOAD),
+            "FILE: [switch] slots: 2 channels of 4 slots need 8, and the switch has 7 (total_slots); take fewer "
+            "channels or slots");
+  EXPECT_EQ(switch_message("[switch]\npreset = 'tofino'\nchannels = 2147483647\n"),
+            "FILE: [switch] slots: 2147483647 channels of 256 slots need 549755813632, and the switch has 16384 "
+            "(total_slots); take fewer channels or slots");
+}
+
+TEST(Switch, LosesItsPresetsAbilitiesForItsOwn)
+{
+  EXPECT_FALSE(read_text("[switch]\npreset = 'tofino'\noffload = []\n").smart());
+  const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\ncollective = 'allreduce'\n"
+                                      "datatypes = ['MPI_FLOAT', 'MPI_DOUBLE']\noperations = ['MPI_MAX']\n");
+  ASSERT_EQ(model.capabilities.size(), 1);
+  EXPECT_EQ(model.capabilities.front().datatypes, (std::vector<std::string>{"MPI_FLOAT", "MPI_DOUBLE"}));
+  EXPECT_EQ(model.slots, 256);
+}
+
+TEST(Switch, OffloadTablesAreChecked)
+{
+  const auto offload = [](const std::string& lines) {
+    return switch_message("[switch]\npreset = 'tofino'\n[[switch.offload]]\n" + lines);
+  };
+  EXPECT_EQ(offload("collective = 'barrier'\ndatatypes = ['MPI_INT']\noperations = ['MPI_SUM']\n"),
+            "FILE: [switch.offload] collective: found \"barrier\"; allowed: allreduce");
+  EXPECT_EQ(offload("collective = 'allreduce'\noperations = ['MPI_SUM']\n"),
+            "FILE: [switch.offload] datatypes: is missing; it says: MPI's names of the datatypes that it does it on");
+  EXPECT_EQ(offload("collective = 'allreduce'\ndatatype = ['MPI_INT']\noperations = ['MPI_SUM']\n"),
+            "FILE: [switch.offload] datatype: unknown key; did you mean \"datatypes\"? allowed: collective, datatypes, "
+            "operations");
+  EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = []\noperations = ['MPI_SUM']\n"),
+            "FILE: [switch.offload] datatypes: found []; allowed: a list of texts, as [\"MPI_INT\"]");
+  EXPECT_EQ(switch_message("[switch]\npreset = 'tofino'\noffload = 'allreduce'\n"),
+            "FILE: [switch] offload: found \"allreduce\"; allowed: tables, each written as [[switch.offload]]");
+}
+
+TEST(Switch, ExceptionsStartFromTheStandard)
+{
+  const SwitchModel standard = read_text(SWITCH + SLOTS + OFFLOAD);
+  const auto exception       = [&](const std::string& lines) {
+    const OptionTable file = OptionTable::read_file(TestFile("[[switches]]\nmatch = 'x'\n" + lines).path());
+    return read_switch(file.tables("switches").front(), standard, {"match"});
+  };
+  EXPECT_EQ(exception("slots = 9\n").window(), Bytes(900));
+  EXPECT_TRUE(exception("slots = 9\n").smart());
+  EXPECT_EQ(exception("preset = 'l2'\n").max_ports, 64);
+  EXPECT_FALSE(exception("preset = 'l2'\n").smart());
+  EXPECT_EQ(message_of([&] { exception("total_slots = 1\n"); }).find("need 8") == std::string::npos, false);
+}
+
+TEST(Switch, ShippedPresetsAreComplete)
+{
+  for (const std::string& name : list_shared("presets/switch")) {
+    const SwitchModel model = read_text("[switch]\npreset = '" + name + "'\n");
+    EXPECT_EQ(model.preset, name);
+    EXPECT_GT(model.max_ports, 0);
+    const std::optional<SwitchModel> found = find_switch_preset(name);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->preset, name);
+    EXPECT_EQ(found->smart(), model.smart());
+  }
+  EXPECT_FALSE(find_switch_preset("no such switch"));
+}
+
+TEST(Switch, TofinoHasTheWindowOfMpitofino)
+{
+  const SwitchModel tofino = *find_switch_preset("tofino");
+  EXPECT_EQ(tofino.window(), Bytes(65536));
+  EXPECT_EQ(tofino.channels, 64);
+  EXPECT_EQ(tofino.packet_overhead, Bytes(82));
+  EXPECT_EQ(tofino.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::none);
+}
+
+// ---- What it can do
+
+TEST(Lacks, NamesTheFirstThingThatIsMissing)
+{
+  SwitchModel model;
+  EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::collective);
+  model.capabilities = {{"allreduce", {"MPI_INT", "MPI_LONG"}, {"MPI_SUM"}}};
+  EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::none);
+  EXPECT_EQ(model.lacks("allreduce", "MPI_LONG", "MPI_SUM"), Unsupported::none);
+  EXPECT_EQ(model.lacks("allreduce", "MPI_LONG", "MPI_MAX"), Unsupported::operation);
+  EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_SUM"), Unsupported::datatype);
+  EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_MAX"), Unsupported::datatype);
+  EXPECT_EQ(model.lacks("reduce", "MPI_INT", "MPI_SUM"), Unsupported::collective);
+  EXPECT_EQ(model.lacks("allreduce", "", "MPI_SUM"), Unsupported::datatype);
+}
+
+TEST(Lacks, DoesNotMixRows)
+{
+  SwitchModel model;
+  model.capabilities = {{"allreduce", {"MPI_INT"}, {"MPI_SUM"}}, {"allreduce", {"MPI_FLOAT"}, {"MPI_MAX"}}};
+  EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_MAX"), Unsupported::none);
+  // The nearest row counts, wherever it stands.
+  EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_MAX"), Unsupported::operation);
+  EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_SUM"), Unsupported::operation);
+  EXPECT_EQ(model.lacks("allreduce", "MPI_CHAR", "MPI_SUM"), Unsupported::datatype);
+}
+
+// ---- How long it takes: packets of 100 B payload and 25 B overhead, 4 slots
+
+SwitchModel small()
+{
+  SwitchModel model;
+  model.slots           = 4;
+  model.payload         = Bytes(100);
+  model.packet_overhead = Bytes(25);
+  return model;
+}
+
+TEST(PacketTrain, CutsAMessageIntoPackets)
+{
+  const SwitchModel model = small();
+  const auto expect       = [&](double message, std::int64_t packets, double wire, std::int64_t slots) {
+    const PacketTrain train = packet_train(model, Bytes(message));
+    EXPECT_EQ(train.packets, packets) << message;
+    EXPECT_EQ(train.wire, Bytes(wire)) << message;
+    EXPECT_EQ(train.slots, slots) << message;
+  };
+  expect(0, 0, 0, 0);
+  expect(1, 1, 26, 1);
+  expect(100, 1, 125, 1);
+  expect(101, 2, 151, 2);
+  expect(400, 4, 500, 4);
+  expect(401, 5, 526, 4);
+  expect(1e9, 10'000'000, 1.25e9, 4);
+}
+
+TEST(StreamingTime, IsTheWireTimeWhileSlotsAreFree)
+{
+  const SwitchModel model = small();
+  const BytesPerSecond line(1000);
+  const Seconds turnaround(10);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(1), line, turnaround).value(), 0.026);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(100), line, turnaround).value(), 0.125);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(399), line, turnaround).value(), 0.499);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(400), line, turnaround).value(), 0.5);
+}
+
+TEST(StreamingTime, WaitsATurnaroundForEachWindowBefore)
+{
+  const SwitchModel model = small();
+  const BytesPerSecond line(1000);
+  const Seconds turnaround(10);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(401), line, turnaround).value(), 10 + 0.026);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(800), line, turnaround).value(), 10 + 0.5);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(801), line, turnaround).value(), 20 + 0.026);
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(400e6), line, turnaround).value(), 999'999 * 10 + 0.5);
+}
+
+TEST(StreamingTime, IsTheWireTimeWhereTheLinkIsSlowerThanTheTurnaround)
+{
+  const SwitchModel model = small();
+  const BytesPerSecond line(1000);
+  for (const double turnaround : {0.0, 0.25, 0.5})
+    EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(801), line, Seconds(turnaround)).value(), 1.026) << turnaround;
+  EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(801), line, Seconds(0.75)).value(), 1.526);
+}
+
+/** Switches and messages of every size, the same in every run. */
+class RandomSizes : public testing::Test {
+protected:
+  std::mt19937 random{20240229};
+  SwitchModel model;
+  BytesPerSecond line;
+  Seconds turnaround;
+
+  int below(int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); }
+  /** 1 to about a million, small ones as often as large ones. */
+  Bytes size() { return Bytes(std::ceil(std::exp2(below(20'000) / 1000.0))); }
+  void draw()
+  {
+    model.slots           = 1 + below(512);
+    model.payload         = Bytes(1 + below(4096));
+    model.packet_overhead = Bytes(below(100));
+    line                  = BytesPerSecond(1e6 * (1 + below(100'000)));
+    turnaround            = Seconds(1e-9 * below(100'000));
+  }
+  Seconds time(Bytes message) { return streaming_time(model, message, line, turnaround); }
+};
+
+constexpr int DRAWS = 2000;
+
+TEST_F(RandomSizes, LongerMessagesNeverTakeLess)
+{
+  for (int i = 0; i < DRAWS; ++i) {
+    draw();
+    const Bytes one   = size();
+    const Bytes other = size();
+    EXPECT_LE(time(std::min(one, other)).value(), time(std::max(one, other)).value() * (1 + 1e-12));
+    EXPECT_LT(time(one), time(one + Bytes(1)));
+  }
+}
+
+TEST_F(RandomSizes, NoMessageIsFasterThanTheLine)
+{
+  for (int i = 0; i < DRAWS; ++i) {
+    draw();
+    const Bytes message     = size();
+    const double efficiency = model.payload / (model.payload + model.packet_overhead);
+    EXPECT_GE(time(message).value(), (message / line).value() / efficiency * (1 - 1e-12));
+  }
+}
+
+TEST_F(RandomSizes, NoMessageIsFasterThanAWindowATurnaround)
+{
+  for (int i = 0; i < DRAWS; ++i) {
+    draw();
+    const Bytes message  = size();
+    const double windows = std::ceil(message / model.window());
+    EXPECT_GE(time(message).value(), (windows - 1) * turnaround.value());
+    // ... and none waits for more than each.
+    EXPECT_LE(time(message).value(),
+              ((packet_train(model, message).wire / line).value() + windows * turnaround.value()) * (1 + 1e-12));
+  }
+}
+
+TEST_F(RandomSizes, PacketsCarryTheMessageAndNoMore)
+{
+  for (int i = 0; i < DRAWS; ++i) {
+    draw();
+    const Bytes message     = size();
+    const PacketTrain train = packet_train(model, message);
+    const double packets    = static_cast<double>(train.packets);
+    EXPECT_GE(model.payload * packets, message);
+    EXPECT_LT(model.payload * (packets - 1), message);
+    EXPECT_EQ(train.wire, message + model.packet_overhead * packets);
+    EXPECT_EQ(train.slots, std::min<std::int64_t>(train.packets, model.slots));
+  }
+}
+
+} // namespace
+} // namespace weft
