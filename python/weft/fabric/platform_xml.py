@@ -226,7 +226,11 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
     }
     # What is empty, zero or infinite where that means "none" is left out.
     optional = {"preset": "", "total_slots": 0, "offload_copy_rate": math.inf}
-    return {key: str(value) for key, value in properties.items() if optional.get(key) != value}
+    return {
+        key: _number(value) if isinstance(value, float) else str(value)
+        for key, value in properties.items()
+        if optional.get(key) != value
+    }
 
 
 def _offload(rows: "Sequence[Offload]") -> str:
