@@ -168,6 +168,15 @@ def test_a_picture_shows_something(tmp_path: Path, kind: str) -> None:
     assert share(tmp_path / "x.png", SMART) > 0.0005
 
 
+def test_a_picture_without_width_shows_its_cables(tmp_path: Path) -> None:
+    """All in one column; and a cable that is listed the other way round is beside the first."""
+    cables = ["a,x", "b,y", "x,y", "y,x"]
+    fabric = load(tmp_path, "custom", {"hosts": ["a,b"], "switches": ["x,y"], "cables": cables})
+    assert [bundle.parallel for bundle in lay_out(Graph(fabric)).bundles] == [1, 1, 2]
+    picture.plot(fabric, tmp_path / "x.png")
+    assert share(tmp_path / "x.png", to_rgb(picture._CABLE)) > 0.001
+
+
 @pytest.mark.parametrize("kind", ["fat_tree", "torus"])
 def test_a_picture_of_1024_hosts_shows_all_switches(tmp_path: Path, kind: str) -> None:
     picture.plot(load(tmp_path, kind, LARGE[kind]), tmp_path / "x.png")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HOST_LEVEL = 0
 _ONE_GROUP = 40
+_TRY_ALL = 500
 _TORN = 2.0
 _UNEVEN = 0.05
 
@@ -71,9 +72,9 @@ class Graph:
     def neighbours(self) -> list[list[int]]:
         """The vertices next to each, in rising order, each once."""
         sets: list[set[int]] = [set() for _ in range(len(self.hosts) + len(self.switches))]
-        for cable in self.cables:
-            sets[cable["lower"]].add(cable["upper"])
-            sets[cable["upper"]].add(cable["lower"])
+        for one, other in self._ends:
+            sets[one].add(other)
+            sets[other].add(one)
         return [sorted(one) for one in sets]
 
     @cached_property
@@ -93,8 +94,7 @@ class Graph:
     @property
     def layered(self) -> bool:
         """Whether every cable goes from one level to the next."""
-        ends = ((cable["lower"], cable["upper"]) for cable in self.cables)
-        return all(abs(self.levels[a] - self.levels[b]) == 1 for a, b in ends)
+        return all(abs(self.levels[a] - self.levels[b]) == 1 for a, b in self._ends)
 
     def marks(self, hosts_one_by_one: int) -> list[Mark]:
         """Return hosts and switches in their order; more hosts than that are put together."""
@@ -117,16 +117,20 @@ class Graph:
         mark_of = {vertex: k for k, mark in enumerate(marks) for vertex in mark.vertices}
         between: dict[tuple[int, int], list[int]] = defaultdict(list)
         parallel: dict[tuple[int, int], int] = defaultdict(int)
-        for number, cable in enumerate(self.cables):
-            between[mark_of[cable["lower"]], mark_of[cable["upper"]]].append(number)
-            parallel[cable["lower"], cable["upper"]] += 1
+        for number, (one, other) in enumerate(self._ends):
+            a, b = sorted((mark_of[one], mark_of[other]))
+            between[a, b].append(number)
+            parallel[one, other] += 1
         return [
-            Bundle(ends, tuple(cables), max(parallel[self._ends(number)] for number in cables))
+            Bundle(ends, tuple(cables), max(parallel[self._ends[number]] for number in cables))
             for ends, cables in between.items()
         ]
 
-    def _ends(self, cable: int) -> tuple[int, int]:
-        return self.cables[cable]["lower"], self.cables[cable]["upper"]
+    @cached_property
+    def _ends(self) -> list[tuple[int, int]]:
+        """The vertices of each cable, the lower number first."""
+        pairs = ((cable["lower"], cable["upper"]) for cable in self.cables)
+        return [(min(pair), max(pair)) for pair in pairs]
 
     def groups(self) -> list[range]:
         """Return the switches, numbered from 0, in blocks that belong together.
@@ -137,15 +141,14 @@ class Graph:
         inside or all outside; and about as many blocks as there are switches in each.
         """
         count = len(self.switches)
-        sizes = [count] if count <= _ONE_GROUP else range(2, count // 2 + 1)
+        sizes = [count] if count <= _ONE_GROUP else [*_block_sizes(count)]
         best = max(sizes, key=lambda size: (self._quality(size), -size))
         return [range(first, min(first + best, count)) for first in range(0, count, best)]
 
     @cached_property
     def _switch_cables(self) -> list[tuple[int, int]]:
         hosts = len(self.hosts)
-        ends = (self._ends(number) for number in range(len(self.cables)))
-        return [(a - hosts, b - hosts) for a, b in ends if min(a, b) >= hosts]
+        return [(a - hosts, b - hosts) for a, b in self._ends if a >= hosts]
 
     def _quality(self, size: int) -> float:
         if not self._switch_cables:
@@ -153,7 +156,7 @@ class Graph:
         inside_of: dict[int, list[bool]] = defaultdict(list)
         ends_in: dict[int, int] = defaultdict(int)
         for a, b in self._switch_cables:
-            inside_of[abs(a - b)].append(a // size == b // size)
+            inside_of[b - a].append(a // size == b // size)
             ends_in[a // size] += 1
             ends_in[b // size] += 1
         count = len(self._switch_cables)
@@ -162,6 +165,15 @@ class Graph:
         torn = sum(min(sum(one), len(one) - sum(one)) for one in inside_of.values()) / count
         uneven = abs(math.log(size**2 / len(self.switches)))
         return round(inside - random - _TORN * torn - _UNEVEN * uneven, 9)
+
+
+def _block_sizes(count: int) -> Iterator[int]:
+    """Yield the sizes worth a try: all, or of very many switches those that leave no rest."""
+    for size in range(2, count // 2 + 1):
+        if count <= _TRY_ALL or count % size == 0:
+            yield size
+    if count > _TRY_ALL:
+        yield count
 
 
 def in_levels(marks: Sequence[Mark]) -> Iterator[list[int]]:

@@ -72,9 +72,7 @@ class _Picture:
         figure = Figure(figsize=self._inches, layout="constrained")
         axes = figure.add_subplot()
         axes.set_axis_off()
-        axes.margins(0.02)
-        if not self.layout.layered:
-            axes.set_aspect("equal")
+        self._set_limits(axes)
         self._draw_cables(axes)
         self._draw_marks(axes)
         self._draw_names(axes)
@@ -83,6 +81,15 @@ class _Picture:
             self._draw_scales(figure, axes, self.traffic)
         self._draw_legend(figure)
         return figure
+
+    def _set_limits(self, axes: "Axes") -> None:
+        """Leave half a unit around the marks, above and below a layered picture less."""
+        xs, ys = zip(*self.layout.places, strict=True)
+        around = 0.05 if self.layout.layered else 0.5
+        axes.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
+        axes.set_ylim(min(ys) - around, max(ys) + around)
+        if not self.layout.layered:
+            axes.set_aspect("equal")
 
     # ---- Sizes -----------------------------------------------------------------------------------
 
@@ -128,8 +135,7 @@ class _Picture:
             capstyle="round",
             zorder=1,
         )
-        axes.add_collection(lines)
-        axes.autoscale_view()
+        axes.add_collection(lines, autolim=False)
 
     def _load(self, bundle: "Bundle") -> float:
         return self.traffic.utilisation(bundle.cables) if self.traffic else 0.0
