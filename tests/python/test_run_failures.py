@@ -33,8 +33,8 @@ def mismatch(where: str, number: int, *calls: str) -> Failure:
 
 
 def ended(call: str) -> Failure:
-    says = f"rank 0 called {call} as collective number 2, and rank 1 has ended without it"
-    return Failure(1, "mismatch", (WORLD, says, RULE))
+    says = f" called {call} as collective number 2, and rank 1 has ended without it"
+    return Failure(1, "mismatch", (f"{WORLD}, rank ", says, RULE))
 
 
 FAILURES = {
@@ -66,6 +66,7 @@ FAILURES = {
         HALF, 1, f"rank 0 called {INT_SUM}", "rank 1 called MPI_Barrier()"
     ),
     "skipped-allreduce": ended(INT_SUM),
+    "late-allreduce": ended(INT_SUM),
     "skipped-barrier": ended("MPI_Barrier()"),
     "receive-without-send": Failure(
         1,
@@ -145,7 +146,14 @@ def test_a_failure_is_one_message_a_status_and_a_record(
 @pytest.mark.parametrize("offload", ["message", "off"])
 @pytest.mark.parametrize(
     "way",
-    ["other-collective", "other-count", "skipped-allreduce", "receive-without-send", "crossed"],
+    [
+        "other-collective",
+        "other-count",
+        "skipped-allreduce",
+        "late-allreduce",
+        "receive-without-send",
+        "crossed",
+    ],
 )
 def test_it_is_the_same_failure_however_it_is_offloaded(
     program: Program, place: Place, way: str, offload: str

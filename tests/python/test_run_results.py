@@ -172,6 +172,12 @@ def test_a_switch_ends_its_work_for_a_communicator_with_it(run: Run) -> None:
     )
 
 
+def test_a_rank_may_end_after_its_part_of_a_call(run: Run) -> None:
+    result = run("leaver.c")
+    assert result.lines == [f"rank {rank}: 42" for rank in range(4)]
+    assert result.row()["calls"] == 2
+
+
 # ---- Calls without data ----
 
 # SMPI's own algorithms crash of these, of MPI_Allreduce for instance on 2 to 5 ranks.

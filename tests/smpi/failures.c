@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -67,6 +68,15 @@ static void skipped_allreduce(int rank)
 {
   if (rank != 1)
     MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* As above, but rank 1 has ended long before. */
+static void late_allreduce(int rank)
+{
+  if (rank != 1) {
+    usleep(100);
+    MPI_Allreduce(send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
 }
 
 static void skipped_barrier(int rank)
@@ -146,6 +156,7 @@ static const struct {
     {"receive-without-send", receive_without_send},
     {"crossed", crossed},
     {"skipped-allreduce", skipped_allreduce},
+    {"late-allreduce", late_allreduce},
     {"skipped-barrier", skipped_barrier},
     {"segmentation-fault", segmentation_fault},
     {"abort", call_abort},
