@@ -1,6 +1,7 @@
 #include "collective/reduction_tree.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -161,7 +162,7 @@ public:
 
   ReductionTree make()
   {
-    Seconds shortest;
+    Seconds shortest{std::numeric_limits<double>::infinity()};
     for (const Node& node : nodes_) {
       const int above = node.parent < 0 ? -1 : owner_[static_cast<std::size_t>(node.parent)];
       if (above >= 0)
@@ -202,8 +203,7 @@ private:
         trip += fabric_.model_at(at->vertex).forwarding_latency * 2.0;
       at = &nodes_[static_cast<std::size_t>(at->parent)];
     }
-    if (shortest == Seconds() || trip < shortest)
-      shortest = trip;
+    shortest = std::min(shortest, trip);
   }
 };
 
