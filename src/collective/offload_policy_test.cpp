@@ -1,0 +1,112 @@
+#include "collective/offload_policy.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+SwitchModel int_sums()
+{
+  SwitchModel model;
+  model.capabilities = {{"allreduce", {"MPI_INT"}, {"MPI_SUM"}}};
+  return model;
+}
+
+Fallback decide(const CollectiveCall& call, int ranks = 4, Granularity granularity = Granularity::stream)
+{
+  return decide_call(granularity, int_sums(), call, ranks);
+}
+
+const CollectiveCall SUPPORTED{"allreduce", "MPI_INT", "MPI_SUM", Bytes(4)};
+
+TEST(Policy, OffloadsWhatTheSwitchCanDo)
+{
+  EXPECT_EQ(decide(SUPPORTED), Fallback::none);
+  EXPECT_EQ(decide(SUPPORTED, 2, Granularity::message), Fallback::none);
+}
+
+TEST(Policy, OffloadsNothingWhenOff)
+{
+  EXPECT_EQ(decide(SUPPORTED, 4, Granularity::off), Fallback::policy);
+}
+
+TEST(Policy, OneRankHasNothingToReduce)
+{
+  EXPECT_EQ(decide(SUPPORTED, 1), Fallback::one_rank);
+}
+
+TEST(Policy, SaysWhatTheSwitchLacks)
+{
+  EXPECT_EQ(decide({"reduce", "MPI_INT", "MPI_SUM", Bytes(4)}), Fallback::collective);
+  EXPECT_EQ(decide({"allreduce", "MPI_FLOAT", "MPI_SUM", Bytes(4)}), Fallback::datatype);
+  EXPECT_EQ(decide({"allreduce", "MPI_INT", "MPI_MAX", Bytes(4)}), Fallback::operation);
+  EXPECT_EQ(decide({"barrier", "", "", Bytes()}), Fallback::collective);
+}
+
+TEST(Policy, ReplayedTracesHaveNoOperation)
+{
+  EXPECT_EQ(decide({"allreduce", "MPI_INT", "", Bytes(4)}), Fallback::operation);
+}
+
+TEST(Policy, NothingToSendIsNotSent)
+{
+  EXPECT_EQ(decide({"allreduce", "MPI_INT", "MPI_SUM", Bytes()}), Fallback::zero_count);
+}
+
+TEST(Policy, PlainSwitchesDoNothing)
+{
+  EXPECT_EQ(decide_call(Granularity::stream, SwitchModel(), SUPPORTED, 4), Fallback::collective);
+}
+
+TEST(Policy, TheFirstReasonCounts)
+{
+  const CollectiveCall nothing_right{"reduce", "MPI_FLOAT", "MPI_MAX", Bytes()};
+  EXPECT_EQ(decide(nothing_right, 1, Granularity::off), Fallback::policy);
+  EXPECT_EQ(decide(nothing_right, 1), Fallback::one_rank);
+  EXPECT_EQ(decide(nothing_right), Fallback::collective);
+  EXPECT_EQ(decide({"allreduce", "MPI_FLOAT", "MPI_MAX", Bytes()}), Fallback::datatype);
+  EXPECT_EQ(decide({"allreduce", "MPI_INT", "MPI_MAX", Bytes()}), Fallback::operation);
+}
+
+TEST(Policy, EveryReasonHasItsText)
+{
+  const std::vector<std::pair<Fallback, std::string_view>> texts{
+      {Fallback::none, ""},
+      {Fallback::policy, "policy"},
+      {Fallback::one_rank, "one rank"},
+      {Fallback::zero_count, "zero count"},
+      {Fallback::collective, "collective"},
+      {Fallback::datatype, "datatype"},
+      {Fallback::operation, "op"},
+      {Fallback::one_host, "one host"},
+      {Fallback::not_on_tree, "communicator not on the tree"},
+      {Fallback::no_gain, "tree gains nothing"},
+      {Fallback::no_free_channel, "no free channel"},
+  };
+  for (const auto& [reason, text] : texts)
+    EXPECT_EQ(to_text(reason), text);
+  // The last reason of the enumeration is the last here.
+  EXPECT_EQ(static_cast<std::size_t>(Fallback::no_free_channel) + 1, texts.size());
+  EXPECT_THROW(to_text(static_cast<Fallback>(texts.size())), std::logic_error);
+}
+
+TEST(GranularityText, ReadsBack)
+{
+  for (const Granularity granularity : {Granularity::off, Granularity::message, Granularity::stream})
+    EXPECT_EQ(parse_granularity(to_text(granularity)), granularity);
+  EXPECT_EQ(parse_granularity("stream"), Granularity::stream);
+  EXPECT_EQ(parse_granularity("message"), Granularity::message);
+  EXPECT_EQ(parse_granularity("off"), Granularity::off);
+}
+
+TEST(GranularityText, NothingElseIsRead)
+{
+  for (const char* wrong : {"", "Stream", "streams", "on", "stream "})
+    EXPECT_EQ(parse_granularity(wrong), std::nullopt) << wrong;
+  EXPECT_THROW(to_text(static_cast<Granularity>(3)), std::logic_error);
+}
+
+} // namespace
+} // namespace weft
