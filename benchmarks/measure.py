@@ -49,11 +49,6 @@ class Cost:
         """CPU time per rank and call over all rounds."""
         return statistics.median(self.cpu_us)
 
-    @property
-    def spread(self) -> float:
-        """Largest less smallest of the rounds, as a fraction of their median."""
-        return (max(self.cpu_us) - min(self.cpu_us)) / self.median_us
-
 
 def measure(
     cases: Mapping[Name, Case], rounds: int, progress: Callable[[int], None]

@@ -65,7 +65,8 @@ def _row(key: Key, cost: Cost) -> Row:
         "ranks": key.ranks,
         "ppn": key.ppn,
         "cpu_us_per_rank_and_call": round(cost.median_us, 4),
-        "spread": round(cost.spread, 3),
+        "least_us": round(min(cost.cpu_us), 4),
+        "most_us": round(max(cost.cpu_us), 4),
         "least_difference_s": round(min(cost.difference_s), 3),
         "peak_memory_MiB": round(cost.peak_memory_bytes / 2**20, 1),
         "rounds_us": [round(value, 4) for value in cost.cpu_us],
@@ -74,16 +75,17 @@ def _row(key: Key, cost: Cost) -> Row:
 
 def _print(rows: Sequence[Row], standards: Sequence[Standard]) -> None:
     on = console()
-    names = ("benchmark", "mode", "ranks", "ppn", "CPU us", "spread", "peak MiB")
+    names = ("benchmark", "mode", "ranks", "ppn", "median us", "least", "most", "peak MiB")
     table = new_table(names, left=names[:2])
     for row in rows:
         table.add_row(
             *(str(row[name]) for name in ("benchmark", "mode", "ranks", "ppn")),
             f"{row['cpu_us_per_rank_and_call']:.2f}",
-            f"{row['spread']:.0%}",
+            f"{row['least_us']:.2f}",
+            f"{row['most_us']:.2f}",
             f"{row['peak_memory_MiB']:.0f}",
         )
-    print_title("CPU time (user and system) per rank and call, median of the rounds", on)
+    print_title("CPU time (user and system) per rank and call, over the rounds", on)
     on.print(table)
     on.print()
     on.print(_standards(standards))
