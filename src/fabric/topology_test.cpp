@@ -209,8 +209,7 @@ TEST(Topology, unknown_kind_is_refused_with_the_known_ones)
 
 TEST(Topology, fewer_hosts_than_one_are_refused)
 {
-  EXPECT_EQ(failure_of("kind = \"star\"\nhosts = 0"),
-            "[topology] hosts: found 0; allowed: more than zero");
+  EXPECT_EQ(failure_of("kind = \"star\"\nhosts = 0"), "[topology] hosts: found 0; allowed: more than zero");
 }
 
 } // namespace
