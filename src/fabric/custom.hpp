@@ -45,7 +45,7 @@ private:
   mutable std::vector<Table> tables_; // that of a destination is at its number modulo their count
   mutable int diameter_ = 0;          // 0: not searched for yet
 
-  int vertices() const { return host_count() + switch_count(); }
+  int vertices() const { return static_cast<int>(graph_.hosts.size() + graph_.switches.size()); }
   std::span<const Port> ports(VertexId vertex) const;
   std::vector<int> distances(VertexId to) const;
   LinkId pick(VertexId at, const Port& first, VertexId to) const;

@@ -61,9 +61,8 @@ int Dragonfly::green(int chassis_index, int router, int other) const
 
 int Dragonfly::black(int group, int router, int chassis, int other) const
 {
-  return first_black_ +
-         ((group * options_.routers + router) * pairs(options_.chassis) + pair_rank(chassis, other, options_.chassis)) *
-             options_.chassis_cables;
+  const int pair = group * pairs(options_.chassis) + pair_rank(chassis, other, options_.chassis);
+  return first_black_ + (pair * options_.routers + router) * options_.chassis_cables;
 }
 
 int Dragonfly::blue(int group, int other) const
@@ -130,9 +129,9 @@ std::vector<Cable> Dragonfly::cables() const
         for (int other = router + 1; other < options_.routers; ++other)
           add(vertex({group, chassis, router}), vertex({group, chassis, other}), options_.router_cables);
   for (int group = 0; group < options_.groups; ++group)
-    for (int router = 0; router < options_.routers; ++router)
-      for (int chassis = 0; chassis < options_.chassis; ++chassis)
-        for (int other = chassis + 1; other < options_.chassis; ++other)
+    for (int chassis = 0; chassis < options_.chassis; ++chassis)
+      for (int other = chassis + 1; other < options_.chassis; ++other)
+        for (int router = 0; router < options_.routers; ++router)
           add(vertex({group, chassis, router}), vertex({group, other, router}), options_.chassis_cables);
   for (int group = 0; group < options_.groups; ++group)
     for (int other = group + 1; other < options_.groups; ++other)

@@ -7,8 +7,9 @@
  * j, counted modulo the routers of a group. (SimGrid has no such rule for more groups than routers in a chassis.)
  *
  * Routing is minimal: within a group green before black, between groups to the router with the blue cable, across, and
- * on to the destination. Where several cables are parallel the destination chooses one. (SimGrid has one link of as
- * many times the bandwidth.)
+ * on to the destination. (So does SimGrid, but from chassis other than 0 inside a group: see
+ * tests/python/test_zones.py.) Where several cables are parallel the destination chooses one. (SimGrid has one link of
+ * as many times the bandwidth.)
  */
 #pragma once
 

@@ -21,7 +21,7 @@ bool wraps_around(int size, Torus::Edges edges)
 } // namespace
 
 Torus::Torus(const TorusOptions& options, Edges edges)
-    : switches_(1), hosts_per_switch_(options.hosts_per_switch), parallel_(options.cables)
+    : hosts_per_switch_(options.hosts_per_switch), parallel_(options.cables)
 {
   for (const int size : options.dimensions)
     switches_ *= size;
@@ -35,6 +35,7 @@ Torus::Torus(const TorusOptions& options, Edges edges)
     cable += switches_ / size * cables_of_row(size, wraps) * parallel_;
     stride *= size;
   }
+  cable_count_ = cable;
 }
 
 int Torus::coordinate(int switch_index, const Dimension& dimension)
@@ -88,6 +89,7 @@ Hop Torus::next_hop(VertexId at, VertexId to) const
 std::vector<Cable> Torus::cables() const
 {
   std::vector<Cable> cables;
+  cables.reserve(static_cast<std::size_t>(cable_count_));
   for (VertexId host = 0; host < host_count(); ++host)
     cables.push_back({host, vertex(host / hosts_per_switch_)});
   for (const Dimension& dimension : dimensions_) {

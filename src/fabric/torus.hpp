@@ -30,9 +30,10 @@ class Torus : public Topology {
   };
 
   std::vector<Dimension> dimensions_;
-  int switches_;
+  int switches_ = 1;
   int hosts_per_switch_;
   int parallel_;
+  int cable_count_ = 0;
 
   VertexId vertex(int switch_index) const { return host_count() + switch_index; }
   static int coordinate(int switch_index, const Dimension& dimension);
