@@ -32,9 +32,35 @@ def raise_on_signals() -> None:
             signal.signal(signum, _raise)
 
 
-def _raise(signum: int, _frame: FrameType | None) -> None:
+def _raise(signum: int, _frame: FrameType | None = None) -> None:
+    if _held.active:
+        _held.came = _held.came or signum
+        return
     ignore_signals()
     raise Interrupted(signum)
+
+
+@dataclass
+class _Held:
+    """A signal that waits."""
+
+    active: bool = False
+    came: int = 0
+
+
+_held = _Held()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let signals wait: an exception in the middle of a start would lose the child."""
+    _held.active, _held.came = True, 0
+    try:
+        yield
+    finally:
+        _held.active = False
+    if _held.came:
+        _raise(_held.came)
 
 
 def ignore_signals() -> None:
@@ -89,19 +115,15 @@ def run_child(
     Its standard output goes line by line to `on_line`, or where weft's own goes.
     """
     start = time.monotonic()
-    child = _start(command, environment, capture=on_line is not None)
-    clock = _Clock(child, timeout_s)
-    try:
-        if on_line is not None:
-            _read_lines(child.stdout, on_line)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    finally:
-        clock.cancel()
-        if child.returncode is None:
-            _stop(child)
-        if child.stdout is not None:
-            child.stdout.close()
+    with _running(command, environment, capture=on_line is not None) as child:
+        clock = _Clock(child, timeout_s)
+        try:
+            if on_line is not None:
+                _read_lines(child.stdout, on_line)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            clock.cancel()
     return Ended(
         returncode=child.returncode,
         timed_out=clock.rang,
@@ -109,6 +131,23 @@ def run_child(
         cpu_time_s=usage.ru_utime + usage.ru_stime,
         peak_memory_bytes=usage.ru_maxrss * 1024,
     )
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], environment: Mapping[str, str], *, capture: bool
+) -> "Iterator[subprocess.Popen[str]]":
+    """Start a child, and end it where it has not ended by itself."""
+    child = None
+    try:
+        with _signals_held():
+            child = _start(command, environment, capture=capture)
+        yield child
+    finally:
+        if child is not None and child.returncode is None:
+            _stop(child)
+        if child is not None and child.stdout is not None:
+            child.stdout.close()
 
 
 class _Clock:

@@ -69,6 +69,35 @@ def test_an_exception_on_the_way_ends_the_child_and_its_children() -> None:
     assert not alive(pids[0])
 
 
+INTERRUPTED_START = """
+import os, signal, subprocess, sys
+from weft.errors import Interrupted
+from weft.process import raise_on_signals, run_child
+
+class Interrupting(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        print(self.pid, flush=True)
+        os.kill(os.getpid(), int(sys.argv[1]))
+
+subprocess.Popen = Interrupting
+raise_on_signals()
+try:
+    run_child(["sleep", "60"], os.environ)
+except Interrupted as error:
+    print(error.signum)
+"""
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_the_child_starts_ends_it(signum: int) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_START, str(int(signum))]
+    result = subprocess.run(command, text=True, capture_output=True, timeout=30, check=True)
+    child, said = map(int, result.stdout.split())
+    assert said == signum
+    assert not alive(child)
+
+
 def test_a_command_that_cannot_start_is_named() -> None:
     with pytest.raises(WeftError, match="cannot start /nonexistent/smpimain: No such file"):
         run_child(["/nonexistent/smpimain"], {})
