@@ -81,11 +81,12 @@ $(SIMGRID): $(VENV) FORCE
 	@mkdir -p $(@D)
 	@prefix=$$(setup/simgrid); [[ $$prefix == "$$(cat $@ 2>/dev/null)" ]] || echo "$$prefix" >$@
 
-# Names of files, so that a new or a deleted one counts as a change: the editable install maps Python modules by name.
+# Names of files, so that a new or a deleted one counts as a change: the editable install maps Python modules by name,
+# and clang-tidy reads CMake's list of sources.
 build/stamps/files: FORCE
 	@mkdir -p $(@D)
-	@echo '$(sort $(INSTALLED_FILES) $(PYTHON_FILES))' | cmp --silent - $@ || \
-	  echo '$(sort $(INSTALLED_FILES) $(PYTHON_FILES))' >$@
+	@echo '$(sort $(INSTALLED_FILES) $(CXX_FILES) $(PYTHON_FILES))' | cmp --silent - $@ || \
+	  echo '$(sort $(INSTALLED_FILES) $(CXX_FILES) $(PYTHON_FILES))' >$@
 
 # CMake remembers where it found Python and SimGrid: when they move, it starts anew.
 $(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
@@ -95,7 +96,7 @@ $(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
 	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable .
 	@touch $@
 
-$(UNIT): $(VENV)
+$(UNIT): $(VENV) build/stamps/files
 	@setup/quiet build/unit.log $(BIN)/cmake --fresh -S . -B build/unit -G Ninja \
 	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNIT_TESTS=ON -DWEFT_SANITIZE=ON
 	@touch $@

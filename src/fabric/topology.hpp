@@ -39,7 +39,7 @@ constexpr LinkId down_link(std::size_t cable)
 /** The other direction of the same cable. */
 constexpr LinkId reverse(LinkId link)
 {
-  return link ^ 1;
+  return link % 2 == 0 ? link + 1 : link - 1;
 }
 
 /** One step of a packet. */

@@ -188,7 +188,9 @@ SwitchModel read_model(const std::string& file, const sg::Host* host)
   reader.read("turnaround", model.turnaround, "s");
   reader.read("payload", model.payload, "B");
   reader.read("packet_overhead", model.packet_overhead, "B");
-  model.forwarding_latency = Seconds(); // the platform's routes have it in their links
+  // The platform's routes have it in their links; only what a tree switch passes on pays it here.
+  model.forwarding_latency = Seconds();
+  reader.read("forwarding_latency", model.forwarding_latency, "s");
   return model;
 }
 
