@@ -182,11 +182,11 @@ bool Simulation::acquire_channels(const Communicator& communicator)
 {
   const auto& nodes = communicator.tree->switches;
   const bool all    = std::all_of(nodes.begin(), nodes.end(), [&](const TreeSwitch& node) {
-    return switches[static_cast<std::size_t>(node.index)].acquire_channel(communicator.id);
+    return switches[static_cast<std::size_t>(node.index)].has_channel_for(communicator.id);
   });
-  if (not all)
+  if (all)
     for (const TreeSwitch& node : nodes)
-      switches[static_cast<std::size_t>(node.index)].release_channel(communicator.id);
+      switches[static_cast<std::size_t>(node.index)].acquire_channel(communicator.id);
   return all;
 }
 

@@ -5,11 +5,14 @@
 
 namespace weft {
 
+bool Aggregation::has_channel_for(int communicator) const
+{
+  return channels_.contains(communicator) || channels_.size() < static_cast<std::size_t>(model_.channels);
+}
+
 bool Aggregation::acquire_channel(int communicator)
 {
-  if (channels_.contains(communicator))
-    return true;
-  if (channels_.size() >= static_cast<std::size_t>(model_.channels))
+  if (not has_channel_for(communicator))
     return false;
   channels_.insert(communicator);
   counters_.channels_used_max = std::max(counters_.channels_used_max, static_cast<std::int64_t>(channels_.size()));

@@ -27,6 +27,8 @@ class Aggregation {
 public:
   explicit Aggregation(const SwitchModel& model) : model_(model) {}
 
+  /** Whether @p communicator holds a channel or could get one. */
+  bool has_channel_for(int communicator) const;
   /** Give @p communicator a channel; false where all are taken. Asking again for one that it holds is fine. */
   bool acquire_channel(int communicator);
   /** Give the channel back; a communicator without one is fine. */

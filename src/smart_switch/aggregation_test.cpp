@@ -52,6 +52,16 @@ TEST_F(Aggregating, AChannelThatIsHeldIsGivenAgain)
   EXPECT_TRUE(aggregation.acquire_channel(1)); // all are taken, one of them by this one
 }
 
+TEST_F(Aggregating, AskingForAChannelTakesNone)
+{
+  EXPECT_TRUE(aggregation.has_channel_for(1));
+  EXPECT_EQ(counters().channels_used_max, 0);
+  aggregation.acquire_channel(1);
+  aggregation.acquire_channel(2);
+  EXPECT_TRUE(aggregation.has_channel_for(1));
+  EXPECT_FALSE(aggregation.has_channel_for(3));
+}
+
 TEST_F(Aggregating, AChannelThatIsGivenBackIsFree)
 {
   EXPECT_TRUE(aggregation.acquire_channel(1));
