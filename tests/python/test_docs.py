@@ -1,0 +1,262 @@
+"""What the documents say is so: commands, their output, links, and the tables of names.
+
+A `console` block holds commands (`$ ...`) and what they print, standard error included; in the
+output `…` stands for anything, and on a line of its own for any lines. A block of source code that
+begins with a comment of a file's name is that file. Blocks of other kinds are not run.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from weft import _core
+from weft.cli.root import weft
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+FABRIC_FILES = ROOT / "docs" / "fabric-files.md"
+COMMAND_LINE = ROOT / "docs" / "command-line.md"
+RECORD = ROOT / "docs" / "record.md"
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE_NAME = re.compile(r"(?:/\*|#|!|//) ([\w-]+\.(?:c|f90|toml))\b")
+_LINK = re.compile(r"\[[^]]*(?:\[[^]]*\])?[^]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def name_of(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def blocks(document: Path, kind: str) -> list[str]:
+    text = document.read_text(encoding="utf-8")
+    return [match[2] for match in _BLOCK.finditer(text) if match[1] == kind]
+
+
+# ---- Commands and their output -------------------------------------------------------------------
+
+
+@dataclass
+class Step:
+    command: str
+    output: list[str]
+
+
+def steps(block: str) -> Iterator[Step]:
+    step: Step | None = None
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            if step:
+                yield step
+            step = Step(line[2:], [])
+        elif step and step.command.endswith("\\"):
+            step.command = step.command[:-1] + line
+        elif step:
+            step.output.append(line)
+    if step:
+        yield step
+
+
+def pattern(output: list[str]) -> "re.Pattern[str]":
+    lines = (
+        r"(?:.*\n)*" if line == "…" else re.escape(line).replace("…", ".*") + "\n"
+        for line in output
+    )
+    return re.compile("".join(lines))
+
+
+def write_files(directory: Path, document: Path) -> None:
+    for kind in ("c", "fortran", "toml"):
+        for block in blocks(document, kind):
+            if name := _FILE_NAME.match(block):
+                (directory / name[1]).write_text(block)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the files that the documents show, and the guide's program compiled."""
+    directory = tmp_path_factory.mktemp("desk")
+    for document in DOCUMENTS:
+        write_files(directory, document)
+    run_step(directory, Step("weft cc -O2 ring.c -o ring", []))
+    return directory
+
+
+def run_step(directory: Path, step: Step) -> str:
+    binaries = Path(sys.executable).parent
+    result = subprocess.run(
+        ["bash", "-c", step.command],
+        cwd=directory,
+        env={**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, f"{step.command}\n{result.stdout}"
+    return "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "console")], ids=name_of)
+def test_commands_print_what_the_document_says(document: Path, desk: Path) -> None:
+    for block in blocks(document, "console"):
+        for step in steps(block):
+            printed = run_step(desk, step)
+            said = "".join(f"{line}\n" for line in step.output)
+            if not pattern(step.output).fullmatch(printed):
+                message = f"{name_of(document)} says\n$ {step.command}\n{said}but it prints\n"
+                pytest.fail(message + printed, pytrace=False)
+
+
+# ---- Links ---------------------------------------------------------------------------------------
+
+
+def anchors(document: Path) -> set[str]:
+    """Return what GitHub makes of the headings."""
+    headings = _HEADING.findall(document.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+def links(document: Path) -> Iterator[str]:
+    text = _BLOCK.sub("", document.read_text(encoding="utf-8"))
+    yield from _LINK.findall(text)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_links_lead_somewhere(document: Path) -> None:
+    for link in links(document):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
+        assert target.exists(), f"{link}: there is no {target}"
+        assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+
+
+# ---- Tables of names -----------------------------------------------------------------------------
+
+
+def sections(document: Path) -> Iterator[tuple[str, list[list[str]]]]:
+    """Each heading with the rows of the tables below it, cell by cell."""
+    parts = _HEADING.split(_BLOCK.sub("", document.read_text(encoding="utf-8")))
+    for heading, text in zip(parts[1::2], parts[2::2], strict=True):
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
+        yield heading, [row for row in cells if _CODE.search(row[0])]
+
+
+def table_name(heading: str) -> str:
+    """Return the schema's name of a table: `[[switch.offload]]`, `[topology]` with `kind = …`."""
+    spans = _CODE.findall(heading)
+    if len(spans) == 2:
+        kind = spans[1].split('"')[1]
+        return f"topology.{kind}"
+    return spans[0].strip("[]") if spans else ""
+
+
+Keys = set[tuple[str, str, str, bool]]
+
+
+def test_the_reference_of_fabric_files_lists_exactly_the_keys() -> None:
+    said: Keys = {
+        (table_name(heading), _CODE.findall(row[0])[0], row[1], row[0].endswith("*"))
+        for heading, rows in sections(FABRIC_FILES)
+        if heading.startswith("`[")
+        for row in rows
+    }
+    known: Keys = {
+        (table["table"], option["key"], option["type"], option["required"])
+        for table in _core.fabric_schema()
+        for option in table["options"]
+    }
+    assert said == known
+
+
+def test_the_reference_of_fabric_files_lists_the_presets() -> None:
+    ((_, rows),) = [part for part in sections(FABRIC_FILES) if part[0] == "Presets"]
+    said = {(row[0].split()[0].lower(), _CODE.findall(row[0])[0]) for row in rows}
+    kinds = ("host", "nic", "switch")
+    assert said == {(kind, name) for kind in kinds for name in _core.list_presets(kind)}
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            if part := command.get_command(context, word):
+                yield from commands(part, f"{name} {word}")
+
+
+COMMANDS = dict(commands(weft, "weft"))
+
+
+def options_of(command: click.Command) -> set[str]:
+    names = (set(parameter.opts) for parameter in command.params if parameter.opts[0][0] == "-")
+    return set().union(*names)
+
+
+def documented_options() -> dict[str, set[str]]:
+    """By command, from the sections that are called after one."""
+    documented: dict[str, set[str]] = {}
+    for heading, rows in sections(COMMAND_LINE):
+        for name in _CODE.findall(heading):
+            cells = (span.split()[0] for row in rows for span in _CODE.findall(row[0]))
+            documented[name] = {word for word in cells if word.startswith("-")}
+    return documented
+
+
+@pytest.mark.parametrize("command", sorted(documented_options()))
+def test_the_reference_of_the_command_line_lists_exactly_the_options(command: str) -> None:
+    help_options = {"--help", "-h"}
+    documented = documented_options()[command]
+    assert documented - help_options == options_of(COMMANDS[command]) - help_options
+
+
+def test_the_reference_of_the_command_line_names_every_command() -> None:
+    text = COMMAND_LINE.read_text(encoding="utf-8")
+    leaves = [name for name, one in COMMANDS.items() if not isinstance(one, click.Group)]
+    generated = "weft fabric new "
+    lacking = [name for name in leaves if f"`{name}" not in text and not name.startswith(generated)]
+    assert not lacking
+
+
+def fields(value: Any, place: str = "") -> Iterator[str]:
+    """Return the path of every field; entries of a list share theirs."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield f"{place}{name}"
+            yield from fields(part, f"{place}{name}.")
+    elif isinstance(value, list):
+        for part in value:
+            yield from fields(part, place)
+
+
+def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> None:
+    crash = "#include <mpi.h>\n#include <stdlib.h>\nint main(void) { abort(); }\n"
+    (desk / "crash.c").write_text(crash)
+    run = "weft run -q --fabric tofino-4 -n 4"
+    for command in (
+        f"{run} --json whole.json --trace whole.trace -- ./ring",
+        "weft cc crash.c -o crash",
+        f"! {run} --json crash.json -- ./crash",
+    ):
+        run_step(desk, Step(command, []))
+    records = [json.loads((desk / f"{name}.json").read_text()) for name in ("whole", "crash")]
+    said = set()
+    for heading, rows in sections(RECORD):
+        place = f"{_CODE.findall(heading)[0]}." if heading.startswith("`") else ""
+        said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
+    assert said == {field for record in records for field in fields(record)}
