@@ -37,7 +37,7 @@ std::string shown(const toml::node& node)
     text << '"' << string->get() << '"';
   else
     node.visit([&text](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
-  const std::string all = text.str();
+  std::string all = text.str();
   if (all.size() <= LONGEST)
     return all;
   std::size_t end = LONGEST;
@@ -73,11 +73,9 @@ std::string read_text(const std::string& path)
   };
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
   std::string text;
-  if (file) {
-    std::array<char, 4096> block{};
-    while (const std::size_t size = std::fread(block.data(), 1, block.size(), file.get()))
-      text.append(block.data(), size);
-  }
+  std::array<char, 4096> block{};
+  while (file && std::feof(file.get()) == 0 && std::ferror(file.get()) == 0)
+    text.append(block.data(), std::fread(block.data(), 1, block.size(), file.get()));
   if (not file || std::ferror(file.get()) != 0)
     throw UserError(path + ": cannot be read: " + std::generic_category().message(errno));
   return text;
@@ -188,7 +186,8 @@ std::optional<int> OptionTable::integer(const std::string& key) const
     return std::nullopt;
   if (const std::optional<int> value = as_int(*found))
     return value;
-  fail(key, "found " + shown(*found) + "; allowed: an integer");
+  fail(key,
+       "found " + shown(*found) + "; allowed: an integer" + (found->is_integer() ? " between -2^31 and 2^31 - 1" : ""));
 }
 
 std::optional<std::vector<int>> OptionTable::integers(const std::string& key) const

@@ -34,7 +34,7 @@ std::vector<std::string> list_shared(const std::string& folder)
   for (const auto& entry : fs::directory_iterator(fs::path(share_directory()) / folder, ignored))
     if (entry.path().extension() == ".toml")
       names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -89,7 +89,6 @@ TEST(Policy, EveryReasonHasItsText)
     EXPECT_EQ(to_text(reason), text);
   // The last reason of the enumeration is the last here.
   EXPECT_EQ(static_cast<std::size_t>(Fallback::no_free_channel) + 1, texts.size());
-  EXPECT_THROW(to_text(static_cast<Fallback>(texts.size())), std::logic_error);
 }
 
 TEST(GranularityText, ReadsBack)
@@ -105,7 +104,6 @@ TEST(GranularityText, NothingElseIsRead)
 {
   for (const char* wrong : {"", "Stream", "streams", "on", "stream "})
     EXPECT_EQ(parse_granularity(wrong), std::nullopt) << wrong;
-  EXPECT_THROW(to_text(static_cast<Granularity>(3)), std::logic_error);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <unordered_map>
 
 namespace weft {
@@ -38,8 +39,9 @@ std::vector<VertexId> smart_on_the_way(const Fabric& fabric, std::span<const Ver
     fabric.route(host, goal, route);
     found.insert(found.end(), route.through.begin(), route.through.end());
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::ranges::sort(found);
+  const auto repeated = std::ranges::unique(found);
+  found.erase(repeated.begin(), repeated.end());
   return smart_ones(fabric, std::move(found));
 }
 
@@ -89,8 +91,8 @@ public:
   std::vector<Node> finish() &&
   {
     std::vector<int> order = by_depth();
-    for (auto at = order.rbegin(); at != order.rend(); ++at)
-      send_up(nodes_[static_cast<std::size_t>(*at)]);
+    for (const int at : std::views::reverse(order))
+      send_up(nodes_[static_cast<std::size_t>(at)]);
     std::vector<int> rank(nodes_.size());
     for (std::size_t i = 0; i < order.size(); ++i)
       rank[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
@@ -110,12 +112,13 @@ private:
   std::vector<int> by_depth()
   {
     std::vector<int> order;
+    order.reserve(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       for (int at = nodes_[i].parent; at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent)
         ++nodes_[i].depth;
       order.push_back(static_cast<int>(i));
     }
-    std::stable_sort(order.begin(), order.end(), [this](int a, int b) {
+    std::ranges::stable_sort(order, [this](int a, int b) {
       return nodes_[static_cast<std::size_t>(a)].depth < nodes_[static_cast<std::size_t>(b)].depth;
     });
     return order;
@@ -217,6 +220,7 @@ TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> 
   if (ranks_at.size() == 1)
     return {std::nullopt, NoTree::one_host};
   std::vector<VertexId> hosts;
+  hosts.reserve(ranks_at.size());
   for (const auto& [host, ranks] : ranks_at)
     hosts.push_back(host);
 

@@ -18,6 +18,7 @@ TreeResult tree_of(const Fabric& fabric, const std::vector<VertexId>& rank_hosts
 std::vector<std::pair<LinkId, std::int64_t>> loads(const TreeSwitch& node)
 {
   std::vector<std::pair<LinkId, std::int64_t>> result;
+  result.reserve(node.links.size());
   for (const TreeLink& link : node.links)
     result.emplace_back(link.up, link.messages);
   return result;
@@ -131,7 +132,7 @@ TEST(TwoLevelTree, CombinesAtEverySmartSwitch)
     EXPECT_EQ(link.messages, 1);
     EXPECT_EQ(fabric.link(link.up).to, 6);
   }
-  for (std::size_t at : {1, 2}) {
+  for (const std::size_t at : {1, 2}) {
     EXPECT_EQ(tree.switches[at].parent, 0);
     EXPECT_EQ(tree.switches[at].links.size(), 2);
   }

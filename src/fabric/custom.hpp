@@ -13,7 +13,7 @@
 
 namespace weft {
 
-class Custom : public Topology {
+class Custom final : public Topology {
 public:
   /** Ids of cables; their upper ends are switches. */
   struct Graph {

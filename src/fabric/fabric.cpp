@@ -123,7 +123,7 @@ std::string cable_name(const Topology& topology, const Cable& cable, const std::
 {
   if (topology.is_host(cable.lower) && ports[static_cast<std::size_t>(cable.lower)] == 1)
     return topology.vertex_name(cable.lower);
-  std::string name = topology.vertex_name(cable.lower) + "--" + topology.vertex_name(cable.upper);
+  const std::string name = topology.vertex_name(cable.lower) + "--" + topology.vertex_name(cable.upper);
   return cable.number == 0 ? name : name + "#" + std::to_string(cable.number + 1);
 }
 
@@ -266,8 +266,7 @@ Seconds Fabric::latency(const Route& route) const
 
 const PointToPointSegment& Fabric::segment(Bytes size) const
 {
-  const auto after = std::upper_bound(segments_.begin(), segments_.end(), size,
-                                      [](Bytes wanted, const PointToPointSegment& row) { return wanted < row.from; });
+  const auto after = std::ranges::upper_bound(segments_, size, {}, &PointToPointSegment::from);
   return *std::prev(after);
 }
 

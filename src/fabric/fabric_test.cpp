@@ -419,12 +419,12 @@ template <class T> void expect_complete(const std::vector<Option<T>>& rows, std:
   const std::vector<OptionHelp> help = describe_options(rows);
   for (std::size_t given = 0; given < rows.size(); ++given) {
     const TestFile file(rows[given].key + " = " + sample(help[given].type));
-    const T standard{};
+    static const T STANDARD{};
     T options{};
     EXPECT_EQ(read_options(OptionTable::read_file(file.path()), rows, {}, options), std::set{rows[given].key});
     for (const Option<T>& row : rows) {
       const bool changed =
-          std::visit([&](auto member) { return not(options.*member == standard.*member); }, row.member);
+          std::visit([&](auto member) { return not(options.*member == STANDARD.*member); }, row.member);
       EXPECT_EQ(changed, row.key == rows[given].key) << rows[given].key << " and the member of " << row.key;
     }
   }
@@ -449,11 +449,15 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switch.preset", "\"tofino\""},
       {"switch.total_slots", "49"},
       {"switch.offload.collective", "\"allreduce\""},
+      {"switch.offload.datatypes", "[\"MPI_FLOAT\"]"},
+      {"switch.offload.operations", "[\"MPI_MAX\"]"},
       {"links.match", "\"*\""},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},
       {"switches.total_slots", "49"},
       {"switches.offload.collective", "\"allreduce\""},
+      {"switches.offload.datatypes", "[\"MPI_FLOAT\"]"},
+      {"switches.offload.operations", "[\"MPI_MAX\"]"},
       {"point_to_point.from", "\"0B\""},
   };
   return SAMPLES;
@@ -500,8 +504,8 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   for (const SwitchModel& model : fabric.switch_models()) {
     EXPECT_EQ(model.slots, 7);
     ASSERT_EQ(model.capabilities.size(), 1);
-    EXPECT_EQ(model.capabilities.front().datatypes, std::vector<std::string>{"seven"});
-    EXPECT_EQ(model.capabilities.front().operations, std::vector<std::string>{"seven"});
+    EXPECT_EQ(model.capabilities.front().datatypes, std::vector<std::string>{"MPI_FLOAT"});
+    EXPECT_EQ(model.capabilities.front().operations, std::vector<std::string>{"MPI_MAX"});
   }
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
 }

@@ -101,6 +101,7 @@ py::list options_of(const std::vector<weft::OptionHelp>& options)
 std::vector<std::string> hosts(const weft::Fabric& fabric)
 {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(fabric.host_count()));
   for (int index = 0; index < fabric.host_count(); ++index)
     names.push_back(fabric.topology().host_name(index));
   return names;

@@ -153,22 +153,31 @@ using AllgathervFunction    = int (*)(const void*, int, MPI_Datatype, void*, con
 using AlltoallvFunction     = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
                                       MPI_Datatype, MPI_Comm);
 
-Entry<AllreduceFunction> allreduce_entry{"allreduce"};
-Entry<ReduceFunction> reduce_entry{"reduce"};
-Entry<ReduceScatterFunction> reduce_scatter_entry{"reduce_scatter"};
-Entry<BarrierFunction> barrier_entry{"barrier"};
-Entry<BcastFunction> bcast_entry{"bcast"};
-Entry<RootedFunction> gather_entry{"gather"};
-Entry<RootedFunction> scatter_entry{"scatter"};
-Entry<AllFunction> allgather_entry{"allgather"};
-Entry<AllFunction> alltoall_entry{"alltoall"};
-Entry<AllgathervFunction> allgatherv_entry{"allgatherv"};
-Entry<AlltoallvFunction> alltoallv_entry{"alltoallv"};
+/** SMPI calls an algorithm without a context. */
+struct Entries {
+  Entry<AllreduceFunction> allreduce{"allreduce"};
+  Entry<ReduceFunction> reduce{"reduce"};
+  Entry<ReduceScatterFunction> reduce_scatter{"reduce_scatter"};
+  Entry<BarrierFunction> barrier{"barrier"};
+  Entry<BcastFunction> bcast{"bcast"};
+  Entry<RootedFunction> gather{"gather"};
+  Entry<RootedFunction> scatter{"scatter"};
+  Entry<AllFunction> allgather{"allgather"};
+  Entry<AllFunction> alltoall{"alltoall"};
+  Entry<AllgathervFunction> allgatherv{"allgatherv"};
+  Entry<AlltoallvFunction> alltoallv{"alltoallv"};
+};
+
+Entries& entries()
+{
+  static Entries all;
+  return all;
+}
 
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   if (not is_own_call(comm))
-    return allreduce_entry.fallback(comm)(send, receive, count, type, op, comm);
+    return entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
   const Call call({"allreduce", type, op, count}, size_of(count, type), comm);
   const AggregationArguments arguments{send, receive, count, type, op};
   switch (call.path.granularity) {
@@ -181,19 +190,19 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
     case Granularity::off:
       break;
   }
-  return count == 0 ? MPI_SUCCESS : allreduce_entry.fallback(comm)(send, receive, count, type, op, comm);
+  return count == 0 ? MPI_SUCCESS : entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
 }
 
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
-  return reduce_entry.on_host(
+  return entries().reduce.on_host(
       comm, [&] { return Described{{"reduce", type, op, count, root}, size_of(count, type), count == 0}; }, send,
       receive, count, type, op, root, comm);
 }
 
 int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-  return reduce_scatter_entry.on_host(
+  return entries().reduce_scatter.on_host(
       comm,
       [&] {
         const std::int64_t count = sum_of(counts, comm);
@@ -204,14 +213,14 @@ int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datat
 
 int barrier(MPI_Comm comm)
 {
-  return barrier_entry.on_host(comm, [] { return Described{{"barrier"}, 0}; }, comm);
+  return entries().barrier.on_host(comm, [] { return Described{{"barrier"}, 0}; }, comm);
 }
 
 // From here on, MPI asks only for equal type signatures (count x type), which are not compared.
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-  return bcast_entry.on_host(
+  return entries().bcast.on_host(
       comm,
       [&] {
         const std::int64_t bytes = size_of(count, type);
@@ -223,7 +232,7 @@ int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 int gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
            int root, MPI_Comm comm)
 {
-  return gather_entry.on_host(
+  return entries().gather.on_host(
       comm,
       [&] {
         // At the root the send arguments may be MPI_IN_PLACE's, elsewhere the receive arguments mean nothing.
@@ -236,7 +245,7 @@ int gather(const void* send, int send_count, MPI_Datatype send_type, void* recei
 int scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
             int root, MPI_Comm comm)
 {
-  return scatter_entry.on_host(
+  return entries().scatter.on_host(
       comm,
       [&] {
         const std::int64_t bytes = comm->rank() == root ? size_of(send_count, send_type) : size_of(count, type);
@@ -248,7 +257,7 @@ int scatter(const void* send, int send_count, MPI_Datatype send_type, void* rece
 int allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
               MPI_Comm comm)
 {
-  return allgather_entry.on_host(
+  return entries().allgather.on_host(
       comm, [&] { return Described{{"allgather"}, size_of(count, type)}; }, send, send_count, send_type, receive, count,
       type, comm);
 }
@@ -256,7 +265,7 @@ int allgather(const void* send, int send_count, MPI_Datatype send_type, void* re
 int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
              MPI_Comm comm)
 {
-  return alltoall_entry.on_host(
+  return entries().alltoall.on_host(
       comm, [&] { return Described{{"alltoall"}, size_of(count, type) * comm->size()}; }, send, send_count, send_type,
       receive, count, type, comm);
 }
@@ -264,7 +273,7 @@ int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* rec
 int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
-  return allgatherv_entry.on_host(
+  return entries().allgatherv.on_host(
       comm,
       [&] {
         const int own = counts[comm->rank()];
@@ -276,7 +285,7 @@ int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* r
 int alltoallv(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
               void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
-  return alltoallv_entry.on_host(
+  return entries().alltoallv.on_host(
       comm, [&] { return Described{{"alltoallv"}, sum_of(counts, comm) * size_of(1, type)}; }, send, send_counts,
       send_displacements, send_type, receive, counts, displacements, type, comm);
 }
@@ -284,7 +293,7 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
 /** The name of the algorithm that SMPI would run without us. */
 std::string selected_algorithm(const std::string& option)
 {
-  const auto chosen = simgrid::config::get_value<std::string>(option.c_str());
+  auto chosen = simgrid::config::get_value<std::string>(option.c_str());
   if (not chosen.empty() && chosen != "weft")
     return chosen;
   const auto selector = simgrid::config::get_value<std::string>("smpi/coll-selector");
@@ -318,17 +327,17 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
 
 void register_collectives(Simulation& simulation)
 {
-  register_entry(simulation, allreduce_entry, &allreduce);
-  register_entry(simulation, reduce_entry, &reduce);
-  register_entry(simulation, reduce_scatter_entry, &reduce_scatter);
-  register_entry(simulation, barrier_entry, &barrier);
-  register_entry(simulation, bcast_entry, &bcast);
-  register_entry(simulation, gather_entry, &gather);
-  register_entry(simulation, scatter_entry, &scatter);
-  register_entry(simulation, allgather_entry, &allgather);
-  register_entry(simulation, alltoall_entry, &alltoall);
-  register_entry(simulation, allgatherv_entry, &allgatherv);
-  register_entry(simulation, alltoallv_entry, &alltoallv);
+  register_entry(simulation, entries().allreduce, &allreduce);
+  register_entry(simulation, entries().reduce, &reduce);
+  register_entry(simulation, entries().reduce_scatter, &reduce_scatter);
+  register_entry(simulation, entries().barrier, &barrier);
+  register_entry(simulation, entries().bcast, &bcast);
+  register_entry(simulation, entries().gather, &gather);
+  register_entry(simulation, entries().scatter, &scatter);
+  register_entry(simulation, entries().allgather, &allgather);
+  register_entry(simulation, entries().alltoall, &alltoall);
+  register_entry(simulation, entries().allgatherv, &allgatherv);
+  register_entry(simulation, entries().alltoallv, &alltoallv);
 }
 
 } // namespace weft

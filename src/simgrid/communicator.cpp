@@ -71,7 +71,7 @@ std::optional<int> Communicator::rank_of(aid_t actor) const
   const auto guess = static_cast<std::size_t>(actor - members.front());
   if (guess < members.size() && members[guess] == actor)
     return static_cast<int>(guess);
-  const auto found = std::find(members.begin(), members.end(), actor);
+  const auto found = std::ranges::find(members, actor);
   if (found == members.end())
     return std::nullopt;
   return static_cast<int>(found - members.begin());

@@ -14,14 +14,17 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
 
-template <class T> struct Addressed {
-  T* self = static_cast<T*>(this);
+template <class T> class Addressed {
+  T* self_    = static_cast<T*>(this);
+  Addressed() = default;
+  friend T;
 };
 
 class MessageAggregation;
@@ -143,14 +146,14 @@ void ensure_served(Simulation& simulation, const Communicator& communicator)
   if (communicator.served)
     return;
   communicator.served = true;
-  for (int position = 0; position < static_cast<int>(communicator.tree->switches.size()); ++position) {
+  for (int position = 0; std::cmp_less(position, communicator.tree->switches.size()); ++position) {
     const int index = communicator.tree->switches[static_cast<std::size_t>(position)].index;
-    communicator.servers.push_back(simulation.network->switch_host(index)
-                                       ->add_actor(mailbox_name(communicator, "switch" + std::to_string(position)),
-                                                   [&simulation, &communicator, position] {
-                                                     ServingSwitch(simulation, communicator, position).serve();
-                                                   })
-                                       ->daemonize());
+    communicator.servers.emplace_back(simulation.network->switch_host(index)
+                                          ->add_actor(mailbox_name(communicator, "switch" + std::to_string(position)),
+                                                      [&simulation, &communicator, position] {
+                                                        ServingSwitch(simulation, communicator, position).serve();
+                                                      })
+                                          ->daemonize());
   }
 }
 

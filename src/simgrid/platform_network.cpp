@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace sg = simgrid::s4u;
 
@@ -43,7 +44,7 @@ class PlatformTopology : public Topology {
   bool cabled(VertexId vertex, VertexId target) const
   {
     const Links links = way(host(vertex), host(target)).first;
-    for (VertexId other = host_count_; other < static_cast<VertexId>(vertices_.size()); ++other) {
+    for (VertexId other = host_count_; std::cmp_less(other, vertices_.size()); ++other) {
       if (other == vertex || other == target)
         continue;
       const Links nearer = way(host(vertex), host(other)).first;
@@ -57,8 +58,8 @@ public:
   PlatformTopology(std::vector<sg::Host*> vertices, int host_count)
       : vertices_(std::move(vertices)), host_count_(host_count), above_(vertices_.size())
   {
-    for (VertexId vertex = 0; vertex < static_cast<VertexId>(vertices_.size()); ++vertex)
-      for (VertexId target = host_count_; target < static_cast<VertexId>(vertices_.size()); ++target) {
+    for (VertexId vertex = 0; std::cmp_less(vertex, vertices_.size()); ++vertex)
+      for (VertexId target = host_count_; std::cmp_less(target, vertices_.size()); ++target) {
         if (vertex == target || not cabled(vertex, target))
           continue;
         above_[static_cast<std::size_t>(vertex)].emplace_back(target, cables_.size());
@@ -98,7 +99,7 @@ public:
   {
     std::vector<VertexId> nearest;
     double least = std::numeric_limits<double>::infinity();
-    for (VertexId vertex = host_count_; vertex < static_cast<VertexId>(vertices_.size()); ++vertex) {
+    for (VertexId vertex = host_count_; std::cmp_less(vertex, vertices_.size()); ++vertex) {
       double sum = 0;
       for (const VertexId member : hosts)
         sum += way(host(member), host(vertex)).second;
@@ -228,7 +229,7 @@ void PlatformNetwork::sort_hosts()
   for (sg::Host* host : sg::Engine::get_instance()->get_all_hosts())
     if (is_smart(host))
       vertices_.push_back(host);
-  for (VertexId vertex = 0; vertex < static_cast<VertexId>(vertices_.size()); ++vertex)
+  for (VertexId vertex = 0; std::cmp_less(vertex, vertices_.size()); ++vertex)
     vertex_of_.emplace(vertices_[static_cast<std::size_t>(vertex)], vertex);
 }
 

@@ -17,7 +17,7 @@ static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
 
 namespace simgrid::smpi {
 
-struct s_mpi_coll_description_t {
+struct s_mpi_coll_description_t { // NOLINT(readability-identifier-naming): SMPI's name
   std::string name;
   std::string description;
   void* coll;

@@ -17,7 +17,12 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-Simulation* the_simulation = nullptr;
+/** Null until there is one. */
+Simulation*& the_simulation()
+{
+  static Simulation* simulation = nullptr;
+  return simulation;
+}
 
 /** MPI tells so when a communicator that carries our attribute is freed. */
 int on_free(MPI_Comm, int, void* communicator, void*)
@@ -54,7 +59,7 @@ Fallback reason_of(NoTree obstacle)
 int mpi_rank(const sg::Actor& actor)
 {
   const char* rank = actor.get_property("rank");
-  return rank ? std::atoi(rank) : -1;
+  return rank ? static_cast<int>(std::strtol(rank, nullptr, 10)) : -1;
 }
 
 } // namespace
@@ -68,19 +73,20 @@ Simulation::Simulation(Fabric its_fabric, Granularity its_granularity, std::stri
 
 Simulation& Simulation::create(Fabric fabric, Granularity granularity, std::string record_path, bool keep_events)
 {
-  if (the_simulation)
+  if (the_simulation())
     throw std::logic_error("the platform is loaded already");
-  the_simulation                     = new Simulation(std::move(fabric), granularity, std::move(record_path));
-  the_simulation->record.keep_events = keep_events;
-  the_simulation->watch_ranks_from_now_on();
-  sg::Engine::on_simulation_end_cb([] { the_simulation->write_record(); });
-  sg::Engine::on_deadlock_cb([] { the_simulation->abort("deadlock", the_simulation->describe_deadlock()); });
-  return *the_simulation;
+  auto* simulation               = new Simulation(std::move(fabric), granularity, std::move(record_path));
+  the_simulation()               = simulation;
+  simulation->record.keep_events = keep_events;
+  simulation->watch_ranks_from_now_on();
+  sg::Engine::on_simulation_end_cb([simulation] { simulation->write_record(); });
+  sg::Engine::on_deadlock_cb([simulation] { simulation->abort("deadlock", simulation->describe_deadlock()); });
+  return *simulation;
 }
 
 Simulation& Simulation::get()
 {
-  return *the_simulation;
+  return *the_simulation();
 }
 
 void Simulation::watch_ranks_from_now_on()
@@ -181,7 +187,7 @@ void Simulation::release(Communicator& communicator)
 bool Simulation::acquire_channels(const Communicator& communicator)
 {
   const auto& nodes = communicator.tree->switches;
-  const bool all    = std::all_of(nodes.begin(), nodes.end(), [&](const TreeSwitch& node) {
+  const bool all    = std::ranges::all_of(nodes, [&](const TreeSwitch& node) {
     return switches[static_cast<std::size_t>(node.index)].has_channel_for(communicator.id);
   });
   if (all)
@@ -244,7 +250,7 @@ std::string Simulation::describe_deadlock() const
   for (const sg::ActorPtr& actor : sg::Engine::get_instance()->get_all_actors())
     if (const int rank = mpi_rank(*actor); rank >= 0)
       alive.push_back(rank);
-  std::sort(alive.begin(), alive.end());
+  std::ranges::sort(alive);
   text << " Ranks that have not ended: " << some_of(alive)
        << ". Look for a receive without its send, or a collective that not all ranks of a communicator call.";
   return text.str();

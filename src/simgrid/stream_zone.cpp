@@ -88,7 +88,7 @@ FlowFactors FlowFactors::from_options()
       else
         factors.emplace_back(std::stod(chunk.substr(0, colon)), std::stod(chunk.substr(colon + 1)));
     }
-    std::sort(factors.begin(), factors.end());
+    std::ranges::sort(factors);
     return factors;
   };
   return {read("network/latency-factor"), read("network/bandwidth-factor")};

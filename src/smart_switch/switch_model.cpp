@@ -11,7 +11,7 @@ Unsupported SwitchModel::lacks(const std::string& collective, const std::string&
                                const std::string& operation) const
 {
   const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
   };
   Unsupported nearest_miss = Unsupported::collective;
   for (const Capability& capability : capabilities) {
@@ -61,6 +61,87 @@ const std::vector<OptionHelp>& capability_options()
 
 namespace {
 
+/** What MPI calls its predefined datatypes and reductions (MPI 4.1, sections 3.2.2 and 6.9.2). Those that a program
+ * makes are nothing that a switch could know. */
+const std::vector<std::string>& known_datatypes()
+{
+  static const std::vector<std::string> NAMES{"MPI_CHAR",
+                                              "MPI_SHORT",
+                                              "MPI_INT",
+                                              "MPI_LONG",
+                                              "MPI_LONG_LONG",
+                                              "MPI_SIGNED_CHAR",
+                                              "MPI_UNSIGNED_CHAR",
+                                              "MPI_UNSIGNED_SHORT",
+                                              "MPI_UNSIGNED",
+                                              "MPI_UNSIGNED_LONG",
+                                              "MPI_UNSIGNED_LONG_LONG",
+                                              "MPI_FLOAT",
+                                              "MPI_DOUBLE",
+                                              "MPI_LONG_DOUBLE",
+                                              "MPI_WCHAR",
+                                              "MPI_C_BOOL",
+                                              "MPI_INT8_T",
+                                              "MPI_INT16_T",
+                                              "MPI_INT32_T",
+                                              "MPI_INT64_T",
+                                              "MPI_UINT8_T",
+                                              "MPI_UINT16_T",
+                                              "MPI_UINT32_T",
+                                              "MPI_UINT64_T",
+                                              "MPI_BYTE",
+                                              "MPI_C_FLOAT_COMPLEX",
+                                              "MPI_C_DOUBLE_COMPLEX",
+                                              "MPI_C_LONG_DOUBLE_COMPLEX",
+                                              "MPI_AINT",
+                                              "MPI_OFFSET",
+                                              "MPI_COUNT",
+                                              "MPI_FLOAT_INT",
+                                              "MPI_LONG_INT",
+                                              "MPI_DOUBLE_INT",
+                                              "MPI_SHORT_INT",
+                                              "MPI_2INT",
+                                              "MPI_LONG_DOUBLE_INT",
+                                              "MPI_2FLOAT",
+                                              "MPI_2DOUBLE",
+                                              "MPI_REAL",
+                                              "MPI_REAL4",
+                                              "MPI_REAL8",
+                                              "MPI_REAL16",
+                                              "MPI_COMPLEX8",
+                                              "MPI_COMPLEX16",
+                                              "MPI_COMPLEX32",
+                                              "MPI_INTEGER1",
+                                              "MPI_INTEGER2",
+                                              "MPI_INTEGER4",
+                                              "MPI_INTEGER8",
+                                              "MPI_INTEGER16"};
+  return NAMES;
+}
+
+const std::vector<std::string>& known_operations()
+{
+  static const std::vector<std::string> NAMES{"MPI_SUM",  "MPI_PROD", "MPI_MAX",    "MPI_MIN",
+                                              "MPI_LAND", "MPI_LOR",  "MPI_LXOR",   "MPI_BAND",
+                                              "MPI_BOR",  "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC"};
+  return NAMES;
+}
+
+/** The names at @p key; throws at the first that is not among @p known. */
+std::vector<std::string> read_names(const OptionTable& row, const std::string& key,
+                                    const std::vector<std::string>& known)
+{
+  std::vector<std::string> names = *row.texts(key);
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end())
+      continue;
+    const std::string meant = nearest(name, known);
+    row.fail(key, "found \"" + name + "\"; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") +
+                      "allowed: MPI's names of what is predefined, as " + known.front());
+  }
+  return names;
+}
+
 /** The [[offload]] tables: they replace a preset's, so that a file can also take abilities away. */
 void read_capabilities(const OptionTable& table, SwitchModel& model)
 {
@@ -75,7 +156,8 @@ void read_capabilities(const OptionTable& table, SwitchModel& model)
     for (const OptionHelp& option : capability_options())
       if (not row.has(option.key))
         row.fail(option.key, "is missing; it says: " + option.meaning);
-    model.capabilities.push_back({*row.text("collective"), *row.texts("datatypes"), *row.texts("operations")});
+    model.capabilities.push_back({*row.text("collective"), read_names(row, "datatypes", known_datatypes()),
+                                  read_names(row, "operations", known_operations())});
     if (model.capabilities.back().collective != "allreduce")
       row.fail("collective", "found \"" + model.capabilities.back().collective + "\"; allowed: allreduce");
   }
@@ -103,7 +185,7 @@ void check_smart(const OptionTable& table, const SwitchModel& model)
 
 SwitchModel read_switch(const OptionTable& table)
 {
-  SwitchModel model = read_device<SwitchModel>(table, "switch", switch_options(), {"offload"}, read_capabilities);
+  auto model = read_device<SwitchModel>(table, "switch", switch_options(), {"offload"}, read_capabilities);
   check_smart(table, model);
   return model;
 }
@@ -111,7 +193,7 @@ SwitchModel read_switch(const OptionTable& table)
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others)
 {
   others.emplace_back("offload");
-  SwitchModel model =
+  auto model =
       read_device<SwitchModel>(table, "switch", switch_options(), std::move(others), read_capabilities, &standard);
   check_smart(table, model);
   return model;

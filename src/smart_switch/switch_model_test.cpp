@@ -295,7 +295,7 @@ TEST_F(RandomSizes, PacketsCarryTheMessageAndNoMore)
     draw();
     const Bytes message     = size();
     const PacketTrain train = packet_train(model, message);
-    const double packets    = static_cast<double>(train.packets);
+    const auto packets      = static_cast<double>(train.packets);
     EXPECT_GE(model.payload * packets, message);
     EXPECT_LT(model.payload * (packets - 1), message);
     EXPECT_EQ(train.wire, message + model.packet_overhead * packets);
