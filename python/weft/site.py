@@ -43,7 +43,8 @@ class FabricSite:
     @property
     def placement(self) -> list[str]:
         """The host of each rank."""
-        return [self.fabric.hosts[rank // self.ppn] for rank in range(self.ranks)]
+        hosts = self.fabric.hosts  # a new list each time
+        return [hosts[rank // self.ppn] for rank in range(self.ranks)]
 
     @property
     def part(self) -> FabricPart:
