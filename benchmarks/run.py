@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import allreduce
+import fabrics
 import host_calls
 from allreduce import Key, Standard
 from measure import Cost, measure, ratio
@@ -35,9 +36,12 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     with work_directory() as work:
         pair = host_calls.cases(work)
-        cases = {**allreduce.cases(work), **pair.cases()}
+        cases = {**allreduce.cases(work), **pair.cases(), **fabrics.routes(work)}
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
-    standards = allreduce.standards(costs)
+        print("bench: 65,536 hosts", file=sys.stderr, flush=True)
+        built = fabrics.build_and_check()
+        costs |= measure(fabrics.all_ranks(work), 1, lambda _: None)
+    standards = [*allreduce.standards(costs), *fabrics.standards(built, costs)]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
     rows = [_row(key, cost) for key, cost in costs.items()]
     _print(rows, standards)

@@ -1,0 +1,24 @@
+/* Allreduces of 1 KiB and nothing else: `allreduce CALLS`. No barrier: where nothing but an Allreduce is offloaded,
+ * that of tens of thousands of ranks takes minutes. A wrong result ends the program with status 1. */
+#include <mpi.h>
+#include <stdlib.h>
+
+enum { COUNT = 256, EXIT_WRONG_RESULT = 1, EXIT_USAGE = 64 };
+
+int main(int argc, char** argv)
+{
+  int ranks, wrong = 0;
+  int send[COUNT], receive[COUNT];
+  if (argc != 2)
+    return EXIT_USAGE;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int i = 0; i < COUNT; i++)
+    send[i] = i;
+  for (int call = 0; call < atoi(argv[1]); call++) {
+    MPI_Allreduce(send, receive, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    wrong |= receive[COUNT - 1] != ranks * (COUNT - 1);
+  }
+  MPI_Finalize();
+  return wrong ? EXIT_WRONG_RESULT : 0;
+}

@@ -1,0 +1,108 @@
+"""What large fabrics cost: building and checking one, an Allreduce of all its ranks, a route.
+
+The Allreduce is in the network, of all 65,536 ranks of a fat tree of three levels. The route is
+SimGrid's `Host::route_to` between two random hosts of a fat tree of four levels (4,096 hosts),
+which is what a message asks for: the fabric's own routing and SimGrid's way to it.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from allreduce import Key, Standard, checked
+from measure import Case, Cost
+
+from weft import launch
+from weft.errors import WeftError
+from weft.launch import Request
+from weft.process import Ended, run_child
+from weft.record import Record
+from weft.simgrid import SimGrid
+from weft.toolchain import compile_c
+
+LARGEST = "fat-tree-65536"
+HOSTS = 65536
+ALL_RANKS = Key("stream", HOSTS, 1, "allreduce, 1 KiB, fat tree")
+ROUTE = Key("route_to", 1, 1, "a route, 4-level fat tree")
+
+_BUILD_AND_CHECK = f"from weft import _core; print(_core.load_fabric('{LARGEST}').check())"
+_FOUR_LEVELS = """
+[fabric]
+name = "four-levels"
+[topology]
+kind = "fat_tree"
+down = [8, 8, 8, 8]
+up = [1, 8, 8, 8]
+[host]
+preset = "xeon-8360"
+[nic]
+preset = "connectx-6-dx"
+[link]
+bandwidth = "100Gbps"
+latency = "1us"
+[switch]
+preset = "tofino"
+"""
+_CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0")
+
+
+def build_and_check() -> Ended:
+    """Build the largest fabric and check a sample of its routes, in a process of its own."""
+    command = [sys.executable, "-c", _BUILD_AND_CHECK]
+    ended = run_child(command, os.environ, on_line=_ignore)
+    if ended.returncode != 0:
+        raise WeftError(f"bench: {' '.join(command)} ended with status {ended.returncode}")
+    return ended
+
+
+def routes(work: Path) -> dict[Key, Case]:
+    """Compile the program that asks for routes, and return what to run."""
+    program, fabric = work / "routing", work / "four-levels.toml"
+    _compile_cxx(Path(__file__).with_name("routing.cpp"), program)
+    fabric.write_text(_FOUR_LEVELS)
+    return {ROUTE: _case(Request(str(fabric), 1, str(program)), 1, 1_000_001)}
+
+
+def all_ranks(work: Path) -> dict[Key, Case]:
+    """Compile the program that makes Allreduces, and return what to run: once, for it is large."""
+    program = work / "allreduce"
+    compile_c(Path(__file__).with_name("allreduce.c"), program)
+    request = Request(LARGEST, HOSTS, str(program), privatize=False, config=_CONFIG)
+    return {ALL_RANKS: _case(request, 1, 21)}
+
+
+def _case(request: Request, few: int, many: int) -> Case:
+    plan = launch.prepare(request)
+
+    def run(calls: int) -> Record:
+        arguments = replace(request, arguments=(str(calls),))
+        return checked(launch.run(replace(plan, request=arguments), _ignore))
+
+    return Case(run, request.ranks, few, many)
+
+
+def _compile_cxx(source: Path, program: Path) -> None:
+    compiler = str(SimGrid().compiler("smpicxx"))
+    command = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
+    result = subprocess.run(command, text=True, capture_output=True, check=False)
+    if result.returncode != 0:
+        raise WeftError(f"bench: {' '.join(command)} failed:\n{result.stderr.rstrip()}")
+
+
+def _ignore(_line: str) -> None:
+    pass
+
+
+def standards(built: Ended, costs: Mapping[Key, Cost]) -> list[Standard]:
+    """Hold the figures against the standards."""
+    memory = built.peak_memory_bytes / 2**30
+    allreduce, route = costs[ALL_RANKS].median_us, costs[ROUTE].median_us
+    return [
+        Standard("65,536 hosts built, checked", built.wall_time_s, 10, at_most=True, unit=" s"),
+        Standard("65,536 hosts, peak memory", memory, 4, at_most=True, unit=" GiB"),
+        Standard("stream, 65,536 ranks", allreduce, 6, at_most=True, unit=" us"),
+        Standard("a route, 4-level fat tree", route, 2, at_most=True, unit=" us"),
+    ]
