@@ -230,11 +230,18 @@ TEST(BadFabric, WithAnImpossibleNumberOfHosts)
 
 TEST(BadFabric, WithMoreHostsThanPorts)
 {
-  // The last would need more memory than there is, were it not refused first.
-  for (const std::string hosts : {"9", "1000000000", "2147483647"})
+  for (const std::string hosts : {"9", "16777216"})
     EXPECT_EQ(fabric_message(with("hosts = 4", "hosts = " + hosts)),
               "FILE: [switch] max_ports: the topology has " + hosts +
                   " hosts, and all switches together 8 ports; take fewer hosts or switches with more ports");
+}
+
+TEST(BadFabric, WithMoreHostsThanMemory)
+{
+  const std::string ports = with("max_ports = 8", "max_ports = 2147483647");
+  for (const std::string hosts : {"16777217", "1000000000", "2147483647"})
+    EXPECT_EQ(fabric_message(replaced(ports, "hosts = 4", "hosts = " + hosts)),
+              "FILE: [topology] hosts: makes a fabric of " + hosts + " cables; allowed: at most 16777216");
 }
 
 TEST(BadFabric, WithBadQuantities)

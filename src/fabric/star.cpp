@@ -53,6 +53,7 @@ std::unique_ptr<Topology> build_star(const OptionTable& table)
 {
   StarOptions options;
   require_options(table, star_options(), read_options(table, star_options(), {"kind"}, options));
+  check_cable_count(table, "hosts", options.hosts);
   return std::make_unique<Star>(options.hosts);
 }
 

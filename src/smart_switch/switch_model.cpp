@@ -132,13 +132,10 @@ std::vector<std::string> read_names(const OptionTable& row, const std::string& k
                                     const std::vector<std::string>& known)
 {
   std::vector<std::string> names = *row.texts(key);
-  for (const std::string& name : names) {
-    if (std::ranges::find(known, name) != known.end())
-      continue;
-    const std::string meant = nearest(name, known);
-    row.fail(key, "found \"" + name + "\"; " + (meant.empty() ? "" : "did you mean \"" + meant + "\"? ") +
-                      "allowed: MPI's names of what is predefined, as " + known.front());
-  }
+  for (const std::string& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      row.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known) +
+                        "allowed: MPI's names of what is predefined, as " + known.front());
   return names;
 }
 

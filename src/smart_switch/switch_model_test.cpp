@@ -103,6 +103,12 @@ TEST(Switch, OffloadTablesAreChecked)
             "operations");
   EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = []\noperations = ['MPI_SUM']\n"),
             "FILE: [switch.offload] datatypes: found []; allowed: a list of texts, as [\"MPI_INT\"]");
+  EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = ['MPI_IMT']\noperations = ['MPI_SUM']\n"),
+            "FILE: [switch.offload] datatypes: found \"MPI_IMT\"; did you mean \"MPI_INT\"? allowed: MPI's names of "
+            "what is predefined, as MPI_CHAR");
+  EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = ['MPI_INT']\noperations = ['MPI_SUM', 'my_own']\n"),
+            "FILE: [switch.offload] operations: found \"my_own\"; allowed: MPI's names of what is predefined, as "
+            "MPI_SUM");
   EXPECT_EQ(switch_message("[switch]\npreset = 'tofino'\noffload = 'allreduce'\n"),
             "FILE: [switch] offload: found \"allreduce\"; allowed: tables, each written as [[switch.offload]]");
 }
