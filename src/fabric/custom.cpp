@@ -219,6 +219,9 @@ class CustomReader {
       if (name.empty() || not vertices_.emplace(name, static_cast<VertexId>(names_.size())).second)
         table.fail(key, "found \"" + name + "\"" + (name.empty() ? "" : " twice") +
                             "; allowed: a name for each host and switch that no other has");
+      // Cables between switches are called "ONE--OTHER", and what weft itself adds "weft.SOMETHING".
+      if (name.starts_with("weft.") || name.find("--") != std::string::npos)
+        table.fail(key, "found \"" + name + "\"; allowed: names that do not begin with \"weft.\" and have no \"--\"");
       names_.push_back(name);
     }
   }

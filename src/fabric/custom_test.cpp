@@ -152,6 +152,14 @@ TEST(Custom, names_that_are_not_unique_are_refused)
             "[topology] switches: found \"b\" twice; allowed: a name for each host and switch that no other has");
 }
 
+TEST(Custom, names_of_links_and_of_weft_are_refused)
+{
+  const std::string allowed = "; allowed: names that do not begin with \"weft.\" and have no \"--\"";
+  EXPECT_EQ(failure_of(with(R"(["weft.stream-0.from"])", R"(["s"])")),
+            "[topology] hosts: found \"weft.stream-0.from\"" + allowed);
+  EXPECT_EQ(failure_of(with(R"(["a"])", R"(["s", "s--t"])")), "[topology] switches: found \"s--t\"" + allowed);
+}
+
 TEST(Custom, what_is_not_connected_is_refused_with_a_pair)
 {
   const std::string parts = with(R"(["a", "b", "c"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "t");
