@@ -20,7 +20,8 @@ _REASONS = {
     "one rank": "the communicator has one rank",
     "zero count": "there are no data",
     "no free channel": "the switch has no free channel",
-    "communicator not on the tree": "the communicator has hosts outside the reduction tree",
+    "communicator not on the tree": "its hosts reach no common smart switch",
+    "tree gains nothing": "some link would carry every rank's contribution all the same",
 }
 
 
