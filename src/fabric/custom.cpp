@@ -221,7 +221,7 @@ class CustomReader {
                             "; allowed: a name for each host and switch that no other has");
       // Cables between switches are called "ONE--OTHER", and what weft itself adds "weft.SOMETHING".
       if (name.starts_with("weft.") || name.find("--") != std::string::npos)
-        table.fail(key, "found \"" + name + "\"; allowed: names that do not begin with \"weft.\" and have no \"--\"");
+        table.fail(key, "found \"" + name + R"("; allowed: names that do not begin with "weft." and have no "--")");
       names_.push_back(name);
     }
   }
