@@ -154,12 +154,12 @@ def test_plain_switches_are_no_hosts(tmp_path: Path) -> None:
 def test_names_are_quoted(tmp_path: Path) -> None:
     options = {
         "hosts": ["a<&>,b\"'"],
-        "switches": ["--s"],
-        "cables": ["a<&>,--s", "b\"',--s"],
+        "switches": ["- s"],
+        "cables": ["a<&>,- s", "b\"',- s"],
     }
     fabric = load(tmp_path, "custom", options)
     assert ("a<&>", "b\"'") in routes(platform(fabric, tmp_path))
-    assert list(edges(fabric, tmp_path)) == [("a<&>", "--s"), ("b\"'", "--s")]
+    assert list(edges(fabric, tmp_path)) == [("a<&>", "- s"), ("b\"'", "- s")]
 
 
 def test_too_many_hosts_for_a_platform_file(tmp_path: Path) -> None:
