@@ -24,9 +24,9 @@ TEST(Share, FindsWhatItLists)
 
 TEST(Share, ListsSortedWithoutTheEnding)
 {
-  const std::vector<std::string> names = list_shared("presets/switch");
-  EXPECT_TRUE(std::ranges::is_sorted(names));
-  EXPECT_EQ(std::ranges::count(names, "tofino"), 1);
+  for (const char* folder : {"fabrics", "presets/host", "presets/nic", "presets/switch"})
+    EXPECT_TRUE(std::ranges::is_sorted(list_shared(folder))) << folder;
+  EXPECT_EQ(std::ranges::count(list_shared("fabrics"), "tofino-4"), 1);
 }
 
 TEST(Share, DoesNotFindWhatIsNotThere)

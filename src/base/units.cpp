@@ -87,7 +87,7 @@ std::string write(double value, std::span<const Unit> preferred)
 template <> Bytes parse<Bytes>(std::string_view text)
 {
   const double size  = read(text, "a size", SIZE_UNITS);
-  const double whole = std::round(size); // "2.3kB" is 2300 but for the last digits
+  const double whole = std::round(size); // "1.005kB" is 1005 but for the last digits
   if (std::abs(size - whole) > std::abs(whole) * 1e-12)
     throw UnitError("found \"" + std::string(text) + "\"; allowed: a whole number of bytes");
   return Bytes(whole);

@@ -2,12 +2,15 @@
 
 #include "base/share.hpp"
 #include "fabric/fabric_test.hpp"
+#include "fabric/star.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +106,20 @@ TEST(Stream, IsAsFastAsItsSlowestLinkEitherWay)
   EXPECT_DOUBLE_EQ(duration(fabric, with, 400), 7e-6 + 500 / 10e6);
   const ReductionTree without = *build_reduction_tree(fabric, std::vector<VertexId>{0, 2}, 0).tree;
   EXPECT_DOUBLE_EQ(duration(fabric, without, 400), 7e-6 + 500 / 1e9);
+}
+
+TEST(Stream, IsAsFastAsTheSlowerDirection)
+{
+  for (const LinkId slow : {0, 1}) { // up and down of host 0
+    FabricParts parts;
+    parts.switches = {fabric_of(FABRIC).switch_model(0)};
+    for (const auto& [from, to] : {std::pair(0, 2), {2, 0}, {1, 2}, {2, 1}})
+      parts.links.push_back({"", from, to, BytesPerSecond(1e9), Seconds()});
+    parts.links[static_cast<std::size_t>(slow)].bandwidth = BytesPerSecond(10e6);
+    parts.topology                                        = std::make_unique<Star>(2);
+    const Fabric fabric                                   = Fabric::assemble(std::move(parts));
+    EXPECT_DOUBLE_EQ(duration(fabric, tree_over(fabric, 2), 400), 3e-6 + 500 / 10e6);
+  }
 }
 
 TEST(Stream, OverTwoLevelsWaitsForTheLongerRoundTrip)

@@ -236,6 +236,13 @@ TEST(BadFabric, WithMoreHostsThanPorts)
                   " hosts, and all switches together 8 ports; take fewer hosts or switches with more ports");
 }
 
+TEST(BadFabric, WithMoreCablesThanPorts)
+{
+  EXPECT_EQ(fabric_message(with("kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 2]\nup = [1, 5]")),
+            "FILE: [switch] max_ports: \"level1-0\" has 8 ports, and the topology needs 9; take fewer cables or a "
+            "switch with more ports");
+}
+
 TEST(BadFabric, WithMoreHostsThanMemory)
 {
   const std::string ports = with("max_ports = 8", "max_ports = 2147483647");
