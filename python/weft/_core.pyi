@@ -10,11 +10,16 @@ class UserError(Exception):
     """A mistake in the user's input; its text is the complete message."""
 
 class Offload(TypedDict):
-    """A collective that a switch does, and what it can do it on."""
+    """Collectives that a switch does, and what it can do reductions on.
 
-    collective: str
+    A conversion is one of the hosts' ("" for none, whose rate is infinite).
+    """
+
+    collectives: list[str]
     datatypes: list[str]
     operations: list[str]
+    conversion: str
+    conversion_rate_Bps: float
 
 class Switch(TypedDict):
     """One switch; all that begins with `processing_latency_s` means nothing but in smart ones."""

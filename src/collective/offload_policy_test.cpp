@@ -10,7 +10,7 @@ namespace {
 SwitchModel int_sums()
 {
   SwitchModel model;
-  model.capabilities = {{"allreduce", {"MPI_INT"}, {"MPI_SUM"}}};
+  model.capabilities = {{{"allreduce"}, {"MPI_INT"}, {"MPI_SUM"}}};
   return model;
 }
 

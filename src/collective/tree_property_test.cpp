@@ -58,7 +58,7 @@ SwitchModel random_switch(Random& random, bool smart)
   model.forwarding_latency = random_latency(random);
   model.processing_latency = random_latency(random);
   if (smart)
-    model.capabilities.push_back({"allreduce", {"MPI_INT"}, {"MPI_SUM"}});
+    model.capabilities.push_back({{"allreduce"}, {"MPI_INT"}, {"MPI_SUM"}});
   return model;
 }
 

@@ -305,10 +305,11 @@ std::vector<TableHelp> fabric_schema()
                     with_match(describe_options(link_options()))});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload", "smart: what a switch executes, as [[switch.offload]]; replaces a preset's",
-                    capability_options()});
+                    describe_options(capability_options())});
   schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
                     with_match(with_preset("switch", describe_options(switch_options())))});
-  schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]", capability_options()});
+  schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]",
+                    describe_options(capability_options())});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
   return schema;
@@ -324,9 +325,14 @@ void describe_model(const SwitchModel& model, int count, std::ostream& text)
     text << "    aggregates " << model.channels << " channels of " << model.slots << " slots of "
          << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
          << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
-  for (const Capability& row : model.capabilities)
-    text << "    offloads " << row.collective << " of " << join(row.datatypes) << " with " << join(row.operations)
-         << "\n";
+  for (const Capability& row : model.capabilities) {
+    text << "    offloads " << join(row.collectives);
+    if (not row.datatypes.empty())
+      text << " of " << join(row.datatypes) << " with " << join(row.operations);
+    if (not row.conversion.empty())
+      text << " in " << row.conversion << ", converted at " << to_text(row.conversion_rate);
+    text << "\n";
+  }
 }
 
 } // namespace

@@ -449,6 +449,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(host_options(), 1);   // preset
   expect_complete(nic_options(), 1);    // preset
   expect_complete(switch_options(), 2); // preset, capabilities
+  expect_complete(capability_options(), 0);
   expect_complete(link_options(), 0);
   expect_complete(point_to_point_options(), 0);
 }
@@ -462,16 +463,18 @@ const std::map<std::string, std::string>& fitting_samples()
       {"nic.preset", "\"connectx-6-dx\""},
       {"switch.preset", "\"tofino\""},
       {"switch.total_slots", "49"},
-      {"switch.offload.collective", "\"allreduce\""},
+      {"switch.offload.collectives", "[\"allreduce\"]"},
       {"switch.offload.datatypes", "[\"MPI_FLOAT\"]"},
-      {"switch.offload.operations", "[\"MPI_MAX\"]"},
+      {"switch.offload.operations", "[\"MPI_SUM\"]"},
+      {"switch.offload.conversion", "\"fixed-point\""},
       {"links.match", "\"*\""},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},
       {"switches.total_slots", "49"},
-      {"switches.offload.collective", "\"allreduce\""},
+      {"switches.offload.collectives", "[\"allreduce\"]"},
       {"switches.offload.datatypes", "[\"MPI_FLOAT\"]"},
-      {"switches.offload.operations", "[\"MPI_MAX\"]"},
+      {"switches.offload.operations", "[\"MPI_SUM\"]"},
+      {"switches.offload.conversion", "\"fixed-point\""},
       {"point_to_point.from", "\"0B\""},
   };
   return SAMPLES;
@@ -519,7 +522,9 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
     EXPECT_EQ(model.slots, 7);
     ASSERT_EQ(model.capabilities.size(), 1);
     EXPECT_EQ(model.capabilities.front().datatypes, std::vector<std::string>{"MPI_FLOAT"});
-    EXPECT_EQ(model.capabilities.front().operations, std::vector<std::string>{"MPI_MAX"});
+    EXPECT_EQ(model.capabilities.front().operations, std::vector<std::string>{"MPI_SUM"});
+    EXPECT_EQ(model.capabilities.front().conversion, "fixed-point");
+    EXPECT_EQ(model.capabilities.front().conversion_rate, BytesPerSecond(7));
   }
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
 }

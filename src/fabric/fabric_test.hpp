@@ -42,7 +42,7 @@ payload = "100B"
 packet_overhead = "25B"
 
 [[switch.offload]]
-collective = "allreduce"
+collectives = ["allreduce"]
 datatypes = ["MPI_INT"]
 operations = ["MPI_SUM"]
 )";

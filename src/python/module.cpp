@@ -15,9 +15,11 @@ py::list offloads(const weft::SwitchModel& model)
   py::list rows;
   for (const weft::Capability& capability : model.capabilities) {
     py::dict row;
-    row["collective"] = capability.collective;
-    row["datatypes"]  = capability.datatypes;
-    row["operations"] = capability.operations;
+    row["collectives"]         = capability.collectives;
+    row["datatypes"]           = capability.datatypes;
+    row["operations"]          = capability.operations;
+    row["conversion"]          = capability.conversion;
+    row["conversion_rate_Bps"] = capability.conversion_rate.value();
     rows.append(row);
   }
   return rows;

@@ -4,27 +4,79 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <tuple>
 
 namespace weft {
+
+namespace {
+
+constexpr std::string_view ALL         = "all";
+constexpr std::string_view FIXED_POINT = "fixed-point";
+
+bool has(const std::vector<std::string>& names, std::string_view name)
+{
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool allows(const std::vector<std::string>& names, const std::string& name)
+{
+  return has(names, ALL) || has(names, name);
+}
+
+/** Those that compute with the data. */
+const std::vector<std::string>& reductions()
+{
+  static const std::vector<std::string> NAMES{"allreduce", "reduce", "reduce_scatter"};
+  return NAMES;
+}
+
+} // namespace
+
+const std::vector<std::string>& offloadable_collectives()
+{
+  static const std::vector<std::string> NAMES{"allreduce", "reduce",    "reduce_scatter", "barrier",
+                                              "bcast",     "allgather", "allgatherv"};
+  return NAMES;
+}
+
+bool is_reduction(const std::string& collective)
+{
+  return has(reductions(), collective);
+}
+
+Unsupported Capability::lacks(const std::string& collective, const std::string& datatype,
+                              const std::string& operation) const
+{
+  if (not has(collectives, collective))
+    return Unsupported::collective;
+  if (not is_reduction(collective))
+    return Unsupported::none;
+  if (not allows(datatypes, datatype))
+    return Unsupported::datatype;
+  return allows(operations, operation) ? Unsupported::none : Unsupported::operation;
+}
 
 Unsupported SwitchModel::lacks(const std::string& collective, const std::string& datatype,
                                const std::string& operation) const
 {
-  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-  };
   Unsupported nearest_miss = Unsupported::collective;
   for (const Capability& capability : capabilities) {
-    if (capability.collective != collective)
-      continue;
-    if (not has(capability.datatypes, datatype))
-      nearest_miss = std::max(nearest_miss, Unsupported::datatype);
-    else if (not has(capability.operations, operation))
-      nearest_miss = std::max(nearest_miss, Unsupported::operation);
-    else
-      return Unsupported::none;
+    const Unsupported miss = capability.lacks(collective, datatype, operation);
+    if (miss == Unsupported::none)
+      return miss;
+    nearest_miss = std::max(nearest_miss, miss);
   }
   return nearest_miss;
+}
+
+const Capability* SwitchModel::serving(const std::string& collective, const std::string& datatype,
+                                       const std::string& operation) const
+{
+  const auto found = std::ranges::find_if(capabilities, [&](const Capability& capability) {
+    return capability.lacks(collective, datatype, operation) == Unsupported::none;
+  });
+  return found == capabilities.end() ? nullptr : &*found;
 }
 
 const std::vector<Option<SwitchModel>>& switch_options()
@@ -49,12 +101,21 @@ const std::vector<Option<SwitchModel>>& switch_options()
   return ROWS;
 }
 
-const std::vector<OptionHelp>& capability_options()
+const std::vector<Option<Capability>>& capability_options()
 {
-  static const std::vector<OptionHelp> ROWS{
-      {"collective", "text", "what a switch does: \"allreduce\"", true},
-      {"datatypes", "texts", "MPI's names of the datatypes that it does it on", true},
-      {"operations", "texts", "MPI's names of the operations that it does it with", true},
+  using M = Capability;
+  static const std::vector<Option<M>> ROWS{
+      {"collectives",
+       "what a switch does: allreduce, reduce, reduce_scatter, barrier, bcast, allgather, allgatherv; "
+       "or \"all\"",
+       &M::collectives},
+      {"datatypes", "reductions: MPI's names of the datatypes that it does them on, or \"all\"", &M::datatypes,
+       Need::optional},
+      {"operations", "reductions: MPI's names of the operations that it does them with, or \"all\"", &M::operations,
+       Need::optional},
+      {"conversion", "reductions: \"fixed-point\", the hosts convert MPI_FLOAT to integers and back", &M::conversion,
+       Need::optional},
+      {"conversion_rate", "a host's rate of that, both ways together", &M::conversion_rate, Need::optional},
   };
   return ROWS;
 }
@@ -127,16 +188,66 @@ const std::vector<std::string>& known_operations()
   return NAMES;
 }
 
-/** The names at @p key; throws at the first that is not among @p known. */
-std::vector<std::string> read_names(const OptionTable& row, const std::string& key,
-                                    const std::vector<std::string>& known)
+/** Throws at the first of the @p names at @p key that is not among @p known; @p allowed says what is. "all" stands
+ *  alone. */
+void check_names(const OptionTable& row, const std::string& key, const std::vector<std::string>& names,
+                 const std::vector<std::string>& known, const std::string& allowed)
 {
-  std::vector<std::string> names = *row.texts(key);
-  for (const std::string& name : names)
-    if (std::ranges::find(known, name) == known.end())
-      row.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known) +
-                        "allowed: MPI's names of what is predefined, as " + known.front());
-  return names;
+  for (const std::string& name : names) {
+    if (name == ALL && names.size() > 1)
+      row.fail(key, R"(found "all" beside other names; allowed: ["all"] alone, or names without it)");
+    if (name != ALL && not has(known, name))
+      row.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known).append("allowed: ").append(allowed));
+  }
+}
+
+/** Datatypes and operations are what reductions are limited to, and nothing else is. */
+void check_limits(const OptionTable& row, const Capability& capability)
+{
+  const bool reduces        = std::ranges::any_of(capability.collectives, is_reduction);
+  const std::string allowed = "MPI's names of what is predefined, as ";
+  for (const auto& [key, names, known] : {std::tuple{"datatypes", &capability.datatypes, &known_datatypes()},
+                                          std::tuple{"operations", &capability.operations, &known_operations()}}) {
+    if (reduces && names->empty())
+      row.fail(key, "is missing; a row with a reduction (" + join(reductions()) + ") needs it");
+    if (not reduces && not names->empty())
+      row.fail(key, "found " + row.found(key) + "; allowed only in a row with a reduction (" + join(reductions()) +
+                        "): other collectives move bytes, whatever those are; leave it out");
+    check_names(row, key, *names, *known, allowed + known->front() + "; or \"all\"");
+  }
+}
+
+/** What smart_switch/fixed_point.hpp can do: sums of single-precision numbers. */
+void check_conversion(const OptionTable& row, const Capability& capability)
+{
+  const bool converts = not capability.conversion.empty();
+  if (row.has("conversion") && capability.conversion != FIXED_POINT)
+    row.fail("conversion", "found " + row.found("conversion") + "; allowed: \"fixed-point\"");
+  if (converts != row.has("conversion_rate"))
+    row.fail(converts ? "conversion_rate" : "conversion", "is missing; conversion and conversion_rate go together");
+  if (not converts)
+    return;
+  const std::vector<std::string> floats{"MPI_FLOAT", "MPI_REAL", "MPI_REAL4"};
+  if (not std::ranges::all_of(capability.collectives, is_reduction))
+    row.fail("collectives", "found " + row.found("collectives") + "; allowed with a conversion: reductions (" +
+                                join(reductions()) + "); give the others a row of their own");
+  if (not std::ranges::all_of(capability.datatypes, [&](const std::string& name) { return has(floats, name); }))
+    row.fail("datatypes", "found " + row.found("datatypes") + "; allowed with a conversion: " + join(floats));
+  if (capability.operations != std::vector<std::string>{"MPI_SUM"})
+    row.fail("operations", "found " + row.found("operations") + "; allowed with a conversion: [\"MPI_SUM\"]");
+}
+
+Capability read_capability(const OptionTable& row)
+{
+  Capability capability;
+  require_options(row, capability_options(), read_options(row, capability_options(), {}, capability));
+  check_names(row, "collectives", capability.collectives, offloadable_collectives(),
+              join(offloadable_collectives()) + "; or \"all\"");
+  if (has(capability.collectives, ALL))
+    capability.collectives = offloadable_collectives();
+  check_limits(row, capability);
+  check_conversion(row, capability);
+  return capability;
 }
 
 /** The [[offload]] tables: they replace a preset's, so that a file can also take abilities away. */
@@ -145,24 +256,9 @@ void read_capabilities(const OptionTable& table, SwitchModel& model)
   if (not table.has("offload"))
     return;
   model.capabilities.clear();
-  std::vector<std::string> keys;
-  for (const OptionHelp& option : capability_options())
-    keys.push_back(option.key);
-  for (const OptionTable& row : table.tables("offload")) {
-    row.allow_only(keys);
-    for (const OptionHelp& option : capability_options())
-      if (not row.has(option.key))
-        row.fail(option.key, "is missing; it says: " + option.meaning);
-    model.capabilities.push_back({*row.text("collective"), read_names(row, "datatypes", known_datatypes()),
-                                  read_names(row, "operations", known_operations())});
-    if (model.capabilities.back().collective != "allreduce")
-      row.fail("collective", "found \"" + model.capabilities.back().collective + "\"; allowed: allreduce");
-  }
+  for (const OptionTable& row : table.tables("offload"))
+    model.capabilities.push_back(read_capability(row));
 }
-
-} // namespace
-
-namespace {
 
 /** Throws where a smart switch lacks a value, or promises more slots than it has. */
 void check_smart(const OptionTable& table, const SwitchModel& model)

@@ -11,21 +11,33 @@
 #include "base/units.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-/** A collective that a switch can execute, with the datatypes and operations that it can do it on. */
-struct Capability {
-  std::string collective;              ///< "allreduce"
-  std::vector<std::string> datatypes;  ///< MPI's names, "MPI_INT"
-  std::vector<std::string> operations; ///< MPI's names, "MPI_SUM"
-};
-
 /** Why a switch does not execute a call; `none` where it does. */
 enum class Unsupported { none, collective, datatype, operation };
+
+/** Collectives that a switch can execute. Reductions are limited to datatypes and operations; the others move bytes,
+ *  whatever those are. */
+struct Capability {
+  std::vector<std::string> collectives; ///< "allreduce", …
+  std::vector<std::string> datatypes;   ///< MPI's names, "MPI_INT", or "all" alone; of reductions only
+  std::vector<std::string> operations;  ///< MPI's names, "MPI_SUM", or "all" alone; of reductions only
+  std::string conversion{};             ///< "fixed-point": the hosts convert float data there and back; else empty
+  BytesPerSecond conversion_rate{std::numeric_limits<double>::infinity()}; ///< of that, by a host's core
+
+  /** The first thing about a call that it lacks. */
+  Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
+};
+
+/** The collectives that a switch may execute, by the names of a [[switch.offload]] table. */
+const std::vector<std::string>& offloadable_collectives();
+/** Whether a collective computes with the data. */
+bool is_reduction(const std::string& collective);
 
 struct SwitchModel {
   std::string preset;
@@ -42,14 +54,17 @@ struct SwitchModel {
 
   bool smart() const { return not capabilities.empty(); }
   Bytes window() const { return payload * slots; }
-  /** The first thing about a call that the capabilities lack. */
+  /** The first thing about a call that the capabilities lack, by the one that comes nearest. */
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
+  /** The first capability that serves a call; null where none does. */
+  const Capability* serving(const std::string& collective, const std::string& datatype,
+                            const std::string& operation) const;
 };
 
 /** The keys of a [switch] table and of presets/switch/. */
 const std::vector<Option<SwitchModel>>& switch_options();
 /** The keys of a [[switch.offload]] table, which describes a Capability. */
-const std::vector<OptionHelp>& capability_options();
+const std::vector<Option<Capability>>& capability_options();
 /** Read a [switch] table with its preset; a smart switch must give all of its aggregation values. */
 SwitchModel read_switch(const OptionTable& table);
 /** Read a table of exceptions from @p standard: a preset replaces all of it, single values change single ones.

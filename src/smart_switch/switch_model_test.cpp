@@ -24,7 +24,7 @@ payload = "100B"
 packet_overhead = "25B"
 )";
 const std::string OFFLOAD = R"([[switch.offload]]
-collective = "allreduce"
+collectives = ["allreduce"]
 datatypes = ["MPI_INT"]
 operations = ["MPI_SUM"]
 )";
@@ -54,7 +54,7 @@ TEST(Switch, IsSmartWhenItOffloads)
   EXPECT_TRUE(model.smart());
   EXPECT_EQ(model.window(), Bytes(400));
   ASSERT_EQ(model.capabilities.size(), 1);
-  EXPECT_EQ(model.capabilities.front().collective, "allreduce");
+  EXPECT_EQ(model.capabilities.front().collectives, std::vector<std::string>{"allreduce"});
 }
 
 TEST(Switch, ThatIsSmartNeedsSlots)
@@ -82,35 +82,98 @@ TEST(Switch, CannotPromiseMoreSlotsThanItHas)
 TEST(Switch, LosesItsPresetsAbilitiesForItsOwn)
 {
   EXPECT_FALSE(read_text("[switch]\npreset = 'tofino'\noffload = []\n").smart());
-  const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\ncollective = 'allreduce'\n"
+  const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\ncollectives = ['allreduce']\n"
                                       "datatypes = ['MPI_FLOAT', 'MPI_DOUBLE']\noperations = ['MPI_MAX']\n");
   ASSERT_EQ(model.capabilities.size(), 1);
   EXPECT_EQ(model.capabilities.front().datatypes, (std::vector<std::string>{"MPI_FLOAT", "MPI_DOUBLE"}));
   EXPECT_EQ(model.slots, 256);
 }
 
-TEST(Switch, OffloadTablesAreChecked)
+/** The message about a [[switch.offload]] table of @p lines, without its place. */
+std::string offload_message(const std::string& lines)
 {
-  const auto offload = [](const std::string& lines) {
-    return switch_message("[switch]\npreset = 'tofino'\n[[switch.offload]]\n" + lines);
-  };
-  EXPECT_EQ(offload("collective = 'barrier'\ndatatypes = ['MPI_INT']\noperations = ['MPI_SUM']\n"),
-            "FILE: [switch.offload] collective: found \"barrier\"; allowed: allreduce");
-  EXPECT_EQ(offload("collective = 'allreduce'\noperations = ['MPI_SUM']\n"),
-            "FILE: [switch.offload] datatypes: is missing; it says: MPI's names of the datatypes that it does it on");
-  EXPECT_EQ(offload("collective = 'allreduce'\ndatatype = ['MPI_INT']\noperations = ['MPI_SUM']\n"),
-            "FILE: [switch.offload] datatype: unknown key; did you mean \"datatypes\"? allowed: collective, datatypes, "
-            "operations");
-  EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = []\noperations = ['MPI_SUM']\n"),
-            "FILE: [switch.offload] datatypes: found []; allowed: a list of texts, as [\"MPI_INT\"]");
-  EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = ['MPI_IMT']\noperations = ['MPI_SUM']\n"),
-            "FILE: [switch.offload] datatypes: found \"MPI_IMT\"; did you mean \"MPI_INT\"? allowed: MPI's names of "
-            "what is predefined, as MPI_CHAR");
-  EXPECT_EQ(offload("collective = 'allreduce'\ndatatypes = ['MPI_INT']\noperations = ['MPI_SUM', 'my_own']\n"),
-            "FILE: [switch.offload] operations: found \"my_own\"; allowed: MPI's names of what is predefined, as "
-            "MPI_SUM");
+  const std::string place   = "FILE: [switch.offload] ";
+  const std::string message = switch_message("[switch]\npreset = 'tofino'\n[[switch.offload]]\n" + lines);
+  return message.starts_with(place) ? message.substr(place.size()) : message;
+}
+
+const std::string INT_SUM = "datatypes = ['MPI_INT']\noperations = ['MPI_SUM']\n";
+
+TEST(Switch, OffloadTablesNameCollectives)
+{
+  const std::string known = "allreduce, reduce, reduce_scatter, barrier, bcast, allgather, allgatherv";
+  EXPECT_EQ(offload_message("collectives = ['alreduce']\n" + INT_SUM),
+            "collectives: found \"alreduce\"; did you mean \"allreduce\"? allowed: " + known + "; or \"all\"");
+  EXPECT_EQ(offload_message("collectives = ['gather']\n").find("collectives: found \"gather\"; "), 0);
+  EXPECT_EQ(offload_message("collectives = ['reduce', 'all']\n" + INT_SUM),
+            "collectives: found \"all\" beside other names; allowed: [\"all\"] alone, or names without it");
+  EXPECT_EQ(offload_message(INT_SUM),
+            "collectives: is missing; it says: what a switch does: " + known + "; or \"all\"");
+  EXPECT_EQ(offload_message("collective = 'allreduce'\n" + INT_SUM),
+            "collective: unknown key; did you mean \"collectives\"? allowed: collectives, datatypes, operations, "
+            "conversion, conversion_rate");
   EXPECT_EQ(switch_message("[switch]\npreset = 'tofino'\noffload = 'allreduce'\n"),
             "FILE: [switch] offload: found \"allreduce\"; allowed: tables, each written as [[switch.offload]]");
+}
+
+TEST(Switch, OffloadTablesLimitReductions)
+{
+  const std::string allreduce = "collectives = ['allreduce']\n";
+  EXPECT_EQ(offload_message(allreduce + "operations = ['MPI_SUM']\n"),
+            "datatypes: is missing; a row with a reduction (allreduce, reduce, reduce_scatter) needs it");
+  EXPECT_EQ(offload_message("collectives = ['bcast', 'reduce']\ndatatypes = ['all']\n"),
+            "operations: is missing; a row with a reduction (allreduce, reduce, reduce_scatter) needs it");
+  EXPECT_EQ(offload_message(allreduce + "datatypes = []\noperations = ['MPI_SUM']\n"),
+            "datatypes: found []; allowed: a list of texts, as [\"MPI_INT\"]");
+  EXPECT_EQ(offload_message(allreduce + "datatypes = ['MPI_IMT']\noperations = ['MPI_SUM']\n"),
+            "datatypes: found \"MPI_IMT\"; did you mean \"MPI_INT\"? allowed: MPI's names of what is predefined, as "
+            "MPI_CHAR; or \"all\"");
+  EXPECT_EQ(offload_message(allreduce + "datatypes = ['MPI_INT']\noperations = ['MPI_SUM', 'my_own']\n"),
+            "operations: found \"my_own\"; allowed: MPI's names of what is predefined, as MPI_SUM; or \"all\"");
+  EXPECT_EQ(offload_message(allreduce + "datatypes = ['all', 'MPI_INT']\noperations = ['all']\n"),
+            "datatypes: found \"all\" beside other names; allowed: [\"all\"] alone, or names without it");
+}
+
+TEST(Switch, OffloadTablesDoNotLimitWhatMovesBytes)
+{
+  for (const std::string name : {"barrier", "bcast", "allgather", "allgatherv"}) {
+    const std::string row = "collectives = ['" + name + "']\n";
+    EXPECT_EQ(offload_message(row), "") << name;
+    EXPECT_EQ(offload_message(row + "datatypes = ['MPI_INT']\n"),
+              "datatypes: found [ \"MPI_INT\" ]; allowed only in a row with a reduction (allreduce, reduce, "
+              "reduce_scatter): other collectives move bytes, whatever those are; leave it out");
+    EXPECT_EQ(offload_message(row + "operations = ['all']\n").find("operations: found [ \"all\" ]; allowed only"), 0);
+  }
+}
+
+TEST(Switch, OffloadTablesMayConvert)
+{
+  const auto converted = [](const std::string& collectives, const std::string& datatypes,
+                            const std::string& operations) {
+    return "collectives = " + collectives + "\ndatatypes = " + datatypes + "\noperations = " + operations + "\n";
+  };
+  const std::string sums  = converted("['allreduce']", "['MPI_FLOAT']", "['MPI_SUM']");
+  const std::string both  = "conversion = 'fixed-point'\nconversion_rate = '5GBps'\n";
+  const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\n" + sums + both);
+  EXPECT_EQ(model.capabilities.front().conversion, "fixed-point");
+  EXPECT_EQ(model.capabilities.front().conversion_rate, BytesPerSecond(5e9));
+
+  EXPECT_EQ(offload_message(sums + "conversion = 'fixed'\n"), "conversion: found \"fixed\"; allowed: \"fixed-point\"");
+  EXPECT_EQ(offload_message(sums + "conversion = ''\n"), "conversion: found \"\"; allowed: \"fixed-point\"");
+  EXPECT_EQ(offload_message(sums + "conversion = 'fixed-point'\n"),
+            "conversion_rate: is missing; conversion and conversion_rate go together");
+  EXPECT_EQ(offload_message(sums + "conversion_rate = '5GBps'\n"),
+            "conversion: is missing; conversion and conversion_rate go together");
+  EXPECT_EQ(offload_message(sums + "conversion = 'fixed-point'\nconversion_rate = '0Bps'\n"),
+            "conversion_rate: found \"0Bps\"; allowed: more than zero");
+  EXPECT_EQ(offload_message(converted("['allreduce', 'bcast']", "['MPI_FLOAT']", "['MPI_SUM']") + both),
+            "collectives: found [ \"allreduce\", \"bcast\" ]; allowed with a conversion: reductions (allreduce, "
+            "reduce, reduce_scatter); give the others a row of their own");
+  EXPECT_EQ(offload_message(converted("['allreduce']", "['MPI_FLOAT', 'MPI_DOUBLE']", "['MPI_SUM']") + both),
+            "datatypes: found [ \"MPI_FLOAT\", \"MPI_DOUBLE\" ]; allowed with a conversion: MPI_FLOAT, MPI_REAL, "
+            "MPI_REAL4");
+  EXPECT_EQ(offload_message(converted("['allreduce']", "['MPI_FLOAT']", "['MPI_MAX']") + both),
+            "operations: found [ \"MPI_MAX\" ]; allowed with a conversion: [\"MPI_SUM\"]");
 }
 
 TEST(Switch, ExceptionsStartFromTheStandard)
@@ -156,7 +219,7 @@ TEST(Lacks, NamesTheFirstThingThatIsMissing)
 {
   SwitchModel model;
   EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::collective);
-  model.capabilities = {{"allreduce", {"MPI_INT", "MPI_LONG"}, {"MPI_SUM"}}};
+  model.capabilities = {{{"allreduce"}, {"MPI_INT", "MPI_LONG"}, {"MPI_SUM"}}};
   EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::none);
   EXPECT_EQ(model.lacks("allreduce", "MPI_LONG", "MPI_SUM"), Unsupported::none);
   EXPECT_EQ(model.lacks("allreduce", "MPI_LONG", "MPI_MAX"), Unsupported::operation);
@@ -169,12 +232,49 @@ TEST(Lacks, NamesTheFirstThingThatIsMissing)
 TEST(Lacks, DoesNotMixRows)
 {
   SwitchModel model;
-  model.capabilities = {{"allreduce", {"MPI_INT"}, {"MPI_SUM"}}, {"allreduce", {"MPI_FLOAT"}, {"MPI_MAX"}}};
+  model.capabilities = {{{"allreduce"}, {"MPI_INT"}, {"MPI_SUM"}}, {{"allreduce"}, {"MPI_FLOAT"}, {"MPI_MAX"}}};
   EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_MAX"), Unsupported::none);
   // The nearest row counts, wherever it stands.
   EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_MAX"), Unsupported::operation);
   EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_SUM"), Unsupported::operation);
   EXPECT_EQ(model.lacks("allreduce", "MPI_CHAR", "MPI_SUM"), Unsupported::datatype);
+}
+
+TEST(Lacks, TakesAllForEveryName)
+{
+  const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\ncollectives = ['all']\n"
+                                      "datatypes = ['all']\noperations = ['all']\n");
+  for (const std::string& collective : offloadable_collectives())
+    EXPECT_EQ(model.lacks(collective, "derived", "user-defined"), Unsupported::none) << collective;
+  EXPECT_EQ(model.lacks("gather", "MPI_INT", ""), Unsupported::collective);
+  // Datatypes that a program makes are no names that a table could list.
+  SwitchModel sums;
+  sums.capabilities = {{{"reduce"}, {"all"}, {"MPI_SUM"}}};
+  EXPECT_EQ(sums.lacks("reduce", "derived", "MPI_SUM"), Unsupported::none);
+  EXPECT_EQ(sums.lacks("reduce", "derived", "user-defined"), Unsupported::operation);
+}
+
+TEST(Lacks, NothingWhereBytesAreMoved)
+{
+  SwitchModel model;
+  model.capabilities = {{{"allreduce", "bcast"}, {"MPI_INT"}, {"MPI_SUM"}}, {{"barrier"}, {}, {}}};
+  EXPECT_EQ(model.lacks("bcast", "derived", ""), Unsupported::none);
+  EXPECT_EQ(model.lacks("barrier", "", ""), Unsupported::none);
+  EXPECT_EQ(model.lacks("allreduce", "derived", "MPI_SUM"), Unsupported::datatype);
+  EXPECT_EQ(model.lacks("allgather", "MPI_INT", ""), Unsupported::collective);
+}
+
+TEST(Serving, IsTheFirstRowThatServesTheCall)
+{
+  SwitchModel model;
+  model.capabilities = {{{"allreduce", "reduce"}, {"MPI_INT"}, {"MPI_SUM"}},
+                        {{"allreduce"}, {"MPI_FLOAT"}, {"MPI_SUM"}, "fixed-point", BytesPerSecond(5e9)},
+                        {{"bcast"}, {}, {}}};
+  EXPECT_EQ(model.serving("reduce", "MPI_INT", "MPI_SUM"), &model.capabilities[0]);
+  EXPECT_EQ(model.serving("allreduce", "MPI_FLOAT", "MPI_SUM"), &model.capabilities[1]);
+  EXPECT_EQ(model.serving("bcast", "MPI_FLOAT", ""), &model.capabilities[2]);
+  EXPECT_EQ(model.serving("reduce", "MPI_FLOAT", "MPI_SUM"), nullptr);
+  EXPECT_EQ(model.serving("barrier", "", ""), nullptr);
 }
 
 // ---- How long it takes: packets of 100 B payload and 25 B overhead, 4 slots

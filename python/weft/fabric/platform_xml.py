@@ -234,9 +234,18 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
 
 
 def _offload(rows: "Sequence[Offload]") -> str:
-    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what it does, of what, with what."""
+    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what, on what, with what."""
     return "; ".join(
-        f"{row['collective']} {','.join(row['datatypes'])} {','.join(row['operations'])}"
+        " ".join(
+            word
+            for word in (
+                ",".join(row["collectives"]),
+                ",".join(row["datatypes"]),
+                ",".join(row["operations"]),
+                row["conversion"],
+            )
+            if word
+        )
         for row in rows
     )
 
