@@ -1,0 +1,177 @@
+"""`make conformance`: all MPICH3 test programs, under stock SMPI and under weft.
+
+Prints a table, and writes docs/conformance.csv (a row a directory) and
+build/conformance/results.csv (a row a test, with what was said where one failed). Ends with
+status 1 when a test passes under stock SMPI and not under weft.
+"""
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from conformance.build import Builder, CannotBuild, make_builder
+from conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
+from conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
+from weft import _core
+from weft.output import whole_file
+from weft.process import raise_on_signals
+from weft.report import console, new_table, print_title
+
+SUMMARY = ROOT / "docs" / "conformance.csv"
+RESULTS = BUILD / "results.csv"
+JOBS = 2
+COLUMNS = ("directory", "programs", "passed under stock SMPI", "passed under weft", "lost")
+_PROVENANCE = (
+    "MPICH3's test programs, as SimGrid's source distribution 4.1 has them, by `make conformance`",
+    f"with SimGrid {_core.simgrid_version} on {FABRIC.relative_to(ROOT)}, where weft offloads all"
+    " that the switches do. A program counts once for each line of its directory's testlist.",
+)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A test, run twice."""
+
+    test: Test
+    outcomes: dict[Under, Outcome]
+
+    def passed(self, under: Under) -> bool:
+        """Whether it passed there."""
+        return self.outcomes[under].passed
+
+    @property
+    def lost(self) -> bool:
+        """Whether weft breaks what works without it."""
+        return self.passed(Under.STOCK) and not self.passed(Under.WEFT)
+
+
+def main() -> int:
+    """Build, run, print, write."""
+    options = _parse()
+    raise_on_signals()
+    BUILD.mkdir(parents=True, exist_ok=True)
+    tests = _chosen(read_tests(source_tree()), options)
+    runner = make_runner(BUILD)
+    builder = make_builder(runner.simgrid)
+    results = _all_results(tests, builder, runner)
+    rows = _rows(results)
+    _print(rows)
+    _write_results(results)
+    if not options.directories:
+        _write_summary(rows)
+    return 1 if any(result.lost for result in results) else 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("directories", nargs="*", help="only these, such as coll; default: all")
+    parser.add_argument(
+        "--disabled", action="store_true", help="also the tests that SimGrid's lists comment out"
+    )
+    return parser.parse_args()
+
+
+def _chosen(tests: Sequence[Test], options: argparse.Namespace) -> list[Test]:
+    known = {test.directory for test in tests}
+    for directory in options.directories:
+        if directory not in known:
+            sys.exit(f"conformance: found '{directory}'; directories: {', '.join(sorted(known))}")
+    wanted = set(options.directories) or known
+    return [
+        test
+        for test in tests
+        if test.directory in wanted and (options.disabled or not test.disabled)
+    ]
+
+
+def _all_results(tests: Sequence[Test], builder: Builder, runner: Runner) -> list[Result]:
+    programs = list(dict.fromkeys((test.directory, test.program) for test in tests))
+    with ThreadPoolExecutor(JOBS) as pool:
+        try:
+            paths = [pool.submit(builder.build, *program) for program in programs]
+            built = dict(zip(programs, _finished("programs built", paths), strict=True))
+            runs = [
+                pool.submit(_result, test, built[test.directory, test.program], runner)
+                for test in tests
+            ]
+            return _finished("tests run", runs)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _finished(what: str, futures: Sequence[Future[T]]) -> list[T]:
+    """Wait for all, and say how far they are."""
+    for number, future in enumerate(as_completed(futures), 1):
+        future.result()
+        if number % 50 == 0 or number == len(futures):
+            print(f"conformance: {number} of {len(futures)} {what}", file=sys.stderr, flush=True)
+    return [future.result() for future in futures]
+
+
+def _result(test: Test, program: Path | CannotBuild, runner: Runner) -> Result:
+    if isinstance(program, CannotBuild):
+        failed = Outcome(passed=False, status=None, output=program.said)
+        return Result(test, dict.fromkeys(Under, failed))
+    return Result(test, {under: runner.run(test, program, under) for under in Under})
+
+
+Row = tuple[str, int, int, int, str]
+
+
+def _rows(results: Sequence[Result]) -> list[Row]:
+    """Return a row a directory, and one of all."""
+    directories = dict.fromkeys(result.test.directory for result in results)
+    rows = [
+        _row(name, [result for result in results if result.test.directory == name])
+        for name in directories
+    ]
+    return [*rows, _row("all", results)]
+
+
+def _row(name: str, results: Sequence[Result]) -> Row:
+    lost = ", ".join(result.test.name for result in results if result.lost)
+    stock, weft = (sum(result.passed(under) for result in results) for under in Under)
+    return name, len(results), stock, weft, lost or "none"
+
+
+def _print(rows: Iterable[Row]) -> None:
+    out = console()
+    print_title("MPICH3's test programs", out)
+    table = new_table(COLUMNS, left=("directory", "lost"))
+    for row in rows:
+        table.add_row(*map(str, row))
+    out.print(table)
+
+
+def _write_summary(rows: Iterable[Row]) -> None:
+    with whole_file("conformance", SUMMARY) as file:
+        file.writelines(f"# {line}\n" for line in _PROVENANCE)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([column.replace(" ", "_") for column in COLUMNS])
+        writer.writerows(rows)
+
+
+def _write_results(results: Iterable[Result]) -> None:
+    with whole_file("conformance", RESULTS) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["directory", "test", "under", "passed", "status", "output"])
+        for result in results:
+            for under, outcome in result.outcomes.items():
+                output = "" if outcome.passed else outcome.output
+                writer.writerow(
+                    [
+                        *(result.test.directory, result.test.name, under),
+                        *(outcome.passed, outcome.status, output),
+                    ]
+                )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

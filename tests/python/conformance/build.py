@@ -1,0 +1,134 @@
+"""Compiles the test programs with weft's compilers, each once: what is there already stays.
+
+The rules of SimGrid's CMakeLists.txt beside the programs, but for optimisation: without it, they
+compile in half the time, and what takes long in them is SimGrid.
+"""
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from conformance.suite import BUILD, source_tree
+from weft.simgrid import SimGrid
+from weft.toolchain import compiler_for
+
+# Sources that are not called as their program is, or that are more than one.
+_SOURCES = {
+    "bcast_full": ("bcast.c",),
+    "bcast_min_datatypes": ("bcast.c",),
+    "bcast_comm_world": ("bcast.c",),
+    "reduce_mpich": ("reduce.c",),
+    "transpose3_shm": ("transpose3.c",),
+    "c2f2cf": ("c2f2cf.f", "c2f2c.c"),
+    "ctypesinf": ("ctypesinf.f", "ctypesfromc.c"),
+    "c2f2cwinf": ("c2f2cwinf.f", "c2f2cwin.c"),
+    "c2f2cwinf90": ("c2f2cwinf90.f90", "c2f902cwin.c"),
+    "greqf": ("greqf.f", "dummyf.f"),
+    "greqf90": ("greqf90.f90", "dummyf90.f90"),
+}
+_DEFINITIONS = {
+    "bcast_min_datatypes": ("-DBCAST_MIN_DATATYPES_ONLY",),
+    "bcast_comm_world": ("-DBCAST_COMM_WORLD_ONLY",),
+    "hindexed_block": ("-DTEST_HINDEXED_BLOCK",),
+    "transpose3_shm": ("-DUSE_WIN_ALLOCATE",),
+}
+_RMA_DEFINITIONS = (
+    *(
+        "-DHAVE_STDLIB_H",
+        "-DHAVE_UNISTD_H",
+        "-DHAVE_STRING_H",
+        "-DUSE_STDARG",
+        "-DHAVE_LONG_DOUBLE",
+    ),
+    *("-DHAVE_PROTOTYPES", "-DHAVE_SIGNAL_H", "-DHAVE_SIGACTION", "-DHAVE_SLEEP", "-DHAVE_SYSCONF"),
+)
+_FLAGS = {
+    ".c": ("-O0", "-w"),
+    ".f": ("-O0", "-w", "-std=legacy"),
+    ".f90": ("-O0", "-w", "-std=legacy"),
+}
+# What all programs of a language share.
+_UTILITIES = {
+    ".c": tuple(
+        f"util/{name}.c" for name in ("dtypes", "mtest", "mtest_datatype", "mtest_datatype_gen")
+    ),
+    ".f": ("f77/util/mtestf.f",),
+    ".f90": ("f90/util/mtestf90.f90",),
+}
+_LANGUAGES = {".c": "cc", ".f": "f90", ".f90": "f90"}
+
+
+@dataclass(frozen=True)
+class CannotBuild:
+    """A program that the compiler refuses."""
+
+    said: str
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds from one source tree into one directory."""
+
+    root: Path
+    target: Path
+    simgrid: SimGrid
+    lock: Lock = field(default_factory=Lock)
+
+    def build(self, directory: str, program: str) -> Path | CannotBuild:
+        """Return the program of a directory."""
+        target = self.target / "bin" / directory / program
+        if target.exists():
+            return target
+        try:
+            self._compile(directory, program, target)
+        except subprocess.CalledProcessError as error:
+            return CannotBuild(f"{' '.join(error.cmd)}\n{error.stderr}")
+        return target
+
+    def _compile(self, directory: str, program: str, target: Path) -> None:
+        sources = [self.root / directory / name for name in self._sources(directory, program)]
+        suffix = sources[0].suffix
+        flags = (*_FLAGS[suffix], *_DEFINITIONS.get(program, ()))
+        if directory == "rma":
+            flags += _RMA_DEFINITIONS
+        objects = self._utilities(suffix)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{program}.unfinished")
+        self._run(
+            suffix, *flags, *map(str, sources), *map(str, objects), "-o", str(unfinished), "-lm"
+        )
+        unfinished.rename(target)
+
+    def _sources(self, directory: str, program: str) -> Sequence[str]:
+        suffix = {"f77": ".f", "f90": ".f90"}.get(directory.partition("/")[0], ".c")
+        if (self.root / directory / f"{program}.c").exists():
+            suffix = ".c"
+        return _SOURCES.get(program, (program + suffix,))
+
+    def _utilities(self, suffix: str) -> list[Path]:
+        """Compile the functions that all programs of a language use."""
+        with self.lock:
+            return [self._object(self.root / source) for source in _UTILITIES[suffix]]
+
+    def _object(self, source: Path) -> Path:
+        target = self.target / "util" / f"{source.name}.o"
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = target.with_name(f"unfinished-{target.name}")
+            flags = _FLAGS[source.suffix]
+            self._run(source.suffix, *flags, "-c", str(source), "-o", str(unfinished))
+            unfinished.rename(target)
+        return target
+
+    def _run(self, suffix: str, *arguments: str) -> None:
+        language = _LANGUAGES[suffix]
+        compiler = self.simgrid.compiler(compiler_for(language, arguments))
+        command = [str(compiler), f"-I{self.root / 'include'}", *arguments]
+        subprocess.run(command, text=True, capture_output=True, check=True)
+
+
+def make_builder(simgrid: SimGrid) -> Builder:
+    """Keep what is built for one SimGrid apart from what is built for another."""
+    return Builder(source_tree(), BUILD / simgrid.prefix.name, simgrid)

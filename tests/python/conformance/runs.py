@@ -1,0 +1,141 @@
+"""Runs a test program, under SimGrid alone or under `weft run`, and says whether it passed.
+
+Both run on the same network with the same ranks on the same hosts: weft on the fabric of
+cases/conformance, SimGrid on what `weft fabric export` makes of it, without libweft.so.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from xml.etree import ElementTree
+
+from conformance.suite import ROOT, Test
+from weft import _core
+from weft.fabric.export import export
+from weft.process import run_child, work_directory
+from weft.simgrid import SimGrid
+from weft.site import FabricSite, choose_ppn
+
+FABRIC = ROOT / "tests" / "cases" / "conformance" / "fabric.toml"
+# What `runtests` gives to smpirun. The speed lets time go on while a program looks for what comes.
+_HOST_SPEED = "1Gf"
+_SETTINGS = (
+    "smpi/async-small-thresh:65536",
+    "smpi/os:1:0.0000003:0.0000002",
+    "smpi/ois:1:0.0000003:0.0000002",
+)
+# As `weft run` has them.
+_STOCK_SETTINGS = (
+    *("smpi/privatization:dlopen", "precision/timing:1e-9", f"smpi/host-speed:{_HOST_SPEED}"),
+)
+# `runtests` silences SimGrid's warnings, `weft run` marks them.
+_SIMGRID = "simgrid: "
+# So that weft ends what it runs, before it is ended itself.
+_GRACE_S = 10.0
+# Which ElementTree leaves out.
+_DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+# What `runtests` takes for output that says so.
+_PASSED = re.compile(r"\s*(No [Ee]rrors|Test Passed)\s*")
+_NO_ERRORS = re.compile(r"\s*No [Ee]rrors\s*")
+
+
+class Under(StrEnum):
+    """What simulates."""
+
+    STOCK = "stock"
+    WEFT = "weft"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a test ended, and all that was said."""
+
+    passed: bool
+    status: int | None
+    """None where its time was up."""
+    output: str
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs programs on the fabric."""
+
+    simgrid: SimGrid
+    fabric: _core.Fabric
+    platform: Path
+    """The fabric for SimGrid, with a disk for the tests of MPI-IO."""
+
+    def run(self, test: Test, program: Path, under: Under) -> Outcome:
+        """Run it in a directory of its own."""
+        with work_directory() as work:
+            command = self._weft(test) if under is Under.WEFT else self._stock(test, work)
+            return _run([*command, str(program), *test.arguments], work, test)
+
+    def _stock(self, test: Test, work: Path) -> list[str]:
+        hosts = work / "hosts"
+        ppn = choose_ppn(self.fabric, test.ranks, None)
+        FabricSite(self.fabric, test.ranks, ppn).place(hosts)
+        settings = (*_STOCK_SETTINGS, *_SETTINGS)
+        return [
+            str(self.simgrid.prefix / "bin" / "smpirun"),
+            *("-platform", str(self.platform), "-hostfile", str(hosts), "-np", str(test.ranks)),
+            *("--log=root.thres:critical", *(f"--cfg={setting}" for setting in settings)),
+        ]
+
+    def _weft(self, test: Test) -> list[str]:
+        has_files = test.directory == "io"
+        site = ("--platform", str(self.platform)) if has_files else ("--fabric", str(FABRIC))
+        return [
+            *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", "--offload", "stream"),
+            *(*site, "-n", str(test.ranks), "--host-speed", _HOST_SPEED),
+            *("--timeout", str(test.time_limit_s)),
+            *(part for setting in _SETTINGS for part in ("--cfg", setting)),
+            "--",
+        ]
+
+
+def make_runner(directory: Path) -> Runner:
+    """Load the fabric, and write it for SimGrid into a directory."""
+    fabric = _core.load_fabric(str(FABRIC))
+    platform = directory / "conformance.xml"
+    export(fabric, platform)
+    _add_disk(platform)
+    return Runner(SimGrid(), fabric, platform)
+
+
+def _add_disk(platform: Path) -> None:
+    """Give the first host a disk, which the others have mounted, as in hosts_with_disks.xml."""
+    root = ElementTree.parse(platform).getroot()
+    first, *others = root.iter("host")
+    disk = ElementTree.SubElement(first, "disk", id="disk", read_bw="100MBps", write_bw="40MBps")
+    ElementTree.SubElement(disk, "prop", id="size", value="500GiB")
+    ElementTree.SubElement(disk, "prop", id="mount", value="/scratch")
+    for host in others:
+        place = f"/scratch:disk:{first.attrib['id']}"
+        ElementTree.SubElement(host, "prop", id="remote_disk", value=place)
+    platform.write_text(_DOCTYPE + ElementTree.tostring(root, encoding="unicode"), encoding="utf-8")
+
+
+def _run(command: Sequence[str], work: Path, test: Test) -> Outcome:
+    """Run it to its end, or to its time's, with all that it says as one text."""
+    lines: list[str] = []
+    ended = run_child(
+        ["bash", "-c", 'cd "$0" && exec "$@" 2>&1', str(work), *command],
+        os.environ,
+        timeout_s=test.time_limit_s + _GRACE_S,
+        on_line=lines.append,
+    )
+    status = None if ended.timed_out else ended.returncode
+    return Outcome(_passed(test, status, lines), status, "\n".join(lines))
+
+
+def _passed(test: Test, status: int | None, lines: Sequence[str]) -> bool:
+    """Whether it did what its line asks for: by default to say so, nothing else, and end well."""
+    if test.must_fail:
+        return status not in (None, 0)
+    own = [line for line in lines if not line.startswith(_SIMGRID)]
+    return status == 0 and all(map(_PASSED.fullmatch, own)) and any(map(_NO_ERRORS.fullmatch, own))

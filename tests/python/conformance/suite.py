@@ -1,0 +1,112 @@
+"""The test programs of SimGrid's source distribution, and what its lists ask of them.
+
+Each directory has a `testlist`; a line of it is a program, a number of ranks and `key=value` pairs
+(README and `runtests` of the suite, teshsuite/smpi/mpich3-test). SimGrid comments out what SMPI
+cannot do. Left aside, as by `runtests`: `xfail` (a program that is expected to fail still passes
+only where it says so), and `mpiversion` (SMPI claims 3.1, and no line asks for more).
+"""
+
+import re
+import struct
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = ROOT / "build" / "conformance"
+SUITE = "teshsuite/smpi/mpich3-test"
+
+# `runtests`: $np_default, $defaultTimeLimit.
+_DEFAULT_RANKS = 2
+_DEFAULT_TIME_LIMIT_S = 180.0
+_DISABLED = re.compile(r"#\s*([\w-]+(?:\s+\d+)(?:\s+\w+=\S+)*)\s*$")
+
+
+@dataclass(frozen=True)
+class Test:
+    """One line of a testlist."""
+
+    __test__ = False  # for pytest, which looks for names like this one
+
+    directory: str
+    program: str
+    ranks: int = _DEFAULT_RANKS
+    arguments: tuple[str, ...] = ()
+    time_limit_s: float = _DEFAULT_TIME_LIMIT_S
+    must_fail: bool = False
+    """Whether it passes when it ends with an error (resultTest=TestStatus, TestErrFatal)."""
+    disabled: bool = False
+    """Whether SimGrid's list has it in a comment."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others of its directory."""
+        return " ".join([self.program, str(self.ranks), *self.arguments])
+
+
+def source_tree() -> Path:
+    """Return the suite's directory, unpacked from the tarball that the set-up keeps."""
+    target = BUILD / "source"
+    if not target.is_dir():
+        unfinished = BUILD / "unpacking"
+        with tarfile.open(_tarball()) as archive:
+            archive.extractall(unfinished, members=_members(archive), filter="data")
+        _configure(unfinished)
+        unfinished.rename(target)
+    return target
+
+
+def _tarball() -> Path:
+    command = [str(ROOT / "setup" / "simgrid"), "source"]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return Path(answer.stdout.splitlines()[-1])
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the suite's files, without the directories above it."""
+    for member in archive:
+        _, found, path = member.name.partition(f"/{SUITE}/")
+        if found:
+            yield member.replace(name=path)
+
+
+def _configure(root: Path) -> None:
+    """Make the one file that CMake makes from another: the length of an address in Fortran."""
+    template = root / "f77" / "datatype" / "typeaints.h.in"
+    text = template.read_text(encoding="utf-8")
+    made = text.replace("@CMAKE_SIZEOF_VOID_P@", str(struct.calcsize("P")))
+    template.with_suffix("").write_text(made, encoding="utf-8")
+
+
+def read_tests(root: Path) -> list[Test]:
+    """Return the tests of all directories, in the order of the lists."""
+    lists = sorted(root.rglob("testlist"))
+    return [test for path in lists for test in read_list(root, path.parent)]
+
+
+def read_list(root: Path, directory: Path) -> list[Test]:
+    """Return the tests of one directory; a line that names a directory is none."""
+    name = str(directory.relative_to(root))
+    lines = (directory / "testlist").read_text(encoding="utf-8").splitlines()
+    tests = [test for line in lines if (test := _parse(name, line))]
+    return [test for test in tests if not (directory / test.program).is_dir()]
+
+
+def _parse(directory: str, line: str) -> Test | None:
+    commented = _DISABLED.match(line)
+    words = (commented[1] if commented else line.partition("#")[0]).split()
+    if not words or words[0].startswith("!"):
+        return None
+    pairs = [word.partition("=")[::2] for word in words[2:]]
+    values = dict(pairs)
+    return Test(
+        directory=directory,
+        program=words[0],
+        ranks=int(words[1]) if len(words) > 1 else _DEFAULT_RANKS,
+        arguments=tuple(value.strip('"') for key, value in pairs if key == "arg"),
+        time_limit_s=float(values.get("timeLimit", _DEFAULT_TIME_LIMIT_S)),
+        must_fail=values.get("resultTest") in ("TestStatus", "TestErrFatal"),
+        disabled=commented is not None,
+    )
