@@ -9,6 +9,7 @@ outcome.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from weft.record import EventPart, OutcomePart, Record
 from weft.simgrid import SimGrid
 from weft.site import Site, choose_site
 from weft.timeline import is_complete, write_timeline
+from weft.trace.folder import Folder
 
 Offload = Literal["stream", "message", "off"]
 OFFLOADS: tuple[Offload, ...] = ("stream", "message", "off")
@@ -31,7 +33,7 @@ _OWN_SETTINGS = {
     "smpi/np": "-n",
     "smpi/hostfile": "--ppn",
     "smpi/tmpdir": "the environment variable TMPDIR",
-    "smpi/replay": "no option yet",
+    "smpi/replay": "weft replay",
     "tracing": "--trace",
     "tracing/filename": "--trace",
 }
@@ -77,6 +79,10 @@ class Request:
     """Where to write what every rank and switch did when."""
     platform: Path | None = None
     """A platform file of SimGrid's to run on, in place of a fabric."""
+    ti_trace: Path | None = None
+    """Where SimGrid is to write its time-independent trace; not together with a timeline."""
+    replay: Folder | None = None
+    """A trace to replay in place of the program."""
     command: tuple[str, ...] = ()
     """What the user typed, for the record."""
 
@@ -93,19 +99,27 @@ class Plan:
     @property
     def argv0(self) -> str:
         """The program as the user wrote it, or where PATH has it."""
-        return self.request.program if "/" in self.request.program else str(self.program.absolute())
+        as_written = "/" in self.request.program and not self.request.replay
+        return self.request.program if as_written else str(self.program.absolute())
 
 
 def prepare(request: Request) -> Plan:
     """Check a request: network, placement, algorithm, settings, program."""
     simgrid = SimGrid()
-    site = choose_site(request.fabric, request.platform, request.ranks, request.ppn)
+    asked_by = f"trace {request.replay.path}" if request.replay else "-n"
+    site = choose_site(request.fabric, request.platform, request.ranks, request.ppn, asked_by)
     if request.fallback is not None:
         check_algorithm("--fallback", request.fallback, simgrid)
     _check_settings(request, simgrid)
+    return Plan(request, site, _program(request), simgrid)
+
+
+def _program(request: Request) -> Path:
+    if request.replay:
+        return paths.installed("replayer.so")
     program = find_program(request.program)
     check_program(program)
-    return Plan(request, site, program, simgrid)
+    return program
 
 
 def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[str] = ()) -> None:
@@ -164,12 +178,20 @@ def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
             on_line=on_line,
         )
         record = _make_record(plan, work, ended)
+        if plan.request.ti_trace is not None and not record.failed:
+            _take_ti_trace(work, plan.request.ti_trace)
         if plan.request.timeline is not None:
             trace = work / "trace.paje"
             if not record.failed and not is_complete(trace):
                 raise outcome.incomplete(trace)
             write_timeline(trace, record, plan.request.timeline)
     return record
+
+
+def _take_ti_trace(work: Path, target: Path) -> None:
+    """Move the one file that SimGrid has written, under a name of its own making."""
+    (written,) = (work / "ti_files").iterdir()
+    shutil.move(written, target)
 
 
 def build_command(plan: Plan, work: Path) -> list[str]:
@@ -181,8 +203,12 @@ def build_command(plan: Plan, work: Path) -> list[str]:
         *(f"--cfg={setting}" for setting in _settings(plan, work)),
         str(paths.platform_library()),
         "--",
-        *plan.request.arguments,
+        *_arguments(plan.request),
     ]
+
+
+def _arguments(request: Request) -> tuple[str, ...]:
+    return (str(request.replay.actions),) if request.replay else request.arguments
 
 
 def _log_settings(work: Path) -> list[str]:
@@ -204,6 +230,7 @@ def _settings(plan: Plan, work: Path) -> list[str]:
         *([f"smpi/allreduce:{request.fallback}"] if request.fallback else []),
         *(_speed_settings(request.host_speed) or ["smpi/simulate-computation:no"]),
         *(_trace_settings(work) if request.timeline else []),
+        *(_ti_settings(work) if request.ti_trace else []),
         *request.config,
     ]
 
@@ -220,6 +247,18 @@ def _trace_settings(work: Path) -> list[str]:
         "tracing/smpi/computing:yes",
         "tracing/smpi/display-sizes:yes",
         "tracing/precision:9",
+    ]
+
+
+def _ti_settings(work: Path) -> list[str]:
+    return [
+        "tracing:yes",
+        f"tracing/filename:{work / 'ti'}",
+        "tracing/smpi:yes",
+        "tracing/smpi/computing:yes",
+        "tracing/smpi/sleeping:yes",
+        "tracing/smpi/format:TI",
+        "tracing/smpi/format/ti-one-file:yes",
     ]
 
 
@@ -241,7 +280,8 @@ def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
         record.outcome, ended, work, request.timeout_s
     )
     record.ranks = request.ranks
-    record.program = str(plan.program.absolute())
+    record.program = request.program if request.replay else str(plan.program.absolute())
+    record.replayed = str(request.replay.path.absolute()) if request.replay else ""
     record.arguments = list(request.arguments)
     record.command = list(request.command)
     record.ppn = plan.site.ppn or -(-request.ranks // max(1, record.fabric.hosts))

@@ -175,6 +175,7 @@ class Record(_Entry):
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
+    replayed: str = ""
     ppn: int = 1
     fallback: str = ""
     config: list[str] = field(default_factory=list)

@@ -91,7 +91,9 @@ class PlatformSite:
         """Leave it to the library, which knows the hosts."""
 
 
-def choose_site(fabric: str | None, platform: Path | None, ranks: int, ppn: int | None) -> Site:
+def choose_site(
+    fabric: str | None, platform: Path | None, ranks: int, ppn: int | None, asked_by: str = "-n"
+) -> Site:
     """Return the place that the user named, once all ranks find a core on it."""
     if (fabric is None) == (platform is None):
         raise WeftError(
@@ -103,7 +105,7 @@ def choose_site(fabric: str | None, platform: Path | None, ranks: int, ppn: int 
         return PlatformSite(platform, ranks, ppn)
     assert fabric is not None
     loaded = _core.load_fabric(fabric)
-    return FabricSite(loaded, ranks, choose_ppn(loaded, ranks, ppn))
+    return FabricSite(loaded, ranks, choose_ppn(loaded, ranks, ppn, asked_by))
 
 
 def check_platform(path: Path) -> None:
@@ -131,13 +133,13 @@ def _check_xml(path: Path) -> None:
         raise WeftError(f"--platform: {path} cannot be read: {error.strerror}") from None
 
 
-def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None) -> int:
-    """Return the ranks a host, when all ranks find a core."""
+def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str = "-n") -> int:
+    """Return the ranks a host, when all ranks find a core; `asked_by` is where they come from."""
     hosts, cores = len(fabric.hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
     if ranks > hosts * cores:
         raise WeftError(
-            f"-n: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"
+            f"{asked_by}: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"
             " take fewer ranks or a larger fabric"
         )
     least = -(-ranks // hosts)

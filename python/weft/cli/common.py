@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from weft import launch
 from weft.bench import Progress as BenchProgress
-from weft.report import console
+from weft.output import check_distinct, check_writable
+from weft.record import Record, write_record
+from weft.report import console, print_run
 from weft.units import format_size
 
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
@@ -36,6 +39,95 @@ ppn_option = click.option(
     help="Ranks a host, placed block by block.  [default: 1 while there are hosts enough, else as"
     " few as possible]",
 )
+
+
+# Where a program or a trace of one runs, and how; `weft run` and `weft replay` take all of these.
+_network_options: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--fabric",
+        metavar="FILE|NAME",
+        help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`).",
+    ),
+    click.option(
+        "--platform",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Platform of SimGrid's to run on instead (.xml or .so): its smart switches are hosts"
+        " with the properties processing_latency and max_ports.",
+    ),
+    ppn_option,
+    click.option(
+        "--offload",
+        type=click.Choice(launch.OFFLOADS),
+        default="stream",
+        show_default=True,
+        help="How the switches do a collective: packet by packet, message by message, or not at"
+        " all.",
+    ),
+    click.option(
+        "--fallback",
+        metavar="ALGORITHM",
+        help="SMPI algorithm of every Allreduce that is not offloaded, such as rdb, lr or mpich."
+        f"  [default: {launch.DEFAULT_FALLBACK}, what Open MPI would choose]",
+    ),
+    click.option(
+        "--cfg",
+        "config",
+        multiple=True,
+        metavar="KEY:VALUE",
+        help="Set an option of SimGrid; repeatable.",
+    ),
+    click.option(
+        "--timeout",
+        "timeout_s",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="Give up after this wall time.",
+    ),
+)
+
+
+def network_options(command: Command) -> Command:
+    """Add the options by which a run is told where and how."""
+    for option in reversed(_network_options):
+        command = option(command)
+    return command
+
+
+def result_options(command: Command) -> Command:
+    """Add the options by which a run is told what to leave."""
+    for option in (
+        click.option("-q", "--quiet", is_flag=True, help="Print no table."),
+        output_option(
+            "--trace",
+            "timeline",
+            help="Write a timeline of all ranks and switches, for ui.perfetto.dev.",
+        ),
+        output_option("--json", "json_file", help="Write the record of the run (JSON)."),
+    ):
+        command = option(command)
+    return command
+
+
+def check_results(json_file: Path | None, timeline: Path | None) -> None:
+    """Prove before a run that what it leaves can be written."""
+    targets = {"--json": json_file, "--trace": timeline}
+    for option, target in targets.items():
+        if target is not None:
+            check_writable(option, target)
+    check_distinct(targets)
+
+
+def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:
+    """Write and print what a run was; return weft's exit status."""
+    if json_file is not None:
+        write_record(record, json_file)
+    sys.stdout.flush()
+    if not quiet:
+        print_run(record, console(stderr=True))
+    if record.failed and record.outcome.extra.get("signal") != "SIGPIPE":
+        click.echo(f"weft: {record.outcome.message}", err=True)
+    return record.exit_status
 
 
 def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:

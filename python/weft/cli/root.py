@@ -8,6 +8,7 @@ from weft.cli.common import help_group
 from weft.cli.compilers import cc, cxx, f90
 from weft.cli.demo import demo
 from weft.cli.fabric import fabric
+from weft.cli.replay import replay
 from weft.cli.run import run
 
 _HELP = """
@@ -40,5 +41,5 @@ weft = click.version_option(
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
 )(help_group("weft", _HELP))
 
-for command in (run, bench, fabric, demo, cc, cxx, f90):
+for command in (run, replay, bench, fabric, demo, cc, cxx, f90):
     weft.add_command(command)

@@ -2,14 +2,20 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from weft import launch
-from weft.cli.common import output_option, ppn_option, ranks_option
-from weft.output import check_distinct, check_writable
-from weft.record import Record, write_record
-from weft.report import console, print_run
+from weft import launch, replay
+from weft.cli.common import (
+    check_results,
+    network_options,
+    ranks_option,
+    report,
+    result_options,
+)
+from weft.errors import WeftError
+from weft.trace.folder import check_target
 
 _HELP = """
 Run an MPI program on a simulated fabric, and say what offloading its collectives bought.
@@ -25,6 +31,7 @@ Examples:
   weft run --fabric tofino-4 -n 4 -- ./program --its-own-option
   weft run --fabric tofino-16 -n 64 --ppn 4 --offload off --fallback rdb -- ./program
   weft run --platform cluster.xml -n 64 -- ./program
+  weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
 
 \b
@@ -38,41 +45,14 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
     short_help="Run an MPI program on a simulated fabric.",
     context_settings={"allow_interspersed_args": False},
 )
-@click.option(
-    "--fabric",
-    metavar="FILE|NAME",
-    help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`).",
-)
-@click.option(
-    "--platform",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Platform of SimGrid's to run on instead (.xml or .so): its smart switches are hosts with"
-    " the properties processing_latency and max_ports.",
-)
+@network_options
 @ranks_option
-@ppn_option
+@result_options
 @click.option(
-    "--offload",
-    type=click.Choice(launch.OFFLOADS),
-    default="stream",
-    show_default=True,
-    help="How the switches do a collective: packet by packet, message by message, or not at all.",
-)
-@click.option(
-    "--fallback",
-    metavar="ALGORITHM",
-    help="SMPI algorithm of every Allreduce that is not offloaded, such as rdb, lr or mpich."
-    f"  [default: {launch.DEFAULT_FALLBACK}, what Open MPI would choose]",
-)
-@output_option("--json", "json_file", help="Write the record of the run (JSON).")
-@output_option("--trace", help="Write a timeline of all ranks and switches, for ui.perfetto.dev.")
-@click.option(
-    "--cfg",
-    "config",
-    multiple=True,
-    metavar="KEY:VALUE",
-    help="Set an option of SimGrid; repeatable.",
+    "--record-ti",
+    type=click.Path(path_type=Path),
+    metavar="DIRECTORY",
+    help="Record a time-independent trace of the program, for `weft replay`.",
 )
 @click.option(
     "--host-speed",
@@ -86,68 +66,35 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
     help="Let all ranks share the program's global variables: far less memory and a faster start"
     " with thousands of ranks, right only for a program that writes no global variable.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Give up after this wall time.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print no table.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
-    fabric: str | None,
-    platform: Path | None,
-    ranks: int,
-    ppn: int | None,
-    offload: launch.Offload,
-    fallback: str | None,
     json_file: Path | None,
-    trace: Path | None,
-    config: tuple[str, ...],
-    host_speed: str | None,
+    record_ti: Path | None,
     no_privatize: bool,
-    timeout: float | None,
     quiet: bool,
-    program: str,
-    arguments: tuple[str, ...],
+    **options: Any,
 ) -> int:
     """Check, run, report."""
-    _check_outputs(json_file, trace)
-    request = launch.Request(
-        fabric=fabric,
-        platform=platform,
-        ranks=ranks,
-        ppn=ppn,
-        program=program,
-        arguments=arguments,
-        offload=offload,
-        fallback=fallback,
-        config=config,
-        host_speed=host_speed,
-        privatize=not no_privatize,
-        timeout_s=timeout,
-        timeline=trace,
-        command=("weft", *sys.argv[1:]),
-    )
-    record = launch.run(launch.prepare(request))
-    if json_file is not None:
-        write_record(record, json_file)
-    _report(record, quiet=quiet)
-    return record.exit_status
+    check_results(json_file, options["timeline"])
+    _check_recording(record_ti, options["timeline"])
+    request = launch.Request(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
+    plan = launch.prepare(request)
+    if record_ti is None:
+        return report(launch.run(plan), json_file, quiet=quiet)
+    recording = replay.record_trace(plan, record_ti)
+    status = report(recording.record, json_file, quiet=quiet)
+    for message in recording.messages:
+        click.echo(f"weft: --record-ti: {message}", err=True)
+    return status or recording.exit_status
 
 
-def _check_outputs(json_file: Path | None, trace: Path | None) -> None:
-    targets = {"--json": json_file, "--trace": trace}
-    for option, target in targets.items():
-        if target is not None:
-            check_writable(option, target)
-    check_distinct(targets)
-
-
-def _report(record: Record, *, quiet: bool) -> None:
-    sys.stdout.flush()
-    if not quiet:
-        print_run(record, console(stderr=True))
-    if record.failed and record.outcome.extra.get("signal") != "SIGPIPE":
-        click.echo(f"weft: {record.outcome.message}", err=True)
+def _check_recording(record_ti: Path | None, timeline: Path | None) -> None:
+    if record_ti is None:
+        return
+    if timeline is not None:
+        raise WeftError(
+            "--record-ti: found together with --trace, and SimGrid writes one of them at a time;"
+            " leave one out"
+        )
+    check_target("--record-ti", record_ti)

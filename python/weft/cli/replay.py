@@ -1,0 +1,40 @@
+"""`weft replay`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weft import launch
+from weft import replay as api
+from weft.cli.common import check_results, network_options, report, result_options
+from weft.trace.folder import read_folder
+
+_HELP = """
+Replay a recorded program on another fabric, or with another offload, without running it.
+
+The trace is one that `weft run --record-ti` has written: the calls of every rank and the operations
+that it computed between them, without times. A replay needs neither the program nor its memory. Its
+ranks are those of the recorded run; so is --ppn, where it was given then.
+
+\b
+Examples:
+  weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program
+  weft replay trace --fabric tofino-16 --offload off
+  weft replay trace --fabric fat-tree-1024 --json run.json
+
+\b
+Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --timeout.
+"""
+
+
+@click.command(help=_HELP, short_help="Replay a recorded program on another fabric.")
+@network_options
+@result_options
+@click.argument("trace", type=click.Path(path_type=Path), metavar="DIRECTORY")
+def replay(trace: Path, json_file: Path | None, quiet: bool, **options: Any) -> int:
+    """Check, replay, report."""
+    check_results(json_file, options["timeline"])
+    request = api.replay_request(read_folder(trace), command=("weft", *sys.argv[1:]), **options)
+    return report(launch.run(launch.prepare(request)), json_file, quiet=quiet)

@@ -1,0 +1,1 @@
+"""Time-independent traces: what each rank of a program did, without the times."""

@@ -1,0 +1,94 @@
+"""The lines of a trace: a rank, what it calls, and the arguments; `3 allreduce 16 MPI_INT MPI_SUM`.
+
+The arguments are whole numbers, then datatypes, then an operation, both by their MPI names; what
+they are is in docs/traces.md. `src/replay` does what the lines say.
+"""
+
+from typing import NamedTuple
+
+from weft.errors import WeftError
+from weft.trace.datatypes import DATATYPES
+
+Words = list[str]
+
+ANY_SOURCE = -555
+ANY_TAG = -444
+PROC_NULL = -666
+"""include/smpi/smpi.h"""
+
+COLLECTIVES = frozenset(
+    (
+        *("barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter"),
+        *("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block", "gatherv"),
+        *("scatterv", "allgatherv", "alltoallv"),
+    )
+)
+
+
+class UnfitError(WeftError):
+    """Why a trace cannot be replayed; its text is a clause, for the caller to put into place."""
+
+
+class Shape(NamedTuple):
+    """What follows the name of an action."""
+
+    numbers: int
+    datatypes: int = 0
+    operations: int = 0
+
+
+def shapes(ranks: int) -> dict[str, Shape]:
+    """Return the actions of a trace of so many ranks."""
+    return {
+        **dict.fromkeys(("send", "ssend", "isend", "issend", "recv", "irecv"), Shape(3, 1)),
+        "sendrecv": Shape(4, 2),
+        **dict.fromkeys(("wait", "test"), Shape(3)),
+        **dict.fromkeys(("waitall", "compute", "sleep"), Shape(1)),
+        **dict.fromkeys(("finalize", "barrier"), Shape(0)),
+        "bcast": Shape(2, 1),
+        "reduce": Shape(2, 1, 1),
+        **dict.fromkeys(("allreduce", "scan", "exscan", "reduce_scatter_block"), Shape(1, 1, 1)),
+        **dict.fromkeys(("gather", "scatter"), Shape(3, 2)),
+        **dict.fromkeys(("allgather", "alltoall"), Shape(2, 2)),
+        "reduce_scatter": Shape(ranks, 1, 1),
+        **dict.fromkeys(("gatherv", "scatterv"), Shape(ranks + 2, 2)),
+        "allgatherv": Shape(ranks + 1, 2),
+        "alltoallv": Shape(2 * ranks, 2),
+    }
+
+
+class Grammar:
+    """Proves of a line that `src/replay` can do it."""
+
+    def __init__(self, ranks: int) -> None:
+        """Make the table of actions."""
+        self.ranks = ranks
+        self._shapes = shapes(ranks)
+        self._datatypes = frozenset(DATATYPES) - {""}
+
+    def check(self, words: Words) -> None:
+        """Raise an `UnfitError` unless it can."""
+        if len(words) < 2:
+            raise UnfitError("found no action; a line is a rank, an action and its arguments")
+        rank, name, *arguments = words
+        if not (rank.isdecimal() and int(rank) < self.ranks):
+            raise UnfitError(f"found rank '{rank}'; the trace has ranks 0 to {self.ranks - 1}")
+        if name not in self._shapes:
+            raise UnfitError(f"found the action '{name}', which is none")
+        shape = self._shapes[name]
+        if len(arguments) != sum(shape):
+            raise UnfitError(
+                f"found {len(arguments)} arguments of '{name}', which has {sum(shape)}"
+            )
+        self._check_numbers(name, arguments[: shape.numbers])
+        types = arguments[shape.numbers : shape.numbers + shape.datatypes]
+        if not self._datatypes.issuperset(types):
+            raise UnfitError(f"found {' '.join(types)} in '{name}'; a datatype has its MPI name")
+
+    def _check_numbers(self, name: str, words: Words) -> None:
+        number = float if name in ("compute", "sleep") else int
+        try:
+            for word in words:
+                number(word)
+        except ValueError:
+            raise UnfitError(f"found '{word}' in '{name}', where a number belongs") from None

@@ -1,0 +1,179 @@
+"""A recorded trace on disk: a directory with `manifest.json` and `actions.txt`.
+
+The actions of all ranks are in one file (see `weft.trace.actions`). They are looked through before
+each replay, which would wait for ever for what a cut file lacks.
+"""
+
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.errors import WeftError
+from weft.trace.actions import UnfitError, Words
+from weft.trace.survey import Survey
+from weft.trace.tracer import UNKNOWN_OPERATION, Translator
+
+Operations = dict[tuple[str, str], str]
+"""The operation of a collective with a datatype."""
+
+SCHEMA = "weft-trace/1"
+MANIFEST = "manifest.json"
+ACTIONS = "actions.txt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """Where a trace comes from."""
+
+    schema: str = SCHEMA
+    weft: str
+    simgrid: str
+    program: str
+    arguments: tuple[str, ...]
+    command: tuple[str, ...]
+    ranks: int
+    ppn: int | None
+    """Ranks a host, where the user chose them."""
+    fabric: str
+    offload: str
+    simulated_time_s: float
+    """Of the program itself."""
+    polls: bool
+    """Whether the program calls MPI_Test, so that it may do something else on another network."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A trace that is fit to be replayed."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def actions(self) -> Path:
+        """The file that SimGrid reads."""
+        return self.path / ACTIONS
+
+
+def check_target(option: str, target: Path) -> None:
+    """Prove before a run that a trace can take this place when it is done."""
+    if not target.absolute().parent.is_dir():
+        raise WeftError(
+            f"{option}: cannot write {target}: there is no directory {target.absolute().parent};"
+            " create it"
+        )
+    if target.exists() and not (target.is_dir() and _is_ours(target)):
+        raise WeftError(
+            f"{option}: found {target}, which holds something else than a trace;"
+            " name a new directory, or one with a trace to replace"
+        )
+    if not os.access(target.absolute().parent, os.W_OK | os.X_OK):
+        raise WeftError(f"{option}: cannot write {target}: its directory is not writable")
+
+
+def _is_ours(directory: Path) -> bool:
+    return {path.name for path in directory.iterdir()} <= {MANIFEST, ACTIONS}
+
+
+def survey(raw: Path, ranks: int) -> Survey:
+    """Look through what SimGrid has traced."""
+    found = Survey(ranks)
+    for words in _translated(raw, ranks):
+        found.add(words)
+    found.check()
+    return found
+
+
+def write_folder(
+    raw: Path, found: Survey, operations: Operations, manifest: Manifest, target: Path
+) -> Folder:
+    """Write the trace, whole or not at all."""
+    beside = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}."))
+    try:
+        with (beside / ACTIONS).open("w", encoding="ascii") as file:
+            for words in _translated(raw, manifest.ranks):
+                file.write(" ".join(_with_operation(found.resolve(words), operations)) + "\n")
+        text = json.dumps(dataclasses.asdict(manifest), indent=1)
+        (beside / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        beside.chmod(0o755)
+        if target.is_dir():
+            shutil.rmtree(target)
+        beside.rename(target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return Folder(target, manifest)
+
+
+def _translated(raw: Path, ranks: int) -> Iterator[Words]:
+    translator = Translator(ranks)
+    for words in _lines(raw):
+        if line := translator.translate(words):
+            yield line
+
+
+def _with_operation(words: Words, operations: Operations) -> Words:
+    if words[-1] != UNKNOWN_OPERATION:
+        return words
+    return [*words[:-1], operations.get((words[1], words[-2]), UNKNOWN_OPERATION)]
+
+
+def read_folder(path: Path) -> Folder:
+    """Return a trace, looked through from end to end."""
+    manifest = _read_manifest(path)
+    try:
+        _look_through(path / ACTIONS, manifest.ranks)
+    except OSError as error:
+        raise _no_trace(path, f"{ACTIONS} cannot be read: {error.strerror}") from None
+    return Folder(path, manifest)
+
+
+def _look_through(actions: Path, ranks: int) -> None:
+    found = Survey(ranks)
+    place = str(actions)
+    try:
+        for number, words in enumerate(_lines(actions), start=1):
+            place = f"{actions}: line {number}"
+            found.add(words)
+        place = str(actions)
+        found.check()
+    except UnfitError as error:
+        raise WeftError(
+            f"trace: {place}: {error}; record it again with `weft run --record-ti`"
+        ) from None
+
+
+def _lines(path: Path) -> Iterator[Words]:
+    with path.open(encoding="ascii", errors="replace") as file:
+        for line in file:
+            yield line.split()
+
+
+def _read_manifest(path: Path) -> Manifest:
+    try:
+        data: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise _no_trace(path, f"its schema is '{data['schema']}', and '{SCHEMA}' is allowed")
+        data |= {name: tuple(data[name]) for name in ("arguments", "command")}
+        manifest = Manifest(**data)
+    except OSError as error:
+        raise _no_trace(path, f"{MANIFEST} cannot be read: {error.strerror}") from None
+    except KeyError as error:
+        raise _no_trace(path, f"{MANIFEST} has no {error}") from None
+    except (TypeError, ValueError) as error:
+        raise _no_trace(path, f"{MANIFEST} is damaged: {error}") from None
+    if not (isinstance(manifest.ranks, int) and manifest.ranks > 0):
+        raise _no_trace(path, f"{MANIFEST} is damaged: ranks are '{manifest.ranks}'")
+    return manifest
+
+
+def _no_trace(path: Path, reason: str) -> WeftError:
+    return WeftError(
+        f"trace: {path} is no trace ({reason});"
+        f" name a directory that `weft run --record-ti` has written"
+    )

@@ -1,0 +1,195 @@
+"""Looks a whole trace through: does it replay as the program ran.
+
+SimGrid's tracer leaves out calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all that makes
+communicators), and a replay would wait for ever or for the wrong thing. So messages are counted at
+both ends, and requests from their opening to their end. Where the tracer writes the same for
+MPI_ANY_SOURCE and MPI_PROC_NULL, these counts tell which it was.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from weft.trace.actions import (
+    ANY_SOURCE,
+    ANY_TAG,
+    COLLECTIVES,
+    PROC_NULL,
+    Grammar,
+    UnfitError,
+    Words,
+)
+from weft.trace.tracer import UNKNOWN
+
+Message = tuple[int, int, int]
+"""Source, destination, tag."""
+
+
+@dataclass
+class _Rank:
+    ended: bool = False
+    tests: bool = False
+    """Whether it calls MPI_Test, which a trace shows without its answer."""
+    requests: Counter[Message] = field(default_factory=Counter)
+    from_any: int = 0
+    """Blocking receives from MPI_ANY_SOURCE; from MPI_PROC_NULL they are not traced."""
+    from_unknown: int = 0
+    any_tag: bool = False
+
+
+class Survey:
+    """What a trace holds, line by line; `check` at its end proves that it is fit."""
+
+    def __init__(self, ranks: int) -> None:
+        """Begin with an empty trace of so many ranks."""
+        self.collectives: Counter[str] = Counter()
+        """Calls of each collective, of all ranks together."""
+        self._grammar = Grammar(ranks)
+        self._ranks = [_Rank() for _ in range(ranks)]
+        self._sent: Counter[Message] = Counter()
+        self._received: Counter[Message] = Counter()
+        self._null_receivers: set[int] = set()
+        """Ranks whose receives from an unknown rank are from MPI_PROC_NULL."""
+
+    def add(self, words: Words) -> None:
+        """Take in one line."""
+        self._grammar.check(words)
+        rank, action, arguments = int(words[0]), words[1], words[2:]
+        if self._ranks[rank].ended:
+            raise UnfitError(f"found '{action}' of rank {rank} after its 'finalize'")
+        if action in COLLECTIVES:
+            self.collectives[action] += 1
+        elif action in ("send", "ssend", "isend", "issend"):
+            self._send(rank, int(arguments[0]), int(arguments[1]), opens=action[0] == "i")
+        elif action in ("recv", "irecv"):
+            self._receive(rank, int(arguments[0]), int(arguments[1]), opens=action[0] == "i")
+        elif action == "sendrecv":
+            # The tracer writes no tags, and the replay gives both the tag 0.
+            self._sent[rank, int(arguments[1]), 0] += 1
+            self._receive(rank, int(arguments[3]), 0, opens=False)
+        elif action == "wait":
+            self._wait(rank, arguments)
+        elif action == "waitall":
+            self._wait_for_all(rank, int(arguments[0]))
+        elif action == "test":
+            self._ranks[rank].tests = True
+        elif action == "finalize":
+            self._ranks[rank].ended = True
+
+    def _send(self, rank: int, destination: int, tag: int, *, opens: bool) -> None:
+        message = (rank, _partner(destination), tag)
+        if message[1] != UNKNOWN:
+            self._sent[message] += 1
+        if opens:
+            self._ranks[rank].requests[message] += 1
+
+    def _receive(self, rank: int, source: int, tag: int, *, opens: bool) -> None:
+        state = self._ranks[rank]
+        state.any_tag |= tag == ANY_TAG
+        message = (_partner(source), rank, tag)
+        if source >= 0:
+            self._received[message] += 1
+        elif source == ANY_SOURCE or (source == UNKNOWN and not opens):
+            state.from_any += 1
+        elif source == UNKNOWN:
+            state.from_unknown += 1
+        if opens:
+            state.requests[message] += 1
+
+    def _wait(self, rank: int, arguments: Words) -> None:
+        message = (_partner(int(arguments[0])), _partner(int(arguments[1])), int(arguments[2]))
+        requests = self._ranks[rank].requests
+        if requests[message] > 0:
+            requests[message] -= 1
+        elif not self._ranks[rank].tests:
+            raise UnfitError(
+                f"rank {rank} waits for a request that none of its MPI_Isend and MPI_Irecv opened"
+            )
+
+    def _wait_for_all(self, rank: int, count: int) -> None:
+        state = self._ranks[rank]
+        still = state.requests.total()
+        if count < still and not state.tests:
+            raise UnfitError(
+                f"rank {rank} waits for {count} of its {still} open requests in one MPI_Waitall,"
+                " and the replay would wait for all of them"
+            )
+        state.requests.clear()
+
+    @property
+    def polls(self) -> bool:
+        """Whether some rank calls MPI_Test."""
+        return any(state.tests for state in self._ranks)
+
+    def check(self) -> None:
+        """Prove at the end of a trace that it is whole, and that every message arrives."""
+        for rank, state in enumerate(self._ranks):
+            if not state.ended:
+                raise UnfitError(f"it is cut: there is no 'finalize' of rank {rank}")
+            if state.requests.total() > 0 and not state.tests:
+                raise UnfitError(
+                    f"rank {rank} ends with requests that it never waits for"
+                    " (MPI_Waitsome and MPI_Request_free are not in SimGrid's traces)"
+                )
+        self._check_totals()
+        self._check_pairs()
+
+    def _check_totals(self) -> None:
+        sent = _by_destination(self._sent)
+        received = _by_destination(self._received)
+        for rank, state in enumerate(self._ranks):
+            more = sent[rank] - received[rank] - state.from_any
+            if more == 0:
+                self._null_receivers.add(rank)
+            elif more != state.from_unknown:
+                raise UnfitError(
+                    f"rank {rank} is sent {sent[rank]} messages, and receives"
+                    f" {received[rank] + state.from_any}: some of the calls are not in SimGrid's"
+                    " traces (MPI_Sendrecv with MPI_PROC_NULL, or one end of an intercommunicator)"
+                )
+
+    def _check_pairs(self) -> None:
+        named = {rank for rank, state in enumerate(self._ranks) if self._names_senders(rank, state)}
+        sent = Counter({key: n for key, n in self._sent.items() if key[1] in named})
+        for source, rank, tag in sorted(sent.keys() | self._received.keys()):
+            message = (source, rank, tag)
+            if rank in named and sent[message] != self._received[message]:
+                raise UnfitError(
+                    f"rank {source} sends {sent[message]} messages with tag {tag} to rank {rank},"
+                    f" which receives {self._received[message]} (of MPI_Sendrecv, SimGrid does not"
+                    " trace the tags)"
+                )
+
+    def _names_senders(self, rank: int, state: _Rank) -> bool:
+        return not state.any_tag and state.from_any == 0 and rank in self._null_receivers
+
+    def resolve(self, words: Words) -> Words:
+        """Return a line of the tracer's with its unknown partners named."""
+        rank, action, *arguments = words
+        source = str(PROC_NULL if int(rank) in self._null_receivers else ANY_SOURCE)
+        unknown = str(UNKNOWN)
+        if action in ("send", "ssend", "isend", "issend") and arguments[0] == unknown:
+            arguments[0] = str(PROC_NULL)
+        elif action == "irecv" and arguments[0] == unknown:
+            arguments[0] = source
+        elif action == "recv" and arguments[0] == unknown:
+            arguments[0] = str(ANY_SOURCE)
+        elif action == "sendrecv" and arguments[3] == unknown:
+            arguments[3] = str(ANY_SOURCE)
+        elif action in ("wait", "test"):
+            if arguments[0] == unknown:
+                arguments[0] = source
+            if arguments[1] == unknown:
+                arguments[1] = str(PROC_NULL)
+        return [rank, action, *arguments]
+
+
+def _partner(rank: int) -> int:
+    """Return a rank, or the one name for all that is none."""
+    return rank if rank >= 0 else UNKNOWN
+
+
+def _by_destination(messages: Counter[Message]) -> Counter[int]:
+    totals: Counter[int] = Counter()
+    for (_, destination, _), count in messages.items():
+        totals[destination] += count
+    return totals

@@ -1,0 +1,130 @@
+"""What SimGrid's tracer writes, put into our form: its time-independent (TI) format.
+
+SimGrid 4.1 writes a line for a call (src/smpi/bindings/smpi_pmpi_*.cpp and, for their form,
+src/instr/instr_private.hpp), such as `3 allreduce 16 0 1`. It leaves out arguments that are zero,
+writes what MPI ignores, and numbers the datatypes; all of that is put right here.
+"""
+
+from collections.abc import Callable
+
+from weft.trace.actions import UnfitError, Words
+from weft.trace.datatypes import DATATYPES
+
+UNKNOWN = -333
+"""MPI_UNDEFINED, which the tracer writes for MPI_ANY_SOURCE and for MPI_PROC_NULL alike."""
+UNKNOWN_OPERATION = "MPI_OP_NULL"
+"""The tracer writes no operations."""
+
+_SAME = dict.fromkeys(("init", "finalize", "barrier", "wait", "test", "compute", "sleep"))
+_RENAMED = {"sendRecv": "sendrecv", "Ssend": "ssend", "ISsend": "issend"}
+_MESSAGES = ("send", "isend", "recv", "irecv", "Ssend", "ISsend")
+
+
+class Translator:
+    """Translates the lines of so many ranks."""
+
+    def __init__(self, ranks: int) -> None:
+        """Make the table of what the tracer writes."""
+        self._ranks = ranks
+        self._forms: dict[str, Callable[[Words], Words]] = {
+            **dict.fromkeys(_SAME, lambda arguments: arguments),
+            **dict.fromkeys(_MESSAGES, lambda arguments: _typed(arguments, 3, 1)),
+            "waitall": lambda arguments: [str(int(float(arguments[0])))],
+            "sendRecv": lambda arguments: _typed(arguments, 4, 2),
+            "bcast": lambda arguments: _typed(arguments, 2, 1),
+            "reduce": self._reduce,
+            **dict.fromkeys(("allreduce", "scan", "exscan"), self._allreduce),
+            **dict.fromkeys(("allgather", "alltoall"), self._allgather),
+            **dict.fromkeys(("gatherv", "scatterv"), lambda a: _typed(a, ranks + 2, 2)),
+            "allgatherv": lambda arguments: _typed(arguments, ranks + 1, 2),
+            "alltoallv": self._alltoallv,
+        }
+        self._rooted: dict[str, Callable[[Words, bool], Words]] = {
+            "gather": self._gather,
+            "scatter": self._scatter,
+        }
+
+    def translate(self, words: Words) -> Words | None:
+        """Return a line of ours, or nothing where there is nothing to do."""
+        rank, name, *arguments = words
+        try:
+            if name == "init":
+                return None
+            if name == "reducescatter":
+                return [rank, *self._reduce_scatter(arguments)]
+            if name in self._rooted:
+                return [rank, name, *self._rooted_call(rank, name, arguments)]
+            if name in self._forms:
+                return [rank, _RENAMED.get(name, name), *self._forms[name](arguments)]
+        except (ValueError, IndexError):
+            raise UnfitError(
+                f"SimGrid has traced '{' '.join(words)}', which makes no sense"
+            ) from None
+        raise UnfitError(f"rank {rank} calls {_mpi_name(name)}, which weft cannot replay")
+
+    def _reduce(self, arguments: Words) -> Words:
+        count, _, root, datatype = arguments
+        return _typed([count, root, datatype, UNKNOWN_OPERATION], 2, 1)
+
+    def _allreduce(self, arguments: Words) -> Words:
+        count, _, datatype = arguments
+        return _typed([count, datatype, UNKNOWN_OPERATION], 1, 1)
+
+    def _reduce_scatter(self, arguments: Words) -> Words:
+        """MPI_Reduce_scatter_block of n elements is traced as n zeros and the datatype."""
+        *counts, datatype = arguments
+        if len(counts) == self._ranks + 1 and any(count != "0" for count in counts):
+            typed = _typed([*counts[:-1], datatype, UNKNOWN_OPERATION], self._ranks, 1)
+            return ["reduce_scatter", *typed]
+        if any(count != "0" for count in counts):
+            raise ValueError
+        typed = _typed([str(len(counts)), datatype, UNKNOWN_OPERATION], 1, 1)
+        return ["reduce_scatter_block", *typed]
+
+    def _allgather(self, arguments: Words) -> Words:
+        return _typed(_with_receive_count(arguments, 4), 2, 2)
+
+    def _rooted_call(self, rank: str, name: str, arguments: Words) -> Words:
+        whole = _with_receive_count(arguments, 5)
+        return _typed(self._rooted[name](whole, rank == whole[2]), 3, 2)
+
+    def _gather(self, arguments: Words, is_root: bool) -> Words:
+        """Elsewhere than at the root, what is received may be anything."""
+        send, receive, root, send_type, receive_type = arguments
+        if is_root:
+            return [send, receive, root, send_type, receive_type]
+        return [send, "0", root, send_type, send_type]
+
+    def _scatter(self, arguments: Words, is_root: bool) -> Words:
+        send, receive, root, send_type, receive_type = arguments
+        if is_root:
+            return [send, receive, root, send_type, receive_type]
+        return ["0", receive, root, receive_type, receive_type]
+
+    def _alltoallv(self, arguments: Words) -> Words:
+        """Leave out the sums; MPI_Alltoallw goes by the same name, with sums of bytes."""
+        ranks = self._ranks
+        sent, received = arguments[1 : ranks + 1], arguments[ranks + 2 : 2 * ranks + 2]
+        if int(arguments[0]) != sum(map(int, sent)):
+            raise UnfitError("a rank calls MPI_Alltoallw, whose datatypes a trace does not hold")
+        return _typed([*sent, *received, *arguments[2 * ranks + 2 :]], 2 * ranks, 2)
+
+
+def _with_receive_count(arguments: Words, length: int) -> Words:
+    """Put in the second argument, which the tracer leaves out where it is zero."""
+    return arguments if len(arguments) == length else [arguments[0], "0", *arguments[1:]]
+
+
+def _typed(arguments: Words, numbers: int, datatypes: int) -> Words:
+    """Name the datatypes, which come after so many numbers."""
+    types = arguments[numbers : numbers + datatypes]
+    if len(types) != datatypes:
+        raise ValueError
+    if "-1" in types:
+        raise UnfitError("a rank uses a derived datatype, whose size SimGrid does not trace")
+    named = [DATATYPES[int(number)] for number in types]
+    return [*arguments[:numbers], *named, *arguments[numbers + datatypes :]]
+
+
+def _mpi_name(action: str) -> str:
+    return "MPI I/O" if action == "IO" else f"MPI_{action.capitalize()}"

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "replay/trace.hpp"
+
+#include <deque>
+#include <map>
+#include <tuple>
+
+namespace weft::replay {
+
+/** Does what the trace says of one rank. */
+class Player {
+  using Key = std::tuple<int, int, int>; ///< source, destination, tag
+
+  int rank_;
+  int size_;
+  std::map<Key, std::deque<MPI_Request>> requests_; ///< open, in the order in which they were opened
+
+public:
+  Player(int rank, int size) : rank_(rank), size_(size) {}
+
+  void play(Action& action);
+
+private:
+  void send(Action& action);
+  void synchronous_send(Action& action);
+  void start_send(Action& action);
+  void start_synchronous_send(Action& action);
+  void receive(Action& action);
+  void start_receive(Action& action);
+  void send_and_receive(Action& action);
+  void wait(Action& action);
+  void wait_for_all(Action& action);
+  void test(Action& action);
+  void compute(Action& action);
+  void sleep(Action& action);
+  void barrier(Action& action);
+  void bcast(Action& action);
+  void reduce(Action& action);
+  void allreduce(Action& action);
+  void scan(Action& action);
+  void exscan(Action& action);
+  void gather(Action& action);
+  void scatter(Action& action);
+  void allgather(Action& action);
+  void alltoall(Action& action);
+  void reduce_scatter(Action& action);
+  void reduce_scatter_block(Action& action);
+  void gatherv(Action& action);
+  void scatterv(Action& action);
+  void allgatherv(Action& action);
+  void alltoallv(Action& action);
+
+  struct Message;
+  Message read_message(Action& action) const;
+  MPI_Request* open(const Key& key);
+};
+
+} // namespace weft::replay

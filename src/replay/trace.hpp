@@ -1,0 +1,43 @@
+#pragma once
+
+#include <deque>
+#include <fstream>
+#include <mpi.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft::replay {
+
+/** One line of a trace: `3 allreduce 16 0 MPI_INT MPI_SUM`. Its arguments are taken one after the other. */
+class Action {
+  std::vector<std::string> words_;
+  std::size_t at_ = 2;
+
+public:
+  explicit Action(const std::string& line);
+
+  int rank() const;
+  const std::string& name() const { return words_.at(1); }
+
+  int integer();
+  double real();
+  std::vector<int> integers(int count);
+  /** A datatype by its MPI name. */
+  MPI_Datatype datatype();
+  /** An operation by its MPI name; one of the user's commutes and does nothing. */
+  MPI_Op operation();
+};
+
+/** A trace of all ranks in one file, which is read as far as some rank needs it. */
+class Trace {
+  std::ifstream file_;
+  std::vector<std::deque<Action>> ahead_; ///< by rank: what was read while looking for another rank's line
+
+public:
+  Trace(const std::string& path, int ranks);
+
+  std::optional<Action> next(int rank);
+};
+
+} // namespace weft::replay

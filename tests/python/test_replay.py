@@ -1,0 +1,326 @@
+"""Traces: a replay takes the program's time, and what would not is not recorded."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Program
+from simulated import WEFT, Result, read_record, run_command
+
+from weft.trace.actions import UnfitError
+from weft.trace.survey import Survey
+from weft.trace.tracer import Translator
+
+Record = Callable[..., Path]
+PARTS = ("ring", "row", "any", "pingpong", "collectives", "uneven")
+
+
+def weft(*words: str) -> Result:
+    return run_command([*WEFT, *words])
+
+
+def replay(trace: Path, *options: str, status: int = 0) -> dict[str, Any]:
+    target = trace.parent / "replayed.json"
+    result = weft("replay", str(trace), "-q", "--json", str(target), *options)
+    assert result.status == status, result.stderr
+    return read_record(target)
+
+
+@pytest.fixture
+def record(program: Program, tmp_path: Path) -> Record:
+    """Record a program of tests/smpi; its own record is beside the trace."""
+
+    def recorded(
+        source: str, part: str, *options: str, on: str = "tofino-16", ranks: int = 4
+    ) -> Path:
+        result = weft(
+            *("run", "--fabric", on, "-n", str(ranks), "--record-ti", str(tmp_path / "trace")),
+            *("-q", "--json", str(tmp_path / "run.json"), *options),
+            *("--", str(program(source)), part),
+        )
+        assert result.status == 0, result.stderr
+        assert not result.messages
+        return tmp_path / "trace"
+
+    return recorded
+
+
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_replay_on_the_same_fabric_takes_the_same_time(
+    record: Record, part: str, offload: str
+) -> None:
+    trace = record("regular.c", part, "--offload", offload, ranks=16)
+    ran = read_record(trace.parent / "run.json")
+    again = replay(trace, "--fabric", "tofino-16", "--offload", offload)
+    assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=0.01)
+    assert ran["simulated_time_s"] > 0
+
+
+def test_a_replay_elsewhere_takes_the_time_that_the_program_takes_there(record: Record) -> None:
+    elsewhere = record("regular.c", "collectives", "--offload", "off", on="tofino-4")
+    expected = read_record(elsewhere.parent / "run.json")["simulated_time_s"]
+    trace = record("regular.c", "collectives", on="fat-tree-1024")
+    there = read_record(trace.parent / "run.json")["simulated_time_s"]
+    again = replay(trace, "--fabric", "tofino-4", "--offload", "off")
+    assert again["simulated_time_s"] == pytest.approx(expected, rel=1e-9)
+    assert abs(there / expected - 1) > 0.01
+
+
+def test_a_replay_offloads_what_the_program_did(record: Record) -> None:
+    trace = record("regular.c", "collectives")
+    ran = read_record(trace.parent / "run.json")
+    again = replay(trace, "--fabric", "tofino-16")
+    assert again["collectives"] == ran["collectives"]
+    assert sum(row["calls"] for row in again["collectives"] if row["path"] == "stream") == 5
+    assert (again["program"], again["arguments"]) == (ran["program"], ran["arguments"])
+    assert (again["replayed"], ran["replayed"]) == (str(trace), "")
+
+
+def test_computation_is_replayed_as_operations(record: Record) -> None:
+    # The last of four ranks computes 4 x 10 us five times, and that is longer than its messages.
+    trace = record("regular.c", "ring", "--offload", "off")
+    again = replay(trace, "--fabric", "tofino-16", "--offload", "off")
+    assert again["simulated_time_s"] == pytest.approx(200e-6, rel=1e-3)
+
+
+def test_timed_computation_is_in_the_trace(program: Program, tmp_path: Path) -> None:
+    target = tmp_path / "trace"
+    result = weft(
+        *("run", "-q", "--fabric", "tofino-4", "-n", "4", "--record-ti", str(target)),
+        *("--host-speed", "1Gf", "--json", str(tmp_path / "run.json")),
+        *("--cfg", "smpi/cpu-threshold:0", "--", str(program("loaded.c"))),
+    )
+    assert result.status == 0, result.stderr
+    again = replay(target, "--fabric", "tofino-4")
+    ran = read_record(tmp_path / "run.json")
+    assert " compute " in (target / "actions.txt").read_text()
+    assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=0.01)
+
+
+def test_several_ranks_a_host_stay_together(record: Record) -> None:
+    trace = record("regular.c", "collectives", "--ppn", "4", ranks=16)
+    ran = read_record(trace.parent / "run.json")
+    again = replay(trace, "--fabric", "tofino-16")
+    assert (again["ppn"], again["hosts_used"]) == (4, 4)
+    assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=0.01)
+
+
+def test_a_replay_has_a_timeline(record: Record) -> None:
+    trace = record("regular.c", "collectives")
+    target = trace.parent / "timeline.json"
+    replay(trace, "--fabric", "tofino-16", "--trace", str(target))
+    assert len(json.loads(target.read_text())["traceEvents"]) > 100
+
+
+# ---- What is not recorded ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ("split", "MPI_Allreduce is called on a communicator of 2 ranks"),
+        ("waitany", "rank 0 calls MPI_Waitany"),
+        ("waitsome", "rank 0 ends with requests that it never waits for"),
+        ("waitpart", "waits for 1 of its 2 open requests in one MPI_Waitall"),
+        ("derived", "a derived datatype"),
+        ("sendrecv", "rank 1 is sent 0 messages, and receives 1"),
+        ("window", "rank 0 calls MPI_Win_fence"),
+        ("persistent", "rank 0 calls MPI_Startall"),
+        ("nonblocking", "MPI_Ibcast"),
+    ],
+)
+def test_a_program_whose_trace_would_lie_is_not_recorded(
+    program: Program, tmp_path: Path, part: str, reason: str
+) -> None:
+    result = try_to_record(program, tmp_path, part)
+    assert result.status == 2
+    (message,) = result.messages
+    assert reason in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "doubt"),
+    [
+        ("poll", "the program calls MPI_Test"),
+        ("operations", "is called with MPI_MAX and MPI_SUM"),
+        ("communicators", "do not trust replays"),
+    ],
+)
+def test_a_doubtful_trace_is_kept_and_doubted(
+    program: Program, tmp_path: Path, part: str, doubt: str
+) -> None:
+    result = try_to_record(program, tmp_path, part)
+    assert result.status == 0
+    assert any(doubt in message for message in result.messages)
+    assert (tmp_path / "trace" / "actions.txt").exists()
+
+
+def test_a_program_that_fails_leaves_no_trace(program: Program, tmp_path: Path) -> None:
+    result = try_to_record(program, tmp_path, "failing")
+    assert result.status == 3
+    assert result.messages[-1].endswith("trace was not written: the program did not end well")
+    assert list(tmp_path.iterdir()) == []
+
+
+def try_to_record(program: Program, directory: Path, part: str) -> Result:
+    return weft(
+        *("run", "-q", "--fabric", "tofino-4", "-n", "4"),
+        *("--record-ti", str(directory / "trace"), "--", str(program("unfit.c")), part),
+    )
+
+
+# ---- Bad input -----------------------------------------------------------------------------------
+
+
+def refused(*words: str) -> str:
+    result = weft(*words)
+    assert result.status == 2, result.stderr
+    (message,) = result.messages
+    return message
+
+
+def test_a_trace_takes_no_place_of_something_else(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    run = ("run", "--fabric", "tofino-4", "-n", "4", "--record-ti")
+    arguments = ("--", str(program("regular.c")), "ring")
+    assert "holds something else than a trace" in refused(*run, str(tmp_path), *arguments)
+    file = str(tmp_path / "notes")
+    assert "holds something else than a trace" in refused(*run, file, *arguments)
+    assert "there is no directory" in refused(*run, str(tmp_path / "no" / "trace"), *arguments)
+    together = ("--record-ti", str(tmp_path / "t"), "--trace", str(tmp_path / "timeline"))
+    assert "together with --trace" in refused(*run[:-1], *together, *arguments)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_trace_replaces_a_trace(record: Record) -> None:
+    record("regular.c", "ring")
+    trace = record("regular.c", "pingpong")
+    assert "pingpong" in (trace / "manifest.json").read_text()
+
+
+def test_what_is_no_trace_is_refused(record: Record, tmp_path: Path) -> None:
+    def said() -> str:
+        return refused("replay", str(trace), "--fabric", "tofino-16")
+
+    trace = tmp_path / "nothing"
+    assert "is no trace (manifest.json cannot be read: No such file" in said()
+    trace = record("regular.c", "ring")
+    actions, manifest = trace / "actions.txt", trace / "manifest.json"
+    whole, kept = actions.read_text(), manifest.read_text()
+
+    actions.write_text(whole[: len(whole) // 2].rsplit(" ", 1)[0])
+    number = len(actions.read_text().splitlines())
+    assert f"actions.txt: line {number}: found " in said()
+    actions.write_text("\n".join(whole.splitlines()[:-4]) + "\n")
+    assert "it is cut: there is no 'finalize' of rank" in said()
+    actions.write_text(whole.replace("MPI_DOUBLE", "MPI_DUBBLE"))
+    assert "found MPI_DUBBLE in 'irecv'" in said()
+    actions.write_text(whole.replace(" compute ", " ponder "))
+    assert "found the action 'ponder'" in said()
+    actions.unlink()
+    assert "actions.txt cannot be read: No such file" in said()
+    actions.write_text(whole)
+    manifest.write_text(kept.replace("weft-trace/1", "weft-trace/9"))
+    assert "its schema is 'weft-trace/9', and 'weft-trace/1' is allowed" in said()
+    manifest.write_text(kept[:40])
+    assert "manifest.json is damaged" in said()
+    manifest.write_text(kept.replace('"ranks"', '"rangs"'))
+    assert "manifest.json is damaged" in said()
+
+
+def test_a_trace_has_to_fit_on_the_fabric(record: Record) -> None:
+    trace = record("regular.c", "ring", on="fat-tree-1024", ranks=300)
+    short = refused("replay", str(trace), "--fabric", "tofino-4")
+    assert short.startswith(f"weft: trace {trace}: found 300 ranks; fabric tofino-4 has 4 hosts")
+    assert "name the network" in refused("replay", str(trace))
+
+
+def test_a_trace_moves_with_its_directory(record: Record, tmp_path: Path) -> None:
+    trace = record("regular.c", "ring")
+    moved = tmp_path / "else where"
+    shutil.move(trace, moved)
+    assert replay(moved, "--fabric", "tofino-16")["simulated_time_s"] > 0
+
+
+# ---- The tracer's lines --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("traced", "ours"),
+    [
+        ("0 init", None),
+        ("1 send 2 7 100 6", "1 send 2 7 100 MPI_BYTE"),
+        ("1 sendRecv 100 2 50 0 6 1", "1 sendrecv 100 2 50 0 MPI_BYTE MPI_INT"),
+        ("0 allreduce 16 0 1 ", "0 allreduce 16 MPI_INT MPI_OP_NULL"),
+        ("0 reduce 16 0 3 0 ", "0 reduce 16 3 MPI_DOUBLE MPI_OP_NULL"),
+        ("0 waitall 2", "0 waitall 2"),
+        # Zero counts are left out, and those that MPI ignores may be anything.
+        ("2 allgather 0 1 1", "2 allgather 0 0 MPI_INT MPI_INT"),
+        ("2 gather 5 1 1 1", "2 gather 5 0 1 MPI_INT MPI_INT"),
+        ("2 gather 5 18446744073709551615 1 1 0", "2 gather 5 0 1 MPI_INT MPI_INT"),
+        ("1 gather 5 5 1 1 1", "1 gather 5 5 1 MPI_INT MPI_INT"),
+        ("2 scatter 99 5 1 0 1", "2 scatter 0 5 1 MPI_INT MPI_INT"),
+        ("0 reducescatter 5 0 0 6 0 1", "0 reduce_scatter 5 0 0 6 MPI_INT MPI_OP_NULL"),
+        ("0 reducescatter 0 0 0 1 ", "0 reduce_scatter_block 3 MPI_INT MPI_OP_NULL"),
+        ("0 alltoallv 6 0 1 2 3 4 1 1 1 1 1 0", "0 alltoallv 0 1 2 3 1 1 1 1 MPI_INT MPI_DOUBLE"),
+    ],
+)
+def test_what_the_tracer_writes_is_translated(traced: str, ours: str | None) -> None:
+    line = Translator(4).translate(traced.split())
+    assert line == (ours.split() if ours else None)
+
+
+@pytest.mark.parametrize(
+    "traced",
+    [
+        "0 alltoallv 24 0 1 2 3 4 1 1 1 1 1 0",
+        "0 bcast 4 0 -1",
+        "0 bcast 4 0",
+        "0 Put 4 0 1",
+        "0 reducescatter 1 2 1",
+    ],
+)
+def test_what_the_tracer_does_not_say_is_not_guessed(traced: str) -> None:
+    with pytest.raises(UnfitError):
+        Translator(4).translate(traced.split())
+
+
+def resolved(*lines: str) -> list[str]:
+    found = Survey(2)
+    words = [line.split() for line in lines]
+    for line in words:
+        found.add(line)
+    found.check()
+    return [" ".join(found.resolve(line)) for line in words]
+
+
+END = ("0 finalize", "1 finalize")
+
+
+def test_counts_tell_any_source_from_no_process() -> None:
+    receive = ("0 irecv -333 4 1 MPI_INT", "0 wait -333 0 4")
+    assert resolved(*receive, *END)[:2] == ["0 irecv -666 4 1 MPI_INT", "0 wait -666 0 4"]
+    sent = resolved(*receive, "1 send 0 4 1 MPI_INT", *END)
+    assert sent[:2] == ["0 irecv -555 4 1 MPI_INT", "0 wait -555 0 4"]
+    away = resolved("0 isend -333 4 1 MPI_INT", "0 wait 0 -333 4", *END)
+    assert away[:2] == ["0 isend -666 4 1 MPI_INT", "0 wait 0 -666 4"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("1 send 0 4 1 MPI_INT",),
+        ("1 send 0 4 1 MPI_INT", "0 recv 1 5 1 MPI_INT"),
+        ("0 irecv -333 4 1 MPI_INT", "0 irecv -333 4 1 MPI_INT", "1 send 0 4 1 MPI_INT"),
+        ("0 wait 1 0 4",),
+        ("0 finalize", "0 barrier"),
+    ],
+)
+def test_what_does_not_fit_together_is_unfit(lines: tuple[str, ...]) -> None:
+    with pytest.raises(UnfitError):
+        resolved(*lines, *END)
