@@ -151,6 +151,7 @@ Fabric Fabric::load(const std::string& name_or_path)
       read_device<HostModel>(file.table("host"), "host", host_options(), {}, [](const OptionTable&, HostModel&) {});
   fabric.nic_      = read_nic(file.table("nic"));
   fabric.segments_ = read_segments(file);
+  fabric.policy_   = read_policy(file);
   fabric.topology_ = read_topology(file.table("topology"), fabric.topology_kind_);
   fabric.read_switches(file);
   fabric.check_hosts_have_ports(file.table("switch"));
@@ -312,6 +313,8 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(capability_options())});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
+  schema.push_back({"policy", "what --offload auto does, by collective and size, as [[policy]]; the first that holds",
+                    describe_options(policy_options())});
   return schema;
 }
 
@@ -361,6 +364,8 @@ std::string describe(const Fabric& fabric)
     ++switches[&fabric.switch_model(index)];
   for (const auto& [model, count] : switches)
     describe_model(*model, count, text);
+  for (const PolicyRow& row : fabric.policy())
+    text << "  policy " << to_text(row) << "\n";
   return text.str();
 }
 

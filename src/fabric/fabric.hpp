@@ -1,17 +1,19 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
- * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch] and [[point_to_point]];
- * [[links]] and [[switches]] change single values of those cables and switches whose names match a pattern, so that any
- * part of a fabric can be faster, or smart. fabric_schema() lists every key. Host, NIC and switch tables may name a
- * preset. Nothing of a Fabric changes after it has been read.
+ * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]] and
+ * [[policy]]; [[links]] and [[switches]] change single values of those cables and switches whose names match a pattern,
+ * so that any part of a fabric can be faster, or smart. fabric_schema() lists every key. Host, NIC and switch tables
+ * may name a preset. Nothing of a Fabric changes after it has been read.
  */
 #pragma once
 
+#include "fabric/policy.hpp"
 #include "fabric/topology.hpp"
 #include "nic/nic_model.hpp"
 #include "smart_switch/switch_model.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,7 @@ class Fabric {
   std::vector<SwitchModel> switch_models_;    // that of [switch], then one a [[switches]] table
   std::vector<int> model_of_;                 // by switch: position in switch_models_
   std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
+  std::vector<PolicyRow> policy_;
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
 
@@ -99,6 +102,7 @@ public:
   const std::vector<SwitchModel>& switch_models() const { return switch_models_; }
   const std::vector<Link>& links() const { return links_; }
   const std::vector<PointToPointSegment>& segments() const { return segments_; }
+  const std::vector<PolicyRow>& policy() const { return policy_; }
 
   int host_count() const { return topology_->host_count(); }
   int switch_count() const { return topology_->switch_count(); }
@@ -111,6 +115,11 @@ public:
   Seconds latency(const Route& route) const;
   /** The segment that holds for a message of @p size. */
   const PointToPointSegment& segment(Bytes size) const;
+  /** What the file's policy says of a call in which a rank contributes @p message; nothing where it is silent. */
+  std::optional<OffloadMode> policy_for(const std::string& collective, Bytes message) const
+  {
+    return find_policy(policy_, collective, message);
+  }
 };
 
 /** Every table of a fabric file with its keys, for help and documentation. */

@@ -14,7 +14,8 @@
 namespace weft {
 namespace {
 
-const std::string ABOUT_TABLES = "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point";
+const std::string ABOUT_TABLES =
+    "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point, policy";
 
 std::string with(const std::string& what, const std::string& by)
 {
@@ -452,6 +453,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(capability_options(), 0);
   expect_complete(link_options(), 0);
   expect_complete(point_to_point_options(), 0);
+  expect_complete(policy_options(), 0);
 }
 
 /** Values that must fit to each other, by "table.key". */
@@ -476,6 +478,9 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switches.offload.operations", "[\"MPI_SUM\"]"},
       {"switches.offload.conversion", "\"fixed-point\""},
       {"point_to_point.from", "\"0B\""},
+      {"policy.collectives", "[\"reduce\"]"},
+      {"policy.below", "\"8B\""},
+      {"policy.offload", "\"stream\""},
   };
   return SAMPLES;
 }
@@ -483,7 +488,7 @@ const std::map<std::string, std::string>& fitting_samples()
 bool is_list(const std::string& table)
 {
   return table.find("offload") != std::string::npos || table == "links" || table == "switches" ||
-         table == "point_to_point";
+         table == "point_to_point" || table == "policy";
 }
 
 /** A fabric file with every key of the schema, on a star. */
@@ -527,6 +532,7 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
     EXPECT_EQ(model.capabilities.front().conversion_rate, BytesPerSecond(7));
   }
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
+  EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);
 }
 
 /** A value for every key of a topology, by key; "TABLE.KEY" stands in a [[topology.TABLE]]. */

@@ -237,14 +237,21 @@ void check_conversion(const OptionTable& row, const Capability& capability)
     row.fail("operations", "found " + row.found("operations") + "; allowed with a conversion: [\"MPI_SUM\"]");
 }
 
+} // namespace
+
+std::vector<std::string> checked_collectives(const OptionTable& row, const std::vector<std::string>& names)
+{
+  check_names(row, "collectives", names, offloadable_collectives(), join(offloadable_collectives()) + "; or \"all\"");
+  return has(names, ALL) ? offloadable_collectives() : names;
+}
+
+namespace {
+
 Capability read_capability(const OptionTable& row)
 {
   Capability capability;
   require_options(row, capability_options(), read_options(row, capability_options(), {}, capability));
-  check_names(row, "collectives", capability.collectives, offloadable_collectives(),
-              join(offloadable_collectives()) + "; or \"all\"");
-  if (has(capability.collectives, ALL))
-    capability.collectives = offloadable_collectives();
+  capability.collectives = checked_collectives(row, capability.collectives);
   check_limits(row, capability);
   check_conversion(row, capability);
   return capability;

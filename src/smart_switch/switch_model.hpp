@@ -36,6 +36,8 @@ struct Capability {
 
 /** The collectives that a switch may execute, by the names of a [[switch.offload]] table. */
 const std::vector<std::string>& offloadable_collectives();
+/** The collectives that a table names at `collectives`, with "all" written out; throws where there is no such. */
+std::vector<std::string> checked_collectives(const OptionTable& row, const std::vector<std::string>& names);
 /** Whether a collective computes with the data. */
 bool is_reduction(const std::string& collective);
 

@@ -1,0 +1,177 @@
+#include "collective/host_cost.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace weft {
+namespace {
+
+/** SMPI adds it to every message (src/simgrid/private_abi.hpp, MESSAGE_ENVELOPE). */
+constexpr Bytes ENVELOPE{16};
+
+/** Ways that are looked at for a round; they are spread evenly over the ranks. */
+constexpr std::size_t SAMPLED_WAYS = 16;
+
+/** What the messages of a round meet, where @p partner says to whom a rank sends (itself: nobody). */
+HostCost::Round survey(const Fabric& fabric, std::span<const VertexId> rank_hosts,
+                       const std::function<std::size_t(std::size_t)>& partner)
+{
+  HostCost::Round round{Seconds(), BytesPerSecond(std::numeric_limits<double>::infinity())};
+  std::unordered_map<VertexId, int> senders;
+  std::vector<std::size_t> leaving;
+  for (std::size_t rank = 0; rank < rank_hosts.size(); ++rank) {
+    if (rank_hosts[partner(rank)] == rank_hosts[rank])
+      continue;
+    leaving.push_back(rank);
+    round.ranks_a_host = std::max(round.ranks_a_host, ++senders[rank_hosts[rank]]);
+  }
+  round.between_hosts    = not leaving.empty();
+  const std::size_t step = std::max<std::size_t>(1, leaving.size() / SAMPLED_WAYS);
+  Route way;
+  for (std::size_t at = 0; at < leaving.size(); at += step) {
+    way.clear();
+    fabric.route(rank_hosts[leaving[at]], rank_hosts[partner(leaving[at])], way);
+    round.latency = std::max(round.latency, fabric.latency(way));
+    for (const LinkId link : way.links)
+      round.bandwidth = std::min(round.bandwidth, fabric.link(link).bandwidth);
+  }
+  return round;
+}
+
+} // namespace
+
+HostCost::HostCost(const Fabric& fabric, std::span<const VertexId> rank_hosts)
+    : fabric_(fabric), ranks_(static_cast<int>(rank_hosts.size()))
+{
+  const std::size_t ranks = rank_hosts.size();
+  for (std::size_t distance = 1; distance < ranks; distance *= 2)
+    doubling_.push_back(survey(fabric, rank_hosts, [=](std::size_t rank) {
+      const std::size_t other = rank ^ distance;
+      return other < ranks ? other : rank;
+    }));
+  neighbours_ = survey(fabric, rank_hosts, [=](std::size_t rank) { return (rank + 1) % ranks; });
+}
+
+/** docs/models.md, "Point to point", with the cable shared by the ranks of a host. */
+Seconds HostCost::message_time(const Round& round, Bytes size) const
+{
+  const HostModel& host = fabric_.host();
+  if (not round.between_hosts) // a platform of SimGrid's does not say what messages within a host cost
+    return host.loopback_bandwidth > BytesPerSecond()
+               ? host.loopback_latency + (size + ENVELOPE) / host.loopback_bandwidth
+               : Seconds();
+  const PointToPointSegment& factors = fabric_.segment(size);
+  return round.latency * factors.latency_factor +
+         (size + ENVELOPE) * static_cast<double>(round.ranks_a_host) / (round.bandwidth * factors.bandwidth_factor);
+}
+
+/** A round of a binomial tree: of the ranks that exchange in recursive doubling, few send, seldom two of a host. */
+Seconds HostCost::tree_time(std::size_t exponent, Bytes size) const
+{
+  Round round        = doubling_[exponent];
+  round.ranks_a_host = std::min(round.ranks_a_host, 1);
+  return message_time(round, size);
+}
+
+/** Rounds of exchanges among the largest power of two of ranks. */
+std::size_t HostCost::exchanges() const
+{
+  return std::has_single_bit(static_cast<unsigned>(ranks_)) ? doubling_.size() : doubling_.size() - 1;
+}
+
+/** The ranks beyond the largest power of two hand @p size bytes to a neighbour, or get them from it. */
+Seconds HostCost::folding(Bytes size) const
+{
+  return std::has_single_bit(static_cast<unsigned>(ranks_)) ? Seconds() : message_time(doubling_.front(), size);
+}
+
+Seconds HostCost::recursive_doubling(Bytes message) const
+{
+  Seconds time = folding(message) * 2.0;
+  for (std::size_t j = 0; j < exchanges(); ++j)
+    time += message_time(doubling_[j], message);
+  return time;
+}
+
+/** Recursive halving, or its reverse: half of the data to the neighbour, half of that at twice the distance, ... */
+Seconds HostCost::halving(Bytes message) const
+{
+  Seconds time;
+  for (std::size_t j = 0; j < exchanges(); ++j) {
+    message = message / 2;
+    time += message_time(doubling_[j], message);
+  }
+  return time;
+}
+
+Seconds HostCost::binomial(Bytes message) const
+{
+  Seconds time;
+  for (std::size_t j = 0; j < doubling_.size(); ++j)
+    time += tree_time(j, message);
+  return time;
+}
+
+/** Scatter (or gather) of @p message bytes in a binomial tree: over the distance 2^j go the blocks of 2^j ranks. */
+Seconds HostCost::binomial_scatter(Bytes message) const
+{
+  Seconds time;
+  for (std::size_t j = 0; j < doubling_.size(); ++j)
+    time += tree_time(j, message * std::exp2(j) / ranks_);
+  return time;
+}
+
+Seconds HostCost::ring(Bytes block) const
+{
+  return message_time(neighbours_, block) * (ranks_ - 1);
+}
+
+/** Every rank sends a block to every other, at growing distances; the round that has the farthest stands for all. */
+Seconds HostCost::pairwise(Bytes block) const
+{
+  return message_time(doubling_.back(), block) * (ranks_ - 1);
+}
+
+/** Allgather by recursive doubling; for numbers that are no power of two, Bruck's has the same rounds. */
+Seconds HostCost::bruck(Bytes block) const
+{
+  Seconds time;
+  for (std::size_t j = 0; j < doubling_.size(); ++j)
+    time += message_time(doubling_[j], block * std::min(std::exp2(j), ranks_ - std::exp2(j)));
+  return time;
+}
+
+Seconds HostCost::dissemination() const
+{
+  Seconds time;
+  for (const Round& round : doubling_)
+    time += message_time(round, Bytes());
+  return time;
+}
+
+Seconds HostCost::time(const std::string& collective, Bytes message) const
+{
+  if (ranks_ < 2)
+    return {};
+  const Bytes block = message / ranks_;
+  if (collective == "allreduce")
+    return std::min({recursive_doubling(message), halving(message) * 2.0 + folding(message) * 2.0, ring(block) * 2.0});
+  if (collective == "reduce")
+    return std::min(binomial(message), halving(message) + folding(message) + binomial_scatter(message));
+  if (collective == "reduce_scatter")
+    return std::min(halving(message) + folding(message) + folding(block), pairwise(block));
+  if (collective == "bcast")
+    return std::min(binomial(message), binomial_scatter(message) + std::min(bruck(block), ring(block)));
+  if (collective == "allgather" || collective == "allgatherv")
+    return std::min(bruck(message), ring(message));
+  if (collective == "barrier")
+    return dissemination();
+  throw std::logic_error("no algorithm is known for " + collective);
+}
+
+} // namespace weft

@@ -1,0 +1,167 @@
+#include "collective/host_cost.hpp"
+
+#include "fabric/fabric_test.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+/** FABRIC's point-to-point times: 2 links of 1 us, a switch of 0.25 us, 1 GB/s, SMPI's 16 bytes. */
+double wire(double bytes, int ranks_a_host = 1)
+{
+  return 2.25e-6 + ranks_a_host * (bytes + 16) / 1e9;
+}
+
+/** Between ranks of one host: 0.1 us, 10 GB/s. */
+double loopback(double bytes)
+{
+  return 0.1e-6 + (bytes + 16) / 10e9;
+}
+
+/** @p ranks of each of the first @p hosts hosts, host by host. */
+std::vector<VertexId> placed(int hosts, int ranks = 1)
+{
+  std::vector<VertexId> rank_hosts;
+  for (VertexId host = 0; host < hosts; ++host)
+    rank_hosts.insert(rank_hosts.end(), static_cast<std::size_t>(ranks), host);
+  return rank_hosts;
+}
+
+const Fabric& star()
+{
+  static const Fabric FABRIC_OF_8 = fabric_of(replaced(FABRIC, "hosts = 4", "hosts = 8"));
+  return FABRIC_OF_8;
+}
+
+double cost(const Fabric& fabric, const std::vector<VertexId>& rank_hosts, const std::string& collective, double bytes)
+{
+  return HostCost(fabric, rank_hosts).time(collective, Bytes(bytes)).value();
+}
+
+/** On the star, one rank a host. */
+double cost(int ranks, const std::string& collective, double bytes)
+{
+  return cost(star(), placed(ranks), collective, bytes);
+}
+
+constexpr double SMALL = 8;
+constexpr double LARGE = 1e9;
+
+void expect_time(double found, double expected)
+{
+  EXPECT_NEAR(found, expected, expected * 1e-12);
+}
+
+TEST(HostCost, OfABarrierIsDissemination)
+{
+  const std::vector<int> rounds{0, 0, 1, 2, 2, 3, 3, 3, 3};
+  for (int ranks = 2; ranks <= 8; ++ranks)
+    expect_time(cost(ranks, "barrier", 0), rounds[static_cast<std::size_t>(ranks)] * wire(0));
+}
+
+TEST(HostCost, OfASmallAllreduceIsRecursiveDoubling)
+{
+  expect_time(cost(2, "allreduce", SMALL), wire(SMALL));
+  expect_time(cost(4, "allreduce", SMALL), 2 * wire(SMALL));
+  expect_time(cost(8, "allreduce", SMALL), 3 * wire(SMALL));
+  expect_time(cost(5, "allreduce", SMALL), 4 * wire(SMALL)); // two more rounds for the fifth
+}
+
+TEST(HostCost, OfALargeAllreduceIsRabenseifnersOrTheRing)
+{
+  expect_time(cost(4, "allreduce", LARGE), 2 * (wire(LARGE / 2) + wire(LARGE / 4)));
+  expect_time(cost(3, "allreduce", LARGE), 4 * wire(LARGE / 3));
+}
+
+TEST(HostCost, OfAReduceIsABinomialTreeOrRabenseifners)
+{
+  expect_time(cost(5, "reduce", SMALL), 3 * wire(SMALL));
+  expect_time(cost(4, "reduce", LARGE), wire(LARGE / 2) + wire(LARGE / 4) + wire(LARGE / 4) + wire(LARGE / 2));
+}
+
+TEST(HostCost, OfABroadcastIsABinomialTreeOrScatterAndAllgather)
+{
+  expect_time(cost(5, "bcast", SMALL), 3 * wire(SMALL));
+  expect_time(cost(4, "bcast", LARGE), 2 * (wire(LARGE / 4) + wire(LARGE / 2)));
+}
+
+TEST(HostCost, OfAnAllgatherIsRecursiveDoublingOrTheRing)
+{
+  for (const std::string name : {"allgather", "allgatherv"}) {
+    expect_time(cost(8, name, SMALL), wire(SMALL) + wire(2 * SMALL) + wire(4 * SMALL));
+    expect_time(cost(5, name, SMALL), wire(SMALL) + wire(2 * SMALL) + wire(SMALL)); // Bruck's last round is short
+  }
+  // In the ring, one rank a host sends to another host; in recursive doubling all do.
+  expect_time(cost(star(), placed(2, 2), "allgather", LARGE), 3 * wire(LARGE));
+}
+
+TEST(HostCost, OfAReduceScatterIsRecursiveHalvingOrPairwise)
+{
+  expect_time(cost(4, "reduce_scatter", SMALL), wire(SMALL / 2) + wire(SMALL / 4));
+  expect_time(cost(3, "reduce_scatter", LARGE), 2 * wire(LARGE / 3));
+}
+
+TEST(HostCost, TakesLoopbackWithinAHost)
+{
+  expect_time(cost(star(), placed(1, 4), "allreduce", SMALL), 2 * loopback(SMALL));
+  expect_time(cost(star(), placed(2, 2), "barrier", 0), loopback(0) + wire(0, 2));
+}
+
+TEST(HostCost, SharesACableAmongTheRanksOfAHost)
+{
+  expect_time(cost(star(), placed(4, 2), "allreduce", SMALL), loopback(SMALL) + 2 * wire(SMALL, 2));
+  // Ranks dealt out round robin exchange over the network first.
+  expect_time(cost(star(), {0, 1, 0, 1}, "allreduce", SMALL), wire(SMALL, 2) + loopback(SMALL));
+}
+
+TEST(HostCost, TakesTheLongestWayOfEachRound)
+{
+  const Fabric tree =
+      fabric_of(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 2]\nup = [1, 1]"));
+  const double across = 4 * 1e-6 + 3 * 0.25e-6 + 16e-9;
+  expect_time(cost(tree, placed(8), "barrier", 0), 2 * wire(0) + across);
+  expect_time(cost(tree, placed(4), "barrier", 0), 2 * wire(0));
+}
+
+TEST(HostCost, UsesThePointToPointFactorsOfEachMessage)
+{
+  const Fabric fabric =
+      fabric_of(FABRIC + "[[point_to_point]]\nfrom = '0B'\nlatency_factor = 2\nbandwidth_factor = 0.5\n"
+                         "[[point_to_point]]\nfrom = '1kB'\nlatency_factor = 3\n"
+                         "bandwidth_factor = 0.25\n");
+  expect_time(cost(fabric, placed(4), "allreduce", 999), 2 * (2 * 2.25e-6 + 1015 / 0.5e9));
+  // Halves of 1 kB and quarters of 500 B are in different segments.
+  expect_time(cost(fabric, placed(4), "reduce_scatter", 2000), (3 * 2.25e-6 + 1016 / 0.25e9) + (4.5e-6 + 516 / 0.5e9));
+}
+
+TEST(HostCost, GrowsWithTheMessage)
+{
+  for (const std::string& collective : offloadable_collectives())
+    for (const int ranks : {2, 3, 7, 8}) {
+      double before = 0;
+      for (double bytes = 1; bytes < 1e9; bytes *= 2) {
+        const double now = cost(ranks, collective, bytes);
+        EXPECT_GE(now, before) << collective << " " << ranks << " " << bytes;
+        EXPECT_GE(now, std::ceil(std::log2(ranks)) * 2.25e-6) << collective << " " << ranks << " " << bytes;
+        before = now;
+      }
+    }
+}
+
+TEST(HostCost, OfOneRankIsNothing)
+{
+  for (const std::string& collective : offloadable_collectives())
+    EXPECT_EQ(cost(1, collective, LARGE), 0) << collective;
+}
+
+TEST(HostCost, KnowsWhatSwitchesCanDoAndNoMore)
+{
+  EXPECT_THROW(cost(4, "gather", SMALL), std::logic_error);
+}
+
+} // namespace
+} // namespace weft
