@@ -15,7 +15,7 @@ JOBS := $(shell nproc)
 
 files = $(if $(wildcard $(1)),$(shell find $(wildcard $(1)) -type f -name '$(2)' ! -path '*/__pycache__/*'))
 CXX_FILES := $(call files,src,*.[ch]pp)
-C_FILES := $(call files,examples tests,*.c)
+C_FILES := $(call files,examples tests,*.[ch])
 PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples,*)

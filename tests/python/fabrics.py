@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft import _core
-from weft.fabric.template import Template, write
+from weft.fabric.template import DEFAULT_PRESETS, Template, write
 
 HOSTS = 16
 NAMES = ",".join(f"h{number:x}" for number in range(HOSTS))
@@ -30,15 +30,27 @@ LARGE = {
 }
 
 
-def template(kind: str, options: dict[str, Sequence[str]] | None = None) -> Template:
+def template(
+    kind: str, options: dict[str, Sequence[str]] | None = None, switch: str = "tofino"
+) -> Template:
     """What `weft fabric new KIND` writes."""
-    return Template(topology=kind, options=SMALL[kind] if options is None else options, name=kind)
+    return Template(
+        topology=kind,
+        options=SMALL[kind] if options is None else options,
+        name=kind,
+        presets={**DEFAULT_PRESETS, "switch": switch},
+    )
 
 
-def make(directory: Path, kind: str, options: dict[str, Sequence[str]] | None = None) -> Path:
+def make(
+    directory: Path,
+    kind: str,
+    options: dict[str, Sequence[str]] | None = None,
+    switch: str = "tofino",
+) -> Path:
     """Write such a file."""
     path = directory / f"{kind}.toml"
-    write(template(kind, options), path, force=True)
+    write(template(kind, options, switch), path, force=True)
     return path
 
 

@@ -74,11 +74,12 @@ def fabric(case: str) -> str:
 
 
 def compile_program(source: Path, program: Path) -> None:
-    """Compile as a user does, with `weft cc`, `cxx` or `f90`."""
-    language = {".c": "cc", ".cpp": "cxx"}.get(source.suffix, "f90")
+    """Compile as a user does, with `weft cc`, `cxx` or `f90`; of a directory, all that is C."""
+    sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
+    language = {".c": "cc", ".cpp": "cxx"}.get(sources[0].suffix, "f90")
     # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and numbers as arrays.
     flags = ("-std=legacy", "-w") if source.suffix == ".f" else ("-O1", "-g")
-    command = [*WEFT, language, *flags, str(source), "-o", str(program)]
+    command = [*WEFT, language, *flags, *map(str, sources), "-o", str(program)]
     result = subprocess.run(command, text=True, capture_output=True, check=False)
     assert result.returncode == 0, result.stderr
 
