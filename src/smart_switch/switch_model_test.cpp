@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -211,6 +212,31 @@ TEST(Switch, TofinoHasTheWindowOfMpitofino)
   EXPECT_EQ(tofino.channels, 64);
   EXPECT_EQ(tofino.packet_overhead, Bytes(82));
   EXPECT_EQ(tofino.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::none);
+}
+
+TEST(Switch, PresetsExecuteWhatTheirSourcesSay)
+{
+  const SwitchModel fixed = *find_switch_preset("tofino-fixed");
+  EXPECT_EQ(fixed.serving("allreduce", "MPI_FLOAT", "MPI_SUM")->conversion, "fixed-point");
+  EXPECT_EQ(fixed.serving("allreduce", "MPI_INT", "MPI_SUM")->conversion, "");
+  EXPECT_EQ(fixed.lacks("allreduce", "MPI_DOUBLE", "MPI_SUM"), Unsupported::datatype);
+  // Its switch is tofino's, line by line.
+  const SwitchModel tofino = *find_switch_preset("tofino");
+  for (const Option<SwitchModel>& row : switch_options())
+    std::visit([&](auto member) { EXPECT_TRUE(fixed.*member == tofino.*member) << row.key; }, row.member);
+
+  const SwitchModel sharp = *find_switch_preset("sharp");
+  EXPECT_EQ(sharp.lacks("reduce_scatter", "MPI_DOUBLE", "MPI_SUM"), Unsupported::none);
+  EXPECT_EQ(sharp.lacks("reduce", "MPI_SHORT", "MPI_BXOR"), Unsupported::none);
+  EXPECT_EQ(sharp.lacks("allreduce", "MPI_FLOAT", "MPI_BXOR"), Unsupported::operation);
+  EXPECT_EQ(sharp.lacks("allreduce", "MPI_INT", "MPI_PROD"), Unsupported::operation);
+  EXPECT_EQ(sharp.lacks("allreduce", "MPI_LONG_DOUBLE", "MPI_SUM"), Unsupported::datatype);
+  EXPECT_EQ(sharp.lacks("bcast", "derived", ""), Unsupported::none);
+  EXPECT_EQ(sharp.lacks("allgatherv", "MPI_INT", ""), Unsupported::collective);
+
+  const SwitchModel ideal = *find_switch_preset("ideal");
+  for (const std::string& collective : offloadable_collectives())
+    EXPECT_EQ(ideal.lacks(collective, "derived", "user-defined"), Unsupported::none) << collective;
 }
 
 // ---- What it can do
