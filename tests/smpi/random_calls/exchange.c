@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 64, GUARD = 0xa5 };
+/* What was in a buffer before; different, so that gaps that are copied along are seen. */
+enum { GUARD_BYTES = 64, IN_SENT = 0x5a, IN_RECEIVED = 0xa5 };
 
 /* Items between two guards. */
 typedef struct {
@@ -33,11 +34,11 @@ struct Exchange {
 
 /* ---- Buffers ---- */
 
-static Buffer make_buffer(const Base* base, const Layout* layout, int items)
+static Buffer make_buffer(const Base* base, const Layout* layout, int items, int before)
 {
   Buffer buffer = {base, layout, base->size * (size_t)(items * layout->extent), NULL};
   buffer.bytes  = malloc(buffer.size + 2 * GUARD_BYTES);
-  memset(buffer.bytes, GUARD, buffer.size + 2 * GUARD_BYTES);
+  memset(buffer.bytes, before, buffer.size + 2 * GUARD_BYTES);
   return buffer;
 }
 
@@ -218,9 +219,9 @@ static void make_buffers(Exchange* e, int sent, int received)
 {
   const Layout* const* layouts = e->call->layouts;
   const int own                = e->call->collective == BCAST ? e->rank % 2 : 1;
-  e->send                      = make_buffer(e->call->base, layouts[0], sent);
-  e->receive                   = make_buffer(e->call->base, layouts[own], received);
-  e->expected                  = make_buffer(e->call->base, layouts[own], received);
+  e->send                      = make_buffer(e->call->base, layouts[0], sent, IN_SENT);
+  e->receive                   = make_buffer(e->call->base, layouts[own], received, IN_RECEIVED);
+  e->expected                  = make_buffer(e->call->base, layouts[own], received, IN_RECEIVED);
 }
 
 static void prepare_reduction(Exchange* e)
