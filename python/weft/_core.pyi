@@ -63,6 +63,15 @@ class Segment(TypedDict):
     latency_factor: float
     bandwidth_factor: float
 
+class Mpi(TypedDict):
+    """What the hosts' MPI library adds to messages; a rate without limit is infinite."""
+
+    eager_threshold_bytes: float
+    send_overhead_s: float
+    send_copy_rate_Bps: float
+    receive_overhead_s: float
+    receive_copy_rate_Bps: float
+
 class Cable(TypedDict):
     """One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`."""
 
@@ -92,6 +101,7 @@ class Fabric:
     host: Host
     nic: Nic
     point_to_point: list[Segment]
+    mpi: Mpi | None
     links: int
     def cables(self) -> list[Cable]: ...
     def route(self, source: int, destination: int) -> Way: ...

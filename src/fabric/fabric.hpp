@@ -1,12 +1,13 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
- * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]] and
+ * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi] and
  * [[policy]]; [[links]] and [[switches]] change single values of those cables and switches whose names match a pattern,
  * so that any part of a fabric can be faster, or smart. fabric_schema() lists every key. Host, NIC and switch tables
  * may name a preset. Nothing of a Fabric changes after it has been read.
  */
 #pragma once
 
+#include "fabric/mpi_model.hpp"
 #include "fabric/policy.hpp"
 #include "fabric/topology.hpp"
 #include "nic/nic_model.hpp"
@@ -71,6 +72,7 @@ class Fabric {
   std::vector<SwitchModel> switch_models_;    // that of [switch], then one a [[switches]] table
   std::vector<int> model_of_;                 // by switch: position in switch_models_
   std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
+  std::optional<MpiModel> mpi_;
   std::vector<PolicyRow> policy_;
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
@@ -102,6 +104,8 @@ public:
   const std::vector<SwitchModel>& switch_models() const { return switch_models_; }
   const std::vector<Link>& links() const { return links_; }
   const std::vector<PointToPointSegment>& segments() const { return segments_; }
+  /** What the MPI library adds; nothing where the file does not say, and SMPI's own settings hold. */
+  const std::optional<MpiModel>& mpi() const { return mpi_; }
   const std::vector<PolicyRow>& policy() const { return policy_; }
 
   int host_count() const { return topology_->host_count(); }

@@ -15,7 +15,7 @@ namespace weft {
 namespace {
 
 const std::string ABOUT_TABLES =
-    "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point, policy";
+    "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point, mpi, policy";
 
 std::string with(const std::string& what, const std::string& by)
 {
@@ -453,6 +453,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(capability_options(), 0);
   expect_complete(link_options(), 0);
   expect_complete(point_to_point_options(), 0);
+  expect_complete(mpi_options(), 0);
   expect_complete(policy_options(), 0);
 }
 

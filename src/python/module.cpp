@@ -86,6 +86,20 @@ py::list point_to_point(const weft::Fabric& fabric)
   return rows;
 }
 
+py::object mpi(const weft::Fabric& fabric)
+{
+  if (not fabric.mpi())
+    return py::none();
+  const weft::MpiModel& model = *fabric.mpi();
+  py::dict row;
+  row["eager_threshold_bytes"] = model.eager_threshold.value();
+  row["send_overhead_s"]       = model.send_overhead.value();
+  row["send_copy_rate_Bps"]    = model.send_copy_rate.value();
+  row["receive_overhead_s"]    = model.receive_overhead.value();
+  row["receive_copy_rate_Bps"] = model.receive_copy_rate.value();
+  return row;
+}
+
 py::list options_of(const std::vector<weft::OptionHelp>& options)
 {
   py::list rows;
@@ -193,6 +207,7 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("host", &host, "What every host is.")
       .def_property_readonly("nic", &nic, "What every host's network interface is; a rate without limit is infinite.")
       .def_property_readonly("point_to_point", &point_to_point, "Factors of point-to-point messages by size.")
+      .def_property_readonly("mpi", &mpi, "What the hosts' MPI library adds to messages, where the file says it.")
       .def_property_readonly(
           "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two a cable.")
       .def("cables", &cables, "One dictionary a cable: its vertices (hosts from 0, then switches) and each direction.")

@@ -11,7 +11,9 @@
 #include "base/error.hpp"
 #include "simgrid/collectives.hpp"
 #include "simgrid/fabric_zone.hpp"
+#include "simgrid/mpi_costs.hpp"
 #include "simgrid/platform_network.hpp"
+#include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
 
 #include <csignal>
@@ -31,19 +33,13 @@ std::string environment(const char* name, const std::string& otherwise = "")
   return value && *value ? value : otherwise;
 }
 
-template <class T> void set_unless_chosen(const char* option, T value)
-{
-  if (simgrid::config::is_default(option))
-    simgrid::config::set_value<T>(option, value);
-}
-
 /** SMPI's defaults describe TCP over Gigabit Ethernet (its source: src/kernel/resource/models/network_cm02.cpp). The
  *  fabric's own numbers say all about this network. Must come before the engine makes its network model. */
 void describe_network()
 {
-  set_unless_chosen("network/crosstraffic", false);
-  set_unless_chosen("network/TCP-gamma", 0.0);
-  set_unless_chosen("network/weight-S", 0.0);
+  weft::set_unless_chosen("network/crosstraffic", false);
+  weft::set_unless_chosen("network/TCP-gamma", 0.0);
+  weft::set_unless_chosen("network/weight-S", 0.0);
   for (const char* option : {"network/latency-factor", "network/bandwidth-factor"})
     if (not simgrid::config::is_default(option))
       throw weft::UserError(std::string(option) +
@@ -118,6 +114,8 @@ weft::Simulation& load_fabric(const std::string& name_or_path)
   describe_network();
   weft::Simulation& simulation = make_simulation(weft::Fabric::load(name_or_path));
   simulation.network           = weft::FabricZone::create(simulation.fabric);
+  if (simulation.fabric.mpi())
+    weft::set_mpi_costs(*simulation.fabric.mpi());
   return simulation;
 }
 

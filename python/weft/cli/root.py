@@ -4,6 +4,7 @@ import click
 
 from weft import _core
 from weft.cli.bench import bench
+from weft.cli.calibrate import calibrate
 from weft.cli.common import help_group
 from weft.cli.compilers import cc, cxx, f90
 from weft.cli.demo import demo
@@ -41,5 +42,5 @@ weft = click.version_option(
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
 )(help_group("weft", _HELP))
 
-for command in (run, replay, bench, fabric, demo, cc, cxx, f90):
+for command in (run, replay, bench, calibrate, fabric, demo, cc, cxx, f90):
     weft.add_command(command)

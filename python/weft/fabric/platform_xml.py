@@ -18,7 +18,7 @@ from weft.errors import WeftError
 from weft.fabric.graph import Graph, counts
 
 if TYPE_CHECKING:
-    from weft._core import Fabric, Nic, Offload, Switch
+    from weft._core import Fabric, Mpi, Nic, Offload, Switch
 
 MOST_HOSTS = 512
 # What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp of SimGrid 4.1).
@@ -83,6 +83,7 @@ class _Platform:
             "network/bandwidth-factor": self._factors("bandwidth_factor"),
             "network/loopback-bw": _number(host["loopback_bandwidth_Bps"]),
             "network/loopback-lat": _number(host["loopback_latency_s"]),
+            **_mpi_options(self.fabric.mpi),
         }
         yield "  <config>"
         for key, value in options.items():
@@ -256,6 +257,25 @@ def _forwarding(switch: str) -> str:
 
 def _numbers(bandwidth: float, latency: float) -> str:
     return f'bandwidth="{_number(bandwidth)}Bps" latency="{_number(latency)}s"'
+
+
+def _mpi_options(mpi: "Mpi | None") -> dict[str, str]:
+    if mpi is None:
+        return {}
+    eager = int(mpi["eager_threshold_bytes"])
+
+    def cost(overhead_s: float, rate: float) -> str:
+        fixed = _number(overhead_s)
+        return f"0:{fixed}:{_number(1 / rate)};{eager - 1}:{fixed}:0"
+
+    send = cost(mpi["send_overhead_s"], mpi["send_copy_rate_Bps"])
+    return {
+        "smpi/send-is-detached-thresh": str(eager),
+        "smpi/async-small-thresh": str(eager),
+        "smpi/os": send,
+        "smpi/ois": send,
+        "smpi/or": cost(mpi["receive_overhead_s"], mpi["receive_copy_rate_Bps"]),
+    }
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,1 @@
+"""Calibration: parameters of fabric files, fitted to tables of measurements."""

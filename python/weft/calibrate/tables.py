@@ -1,0 +1,282 @@
+"""Tables of measurements as the tools write them: OSU, SKaMPI, IMB and plain CSV.
+
+A reader turns a file into one `Table`: columns with names and units, and rows that know their line
+in the file. Whatever is wrong is one message that names file, line and column.
+
+The formats:
+
+- OSU micro-benchmarks: `# OSU MPI …`, `# Size  Latency (us)`, then columns.
+- IMB: blocks `# Benchmarking NAME`, `#bytes #repetitions t[usec] …`; the block is chosen by its
+  name.
+- SKaMPI 5: blocks `# begin result "NAME"` of lines `count= 1 4 12.3 …`: parameter, bytes, time in
+  microseconds; the block is chosen by its name.
+- CSV: comments with `#`, a line of names, rows. The unit ends a name: `bytes`, `median_us`.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from weft.errors import WeftError, suggestion
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
+SIZE_NAMES = ("bytes", "size")
+_PREFERRED = ("median", "t", "latency", "avg latency", "t_avg", "time", "mean", "avg")
+_ROUND_TRIP = ("rtt", "round_trip", "roundtrip")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of numbers or words."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a file; names of columns as the file has them."""
+
+    path: Path
+    form: str
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    comments: tuple[str, ...] = ()
+    halved: bool = False
+    """Whether times are round trips, of which one way is half."""
+
+    def fail(self, line: int, column: str, problem: str) -> NoReturn:
+        """Raise the message about a place in the file."""
+        raise WeftError(f"{self.path}: line {line}: column '{column}': {problem}")
+
+    def cell(self, row: Row, column: str) -> str:
+        """Return the text of a row in a column that there is."""
+        return row.cells[self.names.index(column)]
+
+    def number(self, row: Row, column: str) -> float:
+        """Return a number that is finite and not negative."""
+        text = self.cell(row, column)
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not 0 <= value < float("inf"):
+            self.fail(row.line, column, f"found '{text}'; allowed is a number, zero or more")
+        return value
+
+    @property
+    def header_line(self) -> int:
+        """The line above the first row, for messages about columns."""
+        return self.rows[0].line - 1
+
+
+def read_table(path: Path, benchmark: str) -> Table:
+    """Read a file of any of the formats; `benchmark` chooses the block where there are several."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise WeftError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise WeftError(f"{path}: is no text file; give a table of measurements") from None
+    table = _reader(lines)(path, lines, benchmark)
+    if not table.rows:
+        table.fail(max(1, len(lines)), table.names[0], "there are no rows below it")
+    for row in table.rows:
+        _check_width(table, row)
+    return table
+
+
+Reader = Callable[[Path, Sequence[str], str], Table]
+
+
+def _reader(lines: Sequence[str]) -> Reader:
+    for line in lines:
+        if re.match(r"#\s*OSU\b", line):
+            return _read_osu
+        if re.match(r"#\s*Benchmarking\b", line):
+            return _read_imb
+        if re.match(r"#?\s*begin result\b", line):
+            return _read_skampi
+    return _read_csv
+
+
+def _check_width(table: Table, row: Row) -> None:
+    found, wanted = len(row.cells), len(table.names)
+    if found < wanted:
+        table.fail(row.line, table.names[found], f"is missing: {found} of {wanted} columns")
+    if found > wanted:
+        table.fail(
+            row.line,
+            table.names[-1],
+            f"{found} columns, and the header names {wanted}: mixed tables?",
+        )
+
+
+def _read_csv(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
+    comments, rows = [], []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            comments.append(line.lstrip("# ").rstrip())
+        elif line.strip():
+            rows.append(Row(number, tuple(cell.strip() for cell in line.split(","))))
+    if not rows:
+        raise WeftError(f"{path}: line 1: column 'bytes': the file holds no table")
+    header, *body = rows
+    table = Table(path, "CSV", header.cells, tuple(body), tuple(comments))
+    for row in body:
+        if not any(_is_number(cell) for cell in row.cells):
+            table.fail(row.line, header.cells[0], "a second header: mixed tables; give a file each")
+    return table
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_osu(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
+    headers = [
+        (number, line) for number, line in enumerate(lines, 1) if re.match(r"#\s*Size\b", line)
+    ]
+    if not headers:
+        raise WeftError(f"{path}: line 1: column 'Size': there is no line `# Size …`")
+    if len(headers) > 1:
+        number = headers[1][0]
+        raise WeftError(f"{path}: line {number}: column 'Size': a second header: mixed tables")
+    names = re.split(r"\s{2,}", headers[0][1].lstrip("# ").strip())
+    return Table(path, "OSU", tuple(names), _plain_rows(lines), (_first(lines, "OSU"),))
+
+
+def _plain_rows(lines: Sequence[str], first: int = 1) -> tuple[Row, ...]:
+    return tuple(
+        Row(number, tuple(line.split()))
+        for number, line in enumerate(lines, first)
+        if line.strip() and not line.lstrip().startswith("#")
+    )
+
+
+def _first(lines: Sequence[str], word: str) -> str:
+    return next(line.lstrip("# ").strip() for line in lines if word in line)
+
+
+@dataclass
+class _Block:
+    """One benchmark of a file that holds several."""
+
+    name: str
+    first: int
+    lines: list[str] = field(default_factory=list)
+
+
+def _blocks(lines: Sequence[str], start: str) -> list[_Block]:
+    blocks: list[_Block] = []
+    for number, line in enumerate(lines, 1):
+        if match := re.match(start, line):
+            blocks.append(_Block(match[1], number + 1))
+        elif blocks:
+            blocks[-1].lines.append(line)
+    return blocks
+
+
+def _choose(path: Path, blocks: Sequence[_Block], benchmark: str) -> _Block:
+    key = benchmark.lower()
+    chosen = [block for block in blocks if re.match(rf"{key}(\b|_)", block.name.lower())]
+    if not chosen:
+        names = [block.name for block in blocks]
+        raise WeftError(
+            f"{path}: line {blocks[0].first - 1}: column 'benchmark': no {benchmark} in this file;"
+            f" {suggestion(benchmark, names)}"
+        )
+    if len(chosen) > 1:
+        raise WeftError(
+            f"{path}: line {chosen[1].first - 1}: column 'benchmark': a second {benchmark}:"
+            " mixed tables; leave one in the file"
+        )
+    return chosen[0]
+
+
+def _read_imb(path: Path, lines: Sequence[str], benchmark: str) -> Table:
+    block = _choose(path, _blocks(lines, r"#\s*Benchmarking\s+(\S+)"), benchmark)
+    header = next((line for line in block.lines if re.match(r"\s*#bytes\b", line)), None)
+    if header is None:
+        raise WeftError(f"{path}: line {block.first}: column 'bytes': there is no line `#bytes …`")
+    names = tuple(name.lstrip("#") for name in header.split())
+    return Table(path, "IMB", names, _plain_rows(block.lines, block.first), (f"IMB {block.name}",))
+
+
+def _read_skampi(path: Path, lines: Sequence[str], benchmark: str) -> Table:
+    block = _choose(path, _blocks(lines, r'#?\s*begin result\s+"([^"]+)"'), benchmark)
+    rows = tuple(
+        Row(number, tuple(line.split()[2:4]))
+        for number, line in enumerate(block.lines, block.first)
+        if re.match(r"\w+=", line)
+    )
+    # Pingpong_… measures the whole round trip (SKaMPI-5, measure_Pingpong_Send_Recv).
+    halved = block.name.startswith("Pingpong")
+    return Table(path, "SKaMPI", ("bytes", "time_us"), rows, (f"SKaMPI {block.name}",), halved)
+
+
+# ---- Columns and their units ---------------------------------------------------------------------
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return what a column is and its unit: `median_us`, `t[usec]`, `Avg Latency(us)`."""
+    match = re.fullmatch(r"(.*?)\s*(?:\[(\w+)\]|\((\w+)\))", name)
+    if match:
+        return match[1].lower(), match[2] or match[3]
+    what, _, unit = name.rpartition("_")
+    return (what.lower(), unit) if what else (name.lower(), "")
+
+
+def size_column(table: Table, allowed: Sequence[str] = SIZE_NAMES) -> str:
+    """Return the column of message sizes."""
+    for name in table.names:
+        if name.lower() in allowed:
+            return name
+    table.fail(
+        table.header_line,
+        table.names[0],
+        f"no column of message sizes; allowed names are {' and '.join(allowed)}, in bytes",
+    )
+
+
+def time_column(table: Table, wanted: str | None) -> str:
+    """Return the column of times: the one that the user named, else the one that is usual."""
+    if wanted is not None:
+        if wanted not in table.names:
+            table.fail(
+                table.header_line, wanted, f"there is none; {suggestion(wanted, table.names)}"
+            )
+        seconds_per_unit(table, wanted)
+        return wanted
+    timed = [name for name in table.names if split_unit(name)[1] in SECONDS]
+    for usual in _PREFERRED:
+        for name in timed:
+            if split_unit(name)[0] == usual:
+                return name
+    if len(timed) == 1:
+        return timed[0]
+    problem = "several columns of times: name one with --column" if timed else _no_times()
+    table.fail(table.header_line, ", ".join(timed or table.names), problem)
+
+
+def _no_times() -> str:
+    return f"none is a time; its unit ends a name: {', '.join(f'time_{unit}' for unit in SECONDS)}"
+
+
+def seconds_per_unit(table: Table, column: str) -> float:
+    """Return what one of a column's numbers is in seconds, one way."""
+    what, unit = split_unit(column)
+    if unit not in SECONDS:
+        table.fail(
+            table.header_line,
+            column,
+            f"unknown unit '{unit}'; allowed are {', '.join(SECONDS)}: write for example time_us",
+        )
+    halved = table.halved or what.startswith(_ROUND_TRIP)
+    return SECONDS[unit] * (0.5 if halved else 1.0)

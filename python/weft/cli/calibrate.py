@@ -1,0 +1,141 @@
+"""`weft calibrate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli.common import help_group, output_option
+from weft.output import check_distinct, check_writable
+from weft.report import console, new_table, print_title
+from weft.units import format_size
+
+if TYPE_CHECKING:
+    from weft.calibrate.p2p import Calibration
+
+_GROUP = "Fit the parameters of a fabric file to measurements of your own testbed."
+
+calibrate = help_group("calibrate", _GROUP)
+
+table_argument = click.argument(
+    "table", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+column_option = click.option(
+    "--column",
+    metavar="NAME",
+    help="Column of the times, where the table has several.  [default: the median, else the mean]",
+)
+base_option = click.option(
+    "--base",
+    metavar="FILE|NAME",
+    help="Fabric whose other values to keep.  [default: two hosts on a switch]",
+)
+
+_P2P = """
+Fit point-to-point messages to a ping-pong: the piecewise-linear model of SMPI.
+
+The table is what osu_latency, IMB's PingPong or SKaMPI's Pingpong_Send_Recv print, or CSV with a
+column `bytes` and one-way times whose names end in their unit (`median_us`; `rtt_us` is halved).
+With a column `op`, CSV has MPI_Send and MPI_Recv timed apart on the side that sends first; that
+gives the eager threshold and the sender's overhead as well.
+
+The two affine models are fitted for comparison. Errors are logarithmic: exp(mean |ln(fit /
+measured)|) - 1, and the worst.
+
+\b
+Examples:
+  weft calibrate p2p osu_latency.txt -o my-cluster.toml --plot fit.png
+  weft calibrate p2p pingpong.csv --segments auto --base tofino-4 -o tofino.toml
+"""
+
+
+def _segments(_context: click.Context, _option: click.Parameter, text: str) -> int | None:
+    from weft.calibrate.piecewise import MAX_SEGMENTS
+
+    if text == "auto":
+        return None
+    if text.isdecimal() and 1 <= int(text) <= MAX_SEGMENTS:
+        return int(text)
+    raise click.BadParameter(f"found '{text}'; allowed are 1 to {MAX_SEGMENTS}, and auto")
+
+
+@calibrate.command(help=_P2P, short_help="Fit point-to-point messages to a ping-pong.")
+@table_argument
+@output_option("-o", "output", required=True, help="Fabric file to write.")
+@click.option(
+    "--segments",
+    default="3",
+    show_default=True,
+    callback=_segments,
+    metavar="NUMBER|auto",
+    help="Segments of the model; auto adds them while the cross-validated error falls, up to 8.",
+)
+@column_option
+@base_option
+@output_option("--plot", help="Draw measurement and models: .png, .pdf or .svg.")
+def p2p(
+    table: Path,
+    output: Path,
+    segments: int | None,
+    column: str | None,
+    base: str | None,
+    plot: Path | None,
+) -> None:
+    """Read, fit, write, print."""
+    from weft.calibrate import fabric_file
+    from weft.calibrate import p2p as api
+    from weft.calibrate.samples import read_pingpong
+
+    check_writable("-o", output)
+    if plot is not None:
+        api.check_plot(plot)
+    check_distinct({"-o": output, "--plot": plot})
+    calibration = api.calibrate(read_pingpong(table, column), segments)
+    fabric_file.write(fabric_file.render(calibration, output.stem, base), output)
+    if plot is not None:
+        api.plot(calibration, plot)
+    _print_models(calibration)
+    _print_segments(calibration)
+    _print_protocol(calibration)
+
+
+def _print_models(calibration: "Calibration") -> None:
+    on = console(stderr=True)
+    table = new_table(("model", "mean", "worst"), left=("model",))
+    for name in calibration.models:
+        error = calibration.error(name)
+        table.add_row(name, f"{error.mean:.1%}", f"{error.worst:.1%}")
+    print_title(f"{calibration.pingpong.source}: error of the fits", on)
+    on.print(table)
+
+
+def _print_segments(calibration: "Calibration") -> None:
+    on = console(stderr=True)
+    table = new_table(("from", "latency us", "bandwidth GB/s", "correlation"))
+    for segment in calibration.transfer.segments:
+        table.add_row(
+            format_size(segment.from_bytes),
+            f"{segment.fixed_s * 1e6:.3f}",
+            f"{1e-9 / segment.per_byte_s:.3f}",
+            f"{segment.correlation:.4f}",
+        )
+    print_title(f"Segments, product of correlations {calibration.transfer.correlation:.4f}", on)
+    on.print(table)
+
+
+def _print_protocol(calibration: "Calibration") -> None:
+    on = console(stderr=True)
+    found = calibration.overheads
+    if found is not None:
+        on.print(
+            f"Eager below {format_size(found.eager_threshold)}: MPI_Send takes"
+            f" {found.send_fixed_s * 1e6:.2f} us and {found.send_per_byte_s * 1e9:.3f} ns a byte.",
+            "The receiver's overhead cannot be determined: a ping-pong's MPI_Recv mostly waits.",
+            sep="\n",
+            soft_wrap=True,
+        )
+        return
+    on.print(
+        "Eager threshold and overheads cannot be determined: MPI_Send is not timed apart.",
+        soft_wrap=True,
+    )

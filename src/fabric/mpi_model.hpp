@@ -1,0 +1,35 @@
+/* What the MPI library of the hosts adds to messages between them: where its eager protocol ends, and what a host
+ * spends on a message beside the network (LogGP's o). */
+#pragma once
+
+#include "base/option_file.hpp"
+#include "base/units.hpp"
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace weft {
+
+struct MpiModel {
+  /// Messages of at least so many bytes wait for their receiver (rendezvous); SMPI's default.
+  Bytes eager_threshold{65536};
+  Seconds send_overhead;
+  BytesPerSecond send_copy_rate{std::numeric_limits<double>::infinity()};
+  Seconds receive_overhead;
+  BytesPerSecond receive_copy_rate{std::numeric_limits<double>::infinity()};
+
+  /** What a host spends on sending a message, and on receiving one. Rendezvous copies nothing. */
+  Seconds send_time(Bytes size) const { return send_overhead + copy_time(size, send_copy_rate); }
+  Seconds receive_time(Bytes size) const { return receive_overhead + copy_time(size, receive_copy_rate); }
+
+private:
+  Seconds copy_time(Bytes size, BytesPerSecond rate) const { return size < eager_threshold ? size / rate : Seconds{}; }
+};
+
+/** The keys of the [mpi] table. */
+const std::vector<Option<MpiModel>>& mpi_options();
+/** The [mpi] table of a fabric file; nothing where there is none. */
+std::optional<MpiModel> read_mpi(const OptionTable& file);
+
+} // namespace weft
