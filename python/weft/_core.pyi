@@ -2,6 +2,9 @@
 
 from typing import TypedDict
 
+import numpy as np
+import numpy.typing as npt
+
 version: str
 simgrid_version: str
 simgrid_prefix: str
@@ -133,5 +136,13 @@ class Table(TypedDict):
 def load_fabric(name_or_path: str) -> Fabric: ...
 def list_presets(kind: str) -> list[str]: ...
 def list_fabrics() -> list[str]: ...
+def streaming_time(
+    slots: int,
+    payload_bytes: float,
+    packet_overhead_bytes: float,
+    message_bytes: npt.NDArray[np.float64],
+    line_rate_Bps: npt.NDArray[np.float64],  # noqa: N803
+    turnaround_s: float,
+) -> npt.NDArray[np.float64]: ...
 def topologies() -> list[Topology]: ...
 def fabric_schema() -> list[Table]: ...

@@ -3,6 +3,7 @@
 #include "base/share.hpp"
 #include "fabric/fabric.hpp"
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -112,6 +113,17 @@ py::list options_of(const std::vector<weft::OptionHelp>& options)
     rows.append(row);
   }
   return rows;
+}
+
+double streaming_time(int slots, double payload, double packet_overhead, double message, double line_rate,
+                      double turnaround)
+{
+  weft::SwitchModel model;
+  model.slots           = slots;
+  model.payload         = weft::Bytes(payload);
+  model.packet_overhead = weft::Bytes(packet_overhead);
+  return weft::streaming_time(model, weft::Bytes(message), weft::BytesPerSecond(line_rate), weft::Seconds(turnaround))
+      .value();
 }
 
 std::vector<std::string> hosts(const weft::Fabric& fabric)
@@ -224,6 +236,10 @@ PYBIND11_MODULE(_core, module)
   module.def(
       "list_presets", [](const std::string& kind) { return weft::list_shared("presets/" + kind); }, py::arg("kind"),
       "Names of the presets of a kind: switch, nic or host.");
+  module.def("streaming_time", py::vectorize(&streaming_time), py::arg("slots"), py::arg("payload_bytes"),
+             py::arg("packet_overhead_bytes"), py::arg("message_bytes"), py::arg("line_rate_Bps"),
+             py::arg("turnaround_s"),
+             "Seconds in which the packets of a message pass a link that nothing else uses; numbers or arrays.");
   module.def("topologies", &topologies, "The kinds of topology with the keys of each.");
   module.def("fabric_schema", &schema, "Every table and key of a fabric file.");
 }

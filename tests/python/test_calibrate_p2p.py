@@ -17,7 +17,8 @@ from weft.calibrate.affine import best_affine, default_affine
 from weft.calibrate.overheads import fit_overheads
 from weft.calibrate.p2p import Calibration, calibrate
 from weft.calibrate.piecewise import ENVELOPE, Piecewise, Segment
-from weft.calibrate.samples import Floats, read_pingpong
+from weft.calibrate.rounds import single_messages
+from weft.calibrate.samples import Floats, read_allreduce, read_pingpong
 from weft.cli.root import weft
 from weft.errors import WeftError
 from weft.toolchain import compile_c
@@ -248,3 +249,35 @@ def test_the_envelope_is_weft_s() -> None:
     from weft.fabric import platform_xml
 
     assert platform_xml.ENVELOPE_BYTES == ENVELOPE
+
+
+def test_the_testbed_s_fabrics_have_the_messages_of_its_allreduce() -> None:
+    samples = read_allreduce(paths.data("tofino_osu_allreduce_4x1.csv"), "openmpi_tuned_us")
+    calibration = calibrate(single_messages(samples, 4), 5)
+    made = tomllib.loads(fabric_file.render(calibration, "ignored", "tofino-4"))
+    for name in ("tofino-4", "tofino-16", "tofino-64x64", "fat-tree-1024", "fat-tree-65536"):
+        shipped = _core.load_fabric(name).point_to_point
+        for have, fit in zip(shipped, made["point_to_point"], strict=True):
+            assert have["from_bytes"] == float(fit["from"].removesuffix("B"))
+            assert have["latency_factor"] == pytest.approx(fit["latency_factor"], rel=3e-3)
+            assert have["bandwidth_factor"] == pytest.approx(fit["bandwidth_factor"], rel=1e-3)
+
+
+def test_an_allreduce_is_taken_apart_into_its_messages(tmp_path: Path) -> None:
+    message = dict(zip(SIZES.tolist(), TRUTH.seconds(SIZES).tolist(), strict=True))
+    calls = [
+        3 * message[size] if size < 8192 else 2 * sum(message[size / part] for part in (2, 4, 8))
+        for size in SIZES
+    ]
+    table = write_csv(tmp_path / "allreduce.csv", SIZES, np.array(calls))
+    found = single_messages(read_allreduce(table), 8).one_way
+    expected = [message[size] for size in found.bytes.tolist()]
+    assert found.seconds == pytest.approx(expected, rel=1e-6)
+    assert found.bytes[-1] == SIZES[-1] / 2
+
+
+def test_an_allreduce_whose_sizes_do_not_double_is_refused(tmp_path: Path) -> None:
+    sizes = np.array([1024.0, 4096.0, 8192.0])
+    table = write_csv(tmp_path / "allreduce.csv", sizes, np.array([1e-6, 2e-6, 3e-6]))
+    with pytest.raises(WeftError, match="line 4: column 'bytes': 8192 B needs a row of 2048 B too"):
+        single_messages(read_allreduce(table), 4)

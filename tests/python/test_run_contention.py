@@ -13,8 +13,6 @@ from test_run_timing import STAR
 TOLERANCE = 0.01
 SIZE = 65536  # one window: as fast as the link
 TRANSFER = 1 << 26  # lasts for longer than any Allreduce here
-# A message of this size moves only this share of what it takes of a link (fabrics/tofino-4.toml).
-TRANSFER_FACTOR = 0.43
 ROUTE_LATENCY = 2 * STAR.link_latency + STAR.forwarding
 
 
@@ -47,7 +45,7 @@ def test_a_stream_beside_a_transfer_takes_half_of_the_link(run: Run) -> None:
 
     # The transfer loses half of the link for as long as the stream flows.
     flowing = STAR.wire(SIZE) / (STAR.bandwidth / 2)
-    alone = ROUTE_LATENCY + TRANSFER / (TRANSFER_FACTOR * STAR.bandwidth)
+    alone = STAR.point_to_point(TRANSFER)
     assert max(found["transfer"]) - alone == pytest.approx(flowing / 2, rel=TOLERANCE)
 
 

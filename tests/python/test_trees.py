@@ -27,7 +27,7 @@ EXACT = 1e-9
 SIZES = (4, 1024, 65536, 65540, 1 << 20)
 
 # presets/switch/tofino.toml and presets/nic/connectx-6-dx.toml
-OVERHEAD = 2.92e-6
+OVERHEAD = 2.877e-6
 GAP = 1.684524e-6
 FORWARDING = 495.5e-9
 PROCESSING = 3e-6
@@ -37,7 +37,13 @@ WINDOW = SLOTS * PAYLOAD
 CHANNELS = 64
 
 # What tofino-4 says of point-to-point messages.
-SEGMENTS = (("0B", 1.0, 0.163), ("4097B", 1.356, 0.618), ("65537B", 1.0, 0.43))
+SEGMENTS = (
+    ("0B", 0.9828, 0.04325),
+    ("256B", 1.2441, 0.21075),
+    ("2048B", 1.4437, 0.3449),
+    ("16384B", 2.3879, 0.70276),
+    ("131072B", 0.00042, 0.42459),
+)
 ENVELOPE = 16  # what SMPI adds to every message
 
 

@@ -77,6 +77,11 @@ def read_pingpong(path: Path, column: str | None = None) -> PingPong:
     return PingPong(one_way, send.seconds)
 
 
+def read_allreduce(path: Path, column: str | None = None) -> Samples:
+    """Read the times of an Allreduce by size."""
+    return read_samples(read_table(path, "Allreduce"), column)
+
+
 def read_samples(table: Table, column: str | None, op: str | None = None) -> Samples:
     """Take sizes and times of one operation, all of them where there is no such column."""
     rows = [row for row in table.rows if op is None or table.cell(row, "op") == op]

@@ -24,6 +24,7 @@ from weft.errors import WeftError, suggestion
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
 SIZE_NAMES = ("bytes", "size")
 _PREFERRED = ("median", "t", "latency", "avg latency", "t_avg", "time", "mean", "avg")
+_OSU_HEADER = r"#\s*Size\b"
 _ROUND_TRIP = ("rtt", "round_trip", "roundtrip")
 
 
@@ -43,7 +44,6 @@ class Table:
     form: str
     names: tuple[str, ...]
     rows: tuple[Row, ...]
-    comments: tuple[str, ...] = ()
     halved: bool = False
     """Whether times are round trips, of which one way is half."""
 
@@ -93,7 +93,7 @@ Reader = Callable[[Path, Sequence[str], str], Table]
 
 def _reader(lines: Sequence[str]) -> Reader:
     for line in lines:
-        if re.match(r"#\s*OSU\b", line):
+        if re.match(_OSU_HEADER, line):
             return _read_osu
         if re.match(r"#\s*Benchmarking\b", line):
             return _read_imb
@@ -115,16 +115,15 @@ def _check_width(table: Table, row: Row) -> None:
 
 
 def _read_csv(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
-    comments, rows = [], []
-    for number, line in enumerate(lines, 1):
-        if line.startswith("#"):
-            comments.append(line.lstrip("# ").rstrip())
-        elif line.strip():
-            rows.append(Row(number, tuple(cell.strip() for cell in line.split(","))))
+    rows = [
+        Row(number, tuple(cell.strip() for cell in line.split(",")))
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    ]
     if not rows:
         raise WeftError(f"{path}: line 1: column 'bytes': the file holds no table")
     header, *body = rows
-    table = Table(path, "CSV", header.cells, tuple(body), tuple(comments))
+    table = Table(path, "CSV", header.cells, tuple(body))
     for row in body:
         if not any(_is_number(cell) for cell in row.cells):
             table.fail(row.line, header.cells[0], "a second header: mixed tables; give a file each")
@@ -141,15 +140,13 @@ def _is_number(text: str) -> bool:
 
 def _read_osu(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
     headers = [
-        (number, line) for number, line in enumerate(lines, 1) if re.match(r"#\s*Size\b", line)
+        (number, line) for number, line in enumerate(lines, 1) if re.match(_OSU_HEADER, line)
     ]
-    if not headers:
-        raise WeftError(f"{path}: line 1: column 'Size': there is no line `# Size …`")
     if len(headers) > 1:
         number = headers[1][0]
         raise WeftError(f"{path}: line {number}: column 'Size': a second header: mixed tables")
     names = re.split(r"\s{2,}", headers[0][1].lstrip("# ").strip())
-    return Table(path, "OSU", tuple(names), _plain_rows(lines), (_first(lines, "OSU"),))
+    return Table(path, "OSU", tuple(names), _plain_rows(lines))
 
 
 def _plain_rows(lines: Sequence[str], first: int = 1) -> tuple[Row, ...]:
@@ -158,10 +155,6 @@ def _plain_rows(lines: Sequence[str], first: int = 1) -> tuple[Row, ...]:
         for number, line in enumerate(lines, first)
         if line.strip() and not line.lstrip().startswith("#")
     )
-
-
-def _first(lines: Sequence[str], word: str) -> str:
-    return next(line.lstrip("# ").strip() for line in lines if word in line)
 
 
 @dataclass
@@ -206,7 +199,7 @@ def _read_imb(path: Path, lines: Sequence[str], benchmark: str) -> Table:
     if header is None:
         raise WeftError(f"{path}: line {block.first}: column 'bytes': there is no line `#bytes …`")
     names = tuple(name.lstrip("#") for name in header.split())
-    return Table(path, "IMB", names, _plain_rows(block.lines, block.first), (f"IMB {block.name}",))
+    return Table(path, "IMB", names, _plain_rows(block.lines, block.first))
 
 
 def _read_skampi(path: Path, lines: Sequence[str], benchmark: str) -> Table:
@@ -218,7 +211,7 @@ def _read_skampi(path: Path, lines: Sequence[str], benchmark: str) -> Table:
     )
     # Pingpong_… measures the whole round trip (SKaMPI-5, measure_Pingpong_Send_Recv).
     halved = block.name.startswith("Pingpong")
-    return Table(path, "SKaMPI", ("bytes", "time_us"), rows, (f"SKaMPI {block.name}",), halved)
+    return Table(path, "SKaMPI", ("bytes", "time_us"), rows, halved)
 
 
 # ---- Columns and their units ---------------------------------------------------------------------

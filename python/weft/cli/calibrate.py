@@ -72,6 +72,13 @@ def _segments(_context: click.Context, _option: click.Parameter, text: str) -> i
 )
 @column_option
 @base_option
+@click.option(
+    "--allreduce",
+    type=int,
+    metavar="RANKS",
+    help="The table is of Open MPI's Allreduce on so many hosts (4 or 8): take it apart into its"
+    " messages.",
+)
 @output_option("--plot", help="Draw measurement and models: .png, .pdf or .svg.")
 def p2p(
     table: Path,
@@ -79,18 +86,24 @@ def p2p(
     segments: int | None,
     column: str | None,
     base: str | None,
+    allreduce: int | None,
     plot: Path | None,
 ) -> None:
     """Read, fit, write, print."""
     from weft.calibrate import fabric_file
     from weft.calibrate import p2p as api
-    from weft.calibrate.samples import read_pingpong
+    from weft.calibrate.rounds import single_messages
+    from weft.calibrate.samples import read_allreduce, read_pingpong
 
     check_writable("-o", output)
     if plot is not None:
         api.check_plot(plot)
     check_distinct({"-o": output, "--plot": plot})
-    calibration = api.calibrate(read_pingpong(table, column), segments)
+    if allreduce is None:
+        pingpong = read_pingpong(table, column)
+    else:
+        pingpong = single_messages(read_allreduce(table, column), allreduce)
+    calibration = api.calibrate(pingpong, segments)
     fabric_file.write(fabric_file.render(calibration, output.stem, base), output)
     if plot is not None:
         api.plot(calibration, plot)
