@@ -20,11 +20,11 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples,*)
 
-.PHONY: help demo test check bench conformance build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench conformance real-programs build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 18
 
 demo: $(WEFT) ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
 	@$(BIN)/weft demo --out build/demo
@@ -43,6 +43,9 @@ bench: $(WEFT) ## how fast the simulator is
 
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@PYTHONPATH=tests/python $(BIN)/python -m conformance
+
+real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch; table in docs/real-programs.md
+	@PYTHONPATH=tests/python $(BIN)/python -m real_programs
 
 build: $(WEFT) ## the libraries and the Python package, in .venv
 

@@ -1,0 +1,102 @@
+"""Where the programs come from, and their compilation: each once, what is there already stays."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+
+from weft.simgrid import SimGrid
+
+ROOT = Path(__file__).resolve().parents[3]
+CASE = ROOT / "tests" / "cases" / "real-programs"
+BUILD = ROOT / "build" / "real-programs"
+
+# The source package hpcc 1.5.0-3 of Debian, with the checksum of its .dsc.
+_HPCC = "https://deb.debian.org/debian/pool/main/h/hpcc/hpcc_1.5.0.orig.tar.gz"
+_HPCC_SHA256 = "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8"
+_NAS = "examples/smpi/NAS/"
+_NAS_SOURCES = {
+    "dt": ("dt.c", "nas_common.c", "DGraph.c"),
+    "ep": ("ep.c", "nas_common.c"),
+    "ep-sampled": ("ep.c", "nas_common.c"),
+    "is": ("is.c", "nas_common.c"),
+}
+_NAS_FLAGS = {"ep": ("-include", str(CASE / "unsampled.h"))}
+
+
+def nas(program: str) -> Path:
+    """Return a compiled program of the NAS Parallel Benchmarks."""
+    target = BUILD / SimGrid().prefix.name / program
+    if not target.exists():
+        directory = _unpacked(_simgrid_tarball(), _NAS)
+        sources = [str(directory / name) for name in _NAS_SOURCES[program]]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{program}.unfinished")
+        flags = ("-O2", "-w", *_NAS_FLAGS.get(program, ()))
+        _run([str(SimGrid().compiler("smpicc")), *flags, *sources, "-o", str(unfinished), "-lm"])
+        unfinished.rename(target)
+    return target
+
+
+def hpcc() -> Path:
+    """Return HPCC compiled."""
+    target = BUILD / SimGrid().prefix.name / "hpcc"
+    if not target.exists():
+        directory = _unpacked(_download(_HPCC, _HPCC_SHA256), "hpcc-")
+        shutil.copy(CASE / "Make.weft", directory / "hpl" / "Make.weft")
+        compiler = SimGrid().compiler("smpicc")
+        _run(["make", "-C", str(directory), "-j2", "arch=weft", f"SMPICC={compiler}"])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (directory / "hpcc").rename(target)
+    return target
+
+
+def _run(command: Sequence[str]) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
+    result = subprocess.run(command, text=True, capture_output=True, env=environment, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
+
+
+def _unpacked(tarball: Path, part: str) -> Path:
+    """Return the directory that a part of a tarball was unpacked to."""
+    target = BUILD / "source" / Path(part).name
+    if not target.is_dir():
+        unfinished = target.with_name(f".{target.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with tarfile.open(tarball) as archive:
+            for member in archive.getmembers():
+                if _NAS in member.name or part != _NAS:
+                    archive.extract(member, unfinished, filter="data")
+        (root,) = unfinished.iterdir()
+        (root / part if part.endswith("/") else root).rename(target)
+        shutil.rmtree(unfinished)
+    return target
+
+
+def _simgrid_tarball() -> Path:
+    command = [str(ROOT / "setup" / "simgrid"), "source"]
+    result = subprocess.run(command, text=True, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return Path(result.stdout.strip().splitlines()[-1])
+
+
+def _download(url: str, sha256: str) -> Path:
+    """Return a file from the network, kept where the set-up keeps SimGrid."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft"
+    target = cache / url.rpartition("/")[2]
+    if not (target.exists() and _sha256(target) == sha256):
+        cache.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+        with urllib.request.urlopen(url, timeout=60) as answer, unfinished.open("wb") as file:
+            shutil.copyfileobj(answer, file)
+        assert _sha256(unfinished) == sha256, f"{url} has another checksum than expected"
+        unfinished.rename(target)
+    return target
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,43 @@
+"""Real programs, unmodified and offloaded: their own checks find nothing wrong.
+
+`make real-programs` runs larger ones, and writes the table of docs/real-programs.md.
+"""
+
+from pathlib import Path
+
+import pytest
+from real_programs.programs import SMALL, Program, fabric_with, nas, run_stock, run_weft
+
+from weft import _core
+from weft.fabric.export import export
+
+pytestmark = pytest.mark.slow
+
+SMART = [name for name in _core.list_presets("switch") if name != "l2"]
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The fabric for SMPI alone, without any switch that computes."""
+    directory = tmp_path_factory.mktemp("platform")
+    export(_core.load_fabric(str(fabric_with("tofino", directory))), directory / "platform.xml")
+    return directory / "platform.xml"
+
+
+@pytest.mark.parametrize("program", SMALL, ids=lambda program: program.name)
+def test_a_real_program_verifies_on_every_switch(
+    program: Program, platform: Path, tmp_path: Path
+) -> None:
+    stock = run_stock(program, platform, tmp_path)
+    assert stock.verified, stock.result.stdout
+    for preset, offload in (("tofino", "off"), *((name, "stream") for name in SMART)):
+        fabric = fabric_with(preset, tmp_path)
+        ran = run_weft(program, fabric, tmp_path, "--offload", offload)
+        assert ran.result.status == program.status, ran.result.stderr
+        assert ran.findings == stock.findings, f"{preset}, {offload}"
+
+
+def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path) -> None:
+    """The check of verification itself: NAS EP as SimGrid has it computes only a part."""
+    sampled = run_stock(nas("ep-sampled", "S", 4), platform, tmp_path)
+    assert sampled.findings == ("failed",)
