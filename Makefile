@@ -20,7 +20,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples,*)
 
-.PHONY: help demo test check bench conformance real-programs build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench bench-contention bench-cpu conformance real-programs build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -40,6 +40,9 @@ check: unit $(WEFT) ## unit tests and the quick end-to-end tests
 
 bench: $(WEFT) ## how fast the simulator is
 	@$(BIN)/python benchmarks/run.py
+
+bench-contention: $(WEFT) ## what links that never contend get wrong; docs/contention.md
+	@$(BIN)/python benchmarks/contention.py
 
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@PYTHONPATH=tests/python $(BIN)/python -m conformance

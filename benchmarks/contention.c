@@ -1,0 +1,70 @@
+/* Binomial Scatter and pairwise Alltoall as paper 001 writes them out:
+ * `contention scatter|alltoall SWITCHES BYTES,BYTES,...`.
+ *
+ * Ranks next to each other go to SWITCHES switches in turn (1: in the order of the hosts). BYTES is what one rank gets
+ * from one other. Each rank prints "bytes rank seconds", the time that it needs.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks, switches;
+
+/* MPI's number of a rank; its hosts are in the order of the switches. */
+static int number(int place)
+{
+  const int there = ranks / switches;
+  return place % switches * there + place / switches;
+}
+
+/* The rank that MPI numbers so. */
+static int place(int its_number)
+{
+  const int there = ranks / switches;
+  return its_number % there * switches + its_number / there;
+}
+
+/* A rank gets what belongs to it and to the ranks below it in the tree, and passes on the larger half first. */
+static void scatter(char* data, int bytes)
+{
+  int span = 1;
+  while (span < ranks && (rank & span) == 0)
+    span *= 2;
+  if (rank > 0)
+    MPI_Recv(data, span * bytes, MPI_BYTE, number(rank - span), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (span /= 2; span > 0; span /= 2)
+    if (rank + span < ranks)
+      MPI_Send(data + (size_t)span * bytes, span * bytes, MPI_BYTE, number(rank + span), 0, MPI_COMM_WORLD);
+}
+
+static void alltoall(char* data, int bytes)
+{
+  for (int step = 1; step < ranks; step++)
+    MPI_Sendrecv(data, bytes, MPI_BYTE, number((rank + step) % ranks), 0, data + bytes, bytes, MPI_BYTE,
+                 number((rank + ranks - step) % ranks), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  void (*run)(char*, int) = strcmp(argv[1], "scatter") == 0 ? scatter : alltoall;
+  const char* sizes       = argv[3];
+  switches                = atoi(argv[2]);
+  rank                    = place(rank);
+  while (*sizes != '\0') {
+    char* end;
+    const int bytes = (int)strtol(sizes, &end, 10);
+    char* data      = calloc((size_t)ranks, (size_t)bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    run(data, bytes);
+    printf("%d %d %.9g\n", bytes, rank, MPI_Wtime() - start);
+    free(data);
+    sizes = *end == ',' ? end + 1 : end;
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,201 @@
+"""What contention does: `make bench-contention` writes docs/contention.{csv,md} and its figure.
+
+Paper 001, figures 7 to 12: binomial Scatter and pairwise Alltoall on 16 hosts, on links that share
+their bandwidth and on links that never do. Times are simulated and the same on every machine.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from weft import _core, launch
+from weft.fabric.export import export
+from weft.launch import Request
+from weft.process import work_directory
+from weft.toolchain import compile_c
+from weft.units import format_size
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
+RANKS = 16
+SIZES = tuple(4**k for k in range(5, 13))  # 1 KiB to 16 MiB
+SHOWN = 4 * 2**20  # the paper's chunk
+SWITCHES = 4
+COLLECTIVES = {
+    "scatter": "binomial Scatter, ranks in blocks",
+    "scatter-cyclic": "binomial Scatter, ranks in turn",
+    "alltoall": "pairwise Alltoall, ranks in blocks",
+}
+"""In blocks, four ranks in a row are behind one switch; in turn, each is behind the next one."""
+LINKS = {"shared": "contention", "fatpipe": "no contention"}
+_BEGIN, _END = "<!-- table: make bench-contention -->\n", "<!-- end -->\n"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The time of one rank."""
+
+    collective: str
+    links: str
+    bytes: int
+    rank: int
+    seconds: float
+
+
+Times = Mapping[tuple[str, str, int], Sequence[float]]
+"""By collective, links and bytes, the time of each rank."""
+
+
+def main() -> None:
+    """Measure, write, draw."""
+    rows = measure()
+    with (DOCS / "contention.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Row.__annotations__)
+        writer.writerows(
+            (row.collective, row.links, row.bytes, row.rank, f"{row.seconds:.9g}") for row in rows
+        )
+    times = by_rank(rows)
+    draw(times, DOCS / "images" / "contention.png")
+    text = table(times)
+    document = DOCS / "contention.md"
+    before, _, rest = document.read_text(encoding="utf-8").partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    document.write_text(before + _BEGIN + text + _END + after, encoding="utf-8")
+    print(text, end="")
+
+
+def measure() -> list[Row]:
+    """Run both collectives on both kinds of links."""
+    with work_directory() as work:
+        program = work / "contention"
+        compile_c(HERE / "contention.c", program)
+        platforms = write_platforms(work)
+        return [
+            row
+            for collective in COLLECTIVES
+            for links in LINKS
+            for row in run(program, platforms[links], collective, links)
+        ]
+
+
+def write_platforms(work: Path) -> dict[str, Path]:
+    """Write the fabric for SimGrid as it is, and with links that everybody has for himself."""
+    shared, fatpipe = work / "shared.xml", work / "fatpipe.xml"
+    export(_core.load_fabric(str(HERE / "two-levels.toml")), shared)
+    text = shared.read_text(encoding="utf-8")
+    link = re.compile(r'(<link id="[^"]*" bandwidth="[^"]*" latency="[^"]*")/>')
+    fatpipe.write_text(link.sub(r'\1 sharing_policy="FATPIPE"/>', text), encoding="utf-8")
+    return {"shared": shared, "fatpipe": fatpipe}
+
+
+def run(program: Path, platform: Path, collective: str, links: str) -> list[Row]:
+    """Return the time of each rank and size."""
+    lines: list[str] = []
+    name, _, order = collective.partition("-")
+    request = Request(
+        fabric=None,
+        platform=platform,
+        ranks=RANKS,
+        program=str(program),
+        arguments=(name, str(SWITCHES if order else 1), ",".join(map(str, SIZES))),
+        offload="off",
+        privatize=True,
+    )
+    record = launch.run(launch.prepare(request), lines.append)
+    if record.failed:
+        raise SystemExit(f"bench: {record.outcome.message}")
+    return [
+        Row(collective, links, int(size), int(rank), float(seconds))
+        for size, rank, seconds in map(str.split, sorted(lines))
+    ]
+
+
+def by_rank(rows: Sequence[Row]) -> Times:
+    """Return the times in the order of the ranks."""
+    times: dict[tuple[str, str, int], list[float]] = {}
+    for row in sorted(rows, key=lambda row: row.rank):
+        times.setdefault((row.collective, row.links, row.bytes), []).append(row.seconds)
+    return times
+
+
+def errors(times: Times, collective: str, size: int) -> list[float]:
+    """Return for each rank the logarithmic error without contention; rank 0 may have no time."""
+    pairs = zip(times[collective, "shared", size], times[collective, "fatpipe", size], strict=True)
+    return [math.log(without / contended) for contended, without in pairs if contended > 0]
+
+
+def mean_error(times: Times, collective: str, size: int) -> float:
+    """Return the mean logarithmic error, as a fraction."""
+    all_errors = errors(times, collective, size)
+    return math.exp(sum(map(abs, all_errors)) / len(all_errors)) - 1
+
+
+def worst_error(times: Times, collective: str, size: int) -> float:
+    """Return the worst logarithmic error, as a fraction."""
+    return math.exp(max(map(abs, errors(times, collective, size)))) - 1
+
+
+def table(times: Times) -> str:
+    """Return a row a collective and size: the last rank's end, and the ranks' errors."""
+    lines = [
+        "| | chunk | contention | without | mean error | worst |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for collective, name in COLLECTIVES.items():
+        for size in SIZES:
+            cells = [name, format_size(size)]
+            ends = [max(times[collective, links, size]) for links in LINKS]
+            cells += [f"{seconds * 1e3:.2f} ms" for seconds in ends]
+            cells.append(f"{mean_error(times, collective, size):.1%}")
+            cells.append(f"{worst_error(times, collective, size):.1%}")
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(times: Times, target: Path) -> None:
+    """Draw each rank's time at one size, and the errors by size."""
+    figure = Figure(figsize=(14, 7), layout="constrained")
+    rows = figure.subplots(2, len(COLLECTIVES))
+    colours = {"shared": "#0072B2", "fatpipe": "#E69F00"}
+    for column, (collective, name) in enumerate(COLLECTIVES.items()):
+        bars, curve = rows[0][column], rows[1][column]
+        for number, (links, label) in enumerate(LINKS.items()):
+            seconds = times[collective, links, SHOWN]
+            places = [rank + 0.4 * number for rank in range(RANKS)]
+            bars.bar(places, seconds, 0.4, label=label, color=colours[links])
+        bars.set_title(f"{name},\n{format_size(SHOWN)} chunks")
+        bars.set_xlabel("rank")
+        bars.set_ylabel("time, s")
+        bars.legend(loc="lower right")
+        curve.plot(
+            SIZES,
+            [100 * mean_error(times, collective, size) for size in SIZES],
+            marker="o",
+            label="mean of the ranks",
+            color="#0072B2",
+        )
+        curve.plot(
+            SIZES,
+            [100 * worst_error(times, collective, size) for size in SIZES],
+            marker="s",
+            linestyle="dashed",
+            label="worst rank",
+            color="#D55E00",
+        )
+        curve.set_xscale("log", base=2)
+        curve.set_xticks(SIZES, [format_size(size) for size in SIZES], rotation=45)
+        curve.set_ylim(bottom=0)
+        curve.set_xlabel("chunk")
+        curve.set_ylabel("error without contention, %")
+        curve.legend()
+    figure.savefig(target, dpi=110, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main()
