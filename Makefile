@@ -44,6 +44,9 @@ bench: $(WEFT) ## how fast the simulator is
 bench-contention: $(WEFT) ## what links that never contend get wrong; docs/contention.md
 	@$(BIN)/python benchmarks/contention.py
 
+bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-and-memory.md
+	@PYTHONPATH=tests/python $(BIN)/python benchmarks/cpu_and_memory.py
+
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@PYTHONPATH=tests/python $(BIN)/python -m conformance
 

@@ -39,5 +39,5 @@ def test_a_real_program_verifies_on_every_switch(
 
 def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path) -> None:
     """The check of verification itself: NAS EP as SimGrid has it computes only a part."""
-    sampled = run_stock(nas("ep-sampled", "S", 4), platform, tmp_path)
+    sampled = run_stock(nas("ep-as-it-is", "S", 4), platform, tmp_path)
     assert sampled.findings == ("failed",)

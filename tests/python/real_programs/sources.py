@@ -22,7 +22,7 @@ _NAS = "examples/smpi/NAS/"
 _NAS_SOURCES = {
     "dt": ("dt.c", "nas_common.c", "DGraph.c"),
     "ep": ("ep.c", "nas_common.c"),
-    "ep-sampled": ("ep.c", "nas_common.c"),
+    "ep-as-it-is": ("ep.c", "nas_common.c"),
     "is": ("is.c", "nas_common.c"),
 }
 _NAS_FLAGS = {"ep": ("-include", str(CASE / "unsampled.h"))}
@@ -30,14 +30,24 @@ _NAS_FLAGS = {"ep": ("-include", str(CASE / "unsampled.h"))}
 
 def nas(program: str) -> Path:
     """Return a compiled program of the NAS Parallel Benchmarks."""
-    target = BUILD / SimGrid().prefix.name / program
+    return _nas(program, program, _NAS_FLAGS.get(program, ()))
+
+
+def sampled_ep(ratio: float) -> Path:
+    """Return NAS EP that computes a part of its iterations."""
+    flags = ("-include", str(CASE / "sampled.h"), f"-DRATIO={ratio}")
+    return _nas("ep", f"ep-{ratio}", flags)
+
+
+def _nas(program: str, name: str, flags: Sequence[str]) -> Path:
+    target = BUILD / SimGrid().prefix.name / name
     if not target.exists():
         directory = _unpacked(_simgrid_tarball(), _NAS)
-        sources = [str(directory / name) for name in _NAS_SOURCES[program]]
+        sources = [str(directory / source) for source in _NAS_SOURCES[program]]
         target.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = target.with_name(f".{program}.unfinished")
-        flags = ("-O2", "-w", *_NAS_FLAGS.get(program, ()))
-        _run([str(SimGrid().compiler("smpicc")), *flags, *sources, "-o", str(unfinished), "-lm"])
+        unfinished = target.with_name(f".{name}.unfinished")
+        compiler = [str(SimGrid().compiler("smpicc")), "-O2", "-w", *flags]
+        _run([*compiler, *sources, "-o", str(unfinished), "-lm"])
         unfinished.rename(target)
     return target
 

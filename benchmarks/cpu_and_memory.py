@@ -1,0 +1,229 @@
+"""What SMPI's sampling and shared memory save: `make bench-cpu` writes docs/cpu-and-memory.md.
+
+Paper 001, figures 18 (NAS EP: simulation time and simulated time by sampling ratio) and 16 (NAS DT:
+memory with and without sharing). The times are this machine's.
+"""
+
+import csv
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from real_programs.sources import nas, sampled_ep
+
+from weft import launch
+from weft.launch import Request
+from weft.record import Record
+
+DOCS = Path(__file__).parent.parent / "docs"
+RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)
+EP_CLASS, EP_RANKS, EP_ROUNDS = "A", 4, 3
+# That of the fabric's hosts: computation takes as long in the simulation as here.
+HOST_SPEED = "76.8Gf"
+DT = (("A", "WH", 21), ("A", "BH", 21), ("A", "SH", 80), ("B", "WH", 43), ("B", "BH", 43))
+# Blocks above this are shared: DT's arrays.
+SHARING = "smpi/auto-shared-malloc-thresh:65536"
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """NAS EP with a part of its iterations; the best of the rounds."""
+
+    ratio: float
+    wall_time_s: float
+    cpu_time_s: float
+    simulated_time_s: float
+
+
+@dataclass(frozen=True)
+class Shared:
+    """NAS DT with and without sharing."""
+
+    graph: str
+    ranks: int
+    memory_MiB: float  # noqa: N815 (the unit's name)
+    shared_MiB: float  # noqa: N815
+    wall_time_s: float
+    shared_wall_time_s: float
+    simulated_time_s: float
+    shared_simulated_time_s: float
+
+
+def main() -> None:
+    """Measure, write, draw."""
+    sampled = [measure_sampled(ratio) for ratio in RATIOS]
+    shared = [measure_shared(*case) for case in DT]
+    write_csv(sampled, "cpu-sampling")
+    write_csv(shared, "shared-memory")
+    draw(sampled, shared, DOCS / "images" / "cpu-and-memory.png")
+    document = DOCS / "cpu-and-memory.md"
+    text = document.read_text(encoding="utf-8")
+    text = replaced(text, "sampling", sampling_table(sampled))
+    document.write_text(replaced(text, "memory", memory_table(shared)), encoding="utf-8")
+
+
+def measure_sampled(ratio: float) -> Sampled:
+    """Run EP some times, and keep the run that cost least."""
+    records = [
+        run(sampled_ep(ratio), EP_RANKS, (str(EP_RANKS), EP_CLASS), host_speed=HOST_SPEED)
+        for _ in range(EP_ROUNDS)
+    ]
+    best = min(records, key=lambda record: record.cpu_time_s)
+    return Sampled(ratio, best.wall_time_s, best.cpu_time_s, best.simulated_time_s)
+
+
+def measure_shared(size: str, graph: str, ranks: int) -> Shared:
+    """Run DT on its own memory, then on shared memory."""
+    arguments = (str(ranks), size, graph)
+    with watched_memory() as own:
+        alone = run(nas("dt"), ranks, arguments)
+    with watched_memory() as common:
+        shared = run(nas("dt"), ranks, arguments, config=(SHARING,))
+    return Shared(
+        f"{size} {graph}",
+        ranks,
+        own[0] / 2**20,
+        common[0] / 2**20,
+        alone.wall_time_s,
+        shared.wall_time_s,
+        alone.simulated_time_s,
+        shared.simulated_time_s,
+    )
+
+
+def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -> Record:
+    """Run a program, without its output; DT ends with status 1 by itself."""
+    request = Request(
+        fabric="tofino-64x64",
+        ranks=ranks,
+        program=str(program),
+        arguments=arguments,
+        offload="off",
+        **options,
+    )
+    record = launch.run(launch.prepare(request), lambda _: None)
+    if record.outcome.kind not in ("completed", "exit"):
+        raise SystemExit(f"bench: {record.outcome.message}")
+    print(program.name, *arguments, f"{record.wall_time_s:.2f} s", flush=True)
+    return record
+
+
+@contextmanager
+def watched_memory() -> Iterator[list[int]]:
+    """Find the largest memory of a child, in bytes, while the body runs it.
+
+    That is the proportional set size: a page that is mapped a thousand times counts once. The
+    resident set size, which the system remembers, counts it a thousand times.
+    """
+    largest = [0]
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_POLL_S):
+            largest[0] = max(largest[0], *map(proportional_size, children()), 0)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield largest
+    finally:
+        over.set()
+        thread.join()
+
+
+def children() -> list[str]:
+    """Return the numbers of this process's children."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return [pid for task in tasks for pid in task.read_text().split()]
+
+
+def proportional_size(pid: str) -> int:
+    """Return it in bytes, or nothing where the process has just ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def write_csv(rows: Sequence[Any], name: str) -> None:
+    """Write the rows of one kind."""
+    with (DOCS / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(rows[0]))
+        for row in rows:
+            writer.writerow(f"{v:.6g}" if isinstance(v, float) else v for v in astuple(row))
+
+
+def replaced(text: str, name: str, table: str) -> str:
+    """Return a document with another table of that name."""
+    begin, end = f"<!-- {name}: make bench-cpu -->\n", f"<!-- end of {name} -->\n"
+    before, _, rest = text.partition(begin)
+    return before + begin + table + end + rest.partition(end)[2]
+
+
+def sampling_table(rows: Sequence[Sampled]) -> str:
+    """Return EP's rows as a table."""
+    lines = [
+        "| sampling ratio | simulation (wall) | CPU time | simulated time | difference |",
+        "|---:|---:|---:|---:|---:|",
+    ]
+    whole = rows[0].simulated_time_s
+    for row in rows:
+        lines.append(
+            f"| {row.ratio:.0%} | {row.wall_time_s:.2f} s | {row.cpu_time_s:.2f} s"
+            f" | {row.simulated_time_s:.3f} s | {row.simulated_time_s / whole - 1:+.1%} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def memory_table(rows: Sequence[Shared]) -> str:
+    """Return DT's rows as a table."""
+    lines = [
+        "| class, graph | ranks | memory | shared | wall time | shared | simulated time | shared |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row.graph} | {row.ranks} | {row.memory_MiB:.0f} MiB | {row.shared_MiB:.0f} MiB"
+            f" | {row.wall_time_s:.2f} s | {row.shared_wall_time_s:.2f} s"
+            f" | {row.simulated_time_s * 1e3:.2f} ms | {row.shared_simulated_time_s * 1e3:.2f} ms |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def draw(sampled: Sequence[Sampled], shared: Sequence[Shared], target: Path) -> None:
+    """Draw both, side by side."""
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ratios = [100 * row.ratio for row in sampled]
+    left.plot(ratios, [row.cpu_time_s for row in sampled], "o-", label="simulation (CPU time)")
+    simulated = [row.simulated_time_s for row in sampled]
+    left.plot(ratios, simulated, "s--", color="#D55E00", label="simulated time")
+    left.set(title=f"NAS EP, class {EP_CLASS}, {EP_RANKS} ranks", xlabel="sampling ratio, %")
+    left.set(ylabel="time, s", ylim=(0, None))
+    left.legend()
+    places = range(len(shared))
+    right.bar(places, [row.memory_MiB for row in shared], 0.4, label="own memory", color="#0072B2")
+    right.bar(
+        [place + 0.4 for place in places],
+        [row.shared_MiB for row in shared],
+        0.4,
+        label="shared memory",
+        color="#E69F00",
+    )
+    right.set_xticks(
+        [place + 0.2 for place in places], [f"{row.graph}\n{row.ranks} ranks" for row in shared]
+    )
+    right.set(title="NAS DT", ylabel="largest memory, MiB")
+    right.legend()
+    figure.savefig(target, dpi=110, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main()
