@@ -10,7 +10,7 @@ outcome.
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -270,7 +270,22 @@ def _environment(plan: Plan, work: Path) -> dict[str, str]:
         **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
-    return plan.simgrid.environment({**inherited, **ours})
+    return _preloading(plan.simgrid.environment({**inherited, **ours}))
+
+
+def _preloading(environment: Mapping[str, str]) -> dict[str, str]:
+    """Have weft's library loaded before SimGrid's: its non-blocking collectives replace SMPI's.
+
+    By its name alone, because LD_PRELOAD knows no way to write a path with a space in it.
+    """
+    library = paths.platform_library()
+    preloaded = [library.name, *filter(None, [environment.get("LD_PRELOAD")])]
+    folders = [environment["LD_LIBRARY_PATH"], str(library.parent)]
+    return {
+        **environment,
+        "LD_PRELOAD": ":".join(preloaded),
+        "LD_LIBRARY_PATH": ":".join(folders),
+    }
 
 
 def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:

@@ -52,6 +52,8 @@ std::string_view to_text(Fallback reason)
       return "tree gains nothing";
     case Fallback::no_free_channel:
       return "no free channel";
+    case Fallback::privatization:
+      return "privatization";
   }
   throw std::logic_error("no such reason");
 }
@@ -72,7 +74,7 @@ Fallback decide_call(Granularity granularity, const SwitchModel& model, const Co
     case Unsupported::none:
       break;
   }
-  return call.message == Bytes{} ? Fallback::zero_count : Fallback::none;
+  return call.message == Bytes{} && call.collective != "barrier" ? Fallback::zero_count : Fallback::none;
 }
 
 } // namespace weft

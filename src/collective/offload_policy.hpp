@@ -33,6 +33,7 @@ enum class Fallback {
   not_on_tree,
   no_gain,
   no_free_channel,
+  privatization, ///< a rank's memory cannot be reached while others run (smpi/privatization:mmap)
 };
 /** As it stands in the record. */
 std::string_view to_text(Fallback reason);
@@ -42,7 +43,7 @@ struct CollectiveCall {
   std::string collective;
   std::string datatype;
   std::string operation;
-  Bytes message; ///< one rank's contribution
+  Bytes message; ///< the whole vector
 };
 
 /** The reasons that need no look at the tree: policy, size, capabilities of @p model. */

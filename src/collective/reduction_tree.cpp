@@ -17,9 +17,9 @@ struct Node {
   int depth             = 0;  // links to the root
   std::int64_t messages = 0;  // that leave it for its parent
   std::int64_t inputs   = 0;  // messages that come to it from below
-  Seconds latency_up;         // of a packet from here to the root and through it
-  Seconds latency_down;       // of a result from the root to here
-  Seconds forwarding;         // both ways, as a message that switches only forward
+  std::int64_t members  = 0;  // on it or below
+  Below below;
+  MemberWays ways;
 };
 
 /** The smart ones of @p switches. */
@@ -74,10 +74,11 @@ public:
   Union(const Fabric& fabric, VertexId root) : fabric_(fabric) { add(root); }
 
   /** Routing is destination-based: where the way meets the tree, it stays in it. */
-  void add_way(VertexId host, std::int64_t messages)
+  void add_way(VertexId host, std::int64_t members)
   {
     int at                                        = add(host);
-    nodes_[static_cast<std::size_t>(at)].messages = messages;
+    nodes_[static_cast<std::size_t>(at)].messages = members;
+    nodes_[static_cast<std::size_t>(at)].members  = members;
     while (at != 0 && nodes_[static_cast<std::size_t>(at)].parent < 0) {
       const Hop hop  = fabric_.topology().next_hop(nodes_[static_cast<std::size_t>(at)].vertex, nodes_[0].vertex);
       const int next = add(hop.to);
@@ -102,9 +103,10 @@ public:
       Node node = nodes_[static_cast<std::size_t>(at)];
       if (node.parent >= 0)
         node.parent = rank[static_cast<std::size_t>(node.parent)];
-      add_latency(node, sorted);
+      add_ways(node, sorted);
       sorted.push_back(node);
     }
+    give_places(sorted);
     return sorted;
   }
 
@@ -128,26 +130,43 @@ private:
   {
     if (not fabric_.topology().is_host(node.vertex))
       node.messages = fabric_.model_at(node.vertex).smart() ? 1 : node.inputs;
-    if (node.parent >= 0)
-      nodes_[static_cast<std::size_t>(node.parent)].inputs += node.messages;
+    if (node.parent >= 0) {
+      Node& parent = nodes_[static_cast<std::size_t>(node.parent)];
+      parent.inputs += node.messages;
+      parent.members += node.members;
+    }
   }
 
-  void add_latency(Node& node, const std::vector<Node>& sorted) const
+  void add_ways(Node& node, const std::vector<Node>& sorted) const
   {
     const bool host          = fabric_.topology().is_host(node.vertex);
     const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
+    const Seconds forward    = host ? Seconds() : model->forwarding_latency;
+    const Seconds combine    = model && model->smart() ? model->processing_latency : forward;
     if (node.parent < 0) { // the root: always a smart switch
-      node.latency_up = model->processing_latency;
-      node.forwarding = model->forwarding_latency;
+      node.ways = {combine, forward, Seconds(), Seconds()};
       return;
     }
-    const Node& parent    = sorted[static_cast<std::size_t>(node.parent)];
-    const Seconds up      = fabric_.link(node.up).latency;
-    const Seconds down    = fabric_.link(reverse(node.up)).latency;
-    const Seconds forward = host ? Seconds() : model->forwarding_latency;
-    node.latency_up       = parent.latency_up + up + (model && model->smart() ? model->processing_latency : forward);
-    node.latency_down     = parent.latency_down + down + forward;
-    node.forwarding       = parent.forwarding + up + down + forward * 2.0;
+    const MemberWays& parent = sorted[static_cast<std::size_t>(node.parent)].ways;
+    const Seconds up         = fabric_.link(node.up).latency;
+    const Seconds down       = fabric_.link(reverse(node.up)).latency;
+    node.ways                = {parent.up_combined + up + combine, parent.up_forwarded + up + forward,
+                                parent.down_combined + down + combine, parent.down_forwarded + down + forward};
+  }
+
+  /** Every subtree gets its part of its parent's places. */
+  static void give_places(std::vector<Node>& sorted)
+  {
+    std::vector<std::int64_t> taken(sorted.size()); // by node: places given to its children so far
+    for (std::size_t at = 0; at < sorted.size(); ++at) {
+      Node& node = sorted[at];
+      if (node.parent >= 0) {
+        const auto parent = static_cast<std::size_t>(node.parent);
+        node.below.first  = sorted[parent].below.first + taken[parent];
+        taken[parent] += node.members;
+      }
+      node.below.last = node.below.first + node.members;
+    }
   }
 };
 
@@ -159,7 +178,7 @@ class TreeMaker {
   ReductionTree tree_;
 
 public:
-  std::unordered_map<VertexId, int> entry; // by host
+  std::unordered_map<VertexId, const Node*> host_nodes;
 
   TreeMaker(const Fabric& fabric, const std::vector<Node>& nodes) : fabric_(fabric), nodes_(nodes) {}
 
@@ -169,7 +188,7 @@ public:
     for (const Node& node : nodes_) {
       const int above = node.parent < 0 ? -1 : owner_[static_cast<std::size_t>(node.parent)];
       if (above >= 0)
-        tree_.switches[static_cast<std::size_t>(above)].links.push_back({node.up, node.messages});
+        tree_.switches[static_cast<std::size_t>(above)].links.push_back({node.up, node.messages, node.below});
       if (fabric_.topology().is_host(node.vertex))
         add_host(node, above, shortest);
       else if (fabric_.model_at(node.vertex).smart())
@@ -177,24 +196,30 @@ public:
       else
         owner_.push_back(above);
     }
-    tree_.beyond_first = tree_.up + tree_.down - shortest;
+    tree_.beyond_first = tree_.longest.up_combined + tree_.longest.down_forwarded - shortest;
     return std::move(tree_);
   }
+
+  /** Position of the smart switch above a host. */
+  int entry(const Node& host) const { return owner_[static_cast<std::size_t>(host.parent)]; }
 
 private:
   void add_switch(const Node& node, int above)
   {
     owner_.push_back(static_cast<int>(tree_.switches.size()));
-    tree_.switches.push_back({node.vertex - fabric_.host_count(), above, {}, node.inputs});
+    tree_.switches.push_back({node.vertex - fabric_.host_count(), above, {}, node.inputs, node.below});
   }
 
   void add_host(const Node& node, int above, Seconds& shortest)
   {
     owner_.push_back(above);
-    entry.emplace(node.vertex, above);
-    tree_.up         = std::max(tree_.up, node.latency_up);
-    tree_.down       = std::max(tree_.down, node.latency_down);
-    tree_.forwarding = std::max(tree_.forwarding, node.forwarding);
+    host_nodes.emplace(node.vertex, &node);
+    MemberWays& longest    = tree_.longest;
+    longest.up_combined    = std::max(longest.up_combined, node.ways.up_combined);
+    longest.up_forwarded   = std::max(longest.up_forwarded, node.ways.up_forwarded);
+    longest.down_combined  = std::max(longest.down_combined, node.ways.down_combined);
+    longest.down_forwarded = std::max(longest.down_forwarded, node.ways.down_forwarded);
+    tree_.forwarding       = std::max(tree_.forwarding, node.ways.up_forwarded + node.ways.down_forwarded);
 
     // The round trip to the first smart switch, which is what a switch's turnaround was measured with.
     const VertexId first = tree_.switches[static_cast<std::size_t>(above)].index + fabric_.host_count();
@@ -212,37 +237,41 @@ private:
 
 } // namespace
 
-TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> rank_hosts, std::size_t spread)
+TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
 {
-  std::map<VertexId, std::int64_t> ranks_at;
-  for (const VertexId host : rank_hosts)
-    ++ranks_at[host];
-  if (ranks_at.size() == 1)
+  std::map<VertexId, std::int64_t> members_at;
+  for (const VertexId host : hosts)
+    ++members_at[host];
+  if (members_at.size() == 1)
     return {std::nullopt, NoTree::one_host};
-  std::vector<VertexId> hosts;
-  hosts.reserve(ranks_at.size());
-  for (const auto& [host, ranks] : ranks_at)
-    hosts.push_back(host);
+  std::vector<VertexId> once;
+  once.reserve(members_at.size());
+  for (const auto& [host, members] : members_at)
+    once.push_back(host);
 
-  const std::optional<VertexId> root = choose_root(fabric, hosts, spread);
+  const std::optional<VertexId> root = choose_root(fabric, once, spread);
   if (not root)
     return {std::nullopt, NoTree::no_common_switch};
   Union ways(fabric, *root);
-  for (const auto& [host, ranks] : ranks_at)
-    ways.add_way(host, ranks);
+  for (const auto& [host, members] : members_at)
+    ways.add_way(host, members);
   const std::vector<Node> nodes = std::move(ways).finish();
   // A link that every contribution crosses on its own: the root does no more than a host could.
-  const auto all = static_cast<std::int64_t>(rank_hosts.size());
+  const auto all = static_cast<std::int64_t>(hosts.size());
   for (const Node& node : nodes)
     if (node.parent >= 0 && node.messages == all)
       return {std::nullopt, NoTree::no_gain};
 
   TreeMaker maker(fabric, nodes);
   ReductionTree tree = maker.make();
-  for (const auto& [host, ranks] : ranks_at)
-    tree.ranks_a_nic = std::max(tree.ranks_a_nic, ranks);
-  for (const VertexId host : rank_hosts)
-    tree.entry.push_back(maker.entry.at(host));
+  std::unordered_map<VertexId, std::int64_t> placed;
+  for (const VertexId host : hosts) {
+    const Node& node = *maker.host_nodes.at(host);
+    tree.entry.push_back(maker.entry(node));
+    tree.place.push_back(node.below.first + placed[host]++);
+    tree.ways.push_back(node.ways);
+    tree.members_a_nic = std::max(tree.members_a_nic, node.members);
+  }
   return {std::move(tree), NoTree::no_common_switch};
 }
 

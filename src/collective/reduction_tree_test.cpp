@@ -39,9 +39,9 @@ TEST(StarTree, HasOneSwitchAndALinkAHost)
   EXPECT_EQ(tree.switches[0].contributions, 4);
   EXPECT_EQ(loads(tree.switches[0]), (Loads{{0, 1}, {2, 1}, {4, 1}, {6, 1}}));
   EXPECT_EQ(tree.entry, (std::vector<int>{0, 0, 0, 0}));
-  EXPECT_EQ(tree.ranks_a_nic, 1);
-  EXPECT_DOUBLE_EQ(tree.up.value(), 4e-6);
-  EXPECT_DOUBLE_EQ(tree.down.value(), 1e-6);
+  EXPECT_EQ(tree.members_a_nic, 1);
+  EXPECT_DOUBLE_EQ(tree.longest.up_combined.value(), 4e-6);
+  EXPECT_DOUBLE_EQ(tree.longest.down_forwarded.value(), 1e-6);
   EXPECT_DOUBLE_EQ(tree.forwarding.value(), 2.25e-6);
   EXPECT_NEAR(tree.beyond_first.value(), 0, 1e-18);
 }
@@ -59,7 +59,7 @@ TEST(StarTree, RanksOfAHostShareItsLink)
   ASSERT_TRUE(result.tree);
   EXPECT_EQ(loads(result.tree->switches[0]), (Loads{{0, 3}, {2, 1}, {4, 2}}));
   EXPECT_EQ(result.tree->switches[0].contributions, 6);
-  EXPECT_EQ(result.tree->ranks_a_nic, 3);
+  EXPECT_EQ(result.tree->members_a_nic, 3);
   EXPECT_EQ(result.tree->entry, (std::vector<int>(6, 0)));
 }
 
@@ -141,8 +141,8 @@ TEST(TwoLevelTree, CombinesAtEverySmartSwitch)
   EXPECT_EQ(tree.entry[0], tree.entry[1]);
   EXPECT_NE(tree.entry[1], tree.entry[2]);
   EXPECT_EQ(tree.entry[2], tree.entry[4]);
-  EXPECT_DOUBLE_EQ(tree.up.value(), 8e-6);      // two links, processing at both
-  EXPECT_DOUBLE_EQ(tree.down.value(), 2.25e-6); // two links, the leaf forwards
+  EXPECT_DOUBLE_EQ(tree.longest.up_combined.value(), 8e-6);       // two links, processing at both
+  EXPECT_DOUBLE_EQ(tree.longest.down_forwarded.value(), 2.25e-6); // two links, the leaf forwards
   EXPECT_DOUBLE_EQ(tree.forwarding.value(), 4.75e-6);
   EXPECT_DOUBLE_EQ(tree.beyond_first.value(), 5.25e-6); // than up to a leaf and back: 5 us
 }
@@ -172,8 +172,8 @@ TEST(TwoLevelTree, PlainLeavesOnlyForward)
     at_top += to_top ? link.messages : 0;
   }
   EXPECT_EQ(at_top, 4);
-  EXPECT_DOUBLE_EQ(tree.up.value(), 5.25e-6);
-  EXPECT_DOUBLE_EQ(tree.down.value(), 2.25e-6);
+  EXPECT_DOUBLE_EQ(tree.longest.up_combined.value(), 5.25e-6);
+  EXPECT_DOUBLE_EQ(tree.longest.down_forwarded.value(), 2.25e-6);
   EXPECT_NEAR(tree.beyond_first.value(), 0, 1e-18);
 }
 

@@ -1,40 +1,117 @@
 #include "collective/stream.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
+#include <map>
+#include <stdexcept>
 
 namespace weft {
 namespace {
 
-BytesPerSecond line_rate(const Fabric& fabric, const TreeSwitch& node)
+/** A switch that has links with messages of more sizes than this treats sizes up to a factor of two as equal: more
+ * flows cost more than they tell. The time on a quiet fabric and the bytes on the links stay exact. */
+constexpr std::size_t MOST_FLOWS = 8;
+
+/** The longest way from a member that gives to one that gets. */
+Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 {
-  BytesPerSecond slowest{std::numeric_limits<double>::infinity()};
-  for (const TreeLink& tree_link : node.links)
-    for (const LinkId link : {tree_link.up, reverse(tree_link.up)})
-      slowest = std::min(slowest, fabric.link(link).bandwidth / static_cast<double>(tree_link.messages));
-  return slowest;
+  const MemberWays& longest = tree.longest;
+  const auto root           = [&]() -> const MemberWays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
+  switch (call.movement) {
+    case Movement::allreduce:
+    case Movement::barrier:
+      return longest.up_combined + longest.down_forwarded;
+    case Movement::reduce:
+      return longest.up_combined + root().down_combined;
+    case Movement::bcast:
+      return root().up_forwarded + longest.down_forwarded;
+    case Movement::allgather:
+      return longest.up_forwarded + longest.down_forwarded;
+    case Movement::reduce_scatter:
+      return longest.up_combined + longest.down_combined;
+  }
+  throw std::logic_error("no such movement");
+}
+
+/** The links of a switch that carry something. */
+std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const TreeSwitch& node,
+                                 SwitchPlan& plan)
+{
+  std::vector<FlowLink> links;
+  links.reserve(2 * node.links.size());
+  for (const TreeLink& tree_link : node.links) {
+    const Loads loads = traffic.loads(model, tree_link.below, tree_link.messages);
+    plan.reduced += loads.up.payload;
+    plan.multicast += loads.down.payload;
+    if (loads.up.wire > Bytes())
+      links.push_back({tree_link.up, loads.up.messages, loads.up.wire});
+    if (loads.down.wire > Bytes())
+      links.push_back({reverse(tree_link.up), loads.down.messages, loads.down.wire});
+  }
+  return links;
+}
+
+/** How long the packets need on a switch's links when nothing else uses them. */
+Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchModel& model, const TreeCall& call,
+                  const std::vector<FlowLink>& links, BytesPerSecond host_rate)
+{
+  Seconds busiest;
+  for (const FlowLink& link : links)
+    busiest = std::max(busiest, link.wire / fabric.link(link.link).bandwidth);
+  if (call.message == Bytes() || busiest == Seconds())
+    return busiest;
+  if (combines(call.movement))
+    busiest = streaming_time(model, call.message, packet_train(model, call.message).wire / busiest,
+                             model.turnaround + tree.beyond_first);
+  return std::max(busiest, call.message / host_rate);
+}
+
+/** One flow for the links whose messages are of one size. */
+std::vector<StreamFlow> make_flows(std::vector<FlowLink> links, Seconds duration)
+{
+  const auto each = [](const FlowLink& link) { return link.wire.value() / static_cast<double>(link.messages); };
+  std::map<double, std::vector<FlowLink>> by_size;
+  for (const FlowLink& link : links)
+    by_size[each(link)].push_back(link);
+  if (by_size.size() > MOST_FLOWS) {
+    by_size.clear();
+    for (const FlowLink& link : links)
+      by_size[std::exp2(std::ceil(std::log2(each(link))))].push_back(link);
+  }
+  std::vector<StreamFlow> flows;
+  flows.reserve(by_size.size());
+  for (auto& [size, its_links] : by_size) {
+    double largest = 1;
+    for (const FlowLink& link : its_links)
+      largest = std::max(largest, each(link));
+    const Bytes wire(std::floor(largest)); // SimGrid wants a whole number; the rate limit keeps the time exact
+    flows.push_back({std::move(its_links), wire, wire / duration});
+  }
+  return flows;
 }
 
 } // namespace
 
-Seconds base_latency(const Fabric& fabric, const ReductionTree& tree)
+Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call)
 {
-  return fabric.nic().offload_overhead + tree.up + tree.down +
-         fabric.nic().message_gap * static_cast<double>(tree.ranks_a_nic - 1);
+  return fabric.nic().offload_overhead + longest_way(tree, call) +
+         fabric.nic().message_gap * static_cast<double>(tree.members_a_nic - 1);
 }
 
-std::vector<StreamPlan> plan_streams(const Fabric& fabric, const ReductionTree& tree, Bytes message)
+StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate)
 {
-  std::vector<StreamPlan> plans;
-  plans.reserve(tree.switches.size());
+  const Traffic traffic(tree, call);
+  StreamPlan plan{base_latency(fabric, tree, call), Seconds(), {}};
+  plan.switches.reserve(tree.switches.size());
   for (const TreeSwitch& node : tree.switches) {
-    const SwitchModel& model = fabric.switch_model(node.index);
-    const Bytes wire         = packet_train(model, message).wire;
-    const Seconds streaming =
-        streaming_time(model, message, line_rate(fabric, node), model.turnaround + tree.beyond_first);
-    plans.push_back({wire, std::min(wire / streaming, fabric.nic().offload_copy_rate * (wire / message))});
+    SwitchPlan& its             = plan.switches.emplace_back();
+    const SwitchModel& model    = fabric.switch_model(node.index);
+    std::vector<FlowLink> links = busy_links(traffic, model, node, its);
+    const Seconds duration      = streaming(fabric, tree, model, call, links, host_rate);
+    plan.streaming              = std::max(plan.streaming, duration);
+    its.flows                   = make_flows(std::move(links), duration);
   }
-  return plans;
+  return plan;
 }
 
 } // namespace weft

@@ -1,37 +1,64 @@
 /* The streams of an in-network collective: what a packet pipeline really does.
  *
- * Packets climb the tree, are added up in slots, and the results stream down while later packets still climb. On a
- * quiet fabric a collective of S bytes that starts with its last contribution lasts
+ * Packets climb the tree, are added up in slots or copied, and come down while later packets still climb. On a quiet
+ * fabric a collective that starts with its last contribution lasts
  *
- *   base_latency + the longest streaming_time(S, line rate, turnaround) of the tree's switches
+ *   base_latency + the longest time that the packets need on the links of one of the tree's switches
  *
- * with base_latency = host overhead + longest way up (links, forwarding, processing) + longest way down
- *                     + (ranks that share a NIC - 1) x message gap,
- * line rate = the slowest of a switch's links, each divided by the messages that cross it, and
- * turnaround = the switch's own, measured with one switch, + what the tree's round trip is longer than with one.
- * Where other traffic leaves less than that, the solver's share of the busiest link holds instead.
+ * with base_latency = host overhead + longest way from a member that gives to one that gets (links and switches)
+ *                     + (members that share a NIC - 1) x message gap.
  *
- * There is one stream a switch, over the links that it owns: the cost of SimGrid's solver grows with the square of a
- * flow's links.
+ * The time of the packets is that of the busiest link. Where switches compute it is streaming_time(S, line rate,
+ * turnaround), with line rate = the speed at which the whole vector passes the busiest link and turnaround = the
+ * switch's own, measured with one switch, + what the tree's round trip is longer than with one. It is never shorter
+ * than the host's own copy takes. Where other traffic leaves less than that, the solver's share of the busiest link
+ * holds instead.
+ *
+ * Each switch has flows over the links that it owns (the cost of SimGrid's solver grows with the square of a flow's
+ * links): one for all links that carry messages of the same size. Each is limited to the rate at which it lasts as long
+ * as the busiest.
  */
 #pragma once
 
-#include "collective/reduction_tree.hpp"
+#include "collective/traffic.hpp"
 
 #include <vector>
 
 namespace weft {
 
-/** The stream of one tree switch. */
-struct StreamPlan {
+/** A link of a flow. */
+struct FlowLink {
+  LinkId link           = 0;
+  std::int64_t messages = 0; ///< that cross it, each a flow of its own as far as shares are concerned
+  Bytes wire;                ///< of all messages
+};
+
+struct StreamFlow {
+  std::vector<FlowLink> links;
   Bytes wire;                ///< of one message, packets with their overhead; a whole number
   BytesPerSecond rate_limit; ///< of those, never exceeded even when nothing else uses the links
 };
 
-/** Plan an aggregation of @p message bytes (more than zero) over @p tree: one stream a switch, in the tree's order. */
-std::vector<StreamPlan> plan_streams(const Fabric& fabric, const ReductionTree& tree, Bytes message);
+/** What one tree switch does. */
+struct SwitchPlan {
+  std::vector<StreamFlow> flows;
+  Bytes reduced;   ///< payload that comes from below to be added up
+  Bytes multicast; ///< payload that goes down, all copies
+};
 
-/** host overhead + longest way up + longest way down + NIC gaps. */
-Seconds base_latency(const Fabric& fabric, const ReductionTree& tree);
+struct StreamPlan {
+  Seconds base_latency;
+  Seconds streaming;                ///< of the slowest switch, on a quiet fabric
+  std::vector<SwitchPlan> switches; ///< in the tree's order
+
+  Seconds duration() const { return base_latency + streaming; }
+};
+
+/** Plan @p call over @p tree. @p host_rate: the host's own copy and conversion rate. */
+StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call,
+                        BytesPerSecond host_rate);
+
+/** host overhead + longest way + NIC gaps. */
+Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call);
 
 } // namespace weft

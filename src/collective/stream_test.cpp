@@ -17,13 +17,31 @@
 namespace weft {
 namespace {
 
+TreeCall allreduce(double message)
+{
+  return {Movement::allreduce, Bytes(message), -1, {}};
+}
+
+StreamPlan plan(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call)
+{
+  return plan_streams(fabric, tree, call, fabric.nic().offload_copy_rate);
+}
+
 /** On a quiet fabric, from the last contribution on. */
 double duration(const Fabric& fabric, const ReductionTree& tree, double message)
 {
+  const StreamPlan planned = plan(fabric, tree, allreduce(message));
   Seconds longest;
-  for (const StreamPlan& plan : plan_streams(fabric, tree, Bytes(message)))
-    longest = std::max(longest, plan.wire / plan.rate_limit);
-  return (base_latency(fabric, tree) + longest).value();
+  for (const SwitchPlan& its : planned.switches)
+    for (const StreamFlow& flow : its.flows)
+      longest = std::max(longest, flow.wire / flow.rate_limit);
+  EXPECT_DOUBLE_EQ(longest.value(), planned.streaming.value());
+  return planned.duration().value();
+}
+
+double base_latency(const Fabric& fabric, const ReductionTree& tree)
+{
+  return base_latency(fabric, tree, allreduce(1)).value();
 }
 
 /** @p ranks of each of the first @p hosts hosts. */
@@ -66,12 +84,12 @@ TEST(Stream, OnAStarIsTheClosedForm)
 TEST(Stream, BaseLatencyHasAllItsParts)
 {
   const Fabric fabric = fabric_of(FABRIC);
-  EXPECT_DOUBLE_EQ(base_latency(fabric, tree_over(fabric, 4)).value(), 7e-6);
-  EXPECT_DOUBLE_EQ(base_latency(fabric, tree_over(fabric, 4, 3)).value(), 8e-6);
+  EXPECT_DOUBLE_EQ(base_latency(fabric, tree_over(fabric, 4)), 7e-6);
+  EXPECT_DOUBLE_EQ(base_latency(fabric, tree_over(fabric, 4, 3)), 8e-6);
   const auto without = [](const std::string& line) { // 0s instead
     const std::string key = line.substr(0, line.find('='));
     const Fabric changed  = fabric_of(replaced(FABRIC, line, key + "= \"0s\""));
-    return base_latency(changed, tree_over(changed, 4, 3)).value();
+    return base_latency(changed, tree_over(changed, 4, 3));
   };
   EXPECT_DOUBLE_EQ(without("offload_overhead = \"2us\""), 6e-6);
   EXPECT_DOUBLE_EQ(without("message_gap = \"0.5us\""), 7e-6);
@@ -85,9 +103,10 @@ TEST(Stream, WireIsOneContributionInWholeBytes)
 {
   const Fabric fabric = fabric_of(FABRIC);
   for (const double message : {1., 100., 101., 12345.}) {
-    const std::vector<StreamPlan> plans = plan_streams(fabric, tree_over(fabric, 4, 2), Bytes(message));
-    ASSERT_EQ(plans.size(), 1);
-    EXPECT_EQ(plans[0].wire.value(), message + 25 * std::ceil(message / 100));
+    const StreamPlan planned = plan(fabric, tree_over(fabric, 4, 2), allreduce(message));
+    ASSERT_EQ(planned.switches.size(), 1);
+    ASSERT_EQ(planned.switches[0].flows.size(), 1);
+    EXPECT_EQ(planned.switches[0].flows[0].wire.value(), message + 25 * std::ceil(message / 100));
   }
 }
 
@@ -127,8 +146,8 @@ TEST(Stream, OverTwoLevelsWaitsForTheLongerRoundTrip)
   const Fabric fabric =
       fabric_of(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [2, 2]\nup = [1, 1]"));
   const ReductionTree tree = tree_over(fabric, 4);
-  EXPECT_EQ(plan_streams(fabric, tree, Bytes(100)).size(), 3);
-  EXPECT_DOUBLE_EQ(base_latency(fabric, tree).value(), 2e-6 + 8e-6 + 2.25e-6);
+  EXPECT_EQ(plan(fabric, tree, allreduce(100)).switches.size(), 3);
+  EXPECT_DOUBLE_EQ(base_latency(fabric, tree), 2e-6 + 8e-6 + 2.25e-6);
   EXPECT_DOUBLE_EQ(duration(fabric, tree, 400), 12.25e-6 + 500 / 1e9);
   // A window more takes a turnaround of 9 us and the 5.25 us that the way is longer than over one switch.
   EXPECT_NEAR(duration(fabric, tree, 800), 12.25e-6 + 14.25e-6 + 500 / 1e9, 1e-15);

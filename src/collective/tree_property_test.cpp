@@ -315,7 +315,7 @@ class TreeCheck {
       ++ranks_at[members_[rank]];
     }
     const auto more = [](const auto& one, const auto& other) { return one.second < other.second; };
-    EXPECT_EQ(tree_.ranks_a_nic, std::ranges::max_element(ranks_at, more)->second);
+    EXPECT_EQ(tree_.members_a_nic, std::ranges::max_element(ranks_at, more)->second);
   }
 
   /** There and back between a host and a switch above it, as a message that switches only forward. */
@@ -343,10 +343,10 @@ class TreeCheck {
       const VertexId first = walker_.first_smart(host);
       shortest             = std::min(shortest, round_trip(host, first) + fabric_.model_at(first).processing_latency);
     }
-    EXPECT_EQ(tree_.up, walk_.results.front().time);
-    EXPECT_EQ(tree_.down, down);
+    EXPECT_EQ(tree_.longest.up_combined, walk_.results.front().time);
+    EXPECT_EQ(tree_.longest.down_forwarded, down);
     EXPECT_EQ(tree_.forwarding, forwarding);
-    EXPECT_EQ(tree_.beyond_first, tree_.up + tree_.down - shortest);
+    EXPECT_EQ(tree_.beyond_first, tree_.longest.up_combined + tree_.longest.down_forwarded - shortest);
   }
 
 public:

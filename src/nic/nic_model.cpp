@@ -12,13 +12,20 @@ const std::vector<Option<NicModel>>& nic_options()
        Need::required, Bound::non_negative},
       {"offload_copy_rate", "the host's copy and conversion rate for offloaded data; unlimited where absent",
        &M::offload_copy_rate, Need::optional},
+      {"contributions",
+       "what ranks that share a host send: \"per-rank\", each its own (where absent), or \"per-host\", combined in the "
+       "host",
+       &M::contributions, Need::optional},
   };
   return ROWS;
 }
 
 NicModel read_nic(const OptionTable& table)
 {
-  return read_device<NicModel>(table, "nic", nic_options(), {}, [](const OptionTable&, NicModel&) {});
+  return read_device<NicModel>(table, "nic", nic_options(), {}, [](const OptionTable& source, NicModel& model) {
+    if (model.contributions != "per-rank" && model.contributions != "per-host")
+      source.fail("contributions", "found \"" + model.contributions + "\"; allowed: per-rank, per-host");
+  });
 }
 
 } // namespace weft

@@ -16,6 +16,10 @@ struct NicModel {
   Seconds message_gap;      ///< between the messages of two ranks that share the NIC
   /// The host's own copy and conversion rate, a ceiling on a stream's payload rate.
   BytesPerSecond offload_copy_rate{std::numeric_limits<double>::infinity()};
+  /// "per-rank": each rank of a host sends its own; "per-host": they first combine theirs, through the host's loopback.
+  std::string contributions = "per-rank";
+
+  bool host_combines() const { return contributions == "per-host"; }
 };
 
 /** The keys of a [nic] table and of presets/nic/. */

@@ -1,125 +1,15 @@
 #include "simgrid/collectives.hpp"
 
 #include "base/error.hpp"
-#include "simgrid/offload.hpp"
+#include "simgrid/call.hpp"
+#include "simgrid/descriptions.hpp"
 #include "simgrid/private_abi.hpp"
 
-#include <numeric>
-#include <simgrid/s4u.hpp>
 #include <utility>
 #include <xbt/config.hpp>
 
-namespace sg = simgrid::s4u;
-
 namespace weft {
 namespace {
-
-std::int64_t size_of(int count, MPI_Datatype datatype)
-{
-  int size = 0;
-  if (datatype != MPI_DATATYPE_NULL)
-    PMPI_Type_size(datatype, &size);
-  return static_cast<std::int64_t>(count) * size;
-}
-
-std::int64_t sum_of(const int* counts, MPI_Comm comm)
-{
-  return std::accumulate(counts, counts + comm->size(), std::int64_t{0});
-}
-
-/** The ranks, by actor id, that are in one of our entries: SMPI's algorithms call further collectives. */
-std::vector<bool>& inside()
-{
-  static std::vector<bool> flags;
-  return flags;
-}
-
-bool is_inside(aid_t pid)
-{
-  return static_cast<std::size_t>(pid) < inside().size() && inside()[static_cast<std::size_t>(pid)];
-}
-
-void set_inside(aid_t pid, bool value)
-{
-  const auto at = static_cast<std::size_t>(pid);
-  if (at >= inside().size())
-    inside().resize(at + 1);
-  inside()[at] = value;
-}
-
-/** One rank's stay in one call: entered when made, counted when it ends. */
-class Call {
-  Simulation& simulation_;
-  CallSignature signature_;
-  double bytes_;
-  aid_t pid_;
-  double start_;
-
-public:
-  int rank;
-  int size;
-  Communicator* communicator = nullptr; ///< none where it is alone
-  std::shared_ptr<PendingCall> pending; ///< none where it is alone
-  CallPath path;
-
-  Call(const CallSignature& signature, std::int64_t bytes, MPI_Comm comm)
-      : simulation_(Simulation::get()), signature_(signature), bytes_(static_cast<double>(bytes)),
-        pid_(sg::this_actor::get_pid()), start_(sg::Engine::get_clock()), rank(comm->rank()), size(comm->size())
-  {
-    set_inside(pid_, true);
-    if (size == 1)
-      path.reason = simulation_.granularity == Granularity::off ? Fallback::policy : Fallback::one_rank;
-    else
-      enter(comm);
-    if (path.reason == Fallback::none)
-      path.granularity = simulation_.granularity;
-  }
-  Call(const Call&)            = delete;
-  Call& operator=(const Call&) = delete;
-  ~Call()
-  {
-    set_inside(pid_, false);
-    simulation_.record.count(signature_.collective, size, signature_.datatype, signature_.operation, path, bytes_,
-                             sg::Engine::get_clock() - start_);
-    if (pending)
-      communicator->leave(rank, *pending);
-  }
-
-private:
-  void enter(MPI_Comm comm)
-  {
-    communicator = &simulation_.communicator(comm, rank);
-    pending      = communicator->enter(rank, signature_);
-    if (pending->entered == 1) {
-      simulation_.check_members(*communicator);
-      pending->decision = simulation_.decide(*communicator, signature_, Bytes(bytes_));
-    } else if (not pending->signature.agrees_with(signature_))
-      simulation_.mismatch(*communicator, calls());
-    path.reason = pending->decision;
-  }
-
-  std::string calls() const
-  {
-    return "collective number " + std::to_string(communicator->calls_made(rank)) +
-           " is not the same call at all ranks: rank " + std::to_string(pending->first_rank) + " called " +
-           pending->signature.text() + ", rank " + std::to_string(rank) + " called " + signature_.text();
-  }
-};
-
-/** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
-bool is_own_call(MPI_Comm comm)
-{
-  return comm->id() != MPI_UNDEFINED && not is_inside(sg::this_actor::get_pid());
-}
-
-/** What a collective says of one call. */
-struct Described {
-  CallSignature signature;
-  std::int64_t bytes;
-  /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
-   *  libraries return from it at once. */
-  bool empty = false;
-};
 
 /** One collective: SMPI's name for it and the algorithm that it falls back to. */
 template <class Function> struct Entry {
@@ -129,15 +19,26 @@ template <class Function> struct Entry {
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Count a call and give it to the fallback. @p describe makes a Described only where it is needed. */
-  template <class Describe, class... Arguments>
-  int on_host(MPI_Comm comm, Describe&& describe, Arguments... arguments) const
+  /** Carry out a call. @p describe makes a Described, @p buffers a RankBuffers, only where they are needed. */
+  template <class Describe, class Buffers, class... Arguments>
+  int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Arguments... arguments) const
   {
     if (not is_own_call(comm))
       return fallback(comm)(arguments...);
-    const Described described = describe();
-    const Call call(described.signature, described.bytes, comm);
-    return described.empty ? MPI_SUCCESS : fallback(comm)(arguments...);
+    Call call(describe(), comm);
+    if (call.offloaded()) {
+      call.offload(buffers(), operation);
+      return MPI_SUCCESS;
+    }
+    const InsideCollective inside;
+    return call.empty() ? MPI_SUCCESS : fallback(comm)(arguments...);
+  }
+
+  /** Count a call that no switch does and give it to the fallback. */
+  template <class Describe, class... Arguments>
+  int on_host(MPI_Comm comm, Describe&& describe, Arguments... arguments) const
+  {
+    return carry_out(comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, arguments...);
   }
 };
 
@@ -176,118 +77,87 @@ Entries& entries()
 
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-  if (not is_own_call(comm))
-    return entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
-  const Call call({"allreduce", type, op, count}, size_of(count, type), comm);
-  const AggregationArguments arguments{send, receive, count, type, op};
-  switch (call.path.granularity) {
-    case Granularity::stream:
-      aggregate_as_stream(Simulation::get(), *call.communicator, call.rank, *call.pending, arguments);
-      return MPI_SUCCESS;
-    case Granularity::message:
-      aggregate_as_messages(Simulation::get(), *call.communicator, call.rank, *call.pending, arguments);
-      return MPI_SUCCESS;
-    case Granularity::off:
-      break;
-  }
-  return count == 0 ? MPI_SUCCESS : entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
+  return entries().allreduce.carry_out(
+      comm, op, [&] { return describe_allreduce("allreduce", count, type, op); },
+      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op, comm);
 }
 
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
-  return entries().reduce.on_host(
-      comm, [&] { return Described{{"reduce", type, op, count, root}, size_of(count, type), count == 0}; }, send,
-      receive, count, type, op, root, comm);
+  return entries().reduce.carry_out(
+      comm, op, [&] { return describe_reduce("reduce", count, type, op, root); },
+      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op, root, comm);
 }
 
 int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
-  return entries().reduce_scatter.on_host(
-      comm,
-      [&] {
-        const std::int64_t count = sum_of(counts, comm);
-        return Described{{"reduce_scatter", type, op, count}, count * size_of(1, type)};
-      },
-      send, receive, counts, type, op, comm);
+  return entries().reduce_scatter.carry_out(
+      comm, op, [&] { return describe_reduce_scatter("reduce_scatter", counts, type, op, comm); },
+      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); }, send, receive, counts, type, op, comm);
 }
 
 int barrier(MPI_Comm comm)
 {
-  return entries().barrier.on_host(comm, [] { return Described{{"barrier"}, 0}; }, comm);
+  return entries().barrier.carry_out(
+      comm, MPI_OP_NULL, [] { return describe_barrier("barrier"); }, [] { return RankBuffers(); }, comm);
 }
-
-// From here on, MPI asks only for equal type signatures (count x type), which are not compared.
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-  return entries().bcast.on_host(
-      comm,
-      [&] {
-        const std::int64_t bytes = size_of(count, type);
-        return Described{{"bcast", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, bytes, bytes == 0};
-      },
-      buffer, count, type, root, comm);
-}
-
-int gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
-           int root, MPI_Comm comm)
-{
-  return entries().gather.on_host(
-      comm,
-      [&] {
-        // At the root the send arguments may be MPI_IN_PLACE's, elsewhere the receive arguments mean nothing.
-        const std::int64_t bytes = comm->rank() == root ? size_of(count, type) : size_of(send_count, send_type);
-        return Described{{"gather", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, bytes};
-      },
-      send, send_count, send_type, receive, count, type, root, comm);
-}
-
-int scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
-            int root, MPI_Comm comm)
-{
-  return entries().scatter.on_host(
-      comm,
-      [&] {
-        const std::int64_t bytes = comm->rank() == root ? size_of(send_count, send_type) : size_of(count, type);
-        return Described{{"scatter", MPI_DATATYPE_NULL, MPI_OP_NULL, 0, root}, bytes};
-      },
-      send, send_count, send_type, receive, count, type, root, comm);
+  return entries().bcast.carry_out(
+      comm, MPI_OP_NULL, [&] { return describe_bcast("bcast", count, type, root); },
+      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; }, buffer, count, type, root, comm);
 }
 
 int allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
               MPI_Comm comm)
 {
-  return entries().allgather.on_host(
-      comm, [&] { return Described{{"allgather"}, size_of(count, type)}; }, send, send_count, send_type, receive, count,
-      type, comm);
-}
-
-int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
-             MPI_Comm comm)
-{
-  return entries().alltoall.on_host(
-      comm, [&] { return Described{{"alltoall"}, size_of(count, type) * comm->size()}; }, send, send_count, send_type,
+  return entries().allgather.carry_out(
+      comm, MPI_OP_NULL, [&] { return describe_allgather("allgather", count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; }, send, send_count, send_type,
       receive, count, type, comm);
 }
 
 int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
-  return entries().allgatherv.on_host(
-      comm,
-      [&] {
-        const int own = counts[comm->rank()];
-        return Described{{"allgatherv"}, size_of(own, type), own == 0 && sum_of(counts, comm) == 0};
-      },
-      send, send_count, send_type, receive, counts, displacements, type, comm);
+  return entries().allgatherv.carry_out(
+      comm, MPI_OP_NULL, [&] { return describe_allgatherv("allgatherv", counts, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; }, send,
+      send_count, send_type, receive, counts, displacements, type, comm);
+}
+
+int gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+           int root, MPI_Comm comm)
+{
+  return entries().gather.on_host(
+      comm, [&] { return describe_gather("gather", send_count, send_type, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root, comm);
+}
+
+int scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+            int root, MPI_Comm comm)
+{
+  // What the root gives each rank is what each rank gets.
+  return entries().scatter.on_host(
+      comm, [&] { return describe_gather("scatter", count, type, send_count, send_type, root, comm); }, send,
+      send_count, send_type, receive, count, type, root, comm);
+}
+
+int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+             MPI_Comm comm)
+{
+  return entries().alltoall.on_host(
+      comm, [&] { return describe_alltoall("alltoall", count, type, comm); }, send, send_count, send_type, receive,
+      count, type, comm);
 }
 
 int alltoallv(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
               void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
   return entries().alltoallv.on_host(
-      comm, [&] { return Described{{"alltoallv"}, sum_of(counts, comm) * size_of(1, type)}; }, send, send_counts,
-      send_displacements, send_type, receive, counts, displacements, type, comm);
+      comm, [&] { return describe_alltoallv("alltoallv", counts, type, comm); }, send, send_counts, send_displacements,
+      send_type, receive, counts, displacements, type, comm);
 }
 
 /** The name of the algorithm that SMPI would run without us. */

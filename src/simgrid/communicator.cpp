@@ -7,17 +7,29 @@
 
 namespace weft {
 
-bool CallSignature::agrees_with(const CallSignature& other) const
+std::optional<std::string> PendingCall::differs(const CallSignature& other) const
 {
-  if (std::string_view(collective) != other.collective || root != other.root)
-    return false;
-  if (operation_name(operation) != operation_name(other.operation))
-    return false;
-  const std::string& name = datatype_name(datatype);
-  const std::string& his  = datatype_name(other.datatype);
-  if (name == "derived" || his == "derived")
-    return true;
-  return name == his && count == other.count;
+  const auto calls = [&] {
+    return "rank " + std::to_string(first_rank) + " called " + signature.text() + ", rank RANK called " + other.text();
+  };
+  if (std::string_view(signature.collective) != other.collective || signature.root != other.root)
+    return calls();
+  if (operation_name(signature.operation) != operation_name(other.operation))
+    return calls();
+  const bool predefined = is_predefined(signature.datatype) && is_predefined(other.datatype);
+  if (predefined &&
+      (datatype_name(signature.datatype) != datatype_name(other.datatype) || signature.count != other.count))
+    return calls();
+  if (signature.bytes != other.bytes)
+    return calls();
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    const std::int64_t mine = parts[rank] * signature.part_size;
+    const std::int64_t his  = other.parts[rank] * other.part_size;
+    if (mine != his)
+      return calls() + ": the part of rank " + std::to_string(rank) + " has " + std::to_string(mine) +
+             " bytes at one, " + std::to_string(his) + " at the other";
+  }
+  return std::nullopt;
 }
 
 std::string CallSignature::text() const
@@ -30,6 +42,8 @@ std::string CallSignature::text() const
   };
   if (datatype != MPI_DATATYPE_NULL)
     add(std::to_string(count) + " x " + datatype_name(datatype));
+  else if (bytes >= 0)
+    add(std::to_string(bytes) + " bytes");
   if (operation != MPI_OP_NULL)
     add(operation_name(operation));
   if (root >= 0)
@@ -48,14 +62,24 @@ std::string Communicator::text() const
                 : "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
 }
 
+std::shared_ptr<const StreamPlan> Communicator::plan(const Fabric& fabric, const TreeCall& call,
+                                                     BytesPerSecond host_rate)
+{
+  if (not kept_plan_ || kept_plan_->host_rate != host_rate || kept_plan_->call != call)
+    kept_plan_ = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(fabric, *tree, call, host_rate))};
+  return kept_plan_->plan;
+}
+
 std::shared_ptr<PendingCall> Communicator::enter(int rank, const CallSignature& signature)
 {
   const std::int64_t number = calls_made_[static_cast<std::size_t>(rank)]++;
   const auto at             = static_cast<std::size_t>(number - first_pending_);
   if (at == pending_.size()) {
-    auto call        = std::make_shared<PendingCall>();
-    call->signature  = signature;
-    call->first_rank = rank;
+    auto call       = std::make_shared<PendingCall>();
+    call->signature = signature;
+    call->parts.assign(signature.parts.begin(), signature.parts.end());
+    call->signature.parts = {}; // the caller's
+    call->first_rank      = rank;
     call->inside.resize(static_cast<std::size_t>(size()));
     pending_.push_back(std::move(call));
   }
@@ -68,13 +92,13 @@ std::shared_ptr<PendingCall> Communicator::enter(int rank, const CallSignature& 
 std::optional<int> Communicator::rank_of(aid_t actor) const
 {
   // Mostly the actors are numbered as the ranks are, so this is cheap for all ranks of a large program.
-  const auto guess = static_cast<std::size_t>(actor - members.front());
-  if (guess < members.size() && members[guess] == actor)
+  const auto guess = static_cast<std::size_t>(actor - actors.front());
+  if (guess < actors.size() && actors[guess] == actor)
     return static_cast<int>(guess);
-  const auto found = std::ranges::find(members, actor);
-  if (found == members.end())
+  const auto found = std::ranges::find(actors, actor);
+  if (found == actors.end())
     return std::nullopt;
-  return static_cast<int>(found - members.begin());
+  return static_cast<int>(found - actors.begin());
 }
 
 const PendingCall* Communicator::waiting_for(int rank) const

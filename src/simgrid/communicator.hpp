@@ -1,4 +1,4 @@
-/* What weft knows of each MPI communicator: where its ranks are, its reduction tree, its calls in flight.
+/* What weft knows of each MPI communicator: where its ranks are, its tree, its calls in flight.
  *
  * Every rank's n-th collective on a communicator must be the same call. The first rank to make it enters it; the
  * others are held against that entry, so that a program that breaks the rule is told so instead of hanging.
@@ -6,7 +6,7 @@
 #pragma once
 
 #include "collective/offload_policy.hpp"
-#include "collective/reduction_tree.hpp"
+#include "collective/stream.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
@@ -14,67 +14,87 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace weft {
 
 /** What must be equal at all ranks of a call. Fields that a collective does not have stay at their defaults. */
 struct CallSignature {
-  const char* collective = "";
-  MPI_Datatype datatype  = MPI_DATATYPE_NULL;
-  MPI_Op operation       = MPI_OP_NULL;
-  std::int64_t count     = 0;
-  int root               = -1;
+  const char* collective     = ""; ///< "allreduce"; "iallreduce" does not block
+  MPI_Datatype datatype      = MPI_DATATYPE_NULL;
+  MPI_Op operation           = MPI_OP_NULL;
+  std::int64_t count         = 0;  ///< of elements of the datatype
+  std::int64_t bytes         = -1; ///< that must agree whatever the datatype; -1: none need to
+  int root                   = -1;
+  std::span<const int> parts = {}; ///< elements of each rank's part, where they may differ from rank to rank
+  std::int64_t part_size     = 0;  ///< bytes of such an element
 
-  /** Whether MPI allows two ranks to make these as one call. Types and operations that a program made are different
-   *  objects at each rank, so only predefined ones are compared. */
-  bool agrees_with(const CallSignature& other) const;
   /** As a person would write it: "MPI_Allreduce(256 x MPI_INT, MPI_SUM)". */
   std::string text() const;
 };
 
 /** State of one offloaded call, shared by the ranks that make it. */
-class OffloadedCall {
-public:
-  virtual ~OffloadedCall() = default;
+class OffloadedCall;
+
+/** How a call is carried out. */
+struct CallPath {
+  Granularity granularity = Granularity::off; ///< off: by the host's algorithm
+  Fallback reason         = Fallback::none;
 };
 
 /** One call in flight. */
 struct PendingCall {
-  CallSignature signature;
+  CallSignature signature; ///< the first rank's; its parts are kept here
+  std::vector<int> parts;
   int first_rank = 0;
   int entered    = 0;
   int left       = 0;
-  std::vector<bool> inside;           ///< ranks that have entered and not left, for messages about deadlocks
-  Fallback decision = Fallback::none; ///< made by the first rank, followed by all
+  std::vector<bool> inside; ///< ranks that have entered and not left, for messages about deadlocks
+  CallPath path;            ///< decided by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
+
+  /** How @p other is not the same call, for people: nothing where MPI allows two ranks to make both as one. Types and
+   *  operations that a program made are different objects at each rank, so only predefined ones are compared. */
+  std::optional<std::string> differs(const CallSignature& other) const;
 };
 
 class Communicator {
 public:
   int id = 0;
-  std::vector<aid_t> members; ///< SimGrid's actor of each rank
-  std::vector<VertexId> rank_hosts;
-  std::vector<int> nic_position; ///< of each rank among those of its host
+  std::vector<aid_t> actors;              ///< SimGrid's actor of each rank
+  std::vector<simgrid::s4u::Host*> hosts; ///< of each rank; none where it has ended
+  /// Who contributes to the tree: each rank, or each host for all of its ranks (see NicModel::contributions).
+  std::vector<int> member_of;                 ///< by rank
+  std::vector<std::vector<int>> member_ranks; ///< by member; the first one speaks for it
+  std::vector<int> nic_position;              ///< by member: which one it is of those that share its NIC
   std::optional<ReductionTree> tree;
-  Fallback obstacle = Fallback::none; ///< why no call on it can be offloaded
-  std::vector<bool> attached;         ///< ranks that will tell when they free it
-  int freed           = 0;            ///< how many ranks have
-  mutable bool served = false;        ///< whether its switches have actors for it (message granularity)
-  mutable std::vector<simgrid::s4u::ActorPtr> servers; ///< those actors
+  Fallback obstacle = Fallback::none;          ///< why no call on it can be offloaded
+  std::vector<bool> attached;                  ///< ranks that will tell when they free it
+  int freed                 = 0;               ///< how many ranks have
+  bool served               = false;           ///< whether its switches have actors for it (message granularity)
+  std::int64_t served_calls = 0;               ///< calls that those have been given
+  std::vector<simgrid::s4u::ActorPtr> servers; ///< those actors
 
-  int size() const { return static_cast<int>(rank_hosts.size()); }
+  int size() const { return static_cast<int>(actors.size()); }
+  int members() const { return static_cast<int>(member_ranks.size()); }
+  /** Whether @p rank speaks for its member. */
+  bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
+  int member(int rank) const { return member_of[static_cast<std::size_t>(rank)]; }
   /** "MPI_COMM_WORLD" or "communicator 3 (of 4 ranks)". */
   std::string text() const;
+
+  /** The streams of a call over its tree. Programs make the same calls over and over, so the last plan is kept. */
+  std::shared_ptr<const StreamPlan> plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate);
 
   /** Rank @p rank makes its next call. Returns the entry, whose signature may differ from @p signature; where
    *  entered == 1, this rank is the first. */
   std::shared_ptr<PendingCall> enter(int rank, const CallSignature& signature);
   /** How many calls rank @p rank has made. */
   std::int64_t calls_made(int rank) const { return calls_made_[static_cast<std::size_t>(rank)]; }
-  /** Rank @p rank returns from @p call. */
+  /** Rank @p rank's part of @p call has ended. */
   void leave(int rank, PendingCall& call);
   /** The rank of an actor; nothing where it is no member. */
   std::optional<int> rank_of(aid_t actor) const;
@@ -86,6 +106,12 @@ public:
   explicit Communicator(int ranks);
 
 private:
+  struct KeptPlan {
+    TreeCall call;
+    BytesPerSecond host_rate;
+    std::shared_ptr<const StreamPlan> plan;
+  };
+  std::optional<KeptPlan> kept_plan_;
   std::vector<std::int64_t> calls_made_; // by rank
   std::int64_t first_pending_ = 0;       // number of the oldest call in pending_
   std::deque<std::shared_ptr<PendingCall>> pending_;

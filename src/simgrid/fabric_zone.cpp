@@ -108,15 +108,16 @@ const PointToPointSegment* FabricZone::segment(double size, const sg::Host* from
   return &fabric_.segment(Bytes(std::max(0.0, size - simgrid::smpi::MESSAGE_ENVELOPE)));
 }
 
-// SimGrid asks for this factor exactly once a communication, with its route: the place to count bytes.
+// SimGrid asks for this factor exactly once a communication, with its route: the place to count bytes. Those of streams
+// are counted as they start.
 double FabricZone::latency_factor(double size, const sg::Host* from, const sg::Host* to,
                                   const std::vector<sg::Link*>& links)
 {
-  for (const sg::Link* link : links)
-    if (const auto found = link_ids_.find(link); found != link_ids_.end())
-      bytes_on_link_[static_cast<std::size_t>(found->second)] += size;
   if (const std::optional<double> factor = streams_->latency_factor(from))
     return *factor;
+  for (const sg::Link* link : links)
+    if (const auto found = link_ids_.find(link); found != link_ids_.end())
+      count_bytes(found->second, Bytes(size));
   const PointToPointSegment* const factors = segment(size, from, to);
   return factors ? factors->latency_factor : 1.0;
 }

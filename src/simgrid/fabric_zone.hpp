@@ -55,6 +55,12 @@ public:
   {
     return bytes_on_link_.at(static_cast<std::size_t>(id));
   }
+
+protected:
+  void count_bytes(LinkId id, Bytes bytes) override
+  {
+    bytes_on_link_.at(static_cast<std::size_t>(id)) += bytes.value();
+  }
 };
 
 } // namespace weft

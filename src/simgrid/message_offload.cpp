@@ -1,18 +1,18 @@
 /* Message granularity: paper 000, section 4, with its actor at every switch of a communicator's tree.
  *
  * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox. The actor pre-posts a
- * receive for every message that it combines; each rank sends its request (rank, communicator size, element count and
- * size, reply mailbox) with its data to the first switch on its way; when all are there the actor sleeps the processing
- * latency and sends one such message on to the next switch. At the root the reduction is done, and the result goes back
- * through the reply mailboxes, to all children at once at each switch. Store and forward: on a quiet star a call of S
- * bytes lasts overhead + up + S/B + processing + S/B + down.
+ * receive for every message that it combines; each member sends its request (with its reply mailbox) and its data to
+ * the first switch on its way; when all are there the actor sleeps the processing latency and sends one such message on
+ * to the next switch. At the root the call is complete, and what members get goes back through the reply mailboxes, to
+ * all children at once at each switch. Store and forward: on a quiet star an Allreduce of S bytes lasts overhead + up +
+ * S/B + processing + S/B + down. Sizes up and down are those of traffic.hpp; a message that carries nothing still goes.
  *
  * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight bytes of the object that
  * was put. So what is put is a struct whose first member is its own address.
  */
 #include "simgrid/offload.hpp"
 
-#include <stdexcept>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -27,165 +27,207 @@ template <class T> class Addressed {
   friend T;
 };
 
-class MessageAggregation;
+class MessageCall;
 
 struct Request : Addressed<Request> {
-  int rank              = 0;
-  int communicator_size = 0;
-  int element_count     = 0;
-  int element_size      = 0;
+  Below below; ///< the members that it speaks for
   std::string reply_mailbox;
-  MessageAggregation* call = nullptr;
+  MessageCall* call = nullptr;
 };
 
-struct Reply : Addressed<Reply> {
-  MessageAggregation* call = nullptr;
-};
-
-class MessageAggregation : public OffloadedCall {
-public:
-  Contributions contributions;
-  AggregationArguments arguments; // of any one rank: count, type and operation are everyone's
-  Bytes message;
-  Reply reply;
-
-  MessageAggregation(int ranks, const AggregationArguments& its_arguments, Bytes its_message)
-      : contributions(ranks, its_arguments), arguments(its_arguments), message(its_message)
-  {
-    reply.call = this;
-  }
-};
+struct Reply : Addressed<Reply> {};
 
 std::string mailbox_name(const Communicator& communicator, const std::string& end)
 {
   return "weft.channel" + std::to_string(communicator.id) + "." + end;
 }
 
-std::string ingress_name(const Communicator& communicator, int position)
+sg::Mailbox* ingress(const Communicator& communicator, int position)
 {
-  return mailbox_name(communicator, "ingress" + std::to_string(position));
+  return sg::Mailbox::by_name(mailbox_name(communicator, "ingress" + std::to_string(position)));
+}
+
+class MessageCall : public OffloadedCall {
+  Traffic traffic_;
+  std::int64_t number_;                         // among the communicator's calls of this kind
+  std::vector<sg::SemaphorePtr> members_ready_; // by member
+
+public:
+  Reply reply;
+
+  MessageCall(const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : OffloadedCall(communicator, described), traffic_(*communicator->tree, call_),
+        number_(communicator->served_calls++)
+  {
+    for (int member = 0; member < communicator->members(); ++member)
+      members_ready_.push_back(sg::Semaphore::create(0));
+  }
+
+  std::int64_t number() const { return number_; }
+  const TreeCall& tree_call() const { return call_; }
+  const char* collective() const { return collective_; }
+  Bytes vector() const { return combines(call_.movement) ? call_.message : Bytes(); }
+  Bytes up(const Below& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1).up.payload; }
+  Bytes down(const Below& below, const SwitchModel& model) const
+  {
+    return traffic_.loads(model, below, 1).down.payload;
+  }
+
+  void speak(int rank) override;
+
+protected:
+  void member_ready(int member) override { members_ready_[static_cast<std::size_t>(member)]->release(); }
+  bool must_speak(int rank) const override { return communicator_->speaks(rank); }
+};
+
+std::uint64_t simulated_size(Bytes bytes)
+{
+  return static_cast<std::uint64_t>(bytes.value());
 }
 
 /** One tree switch of one communicator: serves one call after the other until the communicator is freed. */
 class ServingSwitch {
   Simulation& simulation_;
-  const Communicator& communicator_;
+  const std::shared_ptr<Communicator> communicator_;
   int position_; // in the tree
   const TreeSwitch& node_;
   Aggregation& aggregation_;
-  std::vector<Request*> requests_;
+  std::int64_t served_ = 0;
+  std::map<std::int64_t, std::vector<Request*>> waiting_; // by the number of their call
   std::vector<sg::CommPtr> replies_;
 
 public:
-  ServingSwitch(Simulation& simulation, const Communicator& communicator, int position)
-      : simulation_(simulation), communicator_(communicator), position_(position),
-        node_(communicator.tree->switches[static_cast<std::size_t>(position)]),
-        aggregation_(simulation.switches[static_cast<std::size_t>(node_.index)]),
-        requests_(static_cast<std::size_t>(node_.contributions))
+  ServingSwitch(Simulation& simulation, std::shared_ptr<Communicator> communicator, int position)
+      : simulation_(simulation), communicator_(std::move(communicator)), position_(position),
+        node_(communicator_->tree->switches[static_cast<std::size_t>(position)]),
+        aggregation_(simulation.switches[static_cast<std::size_t>(node_.index)])
   {
   }
 
   [[noreturn]] void serve()
   {
     while (true) {
-      collect();
-      const double start       = sg::Engine::get_clock();
-      MessageAggregation& call = *requests_.front()->call;
-      aggregation_.begin(call.message);
-      sg::this_actor::sleep_for(aggregation_.model().processing_latency.value());
-      if (node_.parent < 0)
-        call.contributions.reduce(call.arguments);
-      else
+      const std::vector<Request*> requests = collect();
+      const double start                   = sg::Engine::get_clock();
+      MessageCall& call                    = *requests.front()->call;
+      aggregation_.begin(call.vector());
+      sg::this_actor::sleep_for(delay(call).value());
+      if (node_.parent >= 0)
         ask_parent(call);
-      distribute(call);
-      aggregation_.end(call.message, node_.contributions);
-      simulation_.record.add_event({node_.index, communicator_.id, "allreduce", communicator_.size(),
-                                    call.message.value(), start, sg::Engine::get_clock()});
+      const auto [reduced, multicast] = distribute(call, requests);
+      aggregation_.end(call.vector(), reduced, multicast);
+      simulation_.record.add_event({node_.index, communicator_->id, call.collective(), communicator_->size(),
+                                    call.tree_call().message.value(), start, sg::Engine::get_clock()});
     }
   }
 
 private:
-  void collect()
+  const SwitchModel& model() const { return aggregation_.model(); }
+
+  Seconds delay(const MessageCall& call) const
   {
-    sg::Mailbox* ingress = sg::Mailbox::by_name(ingress_name(communicator_, position_));
-    std::vector<sg::CommPtr> receives;
-    receives.reserve(requests_.size());
-    for (Request*& request : requests_)
-      receives.push_back(ingress->get_async<Request>(&request));
-    for (const sg::CommPtr& receive : receives)
-      receive->wait();
+    return combines(call.tree_call().movement) ? model().processing_latency : model().forwarding_latency;
   }
 
-  void ask_parent(MessageAggregation& call)
+  /** All requests of the next call. Those of later ones may come between them. */
+  std::vector<Request*> collect()
+  {
+    const auto all                  = static_cast<std::size_t>(node_.contributions);
+    std::vector<Request*>& requests = waiting_[served_];
+    while (requests.size() < all) {
+      std::vector<Request*> received(all - requests.size());
+      std::vector<sg::CommPtr> receives;
+      receives.reserve(received.size());
+      for (Request*& request : received)
+        receives.push_back(ingress(*communicator_, position_)->get_async<Request>(&request));
+      for (const sg::CommPtr& receive : receives)
+        receive->wait();
+      for (Request* request : received)
+        waiting_[request->call->number()].push_back(request);
+    }
+    return std::move(waiting_.extract(served_++).mapped());
+  }
+
+  void ask_parent(MessageCall& call)
   {
     Request request;
-    request.communicator_size = communicator_.size();
-    request.element_count     = call.arguments.count;
-    request.reply_mailbox     = mailbox_name(communicator_, "partial" + std::to_string(position_));
-    request.call              = &call;
-    sg::Mailbox* reply        = sg::Mailbox::by_name(request.reply_mailbox);
-    sg::Mailbox::by_name(ingress_name(communicator_, node_.parent))
-        ->put(&request, static_cast<std::uint64_t>(call.message.value()));
-    reply->get<Reply>();
-    // A result that passes through is forwarded like any packet, as ReductionTree::down counts it.
-    sg::this_actor::sleep_for(aggregation_.model().forwarding_latency.value());
+    request.below         = node_.below;
+    request.reply_mailbox = mailbox_name(*communicator_, "partial" + std::to_string(position_));
+    request.call          = &call;
+    ingress(*communicator_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
+    sg::Mailbox::by_name(request.reply_mailbox)->get<Reply>();
+    // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
+    const Movement movement = call.tree_call().movement;
+    const bool combined     = movement == Movement::reduce || movement == Movement::reduce_scatter;
+    sg::this_actor::sleep_for((combined ? model().processing_latency : model().forwarding_latency).value());
   }
 
-  void distribute(MessageAggregation& call)
+  std::pair<Bytes, Bytes> distribute(MessageCall& call, const std::vector<Request*>& requests)
   {
+    Bytes reduced;
+    Bytes multicast;
     replies_.clear(); // those of the call before: all have arrived, or this one could not be complete
-    for (const Request* request : requests_)
-      replies_.push_back(sg::Mailbox::by_name(request->reply_mailbox)
-                             ->put_async(&call.reply, static_cast<std::uint64_t>(call.message.value())));
+    for (const Request* request : requests) {
+      const Bytes down = call.down(request->below, model());
+      reduced += call.up(request->below, model());
+      multicast += down;
+      replies_.push_back(sg::Mailbox::by_name(request->reply_mailbox)->put_async(&call.reply, simulated_size(down)));
+    }
+    return {combines(call.tree_call().movement) ? reduced : Bytes(), multicast};
   }
 };
 
 /** Start the actors of a communicator's tree at its first offloaded call. */
-void ensure_served(Simulation& simulation, const Communicator& communicator)
+void ensure_served(Simulation& simulation, const std::shared_ptr<Communicator>& communicator)
 {
-  if (communicator.served)
+  if (std::exchange(communicator->served, true))
     return;
-  communicator.served = true;
-  for (int position = 0; std::cmp_less(position, communicator.tree->switches.size()); ++position) {
-    const int index = communicator.tree->switches[static_cast<std::size_t>(position)].index;
-    communicator.servers.emplace_back(simulation.network->switch_host(index)
-                                          ->add_actor(mailbox_name(communicator, "switch" + std::to_string(position)),
-                                                      [&simulation, &communicator, position] {
-                                                        ServingSwitch(simulation, communicator, position).serve();
-                                                      })
-                                          ->daemonize());
+  for (int position = 0; std::cmp_less(position, communicator->tree->switches.size()); ++position) {
+    const int index = communicator->tree->switches[static_cast<std::size_t>(position)].index;
+    communicator->servers.emplace_back(simulation.network->switch_host(index)
+                                           ->add_actor(mailbox_name(*communicator, "switch" + std::to_string(position)),
+                                                       [&simulation, communicator, position] {
+                                                         ServingSwitch(simulation, communicator, position).serve();
+                                                       })
+                                           ->daemonize());
   }
+}
+
+void MessageCall::speak(int rank)
+{
+  if (not must_speak(rank))
+    return;
+  ensure_served(simulation_, communicator_); // gives way to other ranks
+  const int member = communicator_->member(rank);
+  const auto at    = static_cast<std::size_t>(member);
+
+  Request request;
+  request.below         = {communicator_->tree->place[at], communicator_->tree->place[at] + 1};
+  request.reply_mailbox = mailbox_name(*communicator_, "reply" + std::to_string(member));
+  request.call          = this;
+  // Now: where several calls are in flight, replies come in the order of the calls.
+  Reply* received         = nullptr;
+  const sg::CommPtr answer = sg::Mailbox::by_name(request.reply_mailbox)->get_async<Reply>(&received);
+  members_ready_[at]->acquire();
+
+  const NicModel& nic = simulation_.fabric.nic();
+  const auto before   = static_cast<double>(communicator_->nic_position[at]);
+  sg::this_actor::sleep_for((nic.offload_overhead + nic.message_gap * before).value());
+
+  const int entry          = communicator_->tree->entry[at];
+  const int index          = communicator_->tree->switches[static_cast<std::size_t>(entry)].index;
+  const SwitchModel& model = simulation_.fabric.switch_model(index);
+  ingress(*communicator_, entry)->put(&request, simulated_size(up(request.below, model)));
+  answer->wait();
+  member_done(member);
 }
 
 } // namespace
 
-void aggregate_as_messages(Simulation& simulation, const Communicator& communicator, int rank, PendingCall& call,
-                           const AggregationArguments& arguments)
+std::shared_ptr<OffloadedCall> make_message_call(const std::shared_ptr<Communicator>& communicator,
+                                                 const Described& described)
 {
-  int element_size = 0;
-  PMPI_Type_size(arguments.datatype, &element_size);
-  const Bytes message(static_cast<double>(arguments.count) * element_size);
-  if (not call.offloaded)
-    call.offloaded = std::make_shared<MessageAggregation>(communicator.size(), arguments, message);
-  const auto aggregation = std::static_pointer_cast<MessageAggregation>(call.offloaded);
-  aggregation->contributions.add(rank, arguments);
-  ensure_served(simulation, communicator); // gives way to other ranks: the call must be complete before
-
-  const NicModel& nic = simulation.fabric.nic();
-  const auto before   = static_cast<double>(communicator.nic_position[static_cast<std::size_t>(rank)]);
-  sg::this_actor::sleep_for((nic.offload_overhead + nic.message_gap * before).value());
-
-  Request request;
-  request.rank              = rank;
-  request.communicator_size = communicator.size();
-  request.element_count     = arguments.count;
-  request.element_size      = element_size;
-  request.reply_mailbox     = mailbox_name(communicator, "reply" + std::to_string(rank));
-  request.call              = aggregation.get();
-  sg::Mailbox* reply        = sg::Mailbox::by_name(request.reply_mailbox);
-  sg::Mailbox::by_name(ingress_name(communicator, communicator.tree->entry[static_cast<std::size_t>(rank)]))
-      ->put(&request, static_cast<std::uint64_t>(message.value()));
-  reply->get<Reply>()->call->contributions.copy_result(arguments);
+  return std::make_shared<MessageCall>(communicator, described);
 }
 
 } // namespace weft

@@ -11,11 +11,11 @@ template <class Handle> using Names = std::unordered_map<Handle, std::string>;
 
 #define WEFT_NAMED(handle) {handle, #handle}
 
-const std::string& datatype_name(MPI_Datatype datatype)
+namespace {
+
+const Names<MPI_Datatype>& datatype_names()
 {
-  static const std::string OTHER         = "derived";
-  static const Names<MPI_Datatype> NAMES = {{MPI_DATATYPE_NULL, ""},
-                                            WEFT_NAMED(MPI_CHAR),
+  static const Names<MPI_Datatype> NAMES = {WEFT_NAMED(MPI_CHAR),
                                             WEFT_NAMED(MPI_SHORT),
                                             WEFT_NAMED(MPI_INT),
                                             WEFT_NAMED(MPI_LONG),
@@ -67,8 +67,24 @@ const std::string& datatype_name(MPI_Datatype datatype)
                                             WEFT_NAMED(MPI_INTEGER8),
                                             WEFT_NAMED(MPI_INTEGER16),
                                             WEFT_NAMED(MPI_PACKED)};
-  const auto found                       = NAMES.find(datatype);
-  return found == NAMES.end() ? OTHER : found->second;
+  return NAMES;
+}
+
+} // namespace
+
+const std::string& datatype_name(MPI_Datatype datatype)
+{
+  static const std::string NONE;
+  static const std::string OTHER = "derived";
+  if (datatype == MPI_DATATYPE_NULL)
+    return NONE;
+  const auto found = datatype_names().find(datatype);
+  return found == datatype_names().end() ? OTHER : found->second;
+}
+
+bool is_predefined(MPI_Datatype datatype)
+{
+  return datatype != MPI_DATATYPE_NULL && datatype_names().contains(datatype);
 }
 
 const std::string& operation_name(MPI_Op operation)

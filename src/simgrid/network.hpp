@@ -2,11 +2,12 @@
  * SimGrid's (PlatformNetwork). */
 #pragma once
 
-#include "fabric/graph.hpp"
+#include "collective/stream.hpp"
 #include "simgrid/stream_zone.hpp"
 
 #include <simgrid/s4u.hpp>
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace weft {
 class Network {
 public:
   virtual ~Network() = default;
+
+  /** Start a flow of a stream; @p done runs in SimGrid's kernel context when its last byte has arrived. @p sharing: the
+   *  latency of the point-to-point messages that it competes as. */
+  void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, std::function<void()> done);
 
   virtual StreamZone& streams() = 0;
   /** Append SimGrid's links that make up one link of the fabric. */
@@ -26,6 +31,9 @@ public:
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
   /** Bytes that have begun to cross a link; nothing where the network does not count them. */
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
+
+protected:
+  virtual void count_bytes(LinkId id, Bytes bytes) = 0;
 };
 
 } // namespace weft

@@ -1,63 +1,164 @@
 #include "simgrid/offload.hpp"
 
-#include "simgrid/private_abi.hpp"
+#include "simgrid/loopback.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <numeric>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
 
-/** With privatization by mmap, a rank's global variables are mapped only while it runs. */
+/** Bytes of each rank's part. */
+std::vector<double> parts_of(int ranks, const Described& described)
+{
+  std::vector<double> parts;
+  const CallSignature& signature = described.signature;
+  switch (*described.movement) {
+    case Movement::allgather:
+    case Movement::reduce_scatter:
+      parts.assign(static_cast<std::size_t>(ranks), static_cast<double>(described.message) / ranks);
+      for (std::size_t rank = 0; rank < signature.parts.size(); ++rank)
+        parts[rank] = static_cast<double>(signature.parts[rank]) * static_cast<double>(signature.part_size);
+      break;
+    case Movement::bcast:
+      parts.resize(static_cast<std::size_t>(ranks));
+      parts[static_cast<std::size_t>(signature.root)] = static_cast<double>(described.message);
+      break;
+    default:
+      break;
+  }
+  return parts;
+}
+
+} // namespace
+
 bool memory_is_shared()
 {
   return simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
 }
 
-std::size_t bytes_of(int count, MPI_Datatype datatype)
+TreeCall tree_call(const Communicator& communicator, const Described& described)
 {
-  MPI_Aint lower  = 0;
-  MPI_Aint extent = 0;
-  PMPI_Type_get_extent(datatype, &lower, &extent);
-  return static_cast<std::size_t>(count) * static_cast<std::size_t>(extent);
-}
-
-} // namespace
-
-Contributions::Contributions(int ranks, const AggregationArguments& arguments)
-    : data_(static_cast<std::size_t>(ranks)), bytes_(bytes_of(arguments.count, arguments.datatype))
-{
-  if (not memory_is_shared())
-    copies_.resize(static_cast<std::size_t>(ranks));
-}
-
-void Contributions::add(int rank, const AggregationArguments& arguments)
-{
-  const auto at = static_cast<std::size_t>(rank);
-  if (copies_.empty()) {
-    data_[at] = arguments.contribution;
-    return;
+  const CallSignature& signature = described.signature;
+  TreeCall call{*described.movement, Bytes(static_cast<double>(described.message)), -1, {}};
+  if (signature.root >= 0)
+    call.root = communicator.member(signature.root);
+  if (call.movement == Movement::allgather || call.movement == Movement::reduce_scatter) {
+    const std::vector<double> parts = parts_of(communicator.size(), described);
+    call.parts.resize(communicator.member_ranks.size());
+    for (int rank = 0; rank < communicator.size(); ++rank)
+      call.parts[static_cast<std::size_t>(communicator.member(rank))] += parts[static_cast<std::size_t>(rank)];
   }
-  const auto* bytes = static_cast<const std::byte*>(arguments.contribution);
-  copies_[at].assign(bytes, bytes + bytes_);
-  data_[at] = copies_[at].data();
+  return call;
 }
 
-void Contributions::reduce(const AggregationArguments& arguments)
+std::shared_ptr<OffloadedCall> OffloadedCall::create(const std::shared_ptr<Communicator>& communicator,
+                                                     Granularity granularity, const Described& described)
 {
-  // MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)).
-  const auto* last = static_cast<const std::byte*>(data_.back());
-  result_.assign(last, last + bytes_);
-  for (auto contribution = std::next(data_.rbegin()); contribution != data_.rend(); ++contribution)
-    arguments.operation->apply(*contribution, result_.data(), &arguments.count, arguments.datatype);
-  data_.clear(); // the ranks' own buffers may change from here on
-  copies_.clear();
+  return granularity == Granularity::stream ? make_stream_call(communicator, described)
+                                            : make_message_call(communicator, described);
 }
 
-void Contributions::copy_result(const AggregationArguments& arguments) const
+OffloadedCall::OffloadedCall(const std::shared_ptr<Communicator>& communicator, const Described& described)
+    : parts_(parts_of(communicator->size(), described)), root_(described.signature.root),
+      arrived_(communicator->member_ranks.size()), on_end_(static_cast<std::size_t>(communicator->size())),
+      simulation_(Simulation::get()), communicator_(communicator), collective_(described.signature.collective),
+      call_(tree_call(*communicator, described)), host_rate_(simulation_.host_rate(*communicator, described))
 {
-  std::memcpy(arguments.result, result_.data(), bytes_);
+  exchange_ = Exchange::create({call_.movement, communicator->size(), root_, parts_});
+}
+
+void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep,
+                         std::function<void()> on_end)
+{
+  on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
+  exchange_->give(rank, buffers, keep);
+  if (++given_ == communicator_->size()) {
+    exchange_->combine(operation);
+    if (memory_is_shared())
+      for (int other = 0; other < communicator_->size(); ++other)
+        exchange_->deliver(other);
+  }
+  if (const std::optional<Bytes> bytes = to_speaker(rank))
+    send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,
+                [self = shared_from_this(), rank] { self->arrive(rank); });
+  else
+    arrive(rank);
+}
+
+void OffloadedCall::arrive(int rank)
+{
+  const int member = communicator_->member(rank);
+  const auto at    = static_cast<std::size_t>(member);
+  if (std::cmp_equal(++arrived_[at], communicator_->member_ranks[at].size()))
+    member_ready(member);
+}
+
+void OffloadedCall::member_done(int member)
+{
+  for (const int rank : communicator_->member_ranks[static_cast<std::size_t>(member)]) {
+    if (const std::optional<Bytes> bytes = from_speaker(rank))
+      send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,
+                  [self = shared_from_this(), rank] { self->end(rank); });
+    else
+      end(rank);
+  }
+}
+
+void OffloadedCall::end(int rank)
+{
+  // It may hold what holds this.
+  const std::function<void()> on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
+  on_end();
+}
+
+std::optional<Bytes> OffloadedCall::to_speaker(int rank) const
+{
+  if (communicator_->speaks(rank))
+    return std::nullopt;
+  switch (call_.movement) {
+    case Movement::allreduce:
+    case Movement::reduce:
+    case Movement::reduce_scatter:
+    case Movement::barrier:
+      return call_.message;
+    case Movement::allgather:
+      return Bytes(parts_[static_cast<std::size_t>(rank)]);
+    case Movement::bcast:
+      return rank == root_ ? std::optional(call_.message) : std::nullopt;
+  }
+  throw std::logic_error("no such movement");
+}
+
+std::optional<Bytes> OffloadedCall::from_speaker(int rank) const
+{
+  if (communicator_->speaks(rank))
+    return std::nullopt;
+  switch (call_.movement) {
+    case Movement::allreduce:
+    case Movement::allgather:
+    case Movement::barrier:
+      return call_.message;
+    case Movement::reduce_scatter:
+      return Bytes(parts_[static_cast<std::size_t>(rank)]);
+    case Movement::reduce:
+      return rank == root_ ? std::optional(call_.message) : std::nullopt;
+    case Movement::bcast:
+      return rank == root_ ? std::nullopt : std::optional(call_.message);
+  }
+  throw std::logic_error("no such movement");
+}
+
+void OffloadedCall::speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)
+{
+  if (call->must_speak(rank))
+    sg::this_actor::get_host()->add_actor(SPEAKER_NAME, [call, rank] { call->speak(rank); });
 }
 
 } // namespace weft

@@ -1,42 +1,78 @@
-/* Carrying out an offloaded aggregation, at either granularity. */
+/* One offloaded call: its data, the part of it that stays in the hosts, and who waits for its end. How the tree is
+ * timed is up to the two kinds of it: streams (stream_offload.cpp) and messages (message_offload.cpp). */
 #pragma once
 
+#include "simgrid/call.hpp"
 #include "simgrid/communicator.hpp"
+#include "simgrid/exchange.hpp"
 #include "simgrid/simulation.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace weft {
 
-/** One rank's part of an aggregation: every rank gets the reduction of all contributions. */
-struct AggregationArguments {
-  const void* contribution;
-  void* result;
-  int count;
-  MPI_Datatype datatype;
-  MPI_Op operation;
-};
+/** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
+ * mapped only while it runs. */
+bool memory_is_shared();
 
-/** The contributions of all ranks and their reduction, in rank order. */
-class Contributions {
-  std::vector<const void*> data_;
-  std::vector<std::vector<std::byte>> copies_; // where a rank's memory is not visible to others
-  std::vector<std::byte> result_;
-  std::size_t bytes_; // of one contribution, with the gaps of its type
+/** What a call is to its tree: parts and root by member. */
+TreeCall tree_call(const Communicator& communicator, const Described& described);
+
+class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
+  std::unique_ptr<Exchange> exchange_;
+  std::vector<double> parts_; // bytes, by rank
+  int root_  = -1;            // rank
+  int given_ = 0;
+  std::vector<int> arrived_;                  // by member: its ranks whose contributions are together
+  std::vector<std::function<void()>> on_end_; // by rank
+
+  /** What goes from a rank to the one that speaks for its member, and back; nothing where that rank has no part. */
+  std::optional<Bytes> to_speaker(int rank) const;
+  std::optional<Bytes> from_speaker(int rank) const;
+  void arrive(int rank);
+  void end(int rank);
+
+protected:
+  Simulation& simulation_;
+  const std::shared_ptr<Communicator> communicator_;
+  const char* collective_;
+  const TreeCall call_;
+  const BytesPerSecond host_rate_;
+
+  /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
+  virtual void member_ready(int member) = 0;
+  /** What @p member gets has come to it. From a rank, an actor or SimGrid's kernel. */
+  void member_done(int member);
 
 public:
-  Contributions(int ranks, const AggregationArguments& arguments);
-  void add(int rank, const AggregationArguments& arguments);
-  void reduce(const AggregationArguments& arguments);
-  void copy_result(const AggregationArguments& arguments) const;
+  OffloadedCall(const std::shared_ptr<Communicator>& communicator, const Described& described);
+  OffloadedCall(const OffloadedCall&)            = delete;
+  OffloadedCall& operator=(const OffloadedCall&) = delete;
+  virtual ~OffloadedCall()                       = default;
+
+  static std::shared_ptr<OffloadedCall> create(const std::shared_ptr<Communicator>& communicator,
+                                               Granularity granularity, const Described& described);
+
+  /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
+  void join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep, std::function<void()> on_end);
+  /** What a rank that has joined has to do itself; returns when that is done. */
+  virtual void speak(int /*rank*/) {}
+  /** The same, by an actor beside the rank where there is something to do. */
+  static void speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
+  /** Put a rank's result into its buffer, where join() could not do so for all. */
+  void deliver(int rank) { exchange_->deliver(rank); }
+
+protected:
+  /** Whether speak() does anything for @p rank. */
+  virtual bool must_speak(int /*rank*/) const { return false; }
 };
 
-/** Rank @p rank contributes, waits for the result as a stream delivers it, and copies it. */
-void aggregate_as_stream(Simulation& simulation, const Communicator& communicator, int rank, PendingCall& call,
-                         const AggregationArguments& arguments);
-
-/** The same with a message to and from the switch's actor (paper 000, section 4). */
-void aggregate_as_messages(Simulation& simulation, const Communicator& communicator, int rank, PendingCall& call,
-                           const AggregationArguments& arguments);
+std::shared_ptr<OffloadedCall> make_stream_call(const std::shared_ptr<Communicator>& communicator,
+                                                const Described& described);
+std::shared_ptr<OffloadedCall> make_message_call(const std::shared_ptr<Communicator>& communicator,
+                                                 const Described& described);
 
 } // namespace weft

@@ -47,6 +47,9 @@ public:
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override { return vertex_of_.at(host); }
   std::optional<double> bytes_on_link(LinkId /*id*/) const override { return std::nullopt; }
+
+protected:
+  void count_bytes(LinkId /*id*/, Bytes /*bytes*/) override {}
 };
 
 } // namespace weft

@@ -1,11 +1,13 @@
 /* Symbols that libsimgrid exports without an installed header. Nothing else in weft names such symbols.
  *
- * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_group.hpp, smpi_op.hpp. Only
- * members that are not virtual are declared, so that these incomplete classes say nothing about layout. What SMPI does
+ * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_datatype.hpp, smpi_group.hpp,
+ * smpi_op.hpp, smpi_request.hpp. Only members that are not virtual are declared, so that these incomplete classes say
+ * nothing about layout; but for RequestLayout, which simgrid/request.cpp checks as the program runs. What SMPI does
  * without saying so stands here too.
  */
 #pragma once
 
+#include <simgrid/forward.h>
 #include <simgrid/version.h>
 #include <smpi/smpi.h>
 
@@ -43,6 +45,40 @@ public:
   int size() const;
   MPI_Group group();
 };
+
+class Datatype {
+public:
+  void ref();
+  static void unref(MPI_Datatype datatype);
+  /** Copies data and leaves the gaps of the receiving type alone. Either type may be MPI_BYTE: packed. */
+  static int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                  MPI_Datatype to_type);
+};
+
+/** The fields of a Request up to its flags. */
+struct RequestLayout {
+  void* virtual_table;
+  int f2c_id;
+  bool deleted;
+  std::string call_location;
+  void* buffer;
+  void* old_buffer;
+  MPI_Datatype type;
+  std::size_t size;
+  aid_t source;
+  aid_t destination;
+  int tag;
+  aid_t real_source;
+  int real_tag;
+  bool truncated;
+  bool unmatched_types;
+  std::size_t real_size;
+  MPI_Comm comm;
+  kernel::activity::ActivityImplPtr action; ///< what SMPI waits for and tests
+  unsigned flags;
+};
+/** Flags of a request that stands for a non-blocking collective: MPI_REQ_PERSISTENT | MPI_REQ_NBC. */
+constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
 
 class Op {
 public:

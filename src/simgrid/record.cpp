@@ -87,6 +87,11 @@ std::string Record::to_json(const Run& run) const
     into.total_time += row.total_time;
     into.max_time = std::max(into.max_time, row.max_time);
   }
+  // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
+  const auto algorithm = [&run](const std::string& collective) {
+    const auto found = run.algorithms.find(collective);
+    return found == run.algorithms.end() ? "only" : found->second;
+  };
   Json calls = Json::array();
   for (const auto& [key, row] : rows) {
     const auto& [collective, size, datatype, operation, path, reason] = key;
@@ -96,7 +101,7 @@ std::string Record::to_json(const Run& run) const
                      {"op", operation},
                      {"path", path},
                      {"reason", reason},
-                     {"algorithm", path == "fallback" ? run.algorithms.at(collective) : ""},
+                     {"algorithm", path == "fallback" ? algorithm(collective) : ""},
                      {"calls", (row.rank_calls + size - 1) / size},
                      {"bytes", row.bytes / size},
                      {"total_time_s", row.total_time},

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "collective/offload_policy.hpp"
 #include "fabric/fabric.hpp"
+#include "simgrid/communicator.hpp"
 #include "smart_switch/aggregation.hpp"
 
 #include <smpi/smpi.h>
@@ -19,12 +19,6 @@
 #include <vector>
 
 namespace weft {
-
-/** How a call was carried out. */
-struct CallPath {
-  Granularity granularity = Granularity::off; ///< off: by the host's algorithm
-  Fallback reason         = Fallback::none;
-};
 
 /** One line of the record: all calls that are alike. */
 struct CallStatistics {

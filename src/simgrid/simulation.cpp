@@ -1,6 +1,8 @@
 #include "simgrid/simulation.hpp"
 
+#include "simgrid/call.hpp"
 #include "simgrid/mpi_names.hpp"
+#include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <algorithm>
@@ -92,7 +94,7 @@ Simulation& Simulation::get()
 void Simulation::watch_ranks_from_now_on()
 {
   sg::Actor::on_creation_cb([this](const sg::Actor& actor) {
-    if (not network->is_host(actor.get_host()))
+    if (not network->is_host(actor.get_host()) || actor.get_name() == SPEAKER_NAME)
       return;
     ++ranks_;
     hosts_used_.insert(actor.get_host());
@@ -122,44 +124,53 @@ void Simulation::check_members(const Communicator& communicator)
     return;
   for (int rank = 0; rank < communicator.size(); ++rank) {
     const PendingCall* call = communicator.waiting_for(rank);
-    if (call && ended_.contains(communicator.members[static_cast<std::size_t>(rank)]))
+    if (call && ended_.contains(communicator.actors[static_cast<std::size_t>(rank)]))
       mismatch(communicator, "rank " + std::to_string(call->first_rank) + " called " + call->signature.text() +
                                  " as collective number " + std::to_string(communicator.calls_made(rank) + 1) +
                                  ", and rank " + std::to_string(rank) + " has ended without it");
   }
 }
 
-std::unique_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
+std::shared_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
 {
-  const int size    = comm->size();
-  auto communicator = std::make_unique<Communicator>(size);
-  communicator->id  = comm->id();
-  std::map<VertexId, int> ranks_at;
+  const int size     = comm->size();
+  auto communicator  = std::make_shared<Communicator>(size);
+  communicator->id   = comm->id();
+  const bool combine = fabric.nic().host_combines();
+  std::map<VertexId, std::vector<int>> members_at;
+  std::vector<VertexId> member_hosts;
   for (int rank = 0; rank < size; ++rank) {
-    communicator->members.push_back(comm->group()->actor(rank));
-    const sg::ActorPtr actor = sg::Actor::by_pid(communicator->members.back());
+    communicator->actors.push_back(comm->group()->actor(rank));
     // A member that has ended cannot take part any more; where it was does not matter.
-    const VertexId host = actor ? network->vertex_of(actor->get_host()) : 0;
-    communicator->rank_hosts.push_back(host);
-    communicator->nic_position.push_back(ranks_at[host]++);
+    const sg::ActorPtr actor = sg::Actor::by_pid(communicator->actors.back());
+    communicator->hosts.push_back(actor ? actor->get_host() : nullptr);
+    const VertexId host       = actor ? network->vertex_of(actor->get_host()) : 0;
+    std::vector<int>& members = members_at[host];
+    if (members.empty() || not combine) {
+      communicator->nic_position.push_back(static_cast<int>(members.size()));
+      members.push_back(communicator->members());
+      communicator->member_ranks.emplace_back();
+      member_hosts.push_back(host);
+    }
+    communicator->member_of.push_back(members.back());
+    communicator->member_ranks[static_cast<std::size_t>(members.back())].push_back(rank);
   }
   // MPI_COMM_WORLD's number is -1.
-  TreeResult result =
-      build_reduction_tree(fabric, communicator->rank_hosts, static_cast<std::size_t>(communicator->id + 1));
+  TreeResult result  = build_reduction_tree(fabric, member_hosts, static_cast<std::size_t>(communicator->id + 1));
   communicator->tree = std::move(result.tree);
   if (not communicator->tree)
     communicator->obstacle = reason_of(result.obstacle);
   return communicator;
 }
 
-Communicator& Simulation::communicator(MPI_Comm comm, int rank)
+const std::shared_ptr<Communicator>& Simulation::communicator(MPI_Comm comm, int rank)
 {
-  std::unique_ptr<Communicator>& entry = communicators_[comm->id()];
+  std::shared_ptr<Communicator>& entry = communicators_[comm->id()];
   if (not entry)
     entry = describe(comm);
   if (not entry->attached[static_cast<std::size_t>(rank)])
     attach(comm, rank, *entry);
-  return *entry;
+  return entry;
 }
 
 void Simulation::attach(MPI_Comm comm, int rank, Communicator& communicator)
@@ -174,14 +185,21 @@ void Simulation::attach(MPI_Comm comm, int rank, Communicator& communicator)
 
 void Simulation::release(Communicator& communicator)
 {
+  ++communicator.freed;
+  release_if_done(communicator);
+}
+
+void Simulation::release_if_done(Communicator& communicator)
+{
   // A rank that has not used it yet will still do so, and must find the calls that the others have made.
-  if (++communicator.freed < communicator.size())
+  if (communicator.freed < communicator.size() || not communicator.pending().empty())
     return;
   for (Aggregation& aggregation : switches)
     aggregation.release_channel(communicator.id);
   for (const sg::ActorPtr& server : communicator.servers)
     server->kill();
-  communicators_.erase(communicator.id);
+  communicator.servers.clear(); // they hold the communicator
+  communicators_.erase(communicator.id); // the last use of it
 }
 
 bool Simulation::acquire_channels(const Communicator& communicator)
@@ -210,17 +228,38 @@ Fallback Simulation::decide_without_tree(const Communicator& communicator, const
   return reason;
 }
 
-Fallback Simulation::decide(const Communicator& communicator, const CallSignature& signature, Bytes message)
+Fallback Simulation::obstacle(Communicator& communicator, const Described& described) const
 {
-  const CollectiveCall call{signature.collective, datatype_name(signature.datatype),
-                            operation_name(signature.operation), message};
+  if (granularity == Granularity::off)
+    return Fallback::policy;
+  if (not described.movement)
+    return Fallback::collective;
+  const CallSignature& signature = described.signature;
+  const CollectiveCall call{offered_as(signature.collective), datatype_name(signature.datatype),
+                            operation_name(signature.operation), Bytes(static_cast<double>(described.message))};
   if (not communicator.tree)
     return decide_without_tree(communicator, call);
   for (const TreeSwitch& node : communicator.tree->switches)
     if (const Fallback reason = decide_call(granularity, fabric.switch_model(node.index), call, communicator.size());
         reason != Fallback::none)
       return reason;
-  return acquire_channels(communicator) ? Fallback::none : Fallback::no_free_channel;
+  if (is_nonblocking(signature.collective) && not memory_is_shared())
+    return Fallback::privatization;
+  return Fallback::none;
+}
+
+CallPath Simulation::decide(Communicator& communicator, const Described& described)
+{
+  if (const Fallback reason = obstacle(communicator, described); reason != Fallback::none)
+    return {Granularity::off, reason};
+  if (not acquire_channels(communicator))
+    return {Granularity::off, Fallback::no_free_channel};
+  return {granularity, Fallback::none};
+}
+
+BytesPerSecond Simulation::host_rate(const Communicator& /*communicator*/, const Described& /*described*/) const
+{
+  return fabric.nic().offload_copy_rate;
 }
 
 std::string Simulation::describe_deadlock() const

@@ -22,8 +22,13 @@
 
 namespace weft {
 
+struct Described;
+
+/** The name of the actors that speak for a rank while it computes (message granularity). */
+constexpr const char* SPEAKER_NAME = "weft.speaker";
+
 class Simulation {
-  std::unordered_map<int, std::unique_ptr<Communicator>> communicators_; // by id
+  std::unordered_map<int, std::shared_ptr<Communicator>> communicators_; // by id
   std::string record_path_;
   int attribute_key_ = MPI_KEYVAL_INVALID;
   int ranks_         = 0;
@@ -32,10 +37,11 @@ class Simulation {
 
   void watch_ranks_from_now_on();
   void rank_ended(aid_t actor);
-  std::unique_ptr<Communicator> describe(MPI_Comm comm) const;
+  std::shared_ptr<Communicator> describe(MPI_Comm comm) const;
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   bool acquire_channels(const Communicator& communicator);
   Fallback decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const;
+  Fallback obstacle(Communicator& communicator, const Described& described) const;
   std::string describe_deadlock() const;
   void write_record() const;
 
@@ -53,15 +59,19 @@ public:
   Simulation(Fabric its_fabric, Granularity its_granularity, std::string record_path);
 
   /** The state of a communicator of more than one rank, as seen by its rank @p rank. */
-  Communicator& communicator(MPI_Comm comm, int rank);
-  /** A rank frees a communicator; the last one gives its channels back. */
+  const std::shared_ptr<Communicator>& communicator(MPI_Comm comm, int rank);
+  /** A rank frees a communicator. */
   void release(Communicator& communicator);
+  /** Where all ranks have freed it and no call is in flight on it, its channels are given back. */
+  void release_if_done(Communicator& communicator);
 
   /** End the process where a rank has ended that a call in flight on @p communicator waits for. */
   void check_members(const Communicator& communicator);
 
-  /** Decide for a call of @p message bytes a rank; takes a channel where one is needed. */
-  Fallback decide(const Communicator& communicator, const CallSignature& signature, Bytes message);
+  /** Decide for a call; takes a channel where one is needed. */
+  CallPath decide(Communicator& communicator, const Described& described);
+  /** How fast a host of @p communicator copies and converts what it gives to an offloaded call. */
+  BytesPerSecond host_rate(const Communicator& communicator, const Described& described) const;
 
   /** End the process because not all ranks of @p communicator make the same calls; @p calls says which. */
   [[noreturn]] void mismatch(const Communicator& communicator, const std::string& calls);

@@ -1,97 +1,75 @@
-/* Stream granularity: ranks leave their contribution and sleep; the last to arrive starts one stream a tree switch;
- * when the last stream ends, all wake up and copy the result. */
-#include "collective/stream.hpp"
+/* Stream granularity: ranks leave their contribution and sleep; when the last contribution is there the flows of all
+ * tree switches start; when the last flow ends, all wake up. */
 #include "simgrid/offload.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
 
-class StreamAggregation : public OffloadedCall {
-  sg::SemaphorePtr gate_ = sg::Semaphore::create(0);
-  int arrived_           = 0;
-  int streams_           = 0;
+class StreamCall : public OffloadedCall {
+  std::shared_ptr<const StreamPlan> plan_;
+  int ready_    = 0; // members
+  int flows_    = 0; // that have not ended
+  double start_ = 0;
 
 public:
-  Contributions contributions;
+  using OffloadedCall::OffloadedCall;
 
-  explicit StreamAggregation(int ranks, const AggregationArguments& arguments) : contributions(ranks, arguments) {}
-
-  /** True for the last rank. */
-  bool arrive(int ranks) { return ++arrived_ == ranks; }
-  void wait() { gate_->acquire(); }
-  void begin(int streams) { streams_ = streams; }
-  /** True for the last stream. */
-  bool stream_done() { return --streams_ == 0; }
-  void open(int ranks)
+protected:
+  void member_ready(int) override
   {
-    for (int rank = 0; rank < ranks; ++rank)
-      gate_->release();
+    if (++ready_ == communicator_->members())
+      start();
+  }
+
+private:
+  Bytes vector() const { return combines(call_.movement) ? call_.message : Bytes(); }
+
+  Aggregation& aggregation(std::size_t position)
+  {
+    return simulation_.switches[static_cast<std::size_t>(communicator_->tree->switches[position].index)];
+  }
+
+  void start()
+  {
+    start_ = sg::Engine::get_clock();
+    plan_  = communicator_->plan(simulation_.fabric, call_, host_rate_);
+    for (const SwitchPlan& its : plan_->switches)
+      flows_ += static_cast<int>(its.flows.size());
+    for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
+      aggregation(position).begin(vector());
+      for (const StreamFlow& flow : plan_->switches[position].flows)
+        simulation_.network->start_flow(flow, plan_->base_latency, communicator_->tree->forwarding,
+                                        [self = std::static_pointer_cast<StreamCall>(shared_from_this())] {
+                                          if (--self->flows_ == 0)
+                                            self->finish();
+                                        });
+    }
+  }
+
+  void finish()
+  {
+    const double now = sg::Engine::get_clock();
+    for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
+      const SwitchPlan& its = plan_->switches[position];
+      aggregation(position).end(vector(), its.reduced, its.multicast);
+      simulation_.record.add_event({communicator_->tree->switches[position].index, communicator_->id, collective_,
+                                    communicator_->size(), call_.message.value(), start_, now});
+    }
+    for (int member = 0; member < communicator_->members(); ++member)
+      member_done(member);
   }
 };
 
-StreamRequest request_stream(const Simulation& simulation, const ReductionTree& tree, const TreeSwitch& node,
-                             const StreamPlan& plan)
-{
-  StreamRequest request{{}, base_latency(simulation.fabric, tree), tree.forwarding, plan.wire, plan.rate_limit};
-  for (const TreeLink& link : node.links)
-    for (std::int64_t copy = 0; copy < link.messages; ++copy) {
-      simulation.network->append_links(link.up, request.links);
-      simulation.network->append_links(reverse(link.up), request.links);
-    }
-  return request;
-}
-
-void finish(Simulation& simulation, const Communicator& communicator, StreamAggregation& aggregation, Bytes message,
-            double start)
-{
-  const double now = sg::Engine::get_clock();
-  for (const TreeSwitch& node : communicator.tree->switches) {
-    simulation.switches[static_cast<std::size_t>(node.index)].end(message, node.contributions);
-    simulation.record.add_event(
-        {node.index, communicator.id, "allreduce", communicator.size(), message.value(), start, now});
-  }
-  aggregation.open(communicator.size());
-}
-
-void start_streams(Simulation& simulation, const Communicator& communicator,
-                   const std::shared_ptr<StreamAggregation>& aggregation, Bytes message)
-{
-  const ReductionTree& tree           = *communicator.tree;
-  const std::vector<StreamPlan> plans = plan_streams(simulation.fabric, tree, message);
-  const double start                  = sg::Engine::get_clock();
-  aggregation->begin(static_cast<int>(tree.switches.size()));
-  for (std::size_t at = 0; at < tree.switches.size(); ++at) {
-    const TreeSwitch& node = tree.switches[at];
-    simulation.switches[static_cast<std::size_t>(node.index)].begin(message);
-    simulation.network->streams().start(request_stream(simulation, tree, node, plans[at]),
-                                        [&simulation, &communicator, aggregation, message, start] {
-                                          if (aggregation->stream_done())
-                                            finish(simulation, communicator, *aggregation, message, start);
-                                        });
-  }
-}
-
 } // namespace
 
-void aggregate_as_stream(Simulation& simulation, const Communicator& communicator, int rank, PendingCall& call,
-                         const AggregationArguments& arguments)
+std::shared_ptr<OffloadedCall> make_stream_call(const std::shared_ptr<Communicator>& communicator,
+                                                const Described& described)
 {
-  if (not call.offloaded)
-    call.offloaded = std::make_shared<StreamAggregation>(communicator.size(), arguments);
-  const auto aggregation = std::static_pointer_cast<StreamAggregation>(call.offloaded);
-  aggregation->contributions.add(rank, arguments);
-  if (aggregation->arrive(communicator.size())) {
-    int element_size = 0;
-    PMPI_Type_size(arguments.datatype, &element_size);
-    aggregation->contributions.reduce(arguments);
-    start_streams(simulation, communicator, aggregation, Bytes(static_cast<double>(arguments.count) * element_size));
-  }
-  aggregation->wait();
-  aggregation->contributions.copy_result(arguments);
+  return std::make_shared<StreamCall>(communicator, described);
 }
 
 } // namespace weft

@@ -24,23 +24,22 @@ void Aggregation::release_channel(int communicator)
   channels_.erase(communicator);
 }
 
-void Aggregation::begin(Bytes message)
+void Aggregation::begin(Bytes vector)
 {
-  slots_in_use_ += packet_train(model_, message).slots;
+  slots_in_use_ += packet_train(model_, vector).slots;
   counters_.slots_used_max = std::max(counters_.slots_used_max, slots_in_use_);
 }
 
-void Aggregation::end(Bytes message, std::int64_t contributions)
+void Aggregation::end(Bytes vector, Bytes reduced, Bytes multicast)
 {
-  const PacketTrain train = packet_train(model_, message);
+  const PacketTrain train = packet_train(model_, vector);
   slots_in_use_ -= train.slots;
   if (slots_in_use_ < 0)
     throw std::logic_error("a collective ended on a switch that had not begun it");
-  const double payload = message.value() * static_cast<double>(contributions);
   counters_.offloaded += 1;
   counters_.packets_reduced += train.packets;
-  counters_.bytes_reduced += payload;
-  counters_.bytes_multicast += payload;
+  counters_.bytes_reduced += reduced.value();
+  counters_.bytes_multicast += multicast.value();
 }
 
 } // namespace weft

@@ -13,7 +13,7 @@ struct SwitchCounters {
   std::int64_t offloaded         = 0; ///< collectives executed
   std::int64_t packets_reduced   = 0; ///< results computed, one a packet of the message
   double bytes_reduced           = 0; ///< contributions added up, in payload bytes
-  double bytes_multicast         = 0; ///< results sent, in payload bytes over all copies
+  double bytes_multicast         = 0; ///< sent down, in payload bytes over all copies
   std::int64_t slots_used_max    = 0; ///< most slots that collectives in flight held together
   std::int64_t channels_used_max = 0;
 };
@@ -34,9 +34,10 @@ public:
   /** Give the channel back; a communicator without one is fine. */
   void release_channel(int communicator);
 
-  /** A collective of @p message bytes a contribution begins, resp. has ended. */
-  void begin(Bytes message);
-  void end(Bytes message, std::int64_t contributions);
+  /** A collective begins that adds up vectors of @p vector bytes (none where it only copies), resp. has ended, with
+   *  what the switch has taken in from below and sent down. */
+  void begin(Bytes vector);
+  void end(Bytes vector, Bytes reduced, Bytes multicast);
 
   const SwitchModel& model() const { return model_; }
   const SwitchCounters& counters() const { return counters_; }

@@ -88,7 +88,7 @@ TEST_F(Aggregating, CountsACollectiveWhenItHasEnded)
   EXPECT_EQ(counters().offloaded, 0);
   EXPECT_EQ(counters().bytes_reduced, 0);
   EXPECT_EQ(counters().slots_used_max, 3);
-  aggregation.end(Bytes(250), 8);
+  aggregation.end(Bytes(250), Bytes(250) * 8, Bytes(250) * 8);
   EXPECT_EQ(counters().offloaded, 1);
   EXPECT_EQ(counters().packets_reduced, 3);
   EXPECT_EQ(counters().bytes_reduced, 2000);
@@ -99,7 +99,7 @@ TEST_F(Aggregating, AddsCollectivesUp)
 {
   for (int call = 0; call < 3; ++call) {
     aggregation.begin(Bytes(100));
-    aggregation.end(Bytes(100), 2);
+    aggregation.end(Bytes(100), Bytes(100) * 2, Bytes(100) * 2);
   }
   EXPECT_EQ(counters().offloaded, 3);
   EXPECT_EQ(counters().packets_reduced, 3);
@@ -111,7 +111,7 @@ TEST_F(Aggregating, ALongMessageHoldsOneChannelsSlots)
 {
   aggregation.begin(Bytes(1e6));
   EXPECT_EQ(counters().slots_used_max, 4);
-  aggregation.end(Bytes(1e6), 2);
+  aggregation.end(Bytes(1e6), Bytes(1e6) * 2, Bytes(1e6) * 2);
   EXPECT_EQ(counters().packets_reduced, 10'000);
 }
 
@@ -120,17 +120,17 @@ TEST_F(Aggregating, CollectivesInFlightHoldTheirSlotsTogether)
   aggregation.begin(Bytes(300));
   aggregation.begin(Bytes(200));
   EXPECT_EQ(counters().slots_used_max, 5);
-  aggregation.end(Bytes(300), 2);
+  aggregation.end(Bytes(300), Bytes(300) * 2, Bytes(300) * 2);
   aggregation.begin(Bytes(100));
   EXPECT_EQ(counters().slots_used_max, 5);
-  aggregation.end(Bytes(200), 2);
-  aggregation.end(Bytes(100), 2);
+  aggregation.end(Bytes(200), Bytes(200) * 2, Bytes(200) * 2);
+  aggregation.end(Bytes(100), Bytes(100) * 2, Bytes(100) * 2);
   EXPECT_EQ(counters().offloaded, 3);
 }
 
 TEST_F(Aggregating, WhatHasNotBegunCannotEnd)
 {
-  EXPECT_THROW(aggregation.end(Bytes(1), 2), std::logic_error);
+  EXPECT_THROW(aggregation.end(Bytes(1), Bytes(1) * 2, Bytes(1) * 2), std::logic_error);
 }
 
 } // namespace

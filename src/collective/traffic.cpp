@@ -1,0 +1,90 @@
+#include "collective/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+Load whole_vectors(const SwitchModel& model, Bytes message, std::int64_t messages)
+{
+  const auto count = static_cast<double>(messages);
+  return {messages, message * count, packet_train(model, message).wire * count};
+}
+
+Load empty_packets(const SwitchModel& model, std::int64_t messages)
+{
+  // A byte where a packet costs nothing: even then something has to be sent.
+  return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * static_cast<double>(messages)};
+}
+
+} // namespace
+
+bool combines(Movement movement)
+{
+  return movement != Movement::bcast && movement != Movement::allgather;
+}
+
+Traffic::Traffic(const ReductionTree& tree, const TreeCall& call) : tree_(tree), call_(call)
+{
+  if (call.parts.empty())
+    return;
+  bytes_before_.resize(call.parts.size() + 1);
+  for (std::size_t member = 0; member < call.parts.size(); ++member)
+    bytes_before_[static_cast<std::size_t>(tree.place[member]) + 1] = call.parts[member];
+  for (std::size_t place = 1; place < bytes_before_.size(); ++place)
+    bytes_before_[place] += bytes_before_[place - 1];
+}
+
+double Traffic::packets(const SwitchModel& model, const Below& below) const
+{
+  std::vector<double>& before = packets_before_[model.payload.value()];
+  if (before.empty()) {
+    before.resize(bytes_before_.size());
+    for (std::size_t place = 1; place < before.size(); ++place)
+      before[place] =
+          before[place - 1] + std::ceil((bytes_before_[place] - bytes_before_[place - 1]) / model.payload.value());
+  }
+  return before[static_cast<std::size_t>(below.last)] - before[static_cast<std::size_t>(below.first)];
+}
+
+Loads Traffic::in_parts(const SwitchModel& model, const Below& below, std::int64_t messages) const
+{
+  const Below all{0, static_cast<std::int64_t>(call_.parts.size())};
+  const Bytes inside(bytes_before_[static_cast<std::size_t>(below.last)] -
+                     bytes_before_[static_cast<std::size_t>(below.first)]);
+  const double inside_packets  = packets(model, below);
+  const auto count             = static_cast<double>(messages);
+  const Bytes outside          = call_.message * count - inside;
+  const double outside_packets = packets(model, all) * count - inside_packets;
+  return {{messages, inside, inside + model.packet_overhead * inside_packets},
+          {messages, outside, outside + model.packet_overhead * outside_packets}};
+}
+
+Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t messages) const
+{
+  // With the root below, all messages but one are on the other side of it.
+  const bool root_below   = call_.root >= 0 && below.contains(tree_.place[static_cast<std::size_t>(call_.root)]);
+  const std::int64_t to   = root_below ? 1 : 0;
+  const std::int64_t away = root_below ? messages - 1 : messages;
+  switch (call_.movement) {
+    case Movement::allreduce:
+      return {whole_vectors(model, call_.message, messages), whole_vectors(model, call_.message, messages)};
+    case Movement::reduce:
+      return {whole_vectors(model, call_.message, away), whole_vectors(model, call_.message, to)};
+    case Movement::bcast:
+      return {whole_vectors(model, call_.message, to), whole_vectors(model, call_.message, away)};
+    case Movement::allgather:
+      return in_parts(model, below, messages);
+    case Movement::reduce_scatter: {
+      const Loads gathered = in_parts(model, below, messages);
+      return {gathered.down, gathered.up};
+    }
+    case Movement::barrier:
+      return {empty_packets(model, messages), empty_packets(model, messages)};
+  }
+  throw std::logic_error("no such movement");
+}
+
+} // namespace weft

@@ -1,0 +1,70 @@
+/* What an in-network collective moves over the links of its tree.
+ *
+ * Switches add up what comes in and send it towards the members that get it, and copy what is to reach many, so that
+ * nothing crosses a link twice. Of a vector of S bytes and a link with the members `below` on one side of it,
+ *
+ *   Allreduce        S up and S down
+ *   Reduce           S, towards the root
+ *   Bcast            S, away from the root
+ *   Allgather        the parts of the members below up, all others down
+ *   Reduce_scatter   all parts but those of the members below up, those down
+ *   Barrier          a packet without payload up and down
+ *
+ * for each message that crosses the link: one a member where members share a host's cable, one a subtree behind a
+ * switch that only forwards. For Allgather and Reduce_scatter these are the counts of paper 002, section II: with both
+ * at once every host's cable carries S each way.
+ */
+#pragma once
+
+#include "collective/reduction_tree.hpp"
+
+#include <map>
+#include <vector>
+
+namespace weft {
+
+enum class Movement { allreduce, reduce, bcast, allgather, reduce_scatter, barrier };
+
+/** Whether switches compute, and so need slots. */
+bool combines(Movement movement);
+
+/** One call, as its tree sees it. */
+struct TreeCall {
+  Movement movement = Movement::allreduce;
+  Bytes message;             ///< the whole vector: for Allgather and Reduce_scatter all parts together
+  int root = -1;             ///< member; of Reduce and Bcast
+  std::vector<double> parts; ///< bytes, by member; of Allgather and Reduce_scatter
+
+  bool operator==(const TreeCall& other) const = default;
+};
+
+/** What crosses a link in one direction. */
+struct Load {
+  std::int64_t messages = 0;
+  Bytes payload; ///< of all messages
+  Bytes wire;    ///< payload with the packets' overhead
+};
+
+struct Loads {
+  Load up;
+  Load down;
+};
+
+class Traffic {
+  const ReductionTree& tree_;
+  const TreeCall& call_;
+  std::vector<double> bytes_before_;                             // by place: of the parts of the members before it
+  mutable std::map<double, std::vector<double>> packets_before_; // by payload of a packet: the same in packets
+
+  double packets(const SwitchModel& model, const Below& below) const;
+  Loads in_parts(const SwitchModel& model, const Below& below, std::int64_t messages) const;
+
+public:
+  /** Both must outlive it. */
+  Traffic(const ReductionTree& tree, const TreeCall& call);
+
+  /** What @p messages messages for and from the members @p below are, in the packets of @p model. */
+  Loads loads(const SwitchModel& model, const Below& below, std::int64_t messages) const;
+};
+
+} // namespace weft

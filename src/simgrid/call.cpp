@@ -1,0 +1,127 @@
+#include "simgrid/call.hpp"
+
+#include "simgrid/offload.hpp"
+#include "simgrid/private_abi.hpp"
+#include "simgrid/request.hpp"
+
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <vector>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** By actor id. */
+std::vector<bool>& inside()
+{
+  static std::vector<bool> flags;
+  return flags;
+}
+
+} // namespace
+
+std::int64_t size_of(int count, MPI_Datatype datatype)
+{
+  int size = 0;
+  if (datatype != MPI_DATATYPE_NULL)
+    PMPI_Type_size(datatype, &size);
+  return static_cast<std::int64_t>(count) * size;
+}
+
+bool is_nonblocking(std::string_view collective)
+{
+  return collective.starts_with('i');
+}
+
+const char* offered_as(const char* collective)
+{
+  return is_nonblocking(collective) ? collective + 1 : collective;
+}
+
+bool is_own_call(MPI_Comm comm)
+{
+  const auto pid = static_cast<std::size_t>(sg::this_actor::get_pid());
+  return comm->id() != MPI_UNDEFINED && not(pid < inside().size() && inside()[pid]);
+}
+
+InsideCollective::InsideCollective() : pid_(sg::this_actor::get_pid())
+{
+  const auto at = static_cast<std::size_t>(pid_);
+  if (at >= inside().size())
+    inside().resize(at + 1);
+  inside()[at] = true;
+}
+
+InsideCollective::~InsideCollective()
+{
+  inside()[static_cast<std::size_t>(pid_)] = false;
+}
+
+Call::Call(const Described& described, MPI_Comm comm)
+    : described_(described), size_(comm->size()), start_(sg::Engine::get_clock()), rank(comm->rank())
+{
+  if (size_ == 1)
+    path_.reason = Simulation::get().granularity == Granularity::off ? Fallback::policy : Fallback::one_rank;
+  else
+    enter(comm);
+}
+
+void Call::enter(MPI_Comm comm)
+{
+  Simulation& simulation = Simulation::get();
+  communicator_          = simulation.communicator(comm, rank);
+  pending_               = communicator_->enter(rank, described_.signature);
+  if (pending_->entered == 1) {
+    simulation.check_members(*communicator_);
+    pending_->path = simulation.decide(*communicator_, described_);
+    if (pending_->path.granularity != Granularity::off)
+      pending_->offloaded = OffloadedCall::create(communicator_, pending_->path.granularity, described_);
+  } else if (std::optional<std::string> difference = pending_->differs(described_.signature)) {
+    difference->replace(difference->find("RANK"), 4, std::to_string(rank));
+    simulation.mismatch(*communicator_, "collective number " + std::to_string(communicator_->calls_made(rank)) +
+                                            " is not the same call at all ranks: " + *difference);
+  }
+  path_ = pending_->path;
+}
+
+void Call::offload(const RankBuffers& buffers, MPI_Op operation)
+{
+  const sg::SemaphorePtr gate = sg::Semaphore::create(0);
+  OffloadedCall& offloaded    = *pending_->offloaded;
+  offloaded.join(rank, buffers, operation, not memory_is_shared(), [gate] { gate->release(); });
+  offloaded.speak(rank);
+  gate->acquire();
+  if (not memory_is_shared())
+    offloaded.deliver(rank);
+}
+
+MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, MPI_Op operation)
+{
+  const auto signal         = std::make_shared<RequestSignal>();
+  const MPI_Request request = signal->make_request();
+  const auto offloaded      = call->pending_->offloaded;
+  offloaded->join(call->rank, buffers, operation, true, [call, signal] {
+    call->end();
+    signal->fire();
+  });
+  OffloadedCall::speak_in_background(offloaded, call->rank);
+  return request;
+}
+
+void Call::end()
+{
+  if (std::exchange(ended_, true))
+    return;
+  const CallSignature& signature = described_.signature;
+  Simulation& simulation         = Simulation::get();
+  simulation.record.count(signature.collective, size_, signature.datatype, signature.operation, path_,
+                          static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
+  if (pending_) {
+    communicator_->leave(rank, *pending_);
+    simulation.release_if_done(*communicator_);
+  }
+}
+
+} // namespace weft

@@ -1,0 +1,77 @@
+/* One rank's stay in one collective call. */
+#pragma once
+
+#include "simgrid/exchange.hpp"
+#include "simgrid/simulation.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace weft {
+
+/** What a collective says of one rank's call. */
+struct Described {
+  CallSignature signature;
+  std::int64_t bytes = 0; ///< that this rank gives, or gets where it only gets; for the record
+  /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
+   *  libraries return from it at once. */
+  bool empty                       = false;
+  std::optional<Movement> movement = {}; ///< what a switch would do; nothing where none can
+  std::int64_t message             = 0;  ///< bytes of the whole vector
+};
+
+std::int64_t size_of(int count, MPI_Datatype datatype);
+
+/** "iallreduce" does not block. */
+bool is_nonblocking(std::string_view collective);
+/** A collective as switches offer it: "allreduce" for "iallreduce". */
+const char* offered_as(const char* collective);
+
+/** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
+bool is_own_call(MPI_Comm comm);
+
+/** While it lives, the rank's calls are not its program's own: SMPI's algorithms call further collectives. */
+class InsideCollective {
+  aid_t pid_;
+
+public:
+  InsideCollective();
+  InsideCollective(const InsideCollective&)            = delete;
+  InsideCollective& operator=(const InsideCollective&) = delete;
+  ~InsideCollective();
+};
+
+/** Entered when made; counted when it ends. */
+class Call {
+  Described described_;
+  int size_;
+  double start_;
+  std::shared_ptr<Communicator> communicator_; // none where the rank is alone
+  std::shared_ptr<PendingCall> pending_;
+  CallPath path_;
+  bool ended_ = false;
+
+  void enter(MPI_Comm comm);
+
+public:
+  int rank;
+
+  Call(const Described& described, MPI_Comm comm);
+  Call(const Call&)            = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() { end(); }
+
+  bool offloaded() const { return path_.granularity != Granularity::off; }
+  bool empty() const { return described_.empty; }
+
+  /** Carry out an offloaded call and wait for its end. */
+  void offload(const RankBuffers& buffers, MPI_Op operation);
+  /** Start an offloaded call; @p call is kept until its end. */
+  static MPI_Request offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers,
+                                         MPI_Op operation);
+  void end();
+};
+
+} // namespace weft

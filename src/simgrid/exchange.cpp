@@ -1,0 +1,261 @@
+#include "simgrid/exchange.hpp"
+
+#include "simgrid/mpi_names.hpp"
+#include "simgrid/private_abi.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+using simgrid::smpi::Datatype;
+
+namespace weft {
+namespace {
+
+struct Span {
+  MPI_Aint low    = 0; // of an element's first byte, from its address
+  MPI_Aint high   = 0;
+  MPI_Aint extent = 0;
+};
+
+Span span_of(MPI_Datatype type)
+{
+  Span span;
+  MPI_Aint low  = 0;
+  MPI_Aint size = 0;
+  PMPI_Type_get_extent(type, &span.low, &span.extent);
+  PMPI_Type_get_true_extent(type, &low, &size);
+  span.high = std::max(span.low + span.extent, low + size);
+  span.low  = std::min(span.low, low);
+  return span;
+}
+
+std::size_t size_of(MPI_Datatype type)
+{
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<std::size_t>(size);
+}
+
+/** Copy elements and nothing between them. */
+void copy_elements(const void* from, void* to, int count, MPI_Datatype type)
+{
+  if (count == 0)
+    return;
+  if (is_predefined(type))
+    std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(span_of(type).extent));
+  else
+    Datatype::copy(from, count, type, to, count, type);
+}
+
+void pack(const void* from, int count, MPI_Datatype type, std::byte* to)
+{
+  Datatype::copy(from, count, type, to, static_cast<int>(static_cast<std::size_t>(count) * size_of(type)), MPI_BYTE);
+}
+
+void unpack(const std::byte* from, void* to, int count, MPI_Datatype type)
+{
+  Datatype::copy(from, static_cast<int>(static_cast<std::size_t>(count) * size_of(type)), MPI_BYTE, to, count, type);
+}
+
+/** Room for elements of a type, whatever its bounds. */
+class Elements {
+  std::vector<std::byte> storage_;
+  MPI_Aint offset_ = 0;
+
+public:
+  Elements() = default;
+  Elements(int count, MPI_Datatype type)
+  {
+    const Span span = span_of(type);
+    offset_         = -span.low;
+    storage_.resize(static_cast<std::size_t>(span.high - span.low + span.extent * std::max(0, count - 1)));
+  }
+  Elements(const void* from, int count, MPI_Datatype type) : Elements(count, type)
+  {
+    copy_elements(from, data(), count, type);
+  }
+  std::byte* data() { return storage_.data() + offset_; }
+  const std::byte* data() const { return storage_.data() + offset_; }
+};
+
+/** A rank's buffers, kept until its result is delivered. */
+class KeptBuffers {
+  std::vector<int> counts_;
+  std::vector<int> displacements_;
+  bool referenced_ = false;
+
+public:
+  RankBuffers buffers;
+
+  KeptBuffers() = default;
+  KeptBuffers(const RankBuffers& given, int ranks, bool keep) : buffers(given)
+  {
+    if (not keep)
+      return;
+    // SMPI's arrays may be its own, and a program may free a type that is still in use (MPI 4.1, section 5.1.9).
+    const auto copy = [ranks](const int*& numbers, std::vector<int>& into) {
+      if (not numbers)
+        return;
+      into.assign(numbers, numbers + ranks);
+      numbers = into.data();
+    };
+    copy(buffers.counts, counts_);
+    copy(buffers.displacements, displacements_);
+    referenced_ = buffers.receive_type != MPI_DATATYPE_NULL && not is_predefined(buffers.receive_type);
+    if (referenced_)
+      buffers.receive_type->ref();
+  }
+  void release()
+  {
+    if (std::exchange(referenced_, false))
+      Datatype::unref(buffers.receive_type);
+  }
+};
+
+/** Nothing moves. */
+class NoData : public Exchange {
+  void give(int, const RankBuffers&, bool) override {}
+  void combine(MPI_Op) override {}
+  void deliver(int) override {}
+};
+
+/** Allreduce, Reduce, Reduce_scatter. */
+class Reduction : public Exchange {
+  ExchangeShape shape_;
+  std::vector<KeptBuffers> ranks_;
+  std::vector<Elements> copies_;
+  int count_       = 0;
+  MPI_Aint extent_ = 0;
+  Elements result_;
+
+  const void* contribution(std::size_t rank) const
+  {
+    return copies_.empty() ? ranks_[rank].buffers.send : copies_[rank].data();
+  }
+
+public:
+  explicit Reduction(const ExchangeShape& shape) : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)) {}
+
+  void give(int rank, const RankBuffers& buffers, bool keep) override
+  {
+    const auto at = static_cast<std::size_t>(rank);
+    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
+    if (keep) {
+      copies_.resize(ranks_.size());
+      copies_[at] = Elements(buffers.send, buffers.send_count, buffers.send_type);
+    }
+    // Those of the last to give, at whose place the result is worked out: others may have freed their types.
+    last_ = at;
+  }
+
+  void combine(MPI_Op operation) override
+  {
+    const RankBuffers& buffers = ranks_[last_].buffers;
+    count_                     = buffers.send_count;
+    extent_                    = span_of(buffers.send_type).extent;
+    if (operation == MPI_OP_NULL || count_ == 0) // a replayed trace has neither operations nor data
+      return;
+    // MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)).
+    result_ = Elements(contribution(ranks_.size() - 1), count_, buffers.send_type);
+    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
+      operation->apply(contribution(rank), result_.data(), &count_, buffers.send_type);
+    worked_out_ = true;
+    copies_.clear();
+  }
+
+  void deliver(int rank) override
+  {
+    KeptBuffers& kept          = ranks_[static_cast<std::size_t>(rank)];
+    const RankBuffers& buffers = kept.buffers;
+    if (worked_out_) {
+      if (shape_.movement == Movement::reduce_scatter) {
+        const std::int64_t before = std::accumulate(buffers.counts, buffers.counts + rank, std::int64_t{0});
+        copy_elements(result_.data() + before * extent_, buffers.receive, buffers.counts[rank], buffers.receive_type);
+      } else if (shape_.movement == Movement::allreduce || rank == shape_.root)
+        copy_elements(result_.data(), buffers.receive, count_, buffers.receive_type);
+    }
+    kept.release();
+  }
+
+private:
+  std::size_t last_ = 0;
+  bool worked_out_  = false;
+};
+
+/** Bcast and Allgather: the parts, packed, one after the other. */
+class Gathering : public Exchange {
+  ExchangeShape shape_;
+  std::vector<KeptBuffers> ranks_;
+  std::vector<std::size_t> begins_; // of each rank's part in packed_, and the end
+  std::vector<std::byte> packed_;
+
+public:
+  explicit Gathering(const ExchangeShape& shape)
+      : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), begins_(ranks_.size() + 1)
+  {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      begins_[rank + 1] = begins_[rank] + static_cast<std::size_t>(shape.parts[rank]);
+    packed_.resize(begins_.back());
+  }
+
+  void give(int rank, const RankBuffers& buffers, bool keep) override
+  {
+    const auto at = static_cast<std::size_t>(rank);
+    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
+    if (begins_[at] != begins_[at + 1])
+      pack(buffers.send, buffers.send_count, buffers.send_type, packed_.data() + begins_[at]);
+  }
+
+  void combine(MPI_Op) override {}
+
+  void deliver(int rank) override
+  {
+    KeptBuffers& kept = ranks_[static_cast<std::size_t>(rank)];
+    if (shape_.movement == Movement::allgather)
+      deliver_parts(kept.buffers);
+    else if (rank != shape_.root)
+      unpack(packed_.data(), kept.buffers.receive, kept.buffers.receive_count, kept.buffers.receive_type);
+    kept.release();
+  }
+
+private:
+  void deliver_parts(const RankBuffers& buffers) const
+  {
+    if (is_predefined(buffers.receive_type) && not buffers.displacements) {
+      std::memcpy(buffers.receive, packed_.data(), packed_.size());
+      return;
+    }
+    const MPI_Aint extent = span_of(buffers.receive_type).extent;
+    std::int64_t next     = 0;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const int count           = buffers.counts ? buffers.counts[rank] : buffers.receive_count;
+      const std::int64_t offset = buffers.displacements ? buffers.displacements[rank] : next;
+      if (count > 0)
+        unpack(packed_.data() + begins_[rank], static_cast<std::byte*>(buffers.receive) + offset * extent, count,
+               buffers.receive_type);
+      next = offset + count;
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Exchange> Exchange::create(const ExchangeShape& shape)
+{
+  switch (shape.movement) {
+    case Movement::barrier:
+      break;
+    case Movement::allreduce:
+    case Movement::reduce:
+    case Movement::reduce_scatter:
+      return std::make_unique<Reduction>(shape);
+    case Movement::bcast:
+    case Movement::allgather:
+      return std::make_unique<Gathering>(shape);
+  }
+  return std::make_unique<NoData>();
+}
+
+} // namespace weft

@@ -1,0 +1,53 @@
+/* The data of one offloaded call: what every rank gives and what every rank gets. It does not depend on how the call is
+ * timed. Results are there as soon as all have given: until its call ends, no rank may look at its buffers. */
+#pragma once
+
+#include "collective/traffic.hpp"
+
+#include <smpi/smpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+/** One rank's buffers, as SMPI hands them to an algorithm: MPI_IN_PLACE is resolved. What a collective does not have
+ *  stays empty. */
+struct RankBuffers {
+  const void* send          = nullptr;
+  int send_count            = 0;
+  MPI_Datatype send_type    = MPI_DATATYPE_NULL;
+  void* receive             = nullptr;
+  int receive_count         = 0; ///< of one part
+  MPI_Datatype receive_type = MPI_DATATYPE_NULL;
+  const int* counts         = nullptr; ///< of each rank's part, where they differ
+  const int* displacements  = nullptr; ///< of each rank's part; one after the other where there are none
+};
+
+/** What every call of a collective says of its data. */
+struct ExchangeShape {
+  Movement movement = Movement::barrier;
+  int ranks         = 0;
+  int root          = -1;
+  std::vector<double> parts; ///< bytes of each rank's part; of Allgather and Reduce_scatter
+  /// Floats are added up as integers, in blocks of so many: SwitchML's conversion (smart_switch/fixed_point.hpp); 0:
+  /// not.
+  std::size_t fixed_point_block = 0;
+};
+
+class Exchange {
+public:
+  virtual ~Exchange() = default;
+
+  /** Rank @p rank gives its data. Where @p keep, its buffers but that for the result may change from now on. */
+  virtual void give(int rank, const RankBuffers& buffers, bool keep) = 0;
+  /** All have given: work out the result. */
+  virtual void combine(MPI_Op operation) = 0;
+  /** Put rank @p rank's result into its buffer. */
+  virtual void deliver(int rank) = 0;
+
+  static std::unique_ptr<Exchange> create(const ExchangeShape& shape);
+};
+
+} // namespace weft

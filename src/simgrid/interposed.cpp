@@ -1,0 +1,278 @@
+#include "simgrid/interposed.hpp"
+
+#include "simgrid/call.hpp"
+#include "simgrid/descriptions.hpp"
+#include "simgrid/private_abi.hpp"
+
+#include <dlfcn.h>
+#include <memory>
+#include <stdexcept>
+
+#define WEFT_INTERPOSED __attribute__((visibility("default")))
+
+namespace weft {
+namespace {
+
+/** SMPI's own function of the same name as @p ours. */
+template <class Function> Function original(Function ours)
+{
+  Dl_info info;
+  void* theirs = nullptr;
+  if (dladdr(reinterpret_cast<void*>(ours), &info) != 0 && info.dli_sname)
+    theirs = dlsym(RTLD_NEXT, info.dli_sname);
+  if (not theirs)
+    throw std::logic_error("SimGrid has no function of a name that weft replaces; use SimGrid 4.1");
+  return reinterpret_cast<Function>(theirs);
+}
+
+/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a Described, @p buffers a RankBuffers,
+ *  only where they are needed; @p arguments are the call's up to the communicator. */
+template <class Function, class Describe, class Buffers, class... Arguments>
+int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
+          Buffers&& buffers, Arguments... arguments)
+{
+  if (not is_own_call(comm))
+    return theirs(arguments..., comm, request, external);
+  const auto call = std::make_shared<Call>(describe(), comm);
+  if (call->offloaded()) {
+    *request = Call::offload_nonblocking(call, buffers(), operation);
+    return MPI_SUCCESS;
+  }
+  const InsideCollective inside;
+  return theirs(arguments..., comm, request, external);
+}
+
+/** The same where no switch does it. */
+template <class Function, class Describe, class... Arguments>
+int start_on_host(Function theirs, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
+                  Arguments... arguments)
+{
+  return start(theirs, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, arguments...);
+}
+
+/** Carry out a blocking call that no switch does. */
+template <class Function, class Describe, class... Arguments>
+int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Arguments... arguments)
+{
+  if (not is_own_call(comm))
+    return theirs(arguments..., comm);
+  const Call call(describe(), comm);
+  const InsideCollective inside;
+  return theirs(arguments..., comm);
+}
+
+} // namespace
+} // namespace weft
+
+// SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones shifts a tag.
+namespace simgrid::smpi::colls {
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+WEFT_INTERPOSED int ibarrier(MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ibarrier);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_barrier("ibarrier"); },
+      [&] { return RankBuffers(); });
+}
+
+WEFT_INTERPOSED int ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request,
+                           int external)
+{
+  static const auto THEIRS = original(&ibcast);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_bcast("ibcast", count, type, root); },
+      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; }, buffer, count, type, root);
+}
+
+WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                            MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ireduce);
+  return start(
+      THEIRS, request, external, comm, op, [&] { return describe_reduce("ireduce", count, type, op, root); },
+      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op, root);
+}
+
+WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iallreduce);
+  return start(
+      THEIRS, request, external, comm, op, [&] { return describe_allreduce("iallreduce", count, type, op); },
+      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
+                                    MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ireduce_scatter);
+  return start(
+      THEIRS, request, external, comm, op,
+      [&] { return describe_reduce_scatter("ireduce_scatter", counts, type, op, comm); },
+      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); }, send, receive, counts, type, op);
+}
+
+WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                               MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iallgather);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_allgather("iallgather", count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; }, send, send_count, send_type,
+      receive, count, type);
+}
+
+WEFT_INTERPOSED int iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                                const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
+                                MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iallgatherv);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_allgatherv("iallgatherv", counts, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; }, send,
+      send_count, send_type, receive, counts, displacements, type);
+}
+
+WEFT_INTERPOSED int igather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                            MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&igather);
+  return start_on_host(
+      THEIRS, request, external, comm,
+      [&] { return describe_gather("igather", send_count, send_type, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int iscatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                             MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iscatter);
+  return start_on_host(
+      THEIRS, request, external, comm,
+      [&] { return describe_gather("iscatter", count, type, send_count, send_type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int igatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+                             const int* displacements, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request,
+                             int external)
+{
+  static const auto THEIRS = original(&igatherv);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_gatherv("igatherv", send_count, send_type, root); }, send,
+      send_count, send_type, receive, counts, displacements, type, root);
+}
+
+WEFT_INTERPOSED int iscatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
+                              void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                              MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iscatterv);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_gatherv("iscatterv", count, type, root); }, send, counts,
+      displacements, send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                              MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ialltoall);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_alltoall("ialltoall", count, type, comm); }, send,
+      send_count, send_type, receive, count, type);
+}
+
+WEFT_INTERPOSED int ialltoallv(const void* send, const int* send_counts, const int* send_displacements,
+                               MPI_Datatype send_type, void* receive, const int* counts, const int* displacements,
+                               MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ialltoallv);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_alltoallv("ialltoallv", counts, type, comm); }, send,
+      send_counts, send_displacements, send_type, receive, counts, displacements, type);
+}
+
+WEFT_INTERPOSED int ialltoallw(const void* send, const int* send_counts, const int* send_displacements,
+                               const MPI_Datatype* send_types, void* receive, const int* counts,
+                               const int* displacements, const MPI_Datatype* types, MPI_Comm comm, MPI_Request* request,
+                               int external)
+{
+  static const auto THEIRS = original(&ialltoallw);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_alltoallw("ialltoallw", counts, types, comm); }, send,
+      send_counts, send_displacements, send_types, receive, counts, displacements, types);
+}
+
+WEFT_INTERPOSED int iscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                          MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iscan);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_scan("iscan", count, type, op); }, send, receive, count,
+      type, op);
+}
+
+WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                            MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iexscan);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_scan("iexscan", count, type, op); }, send, receive, count,
+      type, op);
+}
+
+// Blocking ones of which SMPI has one algorithm only.
+
+WEFT_INTERPOSED int gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+                            const int* displacements, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&gatherv);
+  return on_host(
+      THEIRS, comm, [&] { return describe_gatherv("gatherv", send_count, send_type, root); }, send, send_count,
+      send_type, receive, counts, displacements, type, root);
+}
+
+WEFT_INTERPOSED int scatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
+                             void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&scatterv);
+  return on_host(
+      THEIRS, comm, [&] { return describe_gatherv("scatterv", count, type, root); }, send, counts, displacements,
+      send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&scan);
+  return on_host(THEIRS, comm, [&] { return describe_scan("scan", count, type, op); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&exscan);
+  return on_host(
+      THEIRS, comm, [&] { return describe_scan("exscan", count, type, op); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int alltoallw(const void* send, const int* send_counts, const int* send_displacements,
+                              const MPI_Datatype* send_types, void* receive, const int* counts,
+                              const int* displacements, const MPI_Datatype* types, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&alltoallw);
+  return on_host(
+      THEIRS, comm, [&] { return describe_alltoallw("alltoallw", counts, types, comm); }, send, send_counts,
+      send_displacements, send_types, receive, counts, displacements, types);
+}
+
+} // namespace simgrid::smpi::colls
+
+namespace weft {
+
+IbcastFunction original_ibcast()
+{
+  return original(&simgrid::smpi::colls::ibcast);
+}
+
+} // namespace weft

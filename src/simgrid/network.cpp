@@ -1,0 +1,19 @@
+#include "simgrid/network.hpp"
+
+#include <utility>
+
+namespace weft {
+
+void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, std::function<void()> done)
+{
+  StreamRequest request{{}, base_latency, sharing, flow.wire, flow.rate_limit};
+  request.links.reserve(flow.links.size());
+  for (const FlowLink& link : flow.links) {
+    for (std::int64_t message = 0; message < link.messages; ++message)
+      append_links(link.link, request.links);
+    count_bytes(link.link, link.wire);
+  }
+  streams().start(request, std::move(done));
+}
+
+} // namespace weft

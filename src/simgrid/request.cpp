@@ -1,0 +1,69 @@
+#include "simgrid/request.hpp"
+
+#include "simgrid/interposed.hpp"
+#include "simgrid/private_abi.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sg = simgrid::s4u;
+using simgrid::smpi::RequestLayout;
+
+namespace weft {
+namespace {
+
+/** Queues by name live as long as the engine: they are used again. */
+std::vector<sg::MessageQueue*>& idle_queues()
+{
+  static std::vector<sg::MessageQueue*> queues;
+  return queues;
+}
+
+sg::MessageQueue* borrow_queue()
+{
+  static int made = 0;
+  if (idle_queues().empty())
+    return sg::MessageQueue::by_name("weft.request-" + std::to_string(made++));
+  sg::MessageQueue* queue = idle_queues().back();
+  idle_queues().pop_back();
+  return queue;
+}
+
+/** A request without anything to wait for yet: SMPI's own Ibcast of nothing to nobody. */
+RequestLayout& empty_request(MPI_Request& request)
+{
+  original_ibcast()(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
+  auto& layout     = *reinterpret_cast<RequestLayout*>(request);
+  const bool known = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
+                     layout.comm == MPI_COMM_SELF && not layout.action &&
+                     layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS;
+  if (not known)
+    throw std::logic_error("this SimGrid's MPI requests are not laid out as weft knows them; use SimGrid 4.1");
+  return layout;
+}
+
+} // namespace
+
+// A message between queues is what takes no time in SimGrid and can be waited for, tested, and waited for among others.
+RequestSignal::RequestSignal() : queue_(borrow_queue()), message_(queue_->get_async()) {}
+
+RequestSignal::~RequestSignal()
+{
+  idle_queues().push_back(queue_);
+}
+
+MPI_Request RequestSignal::make_request() const
+{
+  MPI_Request request           = MPI_REQUEST_NULL;
+  empty_request(request).action = message_->get_impl();
+  return request;
+}
+
+void RequestSignal::fire()
+{
+  static int nothing = 0;
+  queue_->put_init(&nothing)->detach()->start();
+}
+
+} // namespace weft
