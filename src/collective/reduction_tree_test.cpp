@@ -86,9 +86,9 @@ TEST(StarTree, NeedsASmartSwitch)
 TEST(StarTree, IsAsLongAsItsLongestWay)
 {
   const Fabric fabric = fabric_of(FABRIC + "[[links]]\nmatch = 'host-2'\nlatency = '7us'\n");
-  EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 2}).tree->up.value(), 10e-6);
-  EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 2}).tree->down.value(), 7e-6);
-  EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 3}).tree->up.value(), 4e-6);
+  EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 2}).tree->longest.up_combined.value(), 10e-6);
+  EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 2}).tree->longest.down_forwarded.value(), 7e-6);
+  EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 3}).tree->longest.up_combined.value(), 4e-6);
 }
 
 TEST(StarTree, RoundTripsBeyondTheShortestAreCounted)
