@@ -97,8 +97,9 @@ class CollectivePart(_Entry):
     algorithm: str
     calls: int
     bytes: int
-    total_time_s: float
-    max_time_s: float
+    total_time_s: float | None
+    """None for SMPI's own non-blocking calls: only the program sees when they complete."""
+    max_time_s: float | None
 
     @property
     def offloaded(self) -> bool:
@@ -106,8 +107,10 @@ class CollectivePart(_Entry):
         return self.path != "fallback"
 
     @property
-    def mean_time_s(self) -> float:
+    def mean_time_s(self) -> float | None:
         """Time of one rank in one call."""
+        if self.total_time_s is None:
+            return None
         return self.total_time_s / max(1, self.calls * self.communicator_size)
 
 

@@ -20,6 +20,7 @@ _REASONS = {
     "one rank": "the communicator has one rank",
     "zero count": "there are no data",
     "no free channel": "the switch has no free channel",
+    "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
     "communicator not on the tree": "its hosts reach no common smart switch",
     "tree gains nothing": "some link would carry every rank's contribution all the same",
 }
@@ -61,7 +62,7 @@ def print_run(record: Record, on: Console) -> None:
 
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
     """Make the table; a narrow terminal gets it without its least important columns."""
-    ordered = sorted(rows, key=lambda row: -row.total_time_s)
+    ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
     cells = [_cells(row) for row in ordered]
     for name in _DISPENSABLE:
         if _width(_table_of(cells), on) <= on.width:
@@ -93,9 +94,13 @@ def _cells(row: CollectivePart) -> dict[str, str]:
         "why": "offloaded" if row.offloaded else row.reason,
         "calls": str(row.calls),
         "bytes": format_size(row.bytes),
-        "mean us": f"{row.mean_time_s * 1e6:.3f}",
-        "max us": f"{row.max_time_s * 1e6:.3f}",
+        "mean us": _microseconds(row.mean_time_s),
+        "max us": _microseconds(row.max_time_s),
     }
+
+
+def _microseconds(time_s: float | None) -> str:
+    return "" if time_s is None else f"{time_s * 1e6:.3f}"
 
 
 def _reasons(record: Record) -> list[str]:

@@ -67,7 +67,7 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchM
 }
 
 /** One flow for the links whose messages are of one size. */
-std::vector<StreamFlow> make_flows(std::vector<FlowLink> links, Seconds duration)
+std::vector<StreamFlow> make_flows(const std::vector<FlowLink>& links, Seconds duration)
 {
   const auto each = [](const FlowLink& link) { return link.wire.value() / static_cast<double>(link.messages); };
   std::map<double, std::vector<FlowLink>> by_size;
@@ -104,12 +104,12 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
   StreamPlan plan{base_latency(fabric, tree, call), Seconds(), {}};
   plan.switches.reserve(tree.switches.size());
   for (const TreeSwitch& node : tree.switches) {
-    SwitchPlan& its             = plan.switches.emplace_back();
-    const SwitchModel& model    = fabric.switch_model(node.index);
-    std::vector<FlowLink> links = busy_links(traffic, model, node, its);
-    const Seconds duration      = streaming(fabric, tree, model, call, links, host_rate);
-    plan.streaming              = std::max(plan.streaming, duration);
-    its.flows                   = make_flows(std::move(links), duration);
+    SwitchPlan& its                   = plan.switches.emplace_back();
+    const SwitchModel& model          = fabric.switch_model(node.index);
+    const std::vector<FlowLink> links = busy_links(traffic, model, node, its);
+    const Seconds duration            = streaming(fabric, tree, model, call, links, host_rate);
+    plan.streaming                    = std::max(plan.streaming, duration);
+    its.flows                         = make_flows(links, duration);
   }
   return plan;
 }

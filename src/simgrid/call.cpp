@@ -30,16 +30,6 @@ std::int64_t size_of(int count, MPI_Datatype datatype)
   return static_cast<std::int64_t>(count) * size;
 }
 
-bool is_nonblocking(std::string_view collective)
-{
-  return collective.starts_with('i');
-}
-
-const char* offered_as(const char* collective)
-{
-  return is_nonblocking(collective) ? collective + 1 : collective;
-}
-
 bool is_own_call(MPI_Comm comm)
 {
   const auto pid = static_cast<std::size_t>(sg::this_actor::get_pid());

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 namespace weft {
 
@@ -23,11 +22,6 @@ struct Described {
 };
 
 std::int64_t size_of(int count, MPI_Datatype datatype);
-
-/** "iallreduce" does not block. */
-bool is_nonblocking(std::string_view collective);
-/** A collective as switches offer it: "allreduce" for "iallreduce". */
-const char* offered_as(const char* collective);
 
 /** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
 bool is_own_call(MPI_Comm comm);

@@ -7,6 +7,16 @@
 
 namespace weft {
 
+bool is_nonblocking(std::string_view collective)
+{
+  return collective.starts_with('i');
+}
+
+const char* offered_as(const char* collective)
+{
+  return is_nonblocking(collective) ? collective + 1 : collective;
+}
+
 std::optional<std::string> PendingCall::differs(const CallSignature& other) const
 {
   const auto calls = [&] {

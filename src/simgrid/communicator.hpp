@@ -17,9 +17,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft {
+
+/** "iallreduce" does not block. */
+bool is_nonblocking(std::string_view collective);
+/** A collective as switches offer it: "allreduce" for "iallreduce". */
+const char* offered_as(const char* collective);
 
 /** What must be equal at all ranks of a call. Fields that a collective does not have stay at their defaults. */
 struct CallSignature {

@@ -132,8 +132,8 @@ private:
   /** All requests of the next call. Those of later ones may come between them. */
   std::vector<Request*> collect()
   {
-    const auto all                  = static_cast<std::size_t>(node_.contributions);
-    std::vector<Request*>& requests = waiting_[served_];
+    const auto all                        = static_cast<std::size_t>(node_.contributions);
+    const std::vector<Request*>& requests = waiting_[served_];
     while (requests.size() < all) {
       std::vector<Request*> received(all - requests.size());
       std::vector<sg::CommPtr> receives;
@@ -206,7 +206,7 @@ void MessageCall::speak(int rank)
   request.reply_mailbox = mailbox_name(*communicator_, "reply" + std::to_string(member));
   request.call          = this;
   // Now: where several calls are in flight, replies come in the order of the calls.
-  Reply* received         = nullptr;
+  Reply* received          = nullptr;
   const sg::CommPtr answer = sg::Mailbox::by_name(request.reply_mailbox)->get_async<Reply>(&received);
   members_ready_[at]->acquire();
 

@@ -73,7 +73,7 @@ void Record::add_event(const SwitchEvent& event)
     events_.push_back(event);
 }
 
-std::string Record::to_json(const Run& run) const
+nlohmann::ordered_json Record::calls_to_json(const Run& run) const
 {
   // Keys hold addresses, which differ from run to run: order by what they stand for.
   std::map<std::tuple<std::string, int, std::string, std::string, std::string, std::string>, CallStatistics> rows;
@@ -87,26 +87,32 @@ std::string Record::to_json(const Run& run) const
     into.total_time += row.total_time;
     into.max_time = std::max(into.max_time, row.max_time);
   }
-  // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
-  const auto algorithm = [&run](const std::string& collective) {
-    const auto found = run.algorithms.find(collective);
-    return found == run.algorithms.end() ? "only" : found->second;
-  };
   Json calls = Json::array();
   for (const auto& [key, row] : rows) {
     const auto& [collective, size, datatype, operation, path, reason] = key;
+    const bool fallback                                               = path == "fallback";
+    // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
+    const auto algorithm = run.algorithms.find(collective);
+    const Json name      = not fallback ? "" : algorithm == run.algorithms.end() ? "only" : algorithm->second;
+    // Only the program sees when SMPI's own requests complete.
+    const bool timed = not(fallback && is_nonblocking(collective));
     calls.push_back({{"collective", collective},
                      {"communicator_size", size},
                      {"datatype", datatype},
                      {"op", operation},
                      {"path", path},
                      {"reason", reason},
-                     {"algorithm", path == "fallback" ? algorithm(collective) : ""},
+                     {"algorithm", name},
                      {"calls", (row.rank_calls + size - 1) / size},
                      {"bytes", row.bytes / size},
-                     {"total_time_s", row.total_time},
-                     {"max_time_s", row.max_time}});
+                     {"total_time_s", timed ? Json(row.total_time) : Json()},
+                     {"max_time_s", timed ? Json(row.max_time) : Json()}});
   }
+  return calls;
+}
+
+std::string Record::to_json(const Run& run) const
+{
   Json record{{"schema", "weft-run/1"},
               {"weft", WEFT_VERSION},
               {"simgrid", simgrid_version()},
@@ -122,7 +128,7 @@ std::string Record::to_json(const Run& run) const
               {"offload", std::string(to_text(run.granularity))},
               {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
               {"simulated_time_s", run.simulated_time},
-              {"collectives", calls},
+              {"collectives", calls_to_json(run)},
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
   if (keep_events) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -81,6 +82,9 @@ public:
   };
   /** The record as JSON text. Deterministic. */
   std::string to_json(const Run& run) const;
+
+private:
+  nlohmann::ordered_json calls_to_json(const Run& run) const;
 };
 
 } // namespace weft

@@ -64,8 +64,8 @@ void RequestSignal::fire()
 {
   static int nothing = 0;
   // SimGrid's kernel is an actor that others count references to, but whose owner does not: it must not come to zero.
-  if (sg::this_actor::is_maestro())
-    [[maybe_unused]] static const auto* const KERNEL = new sg::ActorPtr(sg::Actor::self());
+  if (sg::this_actor::is_maestro()) [[maybe_unused]]
+    static const auto* const KERNEL = new sg::ActorPtr(sg::Actor::self());
   queue_->put_init(&nothing)->detach()->start();
 }
 

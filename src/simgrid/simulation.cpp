@@ -198,7 +198,7 @@ void Simulation::release_if_done(Communicator& communicator)
     aggregation.release_channel(communicator.id);
   for (const sg::ActorPtr& server : communicator.servers)
     server->kill();
-  communicator.servers.clear(); // they hold the communicator
+  communicator.servers.clear();          // they hold the communicator
   communicators_.erase(communicator.id); // the last use of it
 }
 
