@@ -1,5 +1,6 @@
 #include "simgrid/loopback.hpp"
 
+#include <algorithm>
 #include <simgrid/simcall.hpp>
 #include <unordered_map>
 #include <utility>
@@ -28,7 +29,8 @@ void begin(sg::Host* host, Bytes bytes, std::function<void()> done)
   ended().clear();
   const sg::CommPtr transfer  = sg::Comm::sendto_init();
   in_flight()[transfer.get()] = transfer;
-  transfer->set_payload_size(static_cast<std::uint64_t>(bytes.value()));
+  // SimGrid never ends a transfer of nothing.
+  transfer->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
   transfer->on_this_completion_cb([key = transfer.get(), done = std::move(done)](const sg::Comm&) {
     ended().push_back(std::move(in_flight().extract(key).mapped()));
     done();

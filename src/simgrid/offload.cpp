@@ -69,9 +69,9 @@ OffloadedCall::OffloadedCall(const std::shared_ptr<Communicator>& communicator, 
     : parts_(parts_of(communicator->size(), described)), root_(described.signature.root),
       arrived_(communicator->member_ranks.size()), on_end_(static_cast<std::size_t>(communicator->size())),
       simulation_(Simulation::get()), communicator_(communicator), collective_(described.signature.collective),
-      call_(tree_call(*communicator, described)), host_rate_(simulation_.host_rate(*communicator, described))
+      call_(tree_call(*communicator, described)), host_work_(simulation_.host_work(*communicator, described))
 {
-  exchange_ = Exchange::create({call_.movement, communicator->size(), root_, parts_});
+  exchange_ = Exchange::create({call_.movement, communicator->size(), root_, parts_, host_work_.fixed_point_block});
 }
 
 void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep,

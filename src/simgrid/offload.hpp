@@ -40,7 +40,7 @@ protected:
   const std::shared_ptr<Communicator> communicator_;
   const char* collective_;
   const TreeCall call_;
-  const BytesPerSecond host_rate_;
+  const HostWork host_work_;
 
   /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
   virtual void member_ready(int member) = 0;

@@ -66,7 +66,7 @@ void RequestSignal::fire()
   // SimGrid's kernel is an actor that others count references to, but whose owner does not: it must not come to zero.
   if (sg::this_actor::is_maestro()) [[maybe_unused]]
     static const auto* const KERNEL = new sg::ActorPtr(sg::Actor::self());
-  queue_->put_init(&nothing)->detach()->start();
+  queue_->put_init(&nothing)->detach(); // which starts it
 }
 
 } // namespace weft

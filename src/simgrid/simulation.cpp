@@ -257,9 +257,21 @@ CallPath Simulation::decide(Communicator& communicator, const Described& describ
   return {granularity, Fallback::none};
 }
 
-BytesPerSecond Simulation::host_rate(const Communicator& /*communicator*/, const Described& /*described*/) const
+HostWork Simulation::host_work(const Communicator& communicator, const Described& described) const
 {
-  return fabric.nic().offload_copy_rate;
+  HostWork work{fabric.nic().offload_copy_rate, 0};
+  const CallSignature& signature = described.signature;
+  for (const TreeSwitch& node : communicator.tree->switches) {
+    const SwitchModel& model     = fabric.switch_model(node.index);
+    const Capability* capability = model.serving(offered_as(signature.collective), datatype_name(signature.datatype),
+                                                 operation_name(signature.operation));
+    if (not capability || capability->conversion.empty())
+      continue;
+    // One core does one after the other.
+    const double seconds_a_byte = 1 / fabric.nic().offload_copy_rate.value() + 1 / capability->conversion_rate.value();
+    return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model.payload / Bytes(sizeof(float)))};
+  }
+  return work;
 }
 
 std::string Simulation::describe_deadlock() const

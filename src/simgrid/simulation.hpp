@@ -27,6 +27,12 @@ struct Described;
 /** The name of the actors that speak for a rank while it computes (message granularity). */
 constexpr const char* SPEAKER_NAME = "weft.speaker";
 
+struct HostWork {
+  BytesPerSecond rate; ///< at which a core copies and converts
+  /// Floats become integers, in blocks of so many that share a scale (smart_switch/fixed_point.hpp); 0: they do not.
+  std::size_t fixed_point_block = 0;
+};
+
 class Simulation {
   std::unordered_map<int, std::shared_ptr<Communicator>> communicators_; // by id
   std::string record_path_;
@@ -70,8 +76,8 @@ public:
 
   /** Decide for a call; takes a channel where one is needed. */
   CallPath decide(Communicator& communicator, const Described& described);
-  /** How fast a host of @p communicator copies and converts what it gives to an offloaded call. */
-  BytesPerSecond host_rate(const Communicator& communicator, const Described& described) const;
+  /** What the hosts do with the data of an offloaded call. */
+  HostWork host_work(const Communicator& communicator, const Described& described) const;
 
   /** End the process because not all ranks of @p communicator make the same calls; @p calls says which. */
   [[noreturn]] void mismatch(const Communicator& communicator, const std::string& calls);

@@ -36,7 +36,7 @@ private:
   void start()
   {
     start_ = sg::Engine::get_clock();
-    plan_  = communicator_->plan(simulation_.fabric, call_, host_rate_);
+    plan_  = communicator_->plan(simulation_.fabric, call_, host_work_.rate);
     for (const SwitchPlan& its : plan_->switches)
       flows_ += static_cast<int>(its.flows.size());
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
