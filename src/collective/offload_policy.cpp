@@ -3,30 +3,6 @@
 #include <stdexcept>
 
 namespace weft {
-namespace {
-
-constexpr std::array GRANULARITIES{std::pair{Granularity::off, std::string_view("off")},
-                                   std::pair{Granularity::message, std::string_view("message")},
-                                   std::pair{Granularity::stream, std::string_view("stream")}};
-
-} // namespace
-
-std::optional<Granularity> parse_granularity(std::string_view text)
-{
-  for (const auto& [granularity, name] : GRANULARITIES)
-    if (name == text)
-      return granularity;
-  return std::nullopt;
-}
-
-std::string_view to_text(Granularity granularity)
-{
-  for (const auto& [value, name] : GRANULARITIES)
-    if (value == granularity)
-      return name;
-  throw std::logic_error("no such granularity");
-}
-
 std::string_view to_text(Fallback reason)
 {
   switch (reason) {
@@ -52,16 +28,16 @@ std::string_view to_text(Fallback reason)
       return "tree gains nothing";
     case Fallback::no_free_channel:
       return "no free channel";
+    case Fallback::host_faster:
+      return "host is faster";
     case Fallback::privatization:
       return "privatization";
   }
   throw std::logic_error("no such reason");
 }
 
-Fallback decide_call(Granularity granularity, const SwitchModel& model, const CollectiveCall& call, int ranks)
+Fallback decide_call(const SwitchModel& model, const CollectiveCall& call, int ranks)
 {
-  if (granularity == Granularity::off)
-    return Fallback::policy;
   if (ranks == 1)
     return Fallback::one_rank;
   switch (model.lacks(call.collective, call.datatype, call.operation)) {

@@ -6,19 +6,10 @@
 
 #include "collective/reduction_tree.hpp"
 
-#include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace weft {
-
-/** How offloaded collectives are simulated (`--offload`). */
-enum class Granularity { off, message, stream };
-
-/** Reads "off", "message" or "stream". */
-std::optional<Granularity> parse_granularity(std::string_view text);
-std::string_view to_text(Granularity granularity);
 
 /** Why a call falls back to the host's algorithm. */
 enum class Fallback {
@@ -33,6 +24,7 @@ enum class Fallback {
   not_on_tree,
   no_gain,
   no_free_channel,
+  host_faster,   ///< predicted
   privatization, ///< a rank's memory cannot be reached while others run (smpi/privatization:mmap)
 };
 /** As it stands in the record. */
@@ -46,7 +38,7 @@ struct CollectiveCall {
   Bytes message; ///< the whole vector
 };
 
-/** The reasons that need no look at the tree: policy, size, capabilities of @p model. */
-Fallback decide_call(Granularity granularity, const SwitchModel& model, const CollectiveCall& call, int ranks);
+/** The reasons that need no look at the tree: size, and what @p model cannot do. */
+Fallback decide_call(const SwitchModel& model, const CollectiveCall& call, int ranks);
 
 } // namespace weft

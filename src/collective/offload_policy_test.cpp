@@ -14,9 +14,9 @@ SwitchModel int_sums()
   return model;
 }
 
-Fallback decide(const CollectiveCall& call, int ranks = 4, Granularity granularity = Granularity::stream)
+Fallback decide(const CollectiveCall& call, int ranks = 4)
 {
-  return decide_call(granularity, int_sums(), call, ranks);
+  return decide_call(int_sums(), call, ranks);
 }
 
 const CollectiveCall SUPPORTED{"allreduce", "MPI_INT", "MPI_SUM", Bytes(4)};
@@ -24,12 +24,7 @@ const CollectiveCall SUPPORTED{"allreduce", "MPI_INT", "MPI_SUM", Bytes(4)};
 TEST(Policy, OffloadsWhatTheSwitchCanDo)
 {
   EXPECT_EQ(decide(SUPPORTED), Fallback::none);
-  EXPECT_EQ(decide(SUPPORTED, 2, Granularity::message), Fallback::none);
-}
-
-TEST(Policy, OffloadsNothingWhenOff)
-{
-  EXPECT_EQ(decide(SUPPORTED, 4, Granularity::off), Fallback::policy);
+  EXPECT_EQ(decide(SUPPORTED, 2), Fallback::none);
 }
 
 TEST(Policy, OneRankHasNothingToReduce)
@@ -47,7 +42,8 @@ TEST(Policy, SaysWhatTheSwitchLacks)
 
 TEST(Policy, ReplayedTracesHaveNoOperation)
 {
-  EXPECT_EQ(decide({"allreduce", "MPI_INT", "", Bytes(4)}), Fallback::operation);
+  EXPECT_EQ(decide({"allreduce", "MPI_INT", "", Bytes(4)}), Fallback::none);
+  EXPECT_EQ(decide({"allreduce", "MPI_FLOAT", "", Bytes(4)}), Fallback::datatype);
 }
 
 TEST(Policy, NothingToSendIsNotSent)
@@ -55,15 +51,21 @@ TEST(Policy, NothingToSendIsNotSent)
   EXPECT_EQ(decide({"allreduce", "MPI_INT", "MPI_SUM", Bytes()}), Fallback::zero_count);
 }
 
+TEST(Policy, BarriersHaveNothingToSend)
+{
+  SwitchModel model;
+  model.capabilities = {{{"barrier"}, {}, {}}};
+  EXPECT_EQ(decide_call(model, {"barrier", "", "", Bytes()}, 4), Fallback::none);
+}
+
 TEST(Policy, PlainSwitchesDoNothing)
 {
-  EXPECT_EQ(decide_call(Granularity::stream, SwitchModel(), SUPPORTED, 4), Fallback::collective);
+  EXPECT_EQ(decide_call(SwitchModel(), SUPPORTED, 4), Fallback::collective);
 }
 
 TEST(Policy, TheFirstReasonCounts)
 {
   const CollectiveCall nothing_right{"reduce", "MPI_FLOAT", "MPI_MAX", Bytes()};
-  EXPECT_EQ(decide(nothing_right, 1, Granularity::off), Fallback::policy);
   EXPECT_EQ(decide(nothing_right, 1), Fallback::one_rank);
   EXPECT_EQ(decide(nothing_right), Fallback::collective);
   EXPECT_EQ(decide({"allreduce", "MPI_FLOAT", "MPI_MAX", Bytes()}), Fallback::datatype);
@@ -84,26 +86,13 @@ TEST(Policy, EveryReasonHasItsText)
       {Fallback::not_on_tree, "communicator not on the tree"},
       {Fallback::no_gain, "tree gains nothing"},
       {Fallback::no_free_channel, "no free channel"},
+      {Fallback::host_faster, "host is faster"},
+      {Fallback::privatization, "privatization"},
   };
   for (const auto& [reason, text] : texts)
     EXPECT_EQ(to_text(reason), text);
   // The last reason of the enumeration is the last here.
-  EXPECT_EQ(static_cast<std::size_t>(Fallback::no_free_channel) + 1, texts.size());
-}
-
-TEST(GranularityText, ReadsBack)
-{
-  for (const Granularity granularity : {Granularity::off, Granularity::message, Granularity::stream})
-    EXPECT_EQ(parse_granularity(to_text(granularity)), granularity);
-  EXPECT_EQ(parse_granularity("stream"), Granularity::stream);
-  EXPECT_EQ(parse_granularity("message"), Granularity::message);
-  EXPECT_EQ(parse_granularity("off"), Granularity::off);
-}
-
-TEST(GranularityText, NothingElseIsRead)
-{
-  for (const char* wrong : {"", "Stream", "streams", "on", "stream "})
-    EXPECT_EQ(parse_granularity(wrong), std::nullopt) << wrong;
+  EXPECT_EQ(static_cast<std::size_t>(Fallback::privatization) + 1, texts.size());
 }
 
 } // namespace

@@ -53,7 +53,7 @@ Call::Call(const Described& described, MPI_Comm comm)
     : described_(described), size_(comm->size()), start_(sg::Engine::get_clock()), rank(comm->rank())
 {
   if (size_ == 1)
-    path_.reason = Simulation::get().granularity == Granularity::off ? Fallback::policy : Fallback::one_rank;
+    path_.reason = Simulation::get().mode == OffloadMode::off ? Fallback::policy : Fallback::one_rank;
   else
     enter(comm);
 }
@@ -66,7 +66,7 @@ void Call::enter(MPI_Comm comm)
   if (pending_->entered == 1) {
     simulation.check_members(*communicator_);
     pending_->path = simulation.decide(*communicator_, described_);
-    if (pending_->path.granularity != Granularity::off)
+    if (pending_->path.granularity != OffloadMode::off)
       pending_->offloaded = OffloadedCall::create(communicator_, pending_->path.granularity, described_);
   } else if (std::optional<std::string> difference = pending_->differs(described_.signature)) {
     difference->replace(difference->find("RANK"), 4, std::to_string(rank));

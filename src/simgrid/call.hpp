@@ -57,7 +57,7 @@ public:
   Call& operator=(const Call&) = delete;
   ~Call() { end(); }
 
-  bool offloaded() const { return path_.granularity != Granularity::off; }
+  bool offloaded() const { return path_.granularity != OffloadMode::off; }
   bool empty() const { return described_.empty; }
 
   /** Carry out an offloaded call and wait for its end. */

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "collective/host_cost.hpp"
 #include "collective/offload_policy.hpp"
 #include "collective/stream.hpp"
 
@@ -47,7 +48,7 @@ class OffloadedCall;
 
 /** How a call is carried out. */
 struct CallPath {
-  Granularity granularity = Granularity::off; ///< off: by the host's algorithm
+  OffloadMode granularity = OffloadMode::off; ///< off: by the host's algorithm
   Fallback reason         = Fallback::none;
 };
 
@@ -70,13 +71,15 @@ struct PendingCall {
 class Communicator {
 public:
   int id = 0;
-  std::vector<aid_t> actors;              ///< SimGrid's actor of each rank
+  std::vector<aid_t> actors; ///< SimGrid's actor of each rank
+  std::vector<VertexId> rank_hosts;
   std::vector<simgrid::s4u::Host*> hosts; ///< of each rank; none where it has ended
   /// Who contributes to the tree: each rank, or each host for all of its ranks (see NicModel::contributions).
   std::vector<int> member_of;                 ///< by rank
   std::vector<std::vector<int>> member_ranks; ///< by member; the first one speaks for it
   std::vector<int> nic_position;              ///< by member: which one it is of those that share its NIC
   std::optional<ReductionTree> tree;
+  std::optional<HostCost> host_cost;           ///< where a prediction has needed it
   Fallback obstacle = Fallback::none;          ///< why no call on it can be offloaded
   std::vector<bool> attached;                  ///< ranks that will tell when they free it
   int freed                 = 0;               ///< how many ranks have

@@ -59,9 +59,9 @@ TreeCall tree_call(const Communicator& communicator, const Described& described)
 }
 
 std::shared_ptr<OffloadedCall> OffloadedCall::create(const std::shared_ptr<Communicator>& communicator,
-                                                     Granularity granularity, const Described& described)
+                                                     OffloadMode granularity, const Described& described)
 {
-  return granularity == Granularity::stream ? make_stream_call(communicator, described)
+  return granularity == OffloadMode::stream ? make_stream_call(communicator, described)
                                             : make_message_call(communicator, described);
 }
 

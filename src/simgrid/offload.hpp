@@ -54,7 +54,7 @@ public:
   virtual ~OffloadedCall()                       = default;
 
   static std::shared_ptr<OffloadedCall> create(const std::shared_ptr<Communicator>& communicator,
-                                               Granularity granularity, const Described& described);
+                                               OffloadMode granularity, const Described& described);
 
   /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
   void join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep, std::function<void()> on_end);

@@ -4,7 +4,7 @@
  *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft; or else
  *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks a host (all hosts are used where absent)
- *   WEFT_OFFLOAD  stream (default), message or off
+ *   WEFT_OFFLOAD  stream (default), message, auto or off
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
  */
@@ -46,19 +46,18 @@ void describe_network()
                             ": found on the command line; give such factors in the fabric file, as [[point_to_point]]");
 }
 
-weft::Granularity read_granularity()
+weft::OffloadMode read_mode()
 {
   const std::string text = environment("WEFT_OFFLOAD", "stream");
-  if (const auto granularity = weft::parse_granularity(text))
-    return *granularity;
-  throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, off");
+  if (const auto mode = weft::parse_offload_mode(text))
+    return *mode;
+  throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, auto, off");
 }
 
 /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
-void check_privatization(weft::Granularity granularity)
+void check_privatization(weft::OffloadMode mode)
 {
-  if (granularity == weft::Granularity::message &&
-      simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
+  if (mode == weft::OffloadMode::message && simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
     throw weft::UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
                           " take \"dlopen\", or granularity \"stream\"");
 }
@@ -93,9 +92,9 @@ void place_ranks(const weft::PlatformNetwork& network)
 
 weft::Simulation& make_simulation(weft::Fabric fabric)
 {
-  const weft::Granularity granularity = read_granularity();
-  check_privatization(granularity);
-  return weft::Simulation::create(std::move(fabric), granularity, environment("WEFT_RECORD"),
+  const weft::OffloadMode mode = read_mode();
+  check_privatization(mode);
+  return weft::Simulation::create(std::move(fabric), mode, environment("WEFT_RECORD"),
                                   environment("WEFT_EVENTS") == "1");
 }
 

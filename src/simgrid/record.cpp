@@ -80,7 +80,7 @@ nlohmann::ordered_json Record::calls_to_json(const Run& run) const
   for (const auto& [key, row] : calls_) {
     CallStatistics& into =
         rows[{key.collective, key.communicator_size, datatype_name(key.datatype), operation_name(key.operation),
-              key.granularity == Granularity::off ? "fallback" : std::string(to_text(key.granularity)),
+              key.granularity == OffloadMode::off ? "fallback" : std::string(to_text(key.granularity)),
               std::string(to_text(key.reason))}];
     into.rank_calls += row.rank_calls;
     into.bytes += row.bytes;
@@ -125,7 +125,7 @@ std::string Record::to_json(const Run& run) const
                 {"links", run.fabric.links().size()}}},
               {"ranks", run.ranks},
               {"hosts_used", run.hosts_used},
-              {"offload", std::string(to_text(run.granularity))},
+              {"offload", std::string(to_text(run.mode))},
               {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
               {"simulated_time_s", run.simulated_time},
               {"collectives", calls_to_json(run)},

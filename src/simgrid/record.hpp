@@ -52,7 +52,7 @@ class Record {
     int communicator_size;
     MPI_Datatype datatype;
     MPI_Op operation;
-    Granularity granularity;
+    OffloadMode granularity;
     Fallback reason;
     auto tie() const { return std::tie(collective, communicator_size, datatype, operation, granularity, reason); }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
@@ -72,7 +72,7 @@ public:
   /** What the record needs to know of the run beside the calls. */
   struct Run {
     const Fabric& fabric;
-    Granularity granularity;
+    OffloadMode mode;
     int ranks             = 0;
     int hosts_used        = 0;
     double simulated_time = 0;

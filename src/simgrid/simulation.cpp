@@ -66,18 +66,18 @@ int mpi_rank(const sg::Actor& actor)
 
 } // namespace
 
-Simulation::Simulation(Fabric its_fabric, Granularity its_granularity, std::string record_path)
-    : record_path_(std::move(record_path)), fabric(std::move(its_fabric)), granularity(its_granularity)
+Simulation::Simulation(Fabric its_fabric, OffloadMode its_mode, std::string record_path)
+    : record_path_(std::move(record_path)), fabric(std::move(its_fabric)), mode(its_mode)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
     switches.emplace_back(fabric.switch_model(index));
 }
 
-Simulation& Simulation::create(Fabric fabric, Granularity granularity, std::string record_path, bool keep_events)
+Simulation& Simulation::create(Fabric fabric, OffloadMode mode, std::string record_path, bool keep_events)
 {
   if (the_simulation())
     throw std::logic_error("the platform is loaded already");
-  auto* simulation               = new Simulation(std::move(fabric), granularity, std::move(record_path));
+  auto* simulation               = new Simulation(std::move(fabric), mode, std::move(record_path));
   the_simulation()               = simulation;
   simulation->record.keep_events = keep_events;
   simulation->watch_ranks_from_now_on();
@@ -144,7 +144,8 @@ std::shared_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
     // A member that has ended cannot take part any more; where it was does not matter.
     const sg::ActorPtr actor = sg::Actor::by_pid(communicator->actors.back());
     communicator->hosts.push_back(actor ? actor->get_host() : nullptr);
-    const VertexId host       = actor ? network->vertex_of(actor->get_host()) : 0;
+    const VertexId host = actor ? network->vertex_of(actor->get_host()) : 0;
+    communicator->rank_hosts.push_back(host);
     std::vector<int>& members = members_at[host];
     if (members.empty() || not combine) {
       communicator->nic_position.push_back(static_cast<int>(members.size()));
@@ -217,21 +218,19 @@ bool Simulation::acquire_channels(const Communicator& communicator)
 Fallback Simulation::decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const
 {
   // Where no switch could do the call anyway, that is the reason; else that there is no tree.
-  Fallback reason = granularity == Granularity::off ? Fallback::policy : communicator.obstacle;
+  Fallback reason = communicator.obstacle;
   for (const SwitchModel& model : fabric.switch_models()) {
     if (not model.smart())
       continue;
-    reason = decide_call(granularity, model, call, communicator.size());
+    reason = decide_call(model, call, communicator.size());
     if (reason == Fallback::none)
       return communicator.obstacle;
   }
   return reason;
 }
 
-Fallback Simulation::obstacle(Communicator& communicator, const Described& described) const
+Fallback Simulation::obstacle(const Communicator& communicator, const Described& described) const
 {
-  if (granularity == Granularity::off)
-    return Fallback::policy;
   if (not described.movement)
     return Fallback::collective;
   const CallSignature& signature = described.signature;
@@ -240,21 +239,53 @@ Fallback Simulation::obstacle(Communicator& communicator, const Described& descr
   if (not communicator.tree)
     return decide_without_tree(communicator, call);
   for (const TreeSwitch& node : communicator.tree->switches)
-    if (const Fallback reason = decide_call(granularity, fabric.switch_model(node.index), call, communicator.size());
+    if (const Fallback reason = decide_call(fabric.switch_model(node.index), call, communicator.size());
         reason != Fallback::none)
       return reason;
-  if (is_nonblocking(signature.collective) && not memory_is_shared())
-    return Fallback::privatization;
   return Fallback::none;
+}
+
+bool Simulation::host_is_faster(Communicator& communicator, const Described& described) const
+{
+  if (not communicator.host_cost)
+    communicator.host_cost.emplace(fabric, communicator.rank_hosts);
+  const std::string collective = offered_as(described.signature.collective);
+  const bool gathers           = described.movement == Movement::allgather;
+  const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
+  const auto plan =
+      communicator.plan(fabric, tree_call(communicator, described), host_work(communicator, described).rate);
+  return communicator.host_cost->time(collective, contribution) < plan->duration();
+}
+
+/** What the run asks for, or leaves to the fabric's policy, or else to what is predicted to be faster. */
+CallPath Simulation::choose(Communicator& communicator, const Described& described) const
+{
+  if (mode != OffloadMode::automatic)
+    return {mode, Fallback::none};
+  const std::optional<OffloadMode> fixed =
+      fabric.policy_for(offered_as(described.signature.collective), Bytes(static_cast<double>(described.message)));
+  if (fixed == OffloadMode::off)
+    return {OffloadMode::off, Fallback::policy};
+  if (fixed && fixed != OffloadMode::automatic)
+    return {*fixed, Fallback::none};
+  if (host_is_faster(communicator, described))
+    return {OffloadMode::off, Fallback::host_faster};
+  return {OffloadMode::stream, Fallback::none};
 }
 
 CallPath Simulation::decide(Communicator& communicator, const Described& described)
 {
+  if (mode == OffloadMode::off)
+    return {OffloadMode::off, Fallback::policy};
   if (const Fallback reason = obstacle(communicator, described); reason != Fallback::none)
-    return {Granularity::off, reason};
-  if (not acquire_channels(communicator))
-    return {Granularity::off, Fallback::no_free_channel};
-  return {granularity, Fallback::none};
+    return {OffloadMode::off, reason};
+  const CallPath path = choose(communicator, described);
+  if (path.granularity == OffloadMode::off)
+    return path;
+  if (not memory_is_shared() &&
+      (is_nonblocking(described.signature.collective) || path.granularity == OffloadMode::message))
+    return {OffloadMode::off, Fallback::privatization};
+  return acquire_channels(communicator) ? path : CallPath{OffloadMode::off, Fallback::no_free_channel};
 }
 
 HostWork Simulation::host_work(const Communicator& communicator, const Described& described) const
@@ -312,7 +343,7 @@ void Simulation::write_record() const
   if (record_path_.empty())
     return;
   const Record::Run run{fabric,
-                        granularity,
+                        mode,
                         ranks_,
                         static_cast<int>(hosts_used_.size()),
                         sg::Engine::get_clock(),

@@ -47,22 +47,24 @@ class Simulation {
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   bool acquire_channels(const Communicator& communicator);
   Fallback decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const;
-  Fallback obstacle(Communicator& communicator, const Described& described) const;
+  Fallback obstacle(const Communicator& communicator, const Described& described) const;
+  CallPath choose(Communicator& communicator, const Described& described) const;
+  bool host_is_faster(Communicator& communicator, const Described& described) const;
   std::string describe_deadlock() const;
   void write_record() const;
 
 public:
   const Fabric fabric;
-  const Granularity granularity;
+  const OffloadMode mode; ///< what the run asks for
   Network* network = nullptr;
   std::vector<Aggregation> switches; // by index in the fabric
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
 
   /** Make the process's simulation; its network is the caller's to set. @p record_path may be empty: no record. */
-  static Simulation& create(Fabric fabric, Granularity granularity, std::string record_path, bool keep_events);
+  static Simulation& create(Fabric fabric, OffloadMode mode, std::string record_path, bool keep_events);
   static Simulation& get();
-  Simulation(Fabric its_fabric, Granularity its_granularity, std::string record_path);
+  Simulation(Fabric its_fabric, OffloadMode its_mode, std::string record_path);
 
   /** The state of a communicator of more than one rank, as seen by its rank @p rank. */
   const std::shared_ptr<Communicator>& communicator(MPI_Comm comm, int rank);

@@ -54,7 +54,8 @@ Unsupported Capability::lacks(const std::string& collective, const std::string& 
     return Unsupported::none;
   if (not allows(datatypes, datatype))
     return Unsupported::datatype;
-  return allows(operations, operation) ? Unsupported::none : Unsupported::operation;
+  // A replayed trace does not say with which operation.
+  return operation.empty() || allows(operations, operation) ? Unsupported::none : Unsupported::operation;
 }
 
 Unsupported SwitchModel::lacks(const std::string& collective, const std::string& datatype,
