@@ -15,11 +15,12 @@ _REASONS = {
     "datatype": "the switch does not compute with this datatype",
     "op": "the switch does not compute this operation",
     "collective": "the switch does not do this collective",
-    "policy": "offloading is switched off",
+    "policy": "the fabric's [[policy]] leaves it to the hosts",
     "one host": "all ranks of the communicator are on one host",
     "one rank": "the communicator has one rank",
     "zero count": "there are no data",
     "no free channel": "the switch has no free channel",
+    "host is faster": "the hosts are predicted to be faster (--offload auto)",
     "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
     "communicator not on the tree": "its hosts reach no common smart switch",
     "tree gains nothing": "some link would carry every rank's contribution all the same",
@@ -108,7 +109,7 @@ def _reasons(record: Record) -> list[str]:
     if not any(row.offloaded for row in record.collectives):
         return [why_nothing(record)]
     words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
-    return [f"why {word}: {explain(word)}" for word in words]
+    return [f"why {word}: {explain(word, record)}" for word in words]
 
 
 def why_nothing(record: Record) -> str:
@@ -118,12 +119,16 @@ def why_nothing(record: Record) -> str:
     reasons: dict[str, int] = {}
     for row in record.collectives:
         reasons[row.reason] = reasons.get(row.reason, 0) + row.calls
-    parts = (f"{explain(reason)} ({plural(calls, 'call')})" for reason, calls in reasons.items())
+    parts = (
+        f"{explain(reason, record)} ({plural(calls, 'call')})" for reason, calls in reasons.items()
+    )
     return f"Nothing was offloaded: {'; '.join(parts)}."
 
 
-def explain(reason: str) -> str:
+def explain(reason: str, record: Record) -> str:
     """Return a reason in a few more words."""
+    if reason == "policy" and record.offload == "off":
+        return "offloading is switched off"
     return _REASONS.get(reason, reason or "no reason was given")
 
 

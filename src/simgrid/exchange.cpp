@@ -2,6 +2,7 @@
 
 #include "simgrid/mpi_names.hpp"
 #include "simgrid/private_abi.hpp"
+#include "smart_switch/fixed_point.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -157,10 +158,10 @@ public:
     extent_                    = span_of(buffers.send_type).extent;
     if (operation == MPI_OP_NULL || count_ == 0) // a replayed trace has neither operations nor data
       return;
-    // MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)).
-    result_ = Elements(contribution(ranks_.size() - 1), count_, buffers.send_type);
-    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
-      operation->apply(contribution(rank), result_.data(), &count_, buffers.send_type);
+    if (shape_.fixed_point_block > 0)
+      add_as_switches_do(buffers.send_type);
+    else
+      add_in_order(operation, buffers.send_type);
     worked_out_ = true;
     copies_.clear();
   }
@@ -182,6 +183,25 @@ public:
 private:
   std::size_t last_ = 0;
   bool worked_out_  = false;
+
+  /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
+  void add_in_order(MPI_Op operation, MPI_Datatype type)
+  {
+    result_ = Elements(contribution(ranks_.size() - 1), count_, type);
+    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
+      operation->apply(contribution(rank), result_.data(), &count_, type);
+  }
+
+  void add_as_switches_do(MPI_Datatype type)
+  {
+    std::vector<const float*> contributions;
+    contributions.reserve(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      contributions.push_back(static_cast<const float*>(contribution(rank)));
+    result_ = Elements(count_, type);
+    add_fixed_point(contributions, {reinterpret_cast<float*>(result_.data()), static_cast<std::size_t>(count_)},
+                    shape_.fixed_point_block);
+  }
 };
 
 /** Bcast and Allgather: the parts, packed, one after the other. */

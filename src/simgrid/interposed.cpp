@@ -31,7 +31,7 @@ template <class Function, class Describe, class Buffers, class... Arguments>
 int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
           Buffers&& buffers, Arguments... arguments)
 {
-  if (not is_own_call(comm))
+  if (external == 0 || not is_own_call(comm))
     return theirs(arguments..., comm, request, external);
   const auto call = std::make_shared<Call>(describe(), comm);
   if (call->offloaded()) {
@@ -64,7 +64,8 @@ int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Arguments... ar
 } // namespace
 } // namespace weft
 
-// SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones shifts a tag.
+// SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones
+// is 0 where SMPI itself calls them, which shifts a tag.
 namespace simgrid::smpi::colls {
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 

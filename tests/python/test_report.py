@@ -1,7 +1,6 @@
 """Tables for people."""
 
 import io
-from collections.abc import Callable
 
 import pytest
 from rich.console import Console
@@ -69,7 +68,15 @@ def test_a_run_that_never_began_has_no_table() -> None:
     assert printed(record) == []
 
 
-@pytest.mark.parametrize("say", [explain])
-def test_a_reason_that_is_not_known_is_shown_as_it_is(say: Callable[[str], str]) -> None:
-    assert say("the moon") == "the moon"
-    assert say("") == "no reason was given"
+def test_a_reason_that_is_not_known_is_shown_as_it_is() -> None:
+    record = record_with()
+    assert explain("the moon", record) == "the moon"
+    assert explain("", record) == "no reason was given"
+
+
+def test_a_policy_is_the_runs_or_the_fabrics() -> None:
+    record = record_with()
+    record.offload = "off"
+    assert "switched off" in explain("policy", record)
+    record.offload = "auto"
+    assert "[[policy]]" in explain("policy", record)

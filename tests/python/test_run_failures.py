@@ -60,7 +60,10 @@ FAILURES = {
         "rank 1 called MPI_Allreduce(1 x MPI_DOUBLE, MPI_SUM)",
     ),
     "other-root": mismatch(
-        WORLD, 2, "rank 0 called MPI_Bcast(4 bytes, root 0)", "rank 1 called MPI_Bcast(4 bytes, root 1)"
+        WORLD,
+        2,
+        "rank 0 called MPI_Bcast(4 bytes, root 0)",
+        "rank 1 called MPI_Bcast(4 bytes, root 1)",
     ),
     "other-order-in-half": mismatch(
         HALF, 1, f"rank 0 called {INT_SUM}", "rank 1 called MPI_Barrier()"

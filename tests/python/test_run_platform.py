@@ -147,7 +147,7 @@ MISTAKES = {
     "unknown granularity": (
         {**TOFINO, "WEFT_OFFLOAD": "streem"},
         "",
-        ('WEFT_OFFLOAD: found "streem"', "allowed: stream, message, off"),
+        ('WEFT_OFFLOAD: found "streem"', "allowed: stream, message, auto, off"),
     ),
     "unknown algorithm": (
         TOFINO,
