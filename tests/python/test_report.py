@@ -2,7 +2,6 @@
 
 import io
 
-import pytest
 from rich.console import Console
 from test_record import raw
 
