@@ -5,6 +5,7 @@ import click
 from weft import _core
 from weft.cli.bench import bench
 from weft.cli.calibrate import calibrate
+from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group
 from weft.cli.compilers import cc, cxx, f90
 from weft.cli.demo import demo
@@ -42,5 +43,6 @@ weft = click.version_option(
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
 )(help_group("weft", _HELP))
 
+calibrate.add_command(cpu)
 for command in (run, replay, bench, calibrate, fabric, demo, cc, cxx, f90):
     weft.add_command(command)
