@@ -6,7 +6,7 @@ What is written is proven by loading it, before it takes its place.
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +42,21 @@ def render(calibration: Calibration, name: str, base: str | None) -> str:
         route = route_of(fabric)
         head = without_tables(Path(fabric.file), ("point_to_point", "mpi"))
     return "\n".join([head.rstrip("\n"), "", *_messages(calibration, route)]) + "\n"
+
+
+def with_values(text: str, table: str, values: Mapping[str, str]) -> str:
+    """Return the text of a fabric file with keys of a table set, and their old values dropped."""
+    lines: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        if line.strip().startswith("["):
+            inside = line.strip() == f"[{table}]"
+            lines.append(line)
+            if inside:
+                lines += [f"{key} = {value}" for key, value in values.items()]
+        elif not (inside and line.partition("=")[0].strip() in values):
+            lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def write(text: str, target: Path) -> None:

@@ -85,12 +85,12 @@ def read_allreduce(path: Path, column: str | None = None) -> Samples:
 def read_samples(table: Table, column: str | None, op: str | None = None) -> Samples:
     """Take sizes and times of one operation, all of them where there is no such column."""
     rows = [row for row in table.rows if op is None or table.cell(row, "op") == op]
-    sizes, times = size_column(table), time_column(table, column)
+    times = time_column(table, column)
     if not rows:
         table.fail(table.rows[-1].line, "op", f"there is no row of {op}")
     scale = seconds_per_unit(table, times)
-    _check_sizes(table, rows, sizes)
-    _check_times(table, rows, times)
+    sizes = check_sizes(table, rows)
+    check_times(table, rows, times)
     return Samples(
         table,
         times,
@@ -99,7 +99,9 @@ def read_samples(table: Table, column: str | None, op: str | None = None) -> Sam
     )
 
 
-def _check_sizes(table: Table, rows: Sequence[Row], column: str) -> None:
+def check_sizes(table: Table, rows: Sequence[Row]) -> str:
+    """Prove that sizes are whole and rise, and return their column."""
+    column = size_column(table)
     last = -1.0
     for row in rows:
         size = table.number(row, column)
@@ -114,9 +116,11 @@ def _check_sizes(table: Table, rows: Sequence[Row], column: str) -> None:
                 f"{size:.0f} B follows {last:.0f} B; sizes must rise: mixed tables?",
             )
         last = size
+    return column
 
 
-def _check_times(table: Table, rows: Sequence[Row], column: str) -> None:
+def check_times(table: Table, rows: Sequence[Row], column: str) -> None:
+    """Prove that times are positive and do not fall behind."""
     before: list[float] = []
     for row in rows:
         time = table.number(row, column)

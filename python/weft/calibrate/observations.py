@@ -1,0 +1,61 @@
+"""Measured Allreduces for the fit of a switch: by message size, or by ranks and hosts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from weft.calibrate.samples import Floats, check_sizes, check_times
+from weft.calibrate.switch import Observations
+from weft.calibrate.tables import Row, Table, read_table, seconds_per_unit, time_column
+
+Rows = Literal["all", "even", "odd"]
+ROWS: tuple[Rows, ...] = ("all", "even", "odd")
+_MIN_ROWS = 3
+
+
+def read_observations(
+    path: Path, column: str | None, rows: Rows, size: int | None, ppn: int
+) -> Observations:
+    """Read a table; `size` is of all messages of one by ranks, `ppn` of all rows of one by size."""
+    table = read_table(path, "Allreduce")
+    name = time_column(table, column)
+    scale = seconds_per_unit(table, name)
+    check_times(table, table.rows, name)
+    chosen = select(table.rows, rows)
+    if len(chosen) < _MIN_ROWS:
+        found = f"the table ends after {len(table.rows)} rows, {len(chosen)} of them taken"
+        table.fail(table.rows[-1].line, name, f"{found}, and a fit needs {_MIN_ROWS}")
+    sizes, ranks = (
+        _by_ranks(table, chosen, size) if "ranks" in table.names else _by_size(table, chosen, ppn)
+    )
+    seconds = np.array([table.number(row, name) * scale for row in chosen])
+    return Observations(f"base of {path.name}", sizes, ranks, seconds)
+
+
+def select(rows: Sequence[Row], which: Rows) -> Sequence[Row]:
+    """Return all rows, or every second: the second, the fourth, … are the even ones."""
+    return rows if which == "all" else rows[1::2] if which == "even" else rows[0::2]
+
+
+def _by_size(table: Table, rows: Sequence[Row], ppn: int) -> tuple[Floats, Floats]:
+    column = check_sizes(table, table.rows)
+    sizes = np.array([table.number(row, column) for row in rows])
+    if sizes[0] == 0:
+        table.fail(rows[0].line, column, "found 0; an empty Allreduce is not offloaded")
+    return sizes, np.full(len(rows), float(ppn))
+
+
+def _by_ranks(table: Table, rows: Sequence[Row], size: int | None) -> tuple[Floats, Floats]:
+    if size is None:
+        table.fail(table.header_line, "ranks", "no message size in the table: give it with --bytes")
+    if "nodes" not in table.names:
+        table.fail(table.header_line, "ranks", "a table by ranks needs the column 'nodes' as well")
+    ranks_a_host = []
+    for row in rows:
+        ranks, nodes = table.number(row, "ranks"), table.number(row, "nodes")
+        if nodes == 0 or ranks % nodes:
+            table.fail(row.line, "nodes", f"{ranks:.0f} ranks do not spread evenly on {nodes:.0f}")
+        ranks_a_host.append(ranks / nodes)
+    return np.full(len(rows), float(size)), np.array(ranks_a_host)

@@ -1,0 +1,226 @@
+"""What an offloaded Allreduce says of switch and NIC: a fit with confidence intervals.
+
+The model is weft's own (docs/models.md, `stream`), for k ranks on each host:
+
+    T(S, k) = base + (k - 1) * gap + max(streaming(S, B / k, turnaround), S / copy_rate)
+
+`base` belongs to a table: benchmarks differ in how the ranks come to a call. The others are of the
+testbed. Residuals are logarithmic. An interval is a profile: the values of a parameter at which the
+best of all others fits not significantly worse (F test). That needs no derivative, which the model
+lacks where one limit takes over from another, and where the data do not bound a parameter, it has
+no end: then the parameter is not determined. All intervals together hold with 95 %.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq, least_squares
+from scipy.stats import f as f_distribution
+
+from weft import _core
+from weft.calibrate.samples import Floats
+from weft.errors import WeftError
+from weft.units import format_seconds, plural
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+CONFIDENCE = 0.95
+TURNAROUND, COPY_RATE, GAP = "turnaround", "copy_rate", "gap"
+# A profile is followed so far, as a factor to either side; what is beyond is no bound.
+_FARTHEST = math.log(1000.0)
+_FIRST_STEP = 0.01
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What is known beforehand: it is read from a fabric."""
+
+    slots: int
+    payload_bytes: float
+    packet_overhead_bytes: float
+    line_rate_Bps: float  # noqa: N815 (as records and presets name it)
+
+    @property
+    def window_bytes(self) -> float:
+        """What can be in flight."""
+        return self.slots * self.payload_bytes
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Rows of one table: bytes a rank, ranks a host, seconds."""
+
+    name: str
+    bytes: Floats
+    ranks_a_host: Floats
+    seconds: Floats
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter in SI units, and between what the data leave it."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def determined(self) -> bool:
+        """Whether the data bound it on both sides."""
+        return self.low > 0 and math.isfinite(self.high)
+
+    def text(self, value: float) -> str:
+        """Return a value of this parameter with its unit."""
+        if not math.isfinite(value):
+            return "unlimited"
+        return f"{value / 1e9:.3g} GB/s" if self.name == COPY_RATE else format_seconds(value)
+
+
+@dataclass(frozen=True)
+class SwitchFit:
+    """All that could be said."""
+
+    estimates: tuple[Estimate, ...]
+    missing: tuple[tuple[str, str], ...]
+    """Parameters that no row depends on, and why."""
+    seconds: tuple[Floats, ...]
+    """Of each table, the fitted times."""
+
+    def estimate(self, name: str) -> Estimate | None:
+        """Return a parameter, where some row depends on it."""
+        return next((one for one in self.estimates if one.name == name), None)
+
+
+def hardware_of(fabric: "Fabric") -> Hardware:
+    """Return what a star's switch and the slowest host's cable are."""
+    if len(fabric.switches) != 1 or not fabric.switches[0]["smart"]:
+        raise WeftError(
+            f"--base: {fabric.name} has {plural(len(fabric.switches), 'switch')}; the fit is of one"
+            " smart switch with its hosts: name a star such as tofino-4"
+        )
+    smart = fabric.switches[0]
+    return Hardware(
+        smart["slots"],
+        smart["payload_bytes"],
+        smart["packet_overhead_bytes"],
+        min(cable["bandwidth_Bps"] for cable in fabric.cables()),
+    )
+
+
+def model_seconds(
+    hardware: Hardware, rows: Observations, base: float, values: dict[str, float]
+) -> Floats:
+    """Return the times of a table's rows."""
+    streaming = _core.streaming_time(
+        hardware.slots,
+        hardware.payload_bytes,
+        hardware.packet_overhead_bytes,
+        rows.bytes,
+        hardware.line_rate_Bps / rows.ranks_a_host,
+        values.get(TURNAROUND, 0.0),
+    )
+    copying = rows.bytes / values.get(COPY_RATE, math.inf)
+    waiting = base + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
+    seconds: Floats = waiting + np.maximum(streaming, copying)
+    return seconds
+
+
+class _Problem:
+    """Parameters as one vector of logarithms, and the residuals that it leaves."""
+
+    def __init__(self, hardware: Hardware, tables: Sequence[Observations]) -> None:
+        self.hardware = hardware
+        self.tables = tables
+        largest = max(float(table.bytes.max()) for table in tables)
+        crowded = max(float(table.ranks_a_host.max()) for table in tables)
+        starts = {table.name: float(table.seconds.min()) for table in tables}
+        self.missing: list[tuple[str, str]] = []
+        if largest > hardware.window_bytes:
+            starts[TURNAROUND] = 2 * hardware.window_bytes / hardware.line_rate_Bps
+        else:
+            self.missing.append((TURNAROUND, "no message is larger than the window"))
+        starts[COPY_RATE] = hardware.line_rate_Bps
+        if crowded > 1:
+            starts[GAP] = 0.1 * min(starts[table.name] for table in tables)
+        else:
+            self.missing.append((GAP, "no row has several ranks a host"))
+        self.names = list(starts)
+        self.start = np.log(list(starts.values()))
+        self.rows = sum(len(table.bytes) for table in tables)
+
+    def seconds(self, logs: Floats) -> list[Floats]:
+        values = dict(zip(self.names, np.exp(logs).tolist(), strict=True))
+        return [
+            model_seconds(self.hardware, table, values[table.name], values) for table in self.tables
+        ]
+
+    def residuals(self, logs: Floats) -> Floats:
+        pairs = zip(self.seconds(logs), self.tables, strict=True)
+        return np.concatenate([np.log(model / table.seconds) for model, table in pairs])
+
+    def best(self, start: Floats, fixed: int | None = None) -> tuple[Floats, float]:
+        """Return the least sum of squares and where it is, with one parameter held or none."""
+        free = np.arange(len(start)) != fixed
+
+        def residuals(some: Floats) -> Floats:
+            logs = start.copy()
+            logs[free] = some
+            return self.residuals(logs)
+
+        around = self.start[free]
+        bounds = (around - _FARTHEST, around + _FARTHEST)
+        found = least_squares(residuals, np.clip(start[free], *bounds), bounds=bounds, x_scale=0.1)
+        logs = start.copy()
+        logs[free] = found.x
+        return logs, 2 * float(found.cost)
+
+
+def fit(hardware: Hardware, tables: Sequence[Observations]) -> SwitchFit:
+    """Fit all parameters that the rows depend on."""
+    problem = _Problem(hardware, tables)
+    logs, squares = _global_best(problem)
+    freedom = problem.rows - len(logs)
+    level = 1 - (1 - CONFIDENCE) / len(logs)
+    limit = squares * (1 + float(f_distribution.ppf(level, 1, freedom)) / freedom)
+    estimates = []
+    for index, name in enumerate(problem.names):
+        low, high = (_end(problem, logs, index, limit, side) for side in (-1, 1))
+        estimates.append(Estimate(name, float(np.exp(logs[index])), low, high))
+    return SwitchFit(tuple(estimates), tuple(problem.missing), tuple(problem.seconds(logs)))
+
+
+def _global_best(problem: _Problem) -> tuple[Floats, float]:
+    """Start from slow, fast and unlimited copying: where it does not matter it has no gradient."""
+    copy_rate = problem.names.index(COPY_RATE)
+    found = []
+    for factor in (0.25, 0.5, 1.0, 100.0):
+        start = problem.start.copy()
+        start[copy_rate] += math.log(factor)
+        found.append(problem.best(start))
+    return min(found, key=lambda one: one[1])
+
+
+def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -> float:
+    """Return where a parameter's profile passes the limit on one side: 0 or infinity if nowhere."""
+    excess = _profile(problem, logs, index, limit)
+    near, far = 0.0, _FIRST_STEP
+    while excess(side * far) < 0:
+        if far > _FARTHEST:
+            return 0.0 if side < 0 else math.inf
+        near, far = far, 2 * far
+    at = brentq(lambda step: excess(side * step), near, far, xtol=1e-4)
+    return float(np.exp(logs[index] + side * at))
+
+
+def _profile(problem: _Problem, logs: Floats, index: int, limit: float) -> Callable[[float], float]:
+    def excess(step: float) -> float:
+        start = logs.copy()
+        start[index] += step
+        return problem.best(start, fixed=index)[1] - limit
+
+    return excess

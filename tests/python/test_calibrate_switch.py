@@ -1,0 +1,162 @@
+"""Switch calibration: known parameters come back, and what the data cannot tell is said."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import Run
+from test_run_timing import measure
+
+from weft import _core, paths
+from weft.calibrate.observations import read_observations
+from weft.calibrate.switch import (
+    COPY_RATE,
+    GAP,
+    TURNAROUND,
+    Hardware,
+    Observations,
+    fit,
+    hardware_of,
+    model_seconds,
+)
+from weft.cli.root import weft
+from weft.errors import WeftError
+
+TOFINO = Hardware(256, 256, 82, 12.5e9)
+SIZES = np.array([float(4 << k) for k in range(19)])
+OSU = "tofino_osu_allreduce_4x1.csv"
+BY_RANKS = "tofino_micro_allreduce_vs_ranks.csv"
+BASE, OTHER = "by size", "by ranks"
+TRUTH = {BASE: 8e-6, OTHER: 7e-6, TURNAROUND: 12e-6, COPY_RATE: 6e9, GAP: 1.5e-6}
+
+
+def synthetic(truth: dict[str, float], noise: float, seed: int) -> list[Observations]:
+    """A table by size with one rank a host, and one of 256 B with one to four."""
+    crowd = np.repeat([1.0, 2.0, 3.0, 4.0], 3)
+    tables = [
+        Observations(BASE, SIZES, np.ones(len(SIZES)), SIZES),
+        Observations(OTHER, np.full(len(crowd), 256.0), crowd, crowd),
+    ]
+    random = np.random.default_rng(seed)
+    made = []
+    for table in tables:
+        seconds = model_seconds(TOFINO, table, truth[table.name], truth)
+        seconds = seconds * np.exp(random.normal(0, noise, len(seconds)))
+        made.append(Observations(table.name, table.bytes, table.ranks_a_host, seconds))
+    return made
+
+
+def test_exact_tables_give_the_parameters_back() -> None:
+    found = fit(TOFINO, synthetic(TRUTH, 1e-6, 0))
+    for estimate in found.estimates:
+        assert estimate.value == pytest.approx(TRUTH[estimate.name], rel=1e-3)
+        assert estimate.determined
+    assert not found.missing
+
+
+@pytest.mark.slow
+def test_intervals_contain_the_truth_in_at_least_90_of_100_trials() -> None:
+    """All parameters at once, with 5 % noise on every row."""
+    covered = 0
+    widths = []
+    for seed in range(100):
+        found = fit(TOFINO, synthetic(TRUTH, 0.05, seed))
+        assert {one.name for one in found.estimates} == set(TRUTH)
+        covered += all(one.low <= TRUTH[one.name] <= one.high for one in found.estimates)
+        widths += [one.high / one.low for one in found.estimates if one.name == BASE]
+    assert covered >= 90
+    # Intervals that contained everything would say nothing.
+    assert np.median(widths) < 1.15
+
+
+def test_a_copy_rate_above_the_switch_s_is_only_bounded_below() -> None:
+    found = fit(TOFINO, synthetic({**TRUTH, COPY_RATE: math.inf}, 0.01, 3))
+    copy_rate = found.estimate(COPY_RATE)
+    assert copy_rate is not None
+    assert not copy_rate.determined
+    assert 5e9 < copy_rate.low < 12.5e9
+    assert copy_rate.high == math.inf
+
+
+def test_what_no_row_depends_on_is_missing() -> None:
+    small = Observations("small", SIZES[:10], np.ones(10), 8e-6 + SIZES[:10] / 1e10)
+    found = fit(TOFINO, [small])
+    assert dict(found.missing) == {
+        TURNAROUND: "no message is larger than the window",
+        GAP: "no row has several ranks a host",
+    }
+    assert found.estimate(TURNAROUND) is None
+
+
+def test_the_model_is_what_the_simulator_does(run: Run) -> None:
+    """The formula that is fitted, against a run of two ranks a host."""
+    fabric = _core.load_fabric("tofino-4")
+    switch, nic = fabric.switches[0], fabric.nic
+    base = nic["offload_overhead_s"] + switch["processing_latency_s"] + 2 * 0.94e-6
+    calls = measure(run, "stream", 8, 2)
+    sizes = np.array([float(size) for size in calls])
+    values = {TURNAROUND: switch["turnaround_s"], GAP: nic["message_gap_s"]}
+    rows = Observations("", sizes, np.full(len(sizes), 2.0), sizes)
+    expected = model_seconds(hardware_of(fabric), rows, base, values)
+    assert [call.duration for call in calls.values()] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_even_rows_give_the_presets_values(tmp_path: Path) -> None:
+    target = tmp_path / "fitted.toml"
+    arguments = ["--column", "mpitofino_us", "--rows", "even", "--base", "tofino-4"]
+    result = CliRunner().invoke(
+        weft, ["calibrate", "switch", str(paths.data(OSU)), *arguments, "-o", str(target)]
+    )
+    assert result.exit_code == 0, result.output
+    fitted, shipped = _core.load_fabric(str(target)), _core.load_fabric("tofino-4")
+    assert fitted.nic["offload_overhead_s"] == pytest.approx(
+        shipped.nic["offload_overhead_s"], rel=1e-3
+    )
+    assert fitted.switches[0]["turnaround_s"] == pytest.approx(
+        shipped.switches[0]["turnaround_s"], rel=1e-3
+    )
+    assert fitted.nic["offload_copy_rate_Bps"] == math.inf
+    assert "copy_rate cannot be determined: at least" in result.stderr
+    assert "gap cannot be determined: no row has several ranks a host" in result.stderr
+
+
+def test_several_tables_have_a_base_each(tmp_path: Path) -> None:
+    target = tmp_path / "fitted.toml"
+    arguments = ["--column", "mpitofino_us", "--bytes", "256", "--base", "tofino-4"]
+    tables = [str(paths.data(name)) for name in (OSU, BY_RANKS)]
+    result = CliRunner().invoke(
+        weft, ["calibrate", "switch", *tables, *arguments, "-o", str(target)]
+    )
+    assert result.exit_code == 0, result.output
+    assert f"base of {BY_RANKS}" in result.stderr
+    assert _core.load_fabric(str(target)).nic["message_gap_s"] == pytest.approx(2.2e-6, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "line", "column", "problem"),
+    [
+        ("bytes,t_us\n4,7\n8,7\n", None, 3, "t_us", "a fit needs 3"),
+        ("bytes,t_us\n0,7\n4,7\n8,7\n", None, 2, "bytes", "empty Allreduce"),
+        ("ranks,nodes,t_us\n2,2,7\n3,3,7\n4,4,7\n", None, 1, "ranks", "give it with --bytes"),
+        ("ranks,t_us\n2,7\n3,7\n4,7\n", 256, 1, "ranks", "needs the column 'nodes'"),
+        ("ranks,nodes,t_us\n2,2,7\n3,2,7\n4,4,7\n", 256, 3, "nodes", "do not spread evenly"),
+        ("bytes,t_us\n4,7\n8,-7\n16,7\n", None, 3, "t_us", "found '-7'"),
+        ("bytes,t_us\n4,7\n8,7\n16,1\n", None, 4, "t_us", "do not rise"),
+    ],
+)
+def test_bad_tables(
+    tmp_path: Path, text: str, size: int | None, line: int, column: str, problem: str
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(WeftError) as error:
+        read_observations(path, None, "all", size, 1)
+    assert str(error.value).startswith(f"{path}: line {line}: column '{column}': ")
+    assert problem in str(error.value)
+
+
+def test_the_base_must_be_one_smart_switch() -> None:
+    with pytest.raises(WeftError, match=r"fat-tree-1024 has .* switches; the fit is of one smart"):
+        hardware_of(_core.load_fabric("fat-tree-1024"))
