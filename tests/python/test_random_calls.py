@@ -25,19 +25,26 @@ RANKS = {1: 8, 2: 7, 3: 8}
 PLAINEST = "smpi/coll-selector:default"
 # Those that reduce in the order of ranks, as weft does.
 IN_ORDER = (PLAINEST, "smpi/reduce:flat_tree", "smpi/allreduce:redbcast")
-# Whatever the switch.
-NOT_FOR_SWITCHES = ("gather", "scatter", "alltoall", "alltoallv")
+NETWORKS = ("star", "tree", "together")
+# Why there is nothing to offload in a call.
+TRIVIAL = ("zero count", "one rank", "one host")
+# What switches never do, blocking or not.
+HOSTS_DO = {"gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv", "scan", "exscan"}
 
 Stock = Callable[[int], Result]
 
 
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return a star, and a tree of several switches."""
+    """Return a star, a tree of several switches, and one to which a host's ranks send together."""
     directory = tmp_path_factory.mktemp("fabrics")
     star = fabrics.make(directory, "star", {"hosts": ["8"]}, SWITCH)
     tree = fabrics.make(directory, "fat_tree", {"down": ["2,2"], "up": ["1,2"]}, SWITCH)
-    return {"star": str(star), "tree": str(tree)}
+    together = directory / "together.toml"
+    nic = "[nic]\n"
+    text = tree.read_text(encoding="utf-8").replace(nic, f'{nic}contributions = "per-host"\n')
+    together.write_text(text, encoding="utf-8")
+    return {"star": str(star), "tree": str(tree), "together": str(together)}
 
 
 def calls(*arguments: int | str) -> list[str]:
@@ -60,7 +67,7 @@ def stock(program: Program) -> Stock:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("network", ["star", "tree"])
+@pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("offload", ["stream", "message"])
 def test_results_are_those_of_stock_smpi(
     run: Run, stock: Stock, networks: dict[str, str], seed: int, network: str, offload: str
@@ -100,7 +107,7 @@ def test_a_case_is_the_same_alone(program: Program, stock: Stock) -> None:
 
 @pytest.mark.skipif(SWITCH != "ideal", reason="SMPI executes most of these calls, wrongly")
 @pytest.mark.parametrize("seed", [5, 6])
-@pytest.mark.parametrize("network", ["star", "tree"])
+@pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("offload", ["stream", "message"])
 def test_weft_is_right_where_smpi_is_not(
     run: Run, networks: dict[str, str], seed: int, network: str, offload: str
@@ -109,9 +116,6 @@ def test_weft_is_right_where_smpi_is_not(
     options = ("--offload", offload, "--cfg", PLAINEST)
     arguments = calls("--offloaded", seed)
     result = run(PROGRAM, *arguments, on=networks[network], ranks=8, options=options)
-    reasons = {
-        row["collective"]: row["reason"]
-        for row in result.rows(path="fallback")
-        if row["reason"] not in ("zero count", "one rank", "one host")
-    }
-    assert reasons == dict.fromkeys(NOT_FOR_SWITCHES, "collective")
+    others = [row for row in result.rows(path="fallback") if row["reason"] not in TRIVIAL]
+    assert {row["reason"] for row in others} == {"collective"}
+    assert {row["collective"].removeprefix("i") for row in others} == HOSTS_DO
