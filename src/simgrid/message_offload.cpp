@@ -166,7 +166,9 @@ private:
   {
     Bytes reduced;
     Bytes multicast;
-    replies_.clear(); // those of the call before: all have arrived, or this one could not be complete
+    // Those of earlier calls that have arrived: ranks may start further calls while some are on their way. If they were
+    // detached, SMPI would free what it copies.
+    std::erase_if(replies_, [](const sg::CommPtr& reply) { return reply->test(); });
     for (const Request* request : requests) {
       const Bytes down = call.down(request->below, model());
       reduced += call.up(request->below, model());

@@ -15,9 +15,6 @@ from weft.simgrid import SimGrid
 pytestmark = pytest.mark.slow
 
 COLLECTIVES = "coll"
-# The switches of cases/conformance do no MPI_Bcast yet, and Open MPI's algorithm, as SMPI has it,
-# cuts a message into segments of so many elements, of which the ranks' datatypes have not the same.
-NOT_YET = ("bcast_full 4",)
 
 
 def collective_tests() -> list[Test]:
@@ -40,7 +37,5 @@ def test_no_program_is_lost(builder: Builder, runner: Runner, test: Test) -> Non
     program = builder.build(test.directory, test.program)
     assert isinstance(program, Path), program.said
     outcome = runner.run(test, program, Under.WEFT)
-    if test.name in NOT_YET:
-        assert not outcome.passed, "take it out of NOT_YET"
-    elif not outcome.passed:
+    if not outcome.passed:
         assert not runner.run(test, program, Under.STOCK).passed, outcome.output

@@ -14,7 +14,7 @@ from conftest import Program, Run
 from simulated import Result
 
 PROGRAM = "random_calls"
-SWITCH = "tofino"
+SWITCH = "ideal"
 """What the switches can do."""
 LAST = 249
 """Cases of a run: from 0 to this one."""
@@ -105,7 +105,6 @@ def test_a_case_is_the_same_alone(program: Program, stock: Stock) -> None:
     assert alone.lines == [line for line in stock(1).lines if line.startswith("case 17 ")]
 
 
-@pytest.mark.skipif(SWITCH != "ideal", reason="SMPI executes most of these calls, wrongly")
 @pytest.mark.parametrize("seed", [5, 6])
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("offload", ["stream", "message"])
