@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <iterator>
 #include <numeric>
 #include <smpi/smpi_helpers_internal.h>
 #include <string_view>
@@ -81,6 +82,15 @@ MPI_Request* Player::open(const Key& key)
   return &requests_[key].emplace_back(MPI_REQUEST_NULL);
 }
 
+template <class Blocking, class NonBlocking, class... Arguments>
+void Player::call(const Action& action, Blocking blocking, NonBlocking non_blocking, Arguments... arguments)
+{
+  if (action.name().front() == 'i')
+    non_blocking(arguments..., &collectives_.emplace_back(MPI_REQUEST_NULL));
+  else
+    blocking(arguments...);
+}
+
 void Player::send(Action& action)
 {
   const Message to = read_message(action);
@@ -149,8 +159,17 @@ void Player::wait_for_all(Action& /*action*/)
   std::vector<MPI_Request> all;
   for (const auto& [key, open_ones] : requests_)
     all.insert(all.end(), open_ones.begin(), open_ones.end());
+  all.insert(all.end(), collectives_.begin(), collectives_.end());
   MPI_Waitall(static_cast<int>(all.size()), all.data(), MPI_STATUSES_IGNORE);
   requests_.clear();
+  collectives_.clear();
+}
+
+void Player::wait_for_collective(Action& action)
+{
+  const auto one = std::next(collectives_.begin(), action.integer());
+  MPI_Wait(&*one, MPI_STATUS_IGNORE);
+  collectives_.erase(one);
 }
 
 void Player::test(Action& action)
@@ -178,9 +197,9 @@ void Player::sleep(Action& action)
   smpi_nanosleep(&time, nullptr);
 }
 
-void Player::barrier(Action& /*action*/)
+void Player::barrier(Action& action)
 {
-  MPI_Barrier(MPI_COMM_WORLD);
+  call(action, MPI_Barrier, MPI_Ibarrier, MPI_COMM_WORLD);
 }
 
 void Player::bcast(Action& action)
@@ -188,7 +207,8 @@ void Player::bcast(Action& action)
   const int count         = action.integer();
   const int root          = action.integer();
   const MPI_Datatype type = action.datatype();
-  MPI_Bcast(rank_ == root ? to_send(count, type) : to_receive(count, type), count, type, root, MPI_COMM_WORLD);
+  call(action, MPI_Bcast, MPI_Ibcast, rank_ == root ? to_send(count, type) : to_receive(count, type), count, type, root,
+       MPI_COMM_WORLD);
 }
 
 void Player::reduce(Action& action)
@@ -196,28 +216,32 @@ void Player::reduce(Action& action)
   const int count         = action.integer();
   const int root          = action.integer();
   const MPI_Datatype type = action.datatype();
-  MPI_Reduce(to_send(count, type), to_receive(count, type), count, type, action.operation(), root, MPI_COMM_WORLD);
+  call(action, MPI_Reduce, MPI_Ireduce, to_send(count, type), to_receive(count, type), count, type, action.operation(),
+       root, MPI_COMM_WORLD);
 }
 
 void Player::allreduce(Action& action)
 {
   const int count         = action.integer();
   const MPI_Datatype type = action.datatype();
-  MPI_Allreduce(to_send(count, type), to_receive(count, type), count, type, action.operation(), MPI_COMM_WORLD);
+  call(action, MPI_Allreduce, MPI_Iallreduce, to_send(count, type), to_receive(count, type), count, type,
+       action.operation(), MPI_COMM_WORLD);
 }
 
 void Player::scan(Action& action)
 {
   const int count         = action.integer();
   const MPI_Datatype type = action.datatype();
-  MPI_Scan(to_send(count, type), to_receive(count, type), count, type, action.operation(), MPI_COMM_WORLD);
+  call(action, MPI_Scan, MPI_Iscan, to_send(count, type), to_receive(count, type), count, type, action.operation(),
+       MPI_COMM_WORLD);
 }
 
 void Player::exscan(Action& action)
 {
   const int count         = action.integer();
   const MPI_Datatype type = action.datatype();
-  MPI_Exscan(to_send(count, type), to_receive(count, type), count, type, action.operation(), MPI_COMM_WORLD);
+  call(action, MPI_Exscan, MPI_Iexscan, to_send(count, type), to_receive(count, type), count, type, action.operation(),
+       MPI_COMM_WORLD);
 }
 
 void Player::gather(Action& action)
@@ -227,8 +251,8 @@ void Player::gather(Action& action)
   const int root          = action.integer();
   const MPI_Datatype from = action.datatype();
   const MPI_Datatype type = action.datatype();
-  MPI_Gather(to_send(sent, from), sent, from, to_receive(std::int64_t{count} * size_, type), count, type, root,
-             MPI_COMM_WORLD);
+  call(action, MPI_Gather, MPI_Igather, to_send(sent, from), sent, from, to_receive(std::int64_t{count} * size_, type),
+       count, type, root, MPI_COMM_WORLD);
 }
 
 void Player::scatter(Action& action)
@@ -238,8 +262,8 @@ void Player::scatter(Action& action)
   const int root          = action.integer();
   const MPI_Datatype from = action.datatype();
   const MPI_Datatype type = action.datatype();
-  MPI_Scatter(to_send(std::int64_t{sent} * size_, from), sent, from, to_receive(count, type), count, type, root,
-              MPI_COMM_WORLD);
+  call(action, MPI_Scatter, MPI_Iscatter, to_send(std::int64_t{sent} * size_, from), sent, from,
+       to_receive(count, type), count, type, root, MPI_COMM_WORLD);
 }
 
 void Player::allgather(Action& action)
@@ -248,8 +272,8 @@ void Player::allgather(Action& action)
   const int count         = action.integer();
   const MPI_Datatype from = action.datatype();
   const MPI_Datatype type = action.datatype();
-  MPI_Allgather(to_send(sent, from), sent, from, to_receive(std::int64_t{count} * size_, type), count, type,
-                MPI_COMM_WORLD);
+  call(action, MPI_Allgather, MPI_Iallgather, to_send(sent, from), sent, from,
+       to_receive(std::int64_t{count} * size_, type), count, type, MPI_COMM_WORLD);
 }
 
 void Player::alltoall(Action& action)
@@ -258,8 +282,8 @@ void Player::alltoall(Action& action)
   const int count         = action.integer();
   const MPI_Datatype from = action.datatype();
   const MPI_Datatype type = action.datatype();
-  MPI_Alltoall(to_send(std::int64_t{sent} * size_, from), sent, from, to_receive(std::int64_t{count} * size_, type),
-               count, type, MPI_COMM_WORLD);
+  call(action, MPI_Alltoall, MPI_Ialltoall, to_send(std::int64_t{sent} * size_, from), sent, from,
+       to_receive(std::int64_t{count} * size_, type), count, type, MPI_COMM_WORLD);
 }
 
 void Player::reduce_scatter(Action& action)
@@ -267,8 +291,8 @@ void Player::reduce_scatter(Action& action)
   const std::vector<int> counts = action.integers(size_);
   const MPI_Datatype type       = action.datatype();
   const std::int64_t sum        = sum_of(counts);
-  MPI_Reduce_scatter(to_send(sum, type), to_receive(sum, type), counts.data(), type, action.operation(),
-                     MPI_COMM_WORLD);
+  call(action, MPI_Reduce_scatter, MPI_Ireduce_scatter, to_send(sum, type), to_receive(sum, type), counts.data(), type,
+       action.operation(), MPI_COMM_WORLD);
 }
 
 void Player::reduce_scatter_block(Action& action)
@@ -276,7 +300,8 @@ void Player::reduce_scatter_block(Action& action)
   const int count         = action.integer();
   const MPI_Datatype type = action.datatype();
   const std::int64_t sum  = std::int64_t{count} * size_;
-  MPI_Reduce_scatter_block(to_send(sum, type), to_receive(sum, type), count, type, action.operation(), MPI_COMM_WORLD);
+  call(action, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, to_send(sum, type), to_receive(sum, type), count,
+       type, action.operation(), MPI_COMM_WORLD);
 }
 
 void Player::gatherv(Action& action)
@@ -286,8 +311,8 @@ void Player::gatherv(Action& action)
   const int root                = action.integer();
   const MPI_Datatype from       = action.datatype();
   const MPI_Datatype type       = action.datatype();
-  MPI_Gatherv(to_send(sent, from), sent, from, to_receive(sum_of(counts), type), counts.data(),
-              no_offsets(counts).data(), type, root, MPI_COMM_WORLD);
+  call(action, MPI_Gatherv, MPI_Igatherv, to_send(sent, from), sent, from, to_receive(sum_of(counts), type),
+       counts.data(), no_offsets(counts).data(), type, root, MPI_COMM_WORLD);
 }
 
 void Player::scatterv(Action& action)
@@ -297,8 +322,8 @@ void Player::scatterv(Action& action)
   const int root                = action.integer();
   const MPI_Datatype from       = action.datatype();
   const MPI_Datatype type       = action.datatype();
-  MPI_Scatterv(to_send(sum_of(counts), from), counts.data(), no_offsets(counts).data(), from, to_receive(count, type),
-               count, type, root, MPI_COMM_WORLD);
+  call(action, MPI_Scatterv, MPI_Iscatterv, to_send(sum_of(counts), from), counts.data(), no_offsets(counts).data(),
+       from, to_receive(count, type), count, type, root, MPI_COMM_WORLD);
 }
 
 void Player::allgatherv(Action& action)
@@ -307,8 +332,8 @@ void Player::allgatherv(Action& action)
   const std::vector<int> counts = action.integers(size_);
   const MPI_Datatype from       = action.datatype();
   const MPI_Datatype type       = action.datatype();
-  MPI_Allgatherv(to_send(sent, from), sent, from, to_receive(sum_of(counts), type), counts.data(),
-                 no_offsets(counts).data(), type, MPI_COMM_WORLD);
+  call(action, MPI_Allgatherv, MPI_Iallgatherv, to_send(sent, from), sent, from, to_receive(sum_of(counts), type),
+       counts.data(), no_offsets(counts).data(), type, MPI_COMM_WORLD);
 }
 
 void Player::alltoallv(Action& action)
@@ -317,8 +342,8 @@ void Player::alltoallv(Action& action)
   const std::vector<int> counts = action.integers(size_);
   const MPI_Datatype from       = action.datatype();
   const MPI_Datatype type       = action.datatype();
-  MPI_Alltoallv(to_send(sum_of(sent), from), sent.data(), no_offsets(sent).data(), from,
-                to_receive(sum_of(counts), type), counts.data(), no_offsets(counts).data(), type, MPI_COMM_WORLD);
+  call(action, MPI_Alltoallv, MPI_Ialltoallv, to_send(sum_of(sent), from), sent.data(), no_offsets(sent).data(), from,
+       to_receive(sum_of(counts), type), counts.data(), no_offsets(counts).data(), type, MPI_COMM_WORLD);
 }
 
 void Player::play(Action& action)
@@ -334,25 +359,42 @@ void Player::play(Action& action)
       {"sendrecv", &P::send_and_receive},
       {"wait", &P::wait},
       {"waitall", &P::wait_for_all},
+      {"wait_collective", &P::wait_for_collective},
       {"test", &P::test},
       {"compute", &P::compute},
       {"sleep", &P::sleep},
       {"barrier", &P::barrier},
+      {"ibarrier", &P::barrier},
       {"bcast", &P::bcast},
+      {"ibcast", &P::bcast},
       {"reduce", &P::reduce},
+      {"ireduce", &P::reduce},
       {"allreduce", &P::allreduce},
+      {"iallreduce", &P::allreduce},
       {"scan", &P::scan},
+      {"iscan", &P::scan},
       {"exscan", &P::exscan},
+      {"iexscan", &P::exscan},
       {"gather", &P::gather},
+      {"igather", &P::gather},
       {"scatter", &P::scatter},
+      {"iscatter", &P::scatter},
       {"allgather", &P::allgather},
+      {"iallgather", &P::allgather},
       {"alltoall", &P::alltoall},
+      {"ialltoall", &P::alltoall},
       {"reduce_scatter", &P::reduce_scatter},
+      {"ireduce_scatter", &P::reduce_scatter},
       {"reduce_scatter_block", &P::reduce_scatter_block},
+      {"ireduce_scatter_block", &P::reduce_scatter_block},
       {"gatherv", &P::gatherv},
+      {"igatherv", &P::gatherv},
       {"scatterv", &P::scatterv},
+      {"iscatterv", &P::scatterv},
       {"allgatherv", &P::allgatherv},
+      {"iallgatherv", &P::allgatherv},
       {"alltoallv", &P::alltoallv},
+      {"ialltoallv", &P::alltoallv},
   };
   (this->*ACTIONS.at(action.name()))(action);
 }

@@ -15,6 +15,7 @@ class Player {
   int rank_;
   int size_;
   std::map<Key, std::deque<MPI_Request>> requests_; ///< open, in the order in which they were opened
+  std::deque<MPI_Request> collectives_;             ///< open non-blocking ones, likewise
 
 public:
   Player(int rank, int size) : rank_(rank), size_(size) {}
@@ -31,6 +32,7 @@ private:
   void send_and_receive(Action& action);
   void wait(Action& action);
   void wait_for_all(Action& action);
+  void wait_for_collective(Action& action);
   void test(Action& action);
   void compute(Action& action);
   void sleep(Action& action);
@@ -54,6 +56,9 @@ private:
   struct Message;
   Message read_message(Action& action) const;
   MPI_Request* open(const Key& key);
+  /** Call a collective, by whichever form the action is of. */
+  template <class Blocking, class NonBlocking, class... Arguments>
+  void call(const Action& action, Blocking blocking, NonBlocking non_blocking, Arguments... arguments);
 };
 
 } // namespace weft::replay

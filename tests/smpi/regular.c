@@ -88,6 +88,26 @@ static void collectives(void)
   }
 }
 
+/* One at a time, all at once, and out of order; a rank computes while they go on. */
+static void nonblocking(void)
+{
+  MPI_Request requests[3];
+  for (int step = 0; step < STEPS; step++) {
+    MPI_Iallreduce(out, in, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+    smpi_execute_benched(1e-5 * rank);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibcast(in, COUNT, MPI_INT, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, COUNT, MPI_INT, rank ^ 1, 0, MPI_COMM_WORLD, &requests[2]);
+    MPI_Recv(in, COUNT, MPI_INT, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Ialltoall(out, 100, MPI_INT, in, 100, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+    MPI_Igather(out, 100, MPI_DOUBLE, in, 100, MPI_DOUBLE, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  }
+}
+
 static void uneven(void)
 {
   int counts[64], offsets[64], same[64];
@@ -113,8 +133,13 @@ int main(int argc, char** argv)
   static const struct {
     const char* name;
     void (*run)(void);
-  } PARTS[] = {{"ring", ring},    {"row", row}, {"any", any}, {"pingpong", pingpong}, {"collectives", collectives},
-               {"uneven", uneven}};
+  } PARTS[] = {{"ring", ring},
+               {"row", row},
+               {"any", any},
+               {"pingpong", pingpong},
+               {"collectives", collectives},
+               {"uneven", uneven},
+               {"nonblocking", nonblocking}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

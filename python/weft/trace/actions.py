@@ -16,13 +16,15 @@ ANY_TAG = -444
 PROC_NULL = -666
 """include/smpi/smpi.h"""
 
-COLLECTIVES = frozenset(
+_BLOCKING = frozenset(
     (
         *("barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter"),
         *("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block", "gatherv"),
         *("scatterv", "allgatherv", "alltoallv"),
     )
 )
+NON_BLOCKING = frozenset(f"i{name}" for name in _BLOCKING)
+COLLECTIVES = _BLOCKING | NON_BLOCKING
 
 
 class UnfitError(WeftError):
@@ -39,11 +41,16 @@ class Shape(NamedTuple):
 
 def shapes(ranks: int) -> dict[str, Shape]:
     """Return the actions of a trace of so many ranks."""
+    plain = _plain_shapes(ranks)
+    return {**plain, **{name: plain[name[1:]] for name in NON_BLOCKING}}
+
+
+def _plain_shapes(ranks: int) -> dict[str, Shape]:
     return {
         **dict.fromkeys(("send", "ssend", "isend", "issend", "recv", "irecv"), Shape(3, 1)),
         "sendrecv": Shape(4, 2),
         **dict.fromkeys(("wait", "test"), Shape(3)),
-        **dict.fromkeys(("waitall", "compute", "sleep"), Shape(1)),
+        **dict.fromkeys(("waitall", "wait_collective", "compute", "sleep"), Shape(1)),
         **dict.fromkeys(("finalize", "barrier"), Shape(0)),
         "bcast": Shape(2, 1),
         "reduce": Shape(2, 1, 1),

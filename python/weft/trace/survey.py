@@ -13,6 +13,7 @@ from weft.trace.actions import (
     ANY_SOURCE,
     ANY_TAG,
     COLLECTIVES,
+    NON_BLOCKING,
     PROC_NULL,
     Grammar,
     UnfitError,
@@ -30,10 +31,17 @@ class _Rank:
     tests: bool = False
     """Whether it calls MPI_Test, which a trace shows without its answer."""
     requests: Counter[Message] = field(default_factory=Counter)
+    open_collectives: int = 0
+    """Non-blocking ones."""
     from_any: int = 0
     """Blocking receives from MPI_ANY_SOURCE; from MPI_PROC_NULL they are not traced."""
     from_unknown: int = 0
     any_tag: bool = False
+
+    @property
+    def open_requests(self) -> int:
+        """Requests that it has not waited for."""
+        return self.requests.total() + self.open_collectives
 
 
 class Survey:
@@ -58,6 +66,7 @@ class Survey:
             raise UnfitError(f"found '{action}' of rank {rank} after its 'finalize'")
         if action in COLLECTIVES:
             self.collectives[action] += 1
+            self._ranks[rank].open_collectives += action in NON_BLOCKING
         elif action in ("send", "ssend", "isend", "issend"):
             self._send(rank, int(arguments[0]), int(arguments[1]), opens=action[0] == "i")
         elif action in ("recv", "irecv"):
@@ -68,6 +77,8 @@ class Survey:
             self._receive(rank, int(arguments[3]), 0, opens=False)
         elif action == "wait":
             self._wait(rank, arguments)
+        elif action == "wait_collective":
+            self._wait_for_collective(rank, int(arguments[0]))
         elif action == "waitall":
             self._wait_for_all(rank, int(arguments[0]))
         elif action == "test":
@@ -107,13 +118,20 @@ class Survey:
 
     def _wait_for_all(self, rank: int, count: int) -> None:
         state = self._ranks[rank]
-        still = state.requests.total()
+        still = state.open_requests
         if count < still and not state.tests:
             raise UnfitError(
                 f"rank {rank} waits for {count} of its {still} open requests in one MPI_Waitall,"
                 " and the replay would wait for all of them"
             )
         state.requests.clear()
+        state.open_collectives = 0
+
+    def _wait_for_collective(self, rank: int, index: int) -> None:
+        state = self._ranks[rank]
+        if not 0 <= index < state.open_collectives:
+            raise UnfitError(f"rank {rank} waits for a collective that it has not begun")
+        state.open_collectives -= 1
 
     @property
     def polls(self) -> bool:
@@ -125,7 +143,7 @@ class Survey:
         for rank, state in enumerate(self._ranks):
             if not state.ended:
                 raise UnfitError(f"it is cut: there is no 'finalize' of rank {rank}")
-            if state.requests.total() > 0 and not state.tests:
+            if state.open_requests > 0 and not state.tests:
                 raise UnfitError(
                     f"rank {rank} ends with requests that it never waits for"
                     " (MPI_Waitsome and MPI_Request_free are not in SimGrid's traces)"

@@ -5,15 +5,35 @@ src/instr/instr_private.hpp), such as `3 allreduce 16 0 1`. It leaves out argume
 writes what MPI ignores, and numbers the datatypes; all of that is put right here.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 
-from weft.trace.actions import UnfitError, Words
+from weft.trace.actions import ANY_TAG, NON_BLOCKING, UnfitError, Words
 from weft.trace.datatypes import DATATYPES
 
 UNKNOWN = -333
 """MPI_UNDEFINED, which the tracer writes for MPI_ANY_SOURCE and for MPI_PROC_NULL alike."""
 UNKNOWN_OPERATION = "MPI_OP_NULL"
 """The tracer writes no operations."""
+
+# COLL_TAG_… of src/smpi/include/private.hpp, less one where the program made the call
+# (src/smpi/colls/smpi_nbc_impl.cpp).
+_COLLECTIVE_TAGS = {
+    -113: "ireduce",
+    -224: "iscatter",
+    -335: "iscatterv",
+    -446: "igather",
+    -557: "iallgather",
+    -668: "iallgatherv",
+    -779: "ibarrier",
+    -890: "ireduce_scatter",
+    -1001: "ialltoallv",
+    -1113: "ialltoall",
+    -2224: "igatherv",
+    -3335: "ibcast",
+    -4446: "iallreduce",
+}
+_LARGEST_SYSTEM_TAG = -112
 
 _SAME = dict.fromkeys(("init", "finalize", "barrier", "wait", "test", "compute", "sleep"))
 _RENAMED = {"sendRecv": "sendrecv", "Ssend": "ssend", "ISsend": "issend"}
@@ -26,6 +46,8 @@ class Translator:
     def __init__(self, ranks: int) -> None:
         """Make the table of what the tracer writes."""
         self._ranks = ranks
+        self._open: dict[str, list[str]] = defaultdict(list)
+        """By rank, its open non-blocking collectives."""
         self._forms: dict[str, Callable[[Words], Words]] = {
             **dict.fromkeys(_SAME, lambda arguments: arguments),
             **dict.fromkeys(_MESSAGES, lambda arguments: _typed(arguments, 3, 1)),
@@ -47,20 +69,54 @@ class Translator:
     def translate(self, words: Words) -> Words | None:
         """Return a line of ours, or nothing where there is nothing to do."""
         rank, name, *arguments = words
+        if name == "init":
+            return None
+        if name in ("wait", "test") and _is_collective(int(arguments[2])):
+            return [rank, *self._wait(rank, name, int(arguments[2]))]
+        if name == "waitall":
+            self._open[rank].clear()
         try:
-            if name == "init":
-                return None
-            if name == "reducescatter":
-                return [rank, *self._reduce_scatter(arguments)]
-            if name in self._rooted:
-                return [rank, name, *self._rooted_call(rank, name, arguments)]
-            if name in self._forms:
-                return [rank, _RENAMED.get(name, name), *self._forms[name](arguments)]
+            translated = self._call(rank, name, arguments)
+            if translated is None and name.startswith("i"):
+                translated = self._started(rank, name[1:], arguments)
         except (ValueError, IndexError):
             raise UnfitError(
                 f"SimGrid has traced '{' '.join(words)}', which makes no sense"
             ) from None
-        raise UnfitError(f"rank {rank} calls {_mpi_name(name)}, which weft cannot replay")
+        if translated is None:
+            raise UnfitError(f"rank {rank} calls {_mpi_name(name)}, which weft cannot replay")
+        return [rank, *translated]
+
+    def _call(self, rank: str, name: str, arguments: Words) -> Words | None:
+        if name == "reducescatter":
+            return self._reduce_scatter(arguments)
+        if name in self._rooted:
+            return [name, *self._rooted_call(rank, name, arguments)]
+        if name in self._forms:
+            return [_RENAMED.get(name, name), *self._forms[name](arguments)]
+        return None
+
+    def _started(self, rank: str, name: str, arguments: Words) -> Words | None:
+        """Translate a non-blocking collective, whose arguments are those of the blocking one."""
+        call = self._call(rank, name, arguments)
+        if call is None or f"i{call[0]}" not in NON_BLOCKING:
+            return None
+        call[0] = f"i{call[0]}"
+        self._open[rank].append(call[0])
+        return call
+
+    def _wait(self, rank: str, name: str, tag: int) -> Words:
+        """Find the collective: by its tag, or the only one (those in the switches have one tag)."""
+        still = self._open[rank]
+        wanted = _COLLECTIVE_TAGS.get(tag, "")
+        same = [at for at, open_one in enumerate(still) if open_one.startswith(wanted)]
+        if name == "test" or not same or (not wanted and len(still) > 1):
+            raise UnfitError(
+                f"rank {rank} calls MPI_{name.capitalize()} for a non-blocking collective, and"
+                " SimGrid's trace does not tell for which"
+            )
+        still.pop(same[0])
+        return ["wait_collective", str(same[0])]
 
     def _reduce(self, arguments: Words) -> Words:
         count, _, root, datatype = arguments
@@ -124,6 +180,10 @@ def _typed(arguments: Words, numbers: int, datatypes: int) -> Words:
         raise UnfitError("a rank uses a derived datatype, whose size SimGrid does not trace")
     named = [DATATYPES[int(number)] for number in types]
     return [*arguments[:numbers], *named, *arguments[numbers + datatypes :]]
+
+
+def _is_collective(tag: int) -> bool:
+    return tag < _LARGEST_SYSTEM_TAG and tag != ANY_TAG
 
 
 def _mpi_name(action: str) -> str:
