@@ -32,6 +32,8 @@ std::optional<std::string> PendingCall::differs(const CallSignature& other) cons
     return calls();
   if (signature.bytes != other.bytes)
     return calls();
+  if (signature.part_size == other.part_size && std::ranges::equal(parts, other.parts))
+    return std::nullopt;
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     const std::int64_t mine = parts[rank] * signature.part_size;
     const std::int64_t his  = other.parts[rank] * other.part_size;

@@ -62,7 +62,7 @@ void unpack(const std::byte* from, void* to, int count, MPI_Datatype type)
 
 /** Room for elements of a type, whatever its bounds. */
 class Elements {
-  std::vector<std::byte> storage_;
+  std::unique_ptr<std::byte[]> storage_; // NOLINT(modernize-avoid-c-arrays): a vector would write zeros first
   MPI_Aint offset_ = 0;
 
 public:
@@ -71,14 +71,15 @@ public:
   {
     const Span span = span_of(type);
     offset_         = -span.low;
-    storage_.resize(static_cast<std::size_t>(span.high - span.low + span.extent * std::max(0, count - 1)));
+    const auto size = static_cast<std::size_t>(span.high - span.low + span.extent * std::max(0, count - 1));
+    storage_        = std::make_unique_for_overwrite<std::byte[]>(size); // NOLINT(modernize-avoid-c-arrays)
   }
   Elements(const void* from, int count, MPI_Datatype type) : Elements(count, type)
   {
     copy_elements(from, data(), count, type);
   }
-  std::byte* data() { return storage_.data() + offset_; }
-  const std::byte* data() const { return storage_.data() + offset_; }
+  std::byte* data() { return storage_.get() + offset_; }
+  const std::byte* data() const { return storage_.get() + offset_; }
 };
 
 /** A rank's buffers, kept until its result is delivered. */
@@ -164,6 +165,10 @@ public:
       add_in_order(operation, buffers.send_type);
     worked_out_ = true;
     copies_.clear();
+    if (buffers.counts) {
+      begins_.resize(ranks_.size());
+      std::exclusive_scan(buffers.counts, buffers.counts + ranks_.size(), begins_.begin(), std::int64_t{0});
+    }
   }
 
   void deliver(int rank) override
@@ -172,7 +177,7 @@ public:
     const RankBuffers& buffers = kept.buffers;
     if (worked_out_) {
       if (shape_.movement == Movement::reduce_scatter) {
-        const std::int64_t before = std::accumulate(buffers.counts, buffers.counts + rank, std::int64_t{0});
+        const std::int64_t before = begins_[static_cast<std::size_t>(rank)];
         copy_elements(result_.data() + before * extent_, buffers.receive, buffers.counts[rank], buffers.receive_type);
       } else if (shape_.movement == Movement::allreduce || rank == shape_.root)
         copy_elements(result_.data(), buffers.receive, count_, buffers.receive_type);
@@ -183,6 +188,7 @@ public:
 private:
   std::size_t last_ = 0;
   bool worked_out_  = false;
+  std::vector<std::int64_t> begins_; // of each rank's part in the result, in elements
 
   /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
   void add_in_order(MPI_Op operation, MPI_Datatype type)
@@ -241,10 +247,13 @@ public:
   }
 
 private:
-  void deliver_parts(const RankBuffers& buffers) const
+  void deliver_parts(const RankBuffers& buffers)
   {
-    if (is_predefined(buffers.receive_type) && not buffers.displacements) {
-      std::memcpy(buffers.receive, packed_.data(), packed_.size());
+    const bool predefined = is_predefined(buffers.receive_type);
+    if (predefined && lies_together(buffers)) {
+      const std::int64_t first = buffers.displacements ? buffers.displacements[0] : 0;
+      const MPI_Aint extent    = span_of(buffers.receive_type).extent;
+      std::memcpy(static_cast<std::byte*>(buffers.receive) + first * extent, packed_.data(), packed_.size());
       return;
     }
     const MPI_Aint extent = span_of(buffers.receive_type).extent;
@@ -258,6 +267,29 @@ private:
       next = offset + count;
     }
   }
+
+  /** Whether a rank wants the parts one after the other. Mostly all ranks have the same numbers: those of the rank
+   * before are kept. */
+  bool lies_together(const RankBuffers& buffers)
+  {
+    if (not buffers.displacements)
+      return true;
+    const auto same = [this](const int* numbers, const std::vector<int>& before) {
+      return before.size() == ranks_.size() && std::memcmp(numbers, before.data(), before.size() * sizeof(int)) == 0;
+    };
+    if (same(buffers.displacements, displacements_before_) && same(buffers.counts, counts_before_))
+      return together_before_;
+    displacements_before_.assign(buffers.displacements, buffers.displacements + ranks_.size());
+    counts_before_.assign(buffers.counts, buffers.counts + ranks_.size());
+    together_before_ = true;
+    for (std::size_t rank = 1; rank < ranks_.size(); ++rank)
+      together_before_ &= displacements_before_[rank] == displacements_before_[rank - 1] + counts_before_[rank - 1];
+    return together_before_;
+  }
+
+  std::vector<int> displacements_before_;
+  std::vector<int> counts_before_;
+  bool together_before_ = false;
 };
 
 } // namespace

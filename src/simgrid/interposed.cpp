@@ -273,7 +273,8 @@ namespace weft {
 
 IbcastFunction original_ibcast()
 {
-  return original(&simgrid::smpi::colls::ibcast);
+  static const IbcastFunction THEIRS = original(&simgrid::smpi::colls::ibcast);
+  return THEIRS;
 }
 
 } // namespace weft
