@@ -7,10 +7,10 @@
 
 enum { INTS = 4096, EXIT_USAGE = 64 };
 
-static int send[INTS], receive[INTS], counts[INTS], places[INTS];
-
-static int call(const char* name, int part)
+static int call(const char* name, int part, int* data)
 {
+  int *send = data, *receive = data + INTS, *counts = data + 2 * INTS, *places = data + 3 * INTS;
+
   MPI_Comm comm = MPI_COMM_WORLD;
   MPI_Request request;
   if (strcmp(name, "allreduce") == 0)
@@ -45,12 +45,14 @@ int main(int argc, char** argv)
     return EXIT_USAGE;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int* data = calloc(4 * INTS, sizeof(int)); // a rank's own: the ranks are not privatized
   for (int rank = 0; rank < ranks; rank++) {
-    counts[rank] = INTS / ranks;
-    places[rank] = rank * counts[rank];
+    data[2 * INTS + rank] = INTS / ranks;
+    data[3 * INTS + rank] = rank * (INTS / ranks);
   }
   for (int calls = atoi(argv[2]); calls > 0; calls--)
-    call(argv[1], INTS / ranks);
+    call(argv[1], INTS / ranks, data);
+  free(data);
   MPI_Finalize();
   return 0;
 }

@@ -65,6 +65,27 @@ FAILURES = {
         "rank 0 called MPI_Bcast(4 bytes, root 0)",
         "rank 1 called MPI_Bcast(4 bytes, root 1)",
     ),
+    "other-size-of-bcast": mismatch(
+        WORLD,
+        2,
+        "rank 0 called MPI_Bcast(4 bytes, root 0)",
+        "rank 1 called MPI_Bcast(8 bytes, root 0)",
+    ),
+    "other-part": mismatch(
+        WORLD, 2, "rank 0 called MPI_Allgatherv(16 bytes)", "rank 1 called MPI_Allgatherv(20 bytes)"
+    ),
+    "other-parts-of-the-same-sum": mismatch(
+        WORLD,
+        2,
+        "rank 0 called MPI_Reduce_scatter(4 x MPI_INT, MPI_SUM)",
+        "rank 1 called MPI_Reduce_scatter(4 x MPI_INT, MPI_SUM)",
+        "the part of rank 1 has 4 bytes at one, 8 at the other",
+    ),
+    "other-form": mismatch(WORLD, 2, "rank 0 called MPI_Barrier()", "rank 1 called MPI_Ibarrier()"),
+    "other-root-later": mismatch(
+        WORLD, 3, "rank 3 called MPI_Ireduce(1 x MPI_INT, MPI_SUM, root 1)", "MPI_SUM, root 0)"
+    ),
+    "skipped-ibarrier": ended("MPI_Ibarrier()"),
     "other-order-in-half": mismatch(
         HALF, 1, f"rank 0 called {INT_SUM}", "rank 1 called MPI_Barrier()"
     ),

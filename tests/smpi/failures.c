@@ -7,7 +7,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { BUFFER = 8, EXIT_USAGE = 64 };
+enum { RANKS = 4, BUFFER = 8, EXIT_USAGE = 64 };
 
 static int send[BUFFER], receive[BUFFER];
 static double send_doubles[BUFFER], receive_doubles[BUFFER];
@@ -43,6 +43,50 @@ static void other_type(int rank)
 static void other_root(int rank)
 {
   MPI_Bcast(send, 1, MPI_INT, rank == 1, MPI_COMM_WORLD);
+}
+
+static void other_size_of_bcast(int rank)
+{
+  MPI_Bcast(send, rank == 1 ? 2 : 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void other_part(int rank)
+{
+  int counts[RANKS] = {1, 1, rank == 1 ? 2 : 1, 1}, places[RANKS] = {0, 1, 2, 4};
+  MPI_Allgatherv(send, 1, MPI_INT, receive, counts, places, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void other_parts_of_the_same_sum(int rank)
+{
+  int counts[RANKS] = {1, rank == 1 ? 2 : 1, rank == 1 ? 0 : 1, 1};
+  MPI_Reduce_scatter(send, receive, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void other_form(int rank)
+{
+  MPI_Request request;
+  if (rank == 1) {
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void other_root_later(int rank)
+{
+  MPI_Request requests[2];
+  MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+  MPI_Ireduce(send, receive, 1, MPI_INT, MPI_SUM, rank == 3, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void skipped_ibarrier(int rank)
+{
+  MPI_Request request;
+  if (rank == 1)
+    return;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void other_order_in_half(int rank)
@@ -152,6 +196,12 @@ static const struct {
     {"other-op", other_op},
     {"other-type", other_type},
     {"other-root", other_root},
+    {"other-size-of-bcast", other_size_of_bcast},
+    {"other-part", other_part},
+    {"other-parts-of-the-same-sum", other_parts_of_the_same_sum},
+    {"other-form", other_form},
+    {"other-root-later", other_root_later},
+    {"skipped-ibarrier", skipped_ibarrier},
     {"other-order-in-half", other_order_in_half},
     {"receive-without-send", receive_without_send},
     {"crossed", crossed},
