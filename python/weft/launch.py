@@ -178,7 +178,7 @@ def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
             on_line=on_line,
         )
         record = _make_record(plan, work, ended)
-        if plan.request.ti_trace is not None and not record.failed:
+        if plan.request.ti_trace is not None and record.ended:
             _take_ti_trace(work, plan.request.ti_trace)
         if plan.request.timeline is not None:
             trace = work / "trace.paje"

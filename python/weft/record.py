@@ -195,6 +195,11 @@ class Record(_Entry):
         return parts[name].from_json(value) if name in parts else value
 
     @property
+    def ended(self) -> bool:
+        """Whether the program came to its end, with whatever exit status."""
+        return self.outcome.kind in ("completed", "exit")
+
+    @property
     def failed(self) -> bool:
         """Whether the program did not end well."""
         return self.outcome.kind != "completed"

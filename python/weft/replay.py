@@ -41,8 +41,8 @@ def record_trace(plan: Plan, target: Path) -> Recording:
     with work_directory() as work:
         raw = work / "actions"
         record = launch.run(replace(plan, request=replace(plan.request, ti_trace=raw)))
-        if record.failed:
-            return Recording(record, (f"{target} was not written: the program did not end well",))
+        if not record.ended:
+            return Recording(record, (f"{target} was not written: the program did not end",))
         try:
             found = survey(raw, record.ranks)
             _check_collectives(found, record)
@@ -70,7 +70,7 @@ def _doubts(plan: Plan, folder: Folder, record: Record) -> Iterator[str]:
         yield (
             f"on the same fabric the trace takes {replayed_s:.6g} s and the program"
             f" {recorded_s:.6g} s: something that it does is not in SimGrid's trace; do not"
-            " trust replays"
+            " trust replays (where it is MPI_Wtime, record with --cfg smpi/wtime:0)"
         )
 
 

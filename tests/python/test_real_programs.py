@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from real_programs.programs import SMALL, Program, fabric_with, nas, run_stock, run_weft
+from simulated import WEFT, read_record, run_command
 
 from weft import _core
 from weft.fabric.export import export
@@ -35,6 +36,24 @@ def test_a_real_program_verifies_on_every_switch(
         ran = run_weft(program, fabric, tmp_path, "--offload", offload)
         assert ran.result.status == program.status, ran.result.stderr
         assert ran.findings == stock.findings, f"{preset}, {offload}"
+
+
+@pytest.mark.parametrize(
+    "program", [one for one in SMALL if "HPCC" not in one.name], ids=lambda program: program.name
+)
+def test_a_real_program_replays_in_its_own_time(program: Program, tmp_path: Path) -> None:
+    """HPCC uses communicators of its own, which SimGrid does not trace."""
+    trace, record = tmp_path / "trace", tmp_path / "replayed.json"
+    fabric = fabric_with("sharp", tmp_path)
+    options = ("--record-ti", str(trace), "--cfg", "smpi/wtime:0")
+    ran = run_weft(program, fabric, tmp_path, *options).result
+    assert ran.status == program.status, ran.stderr
+    replayed = run_command(
+        [*WEFT, "replay", "-q", str(trace), "--fabric", str(fabric), "--json", str(record)]
+    )
+    assert replayed.status == 0, replayed.stderr
+    again = read_record(record)["simulated_time_s"]
+    assert again == pytest.approx(ran.record["simulated_time_s"], rel=0.01)
 
 
 def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path) -> None:

@@ -34,15 +34,20 @@ def record(program: Program, tmp_path: Path) -> Record:
     """Record a program of tests/smpi; its own record is beside the trace."""
 
     def recorded(
-        source: str, part: str, *options: str, on: str = "tofino-16", ranks: int = 4
+        source: str,
+        part: str,
+        *options: str,
+        on: str = "tofino-16",
+        ranks: int = 4,
+        status: int = 0,
     ) -> Path:
         result = weft(
             *("run", "--fabric", on, "-n", str(ranks), "--record-ti", str(tmp_path / "trace")),
             *("-q", "--json", str(tmp_path / "run.json"), *options),
             *("--", str(program(source)), part),
         )
-        assert result.status == 0, result.stderr
-        assert not result.messages
+        assert result.status == status, result.stderr
+        assert status or not result.messages
         return tmp_path / "trace"
 
     return recorded
@@ -160,11 +165,25 @@ def test_a_doubtful_trace_is_kept_and_doubted(
     assert (tmp_path / "trace" / "actions.txt").exists()
 
 
-def test_a_program_that_fails_leaves_no_trace(program: Program, tmp_path: Path) -> None:
-    result = try_to_record(program, tmp_path, "failing")
-    assert result.status == 3
-    assert result.messages[-1].endswith("trace was not written: the program did not end well")
+@pytest.mark.parametrize(
+    ("part", "status", "reason"),
+    [
+        ("crashing", 134, "was not written: the program did not end"),
+        ("failing", 3, "there is no 'finalize' of rank"),
+    ],
+)
+def test_a_program_that_does_not_end_leaves_no_trace(
+    program: Program, tmp_path: Path, part: str, status: int, reason: str
+) -> None:
+    result = try_to_record(program, tmp_path, part)
+    assert result.status == status
+    assert reason in result.messages[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_may_end_with_any_status(record: Record) -> None:
+    trace = record("unfit.c", "status", status=3)
+    assert replay(trace, "--fabric", "tofino-16")["outcome"]["kind"] == "completed"
 
 
 def try_to_record(program: Program, directory: Path, part: str) -> Result:

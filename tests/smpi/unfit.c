@@ -1,4 +1,5 @@
-/* Programs whose trace would not replay as they run, or not surely, one a part: `unfit PART`. */
+/* Programs whose trace would not replay as they run, or not surely, one a part: `unfit PART`. The part
+ * `status` is fit, and ends with status 3. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,11 @@ static void failing(void)
   exit(3);
 }
 
+static void crashing(void)
+{
+  abort();
+}
+
 int main(int argc, char** argv)
 {
   static const struct {
@@ -134,7 +140,7 @@ int main(int argc, char** argv)
                {"waitpart", waitpart}, {"derived", derived},       {"sendrecv", sendrecv},
                {"window", window},     {"persistent", persistent}, {"nonblocking", nonblocking},
                {"poll", poll},         {"operations", operations}, {"communicators", communicators},
-               {"failing", failing}};
+               {"failing", failing},   {"crashing", crashing}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -142,5 +148,5 @@ int main(int argc, char** argv)
     if (strcmp(argv[1], PARTS[i].name) == 0)
       PARTS[i].run();
   MPI_Finalize();
-  return 0;
+  return strcmp(argv[1], "status") == 0 ? 3 : 0;
 }
