@@ -211,6 +211,7 @@ def test_a_trace_takes_no_place_of_something_else(program: Program, tmp_path: Pa
     file = str(tmp_path / "notes")
     assert "holds something else than a trace" in refused(*run, file, *arguments)
     assert "there is no directory" in refused(*run, str(tmp_path / "no" / "trace"), *arguments)
+    assert "cannot write /proc/trace" in refused(*run, "/proc/trace", *arguments)
     together = ("--record-ti", str(tmp_path / "t"), "--trace", str(tmp_path / "timeline"))
     assert "together with --trace" in refused(*run[:-1], *together, *arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
@@ -220,6 +221,16 @@ def test_a_trace_replaces_a_trace(record: Record) -> None:
     record("regular.c", "ring")
     trace = record("regular.c", "pingpong")
     assert "pingpong" in (trace / "manifest.json").read_text()
+
+
+def test_a_trace_replaces_the_directory_in_which_one_is(record: Record, program: Program) -> None:
+    trace = record("regular.c", "ring")
+    run = ("run", "-q", "--fabric", "tofino-4", "-n", "4", "--record-ti", ".", "--")
+    again = run_command([*WEFT, *run, str(program("regular.c")), "pingpong"], cwd=trace)
+    assert again.status == 0, again.stderr
+    assert not again.messages
+    assert "pingpong" in (trace / "manifest.json").read_text()
+    assert [path.name for path in trace.parent.iterdir() if path.name.startswith(".")] == []
 
 
 def test_what_is_no_trace_is_refused(record: Record, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ each replay, which would wait for ever for what a cut file lacks.
 
 import dataclasses
 import json
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,18 +61,22 @@ class Folder:
 
 def check_target(option: str, target: Path) -> None:
     """Prove before a run that a trace can take this place when it is done."""
-    if not target.absolute().parent.is_dir():
+    parent = target.resolve().parent
+    if not parent.is_dir():
         raise WeftError(
-            f"{option}: cannot write {target}: there is no directory {target.absolute().parent};"
-            " create it"
+            f"{option}: cannot write {target}: there is no directory {parent}; create it"
         )
     if target.exists() and not (target.is_dir() and _is_ours(target)):
         raise WeftError(
             f"{option}: found {target}, which holds something else than a trace;"
             " name a new directory, or one with a trace to replace"
         )
-    if not os.access(target.absolute().parent, os.W_OK | os.X_OK):
-        raise WeftError(f"{option}: cannot write {target}: its directory is not writable")
+    try:
+        tempfile.TemporaryDirectory(dir=parent, prefix=f".{target.name}.").cleanup()
+    except OSError as error:
+        raise WeftError(
+            f"{option}: cannot write {target}: {error.strerror}; choose another place"
+        ) from None
 
 
 def _is_ours(directory: Path) -> bool:
@@ -94,20 +96,19 @@ def write_folder(
     raw: Path, found: Survey, operations: Operations, manifest: Manifest, target: Path
 ) -> Folder:
     """Write the trace, whole or not at all."""
-    beside = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}."))
-    try:
-        with (beside / ACTIONS).open("w", encoding="ascii") as file:
+    final = target.resolve()
+    with tempfile.TemporaryDirectory(dir=final.parent, prefix=f".{final.name}.") as beside:
+        new = Path(beside) / "new"
+        new.mkdir()
+        with (new / ACTIONS).open("w", encoding="ascii") as file:
             for words in _translated(raw, manifest.ranks):
                 file.write(" ".join(_with_operation(found.resolve(words), operations)) + "\n")
         text = json.dumps(dataclasses.asdict(manifest), indent=1)
-        (beside / MANIFEST).write_text(text + "\n", encoding="utf-8")
-        beside.chmod(0o755)
-        if target.is_dir():
-            shutil.rmtree(target)
-        beside.rename(target)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-    return Folder(target, manifest)
+        (new / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        if final.is_dir():
+            final.rename(Path(beside) / "old")
+        new.rename(final)
+    return Folder(final, manifest)
 
 
 def _translated(raw: Path, ranks: int) -> Iterator[Words]:
