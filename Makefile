@@ -24,7 +24,7 @@ INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_F
 FORCE:
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
 
 demo: $(WEFT) ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
 	@$(BIN)/weft demo --out build/demo
