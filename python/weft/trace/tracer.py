@@ -81,7 +81,8 @@ class Translator:
                 translated = self._started(rank, name[1:], arguments)
         except (ValueError, IndexError):
             raise UnfitError(
-                f"SimGrid has traced '{' '.join(words)}', which makes no sense"
+                f"SimGrid has traced '{' '.join(words)}', which is no call of"
+                f" {self._ranks} ranks: it does not trace communicators other than MPI_COMM_WORLD"
             ) from None
         if translated is None:
             raise UnfitError(f"rank {rank} calls {_mpi_name(name)}, which weft cannot replay")
@@ -160,6 +161,8 @@ class Translator:
     def _alltoallv(self, arguments: Words) -> Words:
         """Leave out the sums; MPI_Alltoallw goes by the same name, with sums of bytes."""
         ranks = self._ranks
+        if len(arguments) != 2 * ranks + 4:
+            raise ValueError
         sent, received = arguments[1 : ranks + 1], arguments[ranks + 2 : 2 * ranks + 2]
         if int(arguments[0]) != sum(map(int, sent)):
             raise UnfitError("a rank calls MPI_Alltoallw, whose datatypes a trace does not hold")
