@@ -42,6 +42,8 @@ class Bench:
     iterations: int = 10
     privatize: bool = False
     """The shipped benchmark has no global variables."""
+    config: tuple[str, ...] = ()
+    """SimGrid settings, KEY:VALUE."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def _request(bench: Bench, program: Path, mode: str) -> Request:
         program=str(program),
         arguments=(join_sizes(bench.sizes), str(bench.iterations)),
         privatize=bench.privatize,
+        config=bench.config,
     )
     return replace(request, **_mode_options(mode))
 

@@ -56,24 +56,36 @@ def plot_by_size(
     _draw(axes, series)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    sizes = sorted({size for one in series for size in one.points})
-    ticks = sizes[::2] if len(sizes) > 10 else sizes
+    ticks = _size_ticks(sorted({size for one in series for size in one.points}))
     axes.set_xticks(ticks, [format_size(size) for size in ticks], rotation=40, ha="right")
     axes.set_xlabel("message size")
     _plain_latency_axis(axes)
     save(figure, targets, option)
 
 
+def _size_ticks(sizes: Sequence[int]) -> Sequence[int]:
+    """Return sizes that labels have room for: those of a scan that doubles, or powers of four."""
+    if len(sizes) <= 10:
+        return sizes
+    if len(sizes) <= 30:
+        return sizes[::2]
+    return [4**k for k in range(32) if sizes[0] <= 4**k <= sizes[-1]]
+
+
 def plot_by_hosts(
-    series: Sequence[Series], title: str, targets: Sequence[Path], option: str
+    series: Sequence[Series],
+    title: str,
+    targets: Sequence[Path],
+    option: str,
+    axis: str = "hosts, one rank each",
 ) -> None:
-    """Draw latency by the number of hosts on linear axes from zero."""
+    """Draw latency by the number of hosts, or what else the axis says, on linear axes from zero."""
     from matplotlib.ticker import MaxNLocator
 
     figure, axes = _figure(title)
     _draw(axes, series)
     axes.set_xticks(sorted({hosts for one in series for hosts in one.points}))
-    axes.set_xlabel("hosts, one rank each")
+    axes.set_xlabel(axis)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
     axes.set_ylabel("latency (µs)")

@@ -12,6 +12,7 @@ from weft.cli.demo import demo
 from weft.cli.fabric import fabric
 from weft.cli.replay import replay
 from weft.cli.run import run
+from weft.cli.validate import validate
 
 _HELP = """
 Simulate MPI programs on clusters whose switches compute.
@@ -44,5 +45,5 @@ weft = click.version_option(
 )(help_group("weft", _HELP))
 
 calibrate.add_command(cpu)
-for command in (run, replay, bench, calibrate, fabric, demo, cc, cxx, f90):
+for command in (run, replay, bench, calibrate, validate, fabric, demo, cc, cxx, f90):
     weft.add_command(command)

@@ -1,0 +1,117 @@
+"""Every measured table against the simulator: bounds, document, exit status."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from weft import accuracy, paths, validate
+from weft.cli.root import weft
+from weft.errors import WeftError
+from weft.validate import Check, Point, Result
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_CHECK = {"job_sizes_swf.csv"}  # jobs of clusters, no times
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Result]:
+    return validate.run(validate.read_checks())
+
+
+def test_every_error_is_within_its_bounds(results: list[Result]) -> None:
+    above = [
+        f"{one.check.name}: {one.error.mean:.1%} mean, {one.error.worst:.1%} worst"
+        for one in results
+        if not one.holds
+    ]
+    assert not above
+
+
+def test_every_table_of_times_is_checked(results: list[Result]) -> None:
+    tables = {path.name for path in paths.installed("data").glob("*.csv")}
+    assert {one.check.table for one in results} == tables - NO_CHECK
+
+
+def test_even_and_odd_rows_are_all_rows(results: list[Result]) -> None:
+    osu = [one for one in results if one.check.mode == "stream" and len(one.points) > 8]
+    by_rows = {one.check.rows: set(one.points) for one in osu}
+    assert by_rows["even"] | by_rows["odd"] == by_rows["all"]
+    assert not by_rows["even"] & by_rows["odd"]
+
+
+def test_what_is_asked_of_the_model(results: list[Result]) -> None:
+    """The bounds of data/checks.toml are not looser than these."""
+    asked = {
+        ("tofino_osu_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.015, 0.045),
+        ("tofino_micro_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.04, None),
+        ("tofino_micro_allreduce_vs_ranks.csv", "mpitofino_us", "stream"): (0.04, None),
+        ("tofino_osu_allreduce_4x1.csv", "openmpi_tuned_us", "ompi"): (0.15, None),
+    }
+    for one in results:
+        check = one.check
+        if bounds := asked.pop((check.table, check.column, check.mode), None):
+            assert (check.mean, check.worst) == bounds
+    assert not asked
+
+
+def test_the_document_says_what_comes_out(results: list[Result]) -> None:
+    text = (ROOT / "docs" / "accuracy.md").read_text()
+    fresh = accuracy.update(text, results)
+    assert text == fresh, "run `weft validate --document docs/accuracy.md --figures docs/figures`"
+
+
+def test_a_document_without_a_place_is_refused(results: list[Result]) -> None:
+    with pytest.raises(WeftError, match="there is no place `<!-- p2p_azure"):
+        accuracy.update("<!-- summary -->\n<!-- end -->\n", results)
+
+
+def test_each_table_has_its_figure(results: list[Result], tmp_path: Path) -> None:
+    drawn = validate.plot(results, tmp_path / "figures")
+    committed = {path.name for path in (ROOT / "docs" / "figures").glob("*.png")}
+    assert {path.name for path in drawn} == committed
+    assert all(path.stat().st_size > 10_000 for path in drawn)
+
+
+def one_result(mean: float | None, worst: float | None) -> Result:
+    check = Check("t.csv", "a_us", "stream", "nothing", fabric="tofino-4", mean=mean, worst=worst)
+    return Result(check, "bytes", (Point(4, 1.1, 1.0), Point(8, 1.0, 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("mean", "worst", "holds"),
+    [(None, None, True), (0.05, 0.11, True), (0.04, None, False), (0.05, 0.09, False)],
+)
+def test_a_result_holds_within_both_bounds(
+    mean: float | None, worst: float | None, holds: bool
+) -> None:
+    assert one_result(mean, worst).holds is holds
+
+
+def test_the_command_says_what_is_above_its_bound(
+    results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = replace(results[0], check=replace(results[0].check, mean=0.001))
+    monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
+    target = tmp_path / "errors.json"
+    result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)
+    assert result.return_value == 1
+    assert result.stdout.count("ABOVE ITS BOUND") == 1
+    record = json.loads(target.read_text())
+    assert record["schema"] == "weft-validate/1"
+    assert [one["holds"] for one in record["checks"]] == [False, True]
+    first = record["checks"][0]
+    assert first["points"][0] == {
+        "key": 4,
+        "simulated_us": pytest.approx(7.77, abs=0.01),
+        "measured_us": pytest.approx(7.89),
+    }
+
+
+def test_a_check_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "checks.toml"
+    path.write_text('[[check]]\ntable = "t"\nmeen = 0.1\n')
+    with pytest.raises(WeftError, match="check 1: unknown key 'meen'"):
+        validate.read_checks(path)
