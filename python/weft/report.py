@@ -31,7 +31,7 @@ def console(*, stderr: bool = False) -> Console:
     """Return a console; off the terminal its lines are as long as they need to be."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PLAIN_WIDTH
-    return Console(file=stream, width=width, highlight=False)
+    return Console(file=stream, width=width, highlight=False, markup=False)
 
 
 def print_title(title: str, on: Console) -> None:

@@ -2,11 +2,12 @@
 
 import io
 
+import pytest
 from rich.console import Console
 from test_record import raw
 
 from weft.record import CollectivePart, OutcomePart, Record
-from weft.report import explain, print_run
+from weft.report import console, explain, print_run
 
 
 def row(**changes: object) -> CollectivePart:
@@ -71,6 +72,13 @@ def test_a_reason_that_is_not_known_is_shown_as_it_is() -> None:
     record = record_with()
     assert explain("the moon", record) == "the moon"
     assert explain("", record) == "no reason was given"
+
+
+def test_square_brackets_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    record = record_with(row(), row(**FALLBACK | {"reason": "policy"}))
+    record.offload = "auto"
+    print_run(record, console())
+    assert "why policy: the fabric's [[policy]] leaves" in capsys.readouterr().out
 
 
 def test_a_policy_is_the_runs_or_the_fabrics() -> None:
