@@ -1,8 +1,8 @@
 """How fast the simulator is: `make bench`, or `.venv/bin/python benchmarks/run.py [--rounds N]`.
 
-Prints CPU time per rank and call beside the standards that weft holds itself to, and writes
-build/bench/bench.json and build/bench/bench.csv. A missed standard is said, not punished: other
-work on the machine misses standards too.
+Prints CPU time per rank and call beside the standards that weft holds itself to, and how well
+`--offload auto` chooses; writes bench.json, bench.csv and auto.csv in build/bench. A missed
+standard is said, not punished: other work on the machine misses standards too.
 """
 
 import argparse
@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import allreduce
+import choices
 import fabrics
 import host_calls
+import in_network
 from allreduce import Key, Standard
+from choices import Choice
 from measure import Cost, measure, ratio
 from rich.table import Table
 
@@ -36,16 +39,29 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     with work_directory() as work:
         pair = host_calls.cases(work)
-        cases = {**allreduce.cases(work), **pair.cases(), **fabrics.routes(work)}
+        cases = {
+            **allreduce.cases(work),
+            **in_network.cases(work),
+            **pair.cases(),
+            **fabrics.routes(work),
+        }
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
         print("bench: 65,536 hosts", file=sys.stderr, flush=True)
         built = fabrics.build_and_check()
         costs |= measure(fabrics.all_ranks(work), 1, lambda _: None)
-    standards = [*allreduce.standards(costs), *fabrics.standards(built, costs)]
+        print("bench: --offload auto", file=sys.stderr, flush=True)
+        chosen = choices.measure(work)
+    standards = [
+        *allreduce.standards(costs),
+        *in_network.standards(costs),
+        *fabrics.standards(built, costs),
+    ]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
     rows = [_row(key, cost) for key, cost in costs.items()]
     _print(rows, standards)
     _print_overhead(overhead, same=pair.same_simulated_time)
+    _print_choices(chosen)
+    choices.write(chosen, OUT / "auto.csv")
     _write(rows, standards, options.rounds, overhead, same=pair.same_simulated_time)
 
 
@@ -114,6 +130,14 @@ def _print_overhead(overhead: float, *, same: bool) -> None:
     )
 
 
+def _print_choices(chosen: Sequence[Choice]) -> None:
+    on = console()
+    on.print()
+    title = "--offload auto, against the hosts' default algorithms and against the best of several"
+    print_title(title, on)
+    on.print(choices.table(chosen))
+
+
 def _write(
     rows: Sequence[Row], standards: Sequence[Standard], rounds: int, overhead: float, *, same: bool
 ) -> None:
@@ -133,7 +157,8 @@ def _write(
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    console().print(f"\nWritten: {_shown('bench.json')}, {_shown('bench.csv')}", soft_wrap=True)
+    written = ", ".join(map(_shown, ("bench.json", "bench.csv", "auto.csv")))
+    console().print(f"\nWritten: {written}", soft_wrap=True)
 
 
 def _standard(one: Standard) -> Mapping[str, Any]:

@@ -1,0 +1,80 @@
+/* One call of each collective by size, all ranks together: `one_call BYTES...` prints "collective bytes seconds".
+ *
+ * Bytes are those of the whole vector, or of all parts together. Every call begins at a whole second of the simulated
+ * clock; the second of two alike counts, as SMPI's first ones set something up. Seconds are those of the slowest rank.
+ * Wants --cfg=smpi/wtime:0.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ALLREDUCE, REDUCE, BCAST, BARRIER, ALLGATHER, REDUCE_SCATTER, COLLECTIVES };
+static const char* const NAMES[COLLECTIVES] = {"allreduce", "reduce",    "bcast",
+                                               "barrier",   "allgather", "reduce_scatter"};
+
+static void call(int collective, const int* send, int* receive, int ints, const int* parts)
+{
+  MPI_Comm comm = MPI_COMM_WORLD;
+  switch (collective) {
+    case ALLREDUCE:
+      MPI_Allreduce(send, receive, ints, MPI_INT, MPI_SUM, comm);
+      break;
+    case REDUCE:
+      MPI_Reduce(send, receive, ints, MPI_INT, MPI_SUM, 0, comm);
+      break;
+    case BCAST:
+      MPI_Bcast(receive, ints, MPI_INT, 0, comm);
+      break;
+    case BARRIER:
+      MPI_Barrier(comm);
+      break;
+    case ALLGATHER:
+      MPI_Allgather(send, parts[0], MPI_INT, receive, parts[0], MPI_INT, comm);
+      break;
+    default:
+      MPI_Reduce_scatter(send, receive, parts, MPI_INT, MPI_SUM, comm);
+  }
+}
+
+static void wait_until(double second)
+{
+  double left          = second - MPI_Wtime();
+  struct timespec time = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
+  nanosleep(&time, NULL);
+}
+
+int main(int argc, char** argv)
+{
+  int rank, ranks;
+  double second = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int* parts = malloc((size_t)ranks * sizeof(int));
+  for (int argument = 1; argument < argc; argument++) {
+    int bytes = atoi(argv[argument]), ints = bytes / (int)sizeof(int);
+    int *send = calloc((size_t)ints, sizeof(int)), *receive = calloc((size_t)ints, sizeof(int));
+    for (int part = 0; part < ranks; part++)
+      parts[part] = ints / ranks;
+    for (int collective = 0; collective < COLLECTIVES; collective++) {
+      double took = 0, longest = 0;
+      if ((collective == ALLGATHER || collective == REDUCE_SCATTER) && ints < ranks)
+        continue;
+      for (int repeat = 0; repeat < 2; repeat++) {
+        wait_until(++second);
+        took = -MPI_Wtime();
+        call(collective, send, receive, ints, parts);
+        took += MPI_Wtime();
+      }
+      MPI_Reduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+      if (rank == 0)
+        printf("%s %d %.12g\n", NAMES[collective], bytes, longest);
+    }
+    free(send);
+    free(receive);
+  }
+  free(parts);
+  MPI_Finalize();
+  return 0;
+}
