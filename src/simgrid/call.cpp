@@ -78,9 +78,9 @@ void Call::enter(MPI_Comm comm)
 
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
-  const sg::SemaphorePtr gate = sg::Semaphore::create(0);
   OffloadedCall& offloaded    = *pending_->offloaded;
-  offloaded.join(rank, buffers, operation, not memory_is_shared(), [gate] { gate->release(); });
+  const sg::SemaphorePtr gate = offloaded.gate();
+  offloaded.join(rank, buffers, operation, not memory_is_shared(), [opened = gate.get()] { opened->release(); });
   offloaded.speak(rank);
   gate->acquire();
   if (not memory_is_shared())

@@ -74,6 +74,15 @@ OffloadedCall::OffloadedCall(const std::shared_ptr<Communicator>& communicator, 
   exchange_ = Exchange::create({call_.movement, communicator->size(), root_, parts_, host_work_.fixed_point_block});
 }
 
+sg::SemaphorePtr OffloadedCall::gate()
+{
+  if (not all_end_together())
+    return sg::Semaphore::create(0);
+  if (not common_gate_)
+    common_gate_ = sg::Semaphore::create(0);
+  return common_gate_;
+}
+
 void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep,
                          std::function<void()> on_end)
 {

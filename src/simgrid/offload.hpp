@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <simgrid/s4u.hpp>
 #include <vector>
 
 namespace weft {
@@ -28,6 +29,7 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
   int given_ = 0;
   std::vector<int> arrived_;                  // by member: its ranks whose contributions are together
   std::vector<std::function<void()>> on_end_; // by rank
+  simgrid::s4u::SemaphorePtr common_gate_;    // of all ranks, where they end together
 
   /** What goes from a rank to the one that speaks for its member, and back; nothing where that rank has no part. */
   std::optional<Bytes> to_speaker(int rank) const;
@@ -56,6 +58,8 @@ public:
   static std::shared_ptr<OffloadedCall> create(const std::shared_ptr<Communicator>& communicator,
                                                OffloadMode granularity, const Described& described);
 
+  /** What a rank that blocks waits for, opened when its part of the call has ended. */
+  simgrid::s4u::SemaphorePtr gate();
   /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
   void join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep, std::function<void()> on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */
@@ -66,6 +70,8 @@ public:
   void deliver(int rank) { exchange_->deliver(rank); }
 
 protected:
+  /** Whether all ranks' parts end at the same time. */
+  virtual bool all_end_together() const { return false; }
   /** Whether speak() does anything for @p rank. */
   virtual bool must_speak(int /*rank*/) const { return false; }
 };

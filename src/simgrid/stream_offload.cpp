@@ -19,6 +19,7 @@ public:
   using OffloadedCall::OffloadedCall;
 
 protected:
+  bool all_end_together() const override { return communicator_->members() == communicator_->size(); }
   void member_ready(int) override
   {
     if (++ready_ == communicator_->members())
