@@ -1,7 +1,7 @@
 """Whether `--offload auto` chooses well: its choices beside the simulated times of both ways.
 
-Six collectives, sizes from 4 B to 1 MiB, on three fabrics and two switches that do all of them. The
-hosts' time is taken twice: with the algorithm that a run takes by default, and with the best of
+Six collectives, sizes from 4 B to 1 MiB, on three fabrics with two switches that do all of them.
+The hosts' time is taken twice: with the algorithm that a run takes by default, and with the best of
 SMPI's well-known ones, which is what the prediction means. Times are simulated and the same on
 every machine.
 """
@@ -40,13 +40,30 @@ collectives = ["all"]
 datatypes = ["all"]
 operations = ["all"]
 """
-# Name, shipped fabric, what is replaced in it; the numbers of its messages are the testbed's.
-_FABRICS = (
-    ("star of 4", "tofino-4", ()),
-    ("star of 16", "tofino-16", ()),
-    ("fat tree of 64", "fat-tree-1024", (("[8, 8, 16]", "[8, 8]"), ("[1, 8, 8]", "[1, 8]"))),
+
+
+@dataclass(frozen=True)
+class Place:
+    """A shipped fabric, changed, and the ranks on it; its messages are the testbed's."""
+
+    name: str
+    shipped: str
+    ranks: int
+    ppn: int = 1
+    changes: tuple[tuple[str, str], ...] = ()
+
+
+PLACES = (
+    Place("star of 4", "tofino-4", 4),
+    Place("star of 4, 4 ranks a host", "tofino-4", 16, ppn=4),
+    Place("star of 16", "tofino-16", 16),
+    Place(
+        "fat tree of 64",
+        "fat-tree-1024",
+        64,
+        changes=(("[8, 8, 16]", "[8, 8]"), ("[1, 8, 8]", "[1, 8]")),
+    ),
 )
-_RANKS = {"star of 4": 4, "star of 16": 16, "fat tree of 64": 64}
 SWITCHES = ("tofino", "sharp")
 
 Call = tuple[str, int]
@@ -79,31 +96,31 @@ def measure(work: Path) -> list[Choice]:
     return [
         choice
         for switch in SWITCHES
-        for name, fabric in _write_fabrics(work, switch)
-        for choice in _choices(switch, name, _runner(program, fabric, _RANKS[name]))
+        for place in PLACES
+        for choice in _choices(switch, place, _runner(program, _fabric(work, switch, place), place))
     ]
 
 
-def _write_fabrics(work: Path, switch: str) -> Iterator[tuple[str, Path]]:
-    for name, shipped, replacements in _FABRICS:
-        text = paths.installed("fabrics", f"{shipped}.toml").read_text(encoding="utf-8")
-        for old, new in (*replacements, ('preset = "tofino"', f'preset = "{switch}"')):
-            text = text.replace(old, new)
-        file = work / f"{switch}-{shipped}.toml"
-        file.write_text(text + _ALL, encoding="utf-8")
-        yield name, file
+def _fabric(work: Path, switch: str, place: Place) -> Path:
+    text = paths.installed("fabrics", f"{place.shipped}.toml").read_text(encoding="utf-8")
+    for old, new in (*place.changes, ('preset = "tofino"', f'preset = "{switch}"')):
+        text = text.replace(old, new)
+    file = work / f"{switch}-{place.shipped}.toml"
+    file.write_text(text + _ALL, encoding="utf-8")
+    return file
 
 
 Run = Callable[[Offload, Sequence[str]], Mapping[Call, float]]
 
 
-def _runner(program: Path, fabric: Path, ranks: int) -> Run:
+def _runner(program: Path, fabric: Path, place: Place) -> Run:
     def run(offload: Offload, config: Sequence[str]) -> Mapping[Call, float]:
         request = Request(
             str(fabric),
-            ranks,
+            place.ranks,
             str(program),
             arguments=tuple(map(str, SIZES)),
+            ppn=place.ppn,
             offload=offload,
             config=("smpi/wtime:0", *config),
             privatize=False,
@@ -116,14 +133,14 @@ def _runner(program: Path, fabric: Path, ranks: int) -> Run:
     return run
 
 
-def _choices(switch: str, fabric: str, run: Run) -> Iterator[Choice]:
+def _choices(switch: str, place: Place, run: Run) -> Iterator[Choice]:
     stream, chosen, default = (run(mode, ()) for mode in ("stream", "auto", "off"))
     hosts = [default, *(run("off", _algorithms(number)) for number in range(_HOST_RUNS))]
     for call, stream_us in stream.items():
         # A run has one time of each call, which is that of one way or the other.
         offloaded = abs(chosen[call] - stream_us) < abs(chosen[call] - default[call])
         best_us = min(host[call] for host in hosts)
-        yield Choice(switch, fabric, *call, stream_us, default[call], best_us, offloaded)
+        yield Choice(switch, place.name, *call, stream_us, default[call], best_us, offloaded)
 
 
 def _algorithms(number: int) -> list[str]:
@@ -138,9 +155,9 @@ def table(choices: Sequence[Choice]) -> Table:
         (*names, *(f"{name}{of}" for of in ("", ", best") for name in told)), names[:2]
     )
     for switch in SWITCHES:
-        for fabric in _RANKS:
-            part = [one for one in choices if (one.switch, one.fabric) == (switch, fabric)]
-            shown.add_row(switch, fabric, *_figures(part))
+        for place in PLACES:
+            part = [one for one in choices if (one.switch, one.fabric) == (switch, place.name)]
+            shown.add_row(switch, place.name, *_figures(part))
     shown.add_row("both", "all", *_figures(choices))
     return shown
 
