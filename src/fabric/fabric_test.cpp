@@ -464,6 +464,7 @@ const std::map<std::string, std::string>& fitting_samples()
       {"topology.kind", "\"star\""},
       {"host.preset", "\"xeon-8360\""},
       {"nic.preset", "\"connectx-6-dx\""},
+      {"nic.contributions", "\"per-host\""},
       {"switch.preset", "\"tofino\""},
       {"switch.total_slots", "49"},
       {"switch.offload.collectives", "[\"allreduce\"]"},
@@ -533,6 +534,8 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
     EXPECT_EQ(model.capabilities.front().conversion_rate, BytesPerSecond(7));
   }
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
+  ASSERT_TRUE(fabric.mpi().has_value());
+  EXPECT_EQ(fabric.mpi()->send_copy_rate, BytesPerSecond(7));
   EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);
 }
 
