@@ -31,6 +31,8 @@ kind = "star"
 hosts = {_HOSTS}
 [host]
 preset = "xeon-8360"
+loopback_bandwidth = "10GBps"
+loopback_latency = "0us"
 [nic]
 preset = "connectx-6-dx"
 [link]
