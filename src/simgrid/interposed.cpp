@@ -64,6 +64,22 @@ int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Arguments... ar
 } // namespace
 } // namespace weft
 
+namespace simgrid::smpi {
+
+/** SMPI's ring Allreduce, which its selector `ompi` chooses where Open MPI would. For vectors with fewer elements than
+ *  ranks Open MPI's ring is recursive doubling (ompi_coll_base_allreduce_intra_ring in its
+ *  ompi/mca/coll/base/coll_base_allreduce.c), SMPI's a Reduce and a Bcast, which takes many times as long. */
+WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                  MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&allreduce__lr);
+  const bool open_mpi      = weft::Simulation::get().algorithms.at("allreduce") == "ompi";
+  return open_mpi && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
+                                          : THEIRS(send, receive, count, type, op, comm);
+}
+
+} // namespace simgrid::smpi
+
 // SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones
 // is 0 where SMPI itself calls them, which shifts a tag.
 namespace simgrid::smpi::colls {

@@ -30,6 +30,9 @@ namespace colls {
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
 } // namespace colls
 
+/** Its Allreduce by recursive doubling (src/smpi/colls/allreduce/allreduce-rdb.cpp). */
+int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
 /** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
 constexpr double MESSAGE_ENVELOPE = 16;
 
