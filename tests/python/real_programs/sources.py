@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import tarfile
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ CASE = ROOT / "tests" / "cases" / "real-programs"
 BUILD = ROOT / "build" / "real-programs"
 
 # The source package hpcc 1.5.0-3 of Debian, with the checksum of its .dsc.
-_HPCC = "https://deb.debian.org/debian/pool/main/h/hpcc/hpcc_1.5.0.orig.tar.gz"
+_HPCC = "pool/main/h/hpcc/hpcc_1.5.0.orig.tar.gz"
 _HPCC_SHA256 = "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8"
 _NAS = "examples/smpi/NAS/"
 _NAS_SOURCES = {
@@ -94,18 +93,25 @@ def _simgrid_tarball() -> Path:
     return Path(result.stdout.strip().splitlines()[-1])
 
 
-def _download(url: str, sha256: str) -> Path:
-    """Return a file from the network, kept where the set-up keeps SimGrid."""
+def _download(path: str, sha256: str) -> Path:
+    """Return a file of Debian's archive, kept where the set-up keeps SimGrid."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft"
-    target = cache / url.rpartition("/")[2]
+    target = cache / path.rpartition("/")[2]
     if not (target.exists() and _sha256(target) == sha256):
         cache.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-        with urllib.request.urlopen(url, timeout=60) as answer, unfinished.open("wb") as file:
-            shutil.copyfileobj(answer, file)
-        assert _sha256(unfinished) == sha256, f"{url} has another checksum than expected"
+        where = f"{_archive()}/{path}"
+        _run(["/usr/lib/apt/apt-helper", "download-file", where, str(unfinished)])
+        assert _sha256(unfinished) == sha256, f"{where} has another checksum than expected"
         unfinished.rename(target)
     return target
+
+
+def _archive() -> str:
+    """Return the archive that this machine takes its packages from."""
+    command = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
+    result = subprocess.run(command, text=True, capture_output=True, check=True)
+    return result.stdout.split()[0]
 
 
 def _sha256(path: Path) -> str:
