@@ -69,6 +69,7 @@ namespace simgrid::smpi {
 /** SMPI's ring Allreduce, which its selector `ompi` chooses where Open MPI would. For vectors with fewer elements than
  *  ranks Open MPI's ring is recursive doubling (ompi_coll_base_allreduce_intra_ring in its
  *  ompi/mca/coll/base/coll_base_allreduce.c), SMPI's a Reduce and a Bcast, which takes many times as long. */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                   MPI_Comm comm)
 {

@@ -31,6 +31,7 @@ std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::str
 } // namespace colls
 
 /** Its Allreduce by recursive doubling (src/smpi/colls/allreduce/allreduce-rdb.cpp). */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
