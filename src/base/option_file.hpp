@@ -76,7 +76,7 @@ enum class Need { required, optional };
 template <class T> struct Option {
   std::string key;
   std::string meaning; ///< one line, with the source of the model where there is one
-  std::variant<int T::*, double T::*, Bytes T::*, Seconds T::*, BytesPerSecond T::*, FlopsPerSecond T::*,
+  std::variant<int T::*, double T::*, Bytes T::*, Seconds T::*, BytesPerSecond T::*, FlopsPerSecond T::*, Hertz T::*,
                std::string T::*, std::vector<int> T::*, std::vector<std::string> T::*>
       member;
   Need need   = Need::required;
@@ -184,6 +184,10 @@ inline std::string type_name(const BytesPerSecond&)
 inline std::string type_name(const FlopsPerSecond&)
 {
   return "speed";
+}
+inline std::string type_name(const Hertz&)
+{
+  return "frequency";
 }
 } // namespace detail
 

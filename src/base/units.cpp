@@ -44,6 +44,7 @@ constexpr std::array RATE_UNITS{Unit{"bps", 0.125},
                                 Unit{"MiBps", KIBI * KIBI},
                                 Unit{"GiBps", KIBI * KIBI * KIBI}};
 constexpr std::array SPEED_UNITS{Unit{"f", 1}, Unit{"kf", 1e3}, Unit{"Mf", 1e6}, Unit{"Gf", 1e9}, Unit{"Tf", 1e12}};
+constexpr std::array FREQUENCY_UNITS{Unit{"Hz", 1}, Unit{"kHz", 1e3}, Unit{"MHz", 1e6}, Unit{"GHz", 1e9}};
 
 [[noreturn]] void fail(std::string_view text, std::string_view kind, std::span<const Unit> units)
 {
@@ -104,6 +105,10 @@ template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text)
 {
   return FlopsPerSecond(read(text, "a speed", SPEED_UNITS));
 }
+template <> Hertz parse<Hertz>(std::string_view text)
+{
+  return Hertz(read(text, "a frequency", FREQUENCY_UNITS));
+}
 
 std::string quantity_example(Bytes)
 {
@@ -120,6 +125,10 @@ std::string quantity_example(BytesPerSecond)
 std::string quantity_example(FlopsPerSecond)
 {
   return "\"100Gf\"";
+}
+std::string quantity_example(Hertz)
+{
+  return "\"1.8GHz\"";
 }
 
 std::string to_text(Bytes size)
@@ -141,6 +150,10 @@ std::string to_text(BytesPerSecond rate)
 std::string to_text(FlopsPerSecond speed)
 {
   return write(speed.value(), SPEED_UNITS);
+}
+std::string to_text(Hertz frequency)
+{
+  return write(frequency.value(), FREQUENCY_UNITS);
 }
 
 } // namespace weft

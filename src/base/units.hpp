@@ -58,6 +58,7 @@ using Bytes          = Quantity<1, 0, 0>;
 using Seconds        = Quantity<0, 1, 0>;
 using BytesPerSecond = Quantity<1, -1, 0>;
 using FlopsPerSecond = Quantity<0, -1, 1>;
+using Hertz          = Quantity<0, -1, 0>;
 
 /** A string that is not a quantity of the wanted kind; what() says what was found and which units are allowed. */
 class UnitError : public std::runtime_error {
@@ -71,17 +72,20 @@ template <> Bytes parse<Bytes>(std::string_view text);
 template <> Seconds parse<Seconds>(std::string_view text);
 template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text);
 template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text);
+template <> Hertz parse<Hertz>(std::string_view text);
 
 /** A quantity of the argument's kind as files write it, for messages. */
 std::string quantity_example(Bytes);
 std::string quantity_example(Seconds);
 std::string quantity_example(BytesPerSecond);
 std::string quantity_example(FlopsPerSecond);
+std::string quantity_example(Hertz);
 
 /** The quantity in the unit that gives the shortest readable number, e.g. "7.8us". */
 std::string to_text(Bytes size);
 std::string to_text(Seconds duration);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond speed);
+std::string to_text(Hertz frequency);
 
 } // namespace weft

@@ -13,6 +13,7 @@ TEST(Units, ReadsSimGridsUnits)
   EXPECT_DOUBLE_EQ(parse<Bytes>("64KiB").value(), 65536);
   EXPECT_DOUBLE_EQ(parse<Bytes>("64 kB").value(), 64000);
   EXPECT_DOUBLE_EQ(parse<FlopsPerSecond>("100Gf").value(), 1e11);
+  EXPECT_DOUBLE_EQ(parse<Hertz>("1.8GHz").value(), 1.8e9);
 }
 
 TEST(Units, RefusesWhatIsNoQuantityOfTheKind)
@@ -60,6 +61,7 @@ TEST(Units, ExamplesAreOfTheirKind)
   EXPECT_GT(parse<Seconds>(unquoted(quantity_example(Seconds()))).value(), 0);
   EXPECT_GT(parse<BytesPerSecond>(unquoted(quantity_example(BytesPerSecond()))).value(), 0);
   EXPECT_GT(parse<FlopsPerSecond>(unquoted(quantity_example(FlopsPerSecond()))).value(), 0);
+  EXPECT_GT(parse<Hertz>(unquoted(quantity_example(Hertz()))).value(), 0);
 }
 
 TEST(Units, DimensionsFollowArithmetic)
@@ -82,6 +84,7 @@ TEST(Units, TextIsReadableAndReadsBack)
   EXPECT_EQ(to_text(BytesPerSecond(12.5e9)), "100Gbps");
   EXPECT_EQ(to_text(Bytes(65536)), "64KiB");
   EXPECT_EQ(to_text(FlopsPerSecond(1e11)), "100Gf");
+  EXPECT_EQ(to_text(Hertz(1.8e9)), "1.8GHz");
   EXPECT_EQ(to_text(Seconds()), "0ns");
   EXPECT_EQ(to_text(Seconds(-2e-6)), "-2us");
   EXPECT_DOUBLE_EQ(parse<Seconds>(to_text(Seconds(495.5e-9))).value(), 495.5e-9);

@@ -149,11 +149,12 @@ Fabric Fabric::load(const std::string& name_or_path)
   fabric.description_ = about.description;
   fabric.host_ =
       read_device<HostModel>(file.table("host"), "host", host_options(), {}, [](const OptionTable&, HostModel&) {});
-  fabric.nic_      = read_nic(file.table("nic"));
-  fabric.segments_ = read_segments(file);
-  fabric.mpi_      = read_mpi(file);
-  fabric.policy_   = read_policy(file);
-  fabric.topology_ = read_topology(file.table("topology"), fabric.topology_kind_);
+  fabric.nic_             = read_nic(file.table("nic"));
+  fabric.segments_        = read_segments(file);
+  fabric.mpi_             = read_mpi(file);
+  fabric.progress_engine_ = read_progress_engine(file);
+  fabric.policy_          = read_policy(file);
+  fabric.topology_        = read_topology(file.table("topology"), fabric.topology_kind_);
   fabric.read_switches(file);
   fabric.check_hosts_have_ports(file.table("switch"));
   fabric.read_links(file);
@@ -315,6 +316,8 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
   schema.push_back({"mpi", "what the hosts' MPI library adds to messages", describe_options(mpi_options())});
+  schema.push_back({"progress_engine", "who does the multicast protocol's work at every host",
+                    with_preset("progress engine", describe_options(progress_engine_options()))});
   schema.push_back({"policy", "what --offload auto does, by collective and size, as [[policy]]; the first that holds",
                     describe_options(policy_options())});
   return schema;

@@ -1,9 +1,9 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
- * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi] and
- * [[policy]]; [[links]] and [[switches]] change single values of those cables and switches whose names match a pattern,
- * so that any part of a fabric can be faster, or smart. fabric_schema() lists every key. Host, NIC and switch tables
- * may name a preset. Nothing of a Fabric changes after it has been read.
+ * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi],
+ * [progress_engine] and [[policy]]; [[links]] and [[switches]] change single values of those cables and switches whose
+ * names match a pattern, so that any part of a fabric can be faster, or smart. fabric_schema() lists every key. Host,
+ * NIC and switch tables may name a preset. Nothing of a Fabric changes after it has been read.
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "fabric/policy.hpp"
 #include "fabric/topology.hpp"
 #include "nic/nic_model.hpp"
+#include "nic/progress_engine.hpp"
 #include "smart_switch/switch_model.hpp"
 
 #include <memory>
@@ -73,6 +74,7 @@ class Fabric {
   std::vector<int> model_of_;                 // by switch: position in switch_models_
   std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
   std::optional<MpiModel> mpi_;
+  std::optional<ProgressEngine> progress_engine_;
   std::vector<PolicyRow> policy_;
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
@@ -106,6 +108,9 @@ public:
   const std::vector<PointToPointSegment>& segments() const { return segments_; }
   /** What the MPI library adds; nothing where the file does not say, and SMPI's own settings hold. */
   const std::optional<MpiModel>& mpi() const { return mpi_; }
+  /** Who does the multicast protocol's work at every host; nothing where the file does not say, and it is not limited.
+   */
+  const std::optional<ProgressEngine>& progress_engine() const { return progress_engine_; }
   const std::vector<PolicyRow>& policy() const { return policy_; }
 
   int host_count() const { return topology_->host_count(); }

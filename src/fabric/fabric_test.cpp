@@ -15,7 +15,7 @@ namespace weft {
 namespace {
 
 const std::string ABOUT_TABLES =
-    "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point, mpi, policy";
+    "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point, mpi, progress_engine, policy";
 
 std::string with(const std::string& what, const std::string& by)
 {
@@ -73,6 +73,14 @@ TEST(Fabric, LatencyIsThatOfLinksAndSwitchesBetween)
   route.clear();
   fabric.route(4, 2, route);
   EXPECT_DOUBLE_EQ(fabric.latency(route).value(), 1e-6);
+}
+
+TEST(Fabric, MayHaveAProgressEngine)
+{
+  EXPECT_FALSE(fabric_of(FABRIC).progress_engine().has_value());
+  const Fabric fabric = fabric_of(FABRIC + "[progress_engine]\npreset = 'bluefield-3-dpa'\nreceive_workers = 4\n");
+  ASSERT_TRUE(fabric.progress_engine().has_value());
+  EXPECT_EQ(fabric.progress_engine()->receive_workers, 4);
 }
 
 TEST(Fabric, MayHaveOneHost)
@@ -421,9 +429,9 @@ template <class T, class... Values> consteval std::size_t count_members()
 std::string sample(const std::string& type)
 {
   static const std::map<std::string, std::string> SAMPLES{
-      {"integer", "7"},        {"number", "7.5"},         {"size", "\"7B\""},
-      {"duration", "\"7us\""}, {"bandwidth", "\"7Bps\""}, {"speed", "\"7f\""},
-      {"text", "\"seven\""},   {"integers", "[7]"},       {"texts", "[\"seven\"]"}};
+      {"integer", "7"},          {"number", "7.5"},        {"size", "\"7B\""},       {"duration", "\"7us\""},
+      {"bandwidth", "\"7Bps\""}, {"speed", "\"7f\""},      {"frequency", "\"7Hz\""}, {"text", "\"seven\""},
+      {"integers", "[7]"},       {"texts", "[\"seven\"]"}, {"frequency", "\"7Hz\""}};
   return SAMPLES.at(type);
 }
 
@@ -455,6 +463,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(point_to_point_options(), 0);
   expect_complete(mpi_options(), 0);
   expect_complete(policy_options(), 0);
+  expect_complete(progress_engine_options(), 2); // preset, place
 }
 
 /** Values that must fit to each other, by "table.key". */
@@ -480,6 +489,7 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switches.offload.operations", "[\"MPI_SUM\"]"},
       {"switches.offload.conversion", "\"fixed-point\""},
       {"point_to_point.from", "\"0B\""},
+      {"progress_engine.preset", "\"bluefield-3-dpa\""},
       {"policy.collectives", "[\"reduce\"]"},
       {"policy.below", "\"8B\""},
       {"policy.offload", "\"stream\""},
@@ -536,6 +546,8 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
   ASSERT_TRUE(fabric.mpi().has_value());
   EXPECT_EQ(fabric.mpi()->send_copy_rate, BytesPerSecond(7));
+  ASSERT_TRUE(fabric.progress_engine().has_value());
+  EXPECT_EQ(fabric.progress_engine()->clock, Hertz(7));
   EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);
 }
 

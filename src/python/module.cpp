@@ -235,7 +235,7 @@ PYBIND11_MODULE(_core, module)
   module.def("list_fabrics", [] { return weft::list_shared("fabrics"); }, "Names of the shipped fabrics.");
   module.def(
       "list_presets", [](const std::string& kind) { return weft::list_shared("presets/" + kind); }, py::arg("kind"),
-      "Names of the presets of a kind: switch, nic or host.");
+      "Names of the presets of a kind: switch, nic, host or progress_engine.");
   module.def("streaming_time", py::vectorize(&streaming_time), py::arg("slots"), py::arg("payload_bytes"),
              py::arg("packet_overhead_bytes"), py::arg("message_bytes"), py::arg("line_rate_Bps"),
              py::arg("turnaround_s"),

@@ -187,7 +187,7 @@ def test_the_reference_of_fabric_files_lists_exactly_the_keys() -> None:
 def test_the_reference_of_fabric_files_lists_the_presets() -> None:
     ((_, rows),) = [part for part in sections(FABRIC_FILES) if part[0] == "Presets"]
     said = {(row[0].split()[0].lower(), _CODE.findall(row[0])[0]) for row in rows}
-    kinds = ("host", "nic", "switch")
+    kinds = ("host", "nic", "progress_engine", "switch")
     assert said == {(kind, name) for kind in kinds for name in _core.list_presets(kind)}
 
 

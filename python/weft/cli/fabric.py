@@ -78,7 +78,7 @@ def options() -> None:
     click.echo(
         '* must be there, in the file or in the preset that its table names (preset = "...")'
     )
-    for kind in ("host", "nic", "switch"):
+    for kind in ("host", "nic", "switch", "progress_engine"):
         click.echo(f"  {kind} presets: {', '.join(_core.list_presets(kind))}")
 
 
