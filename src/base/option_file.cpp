@@ -128,8 +128,9 @@ OptionTable OptionTable::table(const std::string& key) const
   static const toml::table EMPTY;
   const toml::node* found = node_->table->get(key);
   if (found && not found->is_table())
-    fail(key, "found " + shown(*found) + "; allowed: a table, written as [" + key + "]");
-  return OptionTable(std::make_shared<Node>(Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, key}));
+    fail(key, "found " + shown(*found) + "; allowed: a table, written as [" + nested(node_->name, key) + "]");
+  return OptionTable(std::make_shared<Node>(
+      Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, nested(node_->name, key)}));
 }
 
 std::vector<OptionTable> OptionTable::tables(const std::string& key) const

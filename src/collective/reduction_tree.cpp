@@ -141,7 +141,7 @@ private:
   {
     const bool host          = fabric_.topology().is_host(node.vertex);
     const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
-    const Seconds forward    = host ? Seconds() : model->forwarding_latency;
+    const Seconds forward    = host ? Seconds() : model->hop_latency();
     const Seconds combine    = model && model->smart() ? model->processing_latency : forward;
     if (node.parent < 0) { // the root: always a smart switch
       node.ways = {combine, forward, Seconds(), Seconds()};
@@ -228,7 +228,7 @@ private:
     while (at->vertex != first) {
       trip += fabric_.link(at->up).latency + fabric_.link(reverse(at->up)).latency;
       if (not fabric_.topology().is_host(at->vertex))
-        trip += fabric_.model_at(at->vertex).forwarding_latency * 2.0;
+        trip += fabric_.model_at(at->vertex).hop_latency() * 2.0;
       at = &nodes_[static_cast<std::size_t>(at->parent)];
     }
     shortest = std::min(shortest, trip);

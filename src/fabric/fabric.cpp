@@ -263,7 +263,7 @@ Seconds Fabric::latency(const Route& route) const
   for (const LinkId id : route.links)
     sum += link(id).latency;
   for (const VertexId vertex : route.through)
-    sum += model_at(vertex).forwarding_latency;
+    sum += model_at(vertex).hop_latency();
   return sum;
 }
 
@@ -309,10 +309,14 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload", "smart: what a switch executes, as [[switch.offload]]; replaces a preset's",
                     describe_options(capability_options())});
+  schema.push_back(
+      {"switch.forwarding", "how a switch finds the port of a packet", describe_options(forwarding_options())});
   schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
                     with_match(with_preset("switch", describe_options(switch_options())))});
   schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]",
                     describe_options(capability_options())});
+  schema.push_back({"switches.forwarding", "the same of these switches, as [switches.forwarding]",
+                    describe_options(forwarding_options())});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
   schema.push_back({"mpi", "what the hosts' MPI library adds to messages", describe_options(mpi_options())});
@@ -328,7 +332,9 @@ namespace {
 void describe_model(const SwitchModel& model, int count, std::ostream& text)
 {
   text << "  " << count << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
-       << " ports, forwards in " << to_text(model.forwarding_latency) << "\n";
+       << " ports, forwards in " << to_text(model.hop_latency()) << "\n";
+  if (not model.forwarding.kind.empty())
+    text << "    looks up by " << to_text(model.forwarding) << "\n";
   if (model.smart())
     text << "    aggregates " << model.channels << " channels of " << model.slots << " slots of "
          << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "

@@ -457,7 +457,8 @@ TEST(Schema, ReachesEveryMember)
 {
   expect_complete(host_options(), 1);   // preset
   expect_complete(nic_options(), 1);    // preset
-  expect_complete(switch_options(), 2); // preset, capabilities
+  expect_complete(switch_options(), 3); // preset, capabilities, forwarding
+  expect_complete(forwarding_options(), 0);
   expect_complete(capability_options(), 0);
   expect_complete(link_options(), 0);
   expect_complete(point_to_point_options(), 0);
@@ -480,6 +481,9 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switch.offload.datatypes", "[\"MPI_FLOAT\"]"},
       {"switch.offload.operations", "[\"MPI_SUM\"]"},
       {"switch.offload.conversion", "\"fixed-point\""},
+      {"switch.forwarding.kind", "\"cache\""},
+      {"switch.forwarding.replacement", "\"fifo\""},
+      {"switch.forwarding.hash", "\"crc\""},
       {"links.match", "\"*\""},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},
@@ -488,6 +492,9 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switches.offload.datatypes", "[\"MPI_FLOAT\"]"},
       {"switches.offload.operations", "[\"MPI_SUM\"]"},
       {"switches.offload.conversion", "\"fixed-point\""},
+      {"switches.forwarding.kind", "\"cache\""},
+      {"switches.forwarding.replacement", "\"fifo\""},
+      {"switches.forwarding.hash", "\"crc\""},
       {"point_to_point.from", "\"0B\""},
       {"progress_engine.preset", "\"bluefield-3-dpa\""},
       {"policy.collectives", "[\"reduce\"]"},
@@ -499,8 +506,8 @@ const std::map<std::string, std::string>& fitting_samples()
 
 bool is_list(const std::string& table)
 {
-  return table.find("offload") != std::string::npos || table == "links" || table == "switches" ||
-         table == "point_to_point" || table == "policy";
+  return table.ends_with("offload") || table == "links" || table == "switches" || table == "point_to_point" ||
+         table == "policy";
 }
 
 /** A fabric file with every key of the schema, on a star. */
@@ -542,6 +549,7 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
     EXPECT_EQ(model.capabilities.front().operations, std::vector<std::string>{"MPI_SUM"});
     EXPECT_EQ(model.capabilities.front().conversion, "fixed-point");
     EXPECT_EQ(model.capabilities.front().conversion_rate, BytesPerSecond(7));
+    EXPECT_EQ(model.forwarding.shape().replacement, Replacement::fifo);
   }
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
   ASSERT_TRUE(fabric.mpi().has_value());
@@ -626,8 +634,8 @@ TEST(Schema, ListsEveryKeyThatIsAccepted)
     for (const OptionHelp& option : table.options) {
       const std::string name = table.table == "topology.star" ? "topology" : table.table;
       listed[name].insert(option.key);
-      if (const std::size_t dot = name.find('.'); name.ends_with(".offload"))
-        listed[name.substr(0, dot)].insert("offload");
+      if (const std::size_t dot = name.find('.'); name.starts_with("switch") && dot != std::string::npos)
+        listed[name.substr(0, dot)].insert(name.substr(dot + 1));
     }
   for (const auto& [table, keys] : listed) {
     if (table.starts_with("topology."))

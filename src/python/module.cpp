@@ -36,7 +36,7 @@ py::list switches(const weft::Fabric& fabric)
     row["preset"]                = model.preset;
     row["smart"]                 = model.smart();
     row["max_ports"]             = model.max_ports;
-    row["forwarding_latency_s"]  = model.forwarding_latency.value();
+    row["forwarding_latency_s"]  = model.hop_latency().value();
     row["processing_latency_s"]  = model.processing_latency.value();
     row["turnaround_s"]          = model.turnaround.value();
     row["window_bytes"]          = model.window().value();

@@ -126,7 +126,7 @@ private:
 
   Seconds delay(const MessageCall& call) const
   {
-    return combines(call.tree_call().movement) ? model().processing_latency : model().forwarding_latency;
+    return combines(call.tree_call().movement) ? model().processing_latency : model().hop_latency();
   }
 
   /** All requests of the next call. Those of later ones may come between them. */
@@ -159,7 +159,7 @@ private:
     // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
     const Movement movement = call.tree_call().movement;
     const bool combined     = movement == Movement::reduce || movement == Movement::reduce_scatter;
-    sg::this_actor::sleep_for((combined ? model().processing_latency : model().forwarding_latency).value());
+    sg::this_actor::sleep_for((combined ? model().processing_latency : model().hop_latency()).value());
   }
 
   std::pair<Bytes, Bytes> distribute(MessageCall& call, const std::vector<Request*>& requests)

@@ -268,6 +268,14 @@ void read_capabilities(const OptionTable& table, SwitchModel& model)
     model.capabilities.push_back(read_capability(row));
 }
 
+/** The tables within a [switch] table. */
+void read_tables(const OptionTable& table, SwitchModel& model)
+{
+  read_capabilities(table, model);
+  if (table.has("forwarding"))
+    model.forwarding = read_forwarding(table.table("forwarding"), model.forwarding);
+}
+
 /** Throws where a smart switch lacks a value, or promises more slots than it has. */
 void check_smart(const OptionTable& table, const SwitchModel& model)
 {
@@ -286,16 +294,15 @@ void check_smart(const OptionTable& table, const SwitchModel& model)
 
 SwitchModel read_switch(const OptionTable& table)
 {
-  auto model = read_device<SwitchModel>(table, "switch", switch_options(), {"offload"}, read_capabilities);
+  auto model = read_device<SwitchModel>(table, "switch", switch_options(), {"offload", "forwarding"}, read_tables);
   check_smart(table, model);
   return model;
 }
 
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others)
 {
-  others.emplace_back("offload");
-  auto model =
-      read_device<SwitchModel>(table, "switch", switch_options(), std::move(others), read_capabilities, &standard);
+  others.insert(others.end(), {"offload", "forwarding"});
+  auto model = read_device<SwitchModel>(table, "switch", switch_options(), std::move(others), read_tables, &standard);
   check_smart(table, model);
   return model;
 }

@@ -9,6 +9,7 @@
 
 #include "base/option_file.hpp"
 #include "base/units.hpp"
+#include "smart_switch/forwarding_model.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -45,6 +46,7 @@ struct SwitchModel {
   std::string preset;
   int max_ports = 0;
   Seconds forwarding_latency; ///< added to every packet that is only forwarded, port to port
+  ForwardingModel forwarding; ///< what finding the port adds to that
   Seconds processing_latency; ///< from the last contribution's arrival to the result's departure
   Seconds turnaround;         ///< from a slot's use by one packet to its use by the next, in a tree of one switch
   int channels    = 0;        ///< communicators that can be offloaded at the same time
@@ -54,6 +56,8 @@ struct SwitchModel {
   Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
   std::vector<Capability> capabilities;
 
+  /** Of a packet that is only forwarded, and that a forwarding cache knows. */
+  Seconds hop_latency() const { return forwarding_latency + forwarding.latency(); }
   bool smart() const { return not capabilities.empty(); }
   Bytes window() const { return payload * slots; }
   /** The first thing about a call that the capabilities lack, by the one that comes nearest. */

@@ -1,0 +1,92 @@
+/* The packet forwarding cache of one input port (paper 004, section III).
+ *
+ * An entry holds the port of one tag; a tag is what the switch's hash makes of a packet's destination
+ * (fabric/forwarding_hash.hpp). Its set is the tag modulo their number, so that tags which count from zero, as the
+ * regular topologies' do, fill the sets evenly. The cache has no other state than its entries: whoever changes a
+ * switch's routes flushes it, as there is nothing that would invalidate single entries.
+ *
+ * Misses are told apart as usual: initial where the tag was never looked up (since the last flush); capacity where a
+ * fully associative cache of as many entries with LRU would miss as well; conflict otherwise.
+ */
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace weft {
+
+/** What a packet's destination is looked up by; at most 24 bits. */
+using ForwardingTag = std::uint32_t;
+
+/** Which entry of a full set makes room. */
+enum class Replacement { lru, fifo, random };
+
+/** By the names of the key `replacement`. */
+const std::vector<std::string>& replacement_names();
+std::optional<Replacement> find_replacement(const std::string& name);
+
+struct CacheShape {
+  int entries             = 0;
+  int ways                = 0; ///< entries of a set; divides `entries`
+  Replacement replacement = Replacement::lru;
+};
+
+class ForwardingCache {
+  struct Entry {
+    ForwardingTag tag;
+    std::int32_t port;
+  };
+  CacheShape shape_;
+  ForwardingTag sets_;
+  std::vector<Entry> entries_; // set by set, each in the order of replacement; grows with the highest set in use
+  std::minstd_rand random_;
+
+  std::size_t first_of(ForwardingTag tag) const;
+
+public:
+  explicit ForwardingCache(const CacheShape& shape);
+
+  /** The port that leads to the destinations of @p tag; nothing where the cache does not know. */
+  std::optional<int> lookup(ForwardingTag tag);
+  /** Note what the TCAM said after a miss. */
+  void fill(ForwardingTag tag, int port);
+  /** Forget all. */
+  void flush() { entries_.clear(); }
+};
+
+/** What the lookups of a cache were. */
+struct CacheCounters {
+  std::int64_t hits     = 0;
+  std::int64_t initial  = 0;
+  std::int64_t capacity = 0;
+  std::int64_t conflict = 0;
+
+  std::int64_t misses() const { return initial + capacity + conflict; }
+  std::int64_t lookups() const { return hits + misses(); }
+  CacheCounters& operator+=(const CacheCounters& other);
+};
+
+/** Tells misses apart, by a fully associative shadow of the cache. */
+class MissClassifier {
+  std::size_t entries_;
+  std::list<ForwardingTag> recent_; // latest first
+  std::unordered_map<ForwardingTag, std::list<ForwardingTag>::iterator> places_;
+  std::unordered_set<ForwardingTag> seen_;
+
+  bool shadow_hits(ForwardingTag tag);
+
+public:
+  explicit MissClassifier(int entries) : entries_(static_cast<std::size_t>(entries)) {}
+
+  /** Count a lookup of @p tag that was a hit or not. */
+  void count(ForwardingTag tag, bool hit, CacheCounters& into);
+  void flush();
+};
+
+} // namespace weft

@@ -1,0 +1,123 @@
+#include "smart_switch/forwarding_model.hpp"
+
+#include "base/share.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+const std::vector<std::string> KINDS{"tcam", "cache"};
+
+bool among(const std::vector<std::string>& names, const std::string& name)
+{
+  return std::ranges::find(names, name) != names.end();
+}
+
+void check_name(const OptionTable& table, const std::string& key, const std::string& name,
+                const std::vector<std::string>& known)
+{
+  if (not among(known, name))
+    table.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
+}
+
+/** Only a cache has a shape. */
+void check_tcam(const OptionTable& table)
+{
+  for (const std::string key : {"hit_latency", "entries", "ways", "replacement", "hash"})
+    if (table.has(key))
+      table.fail(key, "found " + table.found(key) + "; allowed only with kind = \"cache\"; leave it out");
+}
+
+void check_cache(const OptionTable& table, const ForwardingModel& model)
+{
+  check_name(table, "replacement", model.replacement, replacement_names());
+  check_name(table, "hash", model.hash, forwarding_hashes());
+  if (model.entries % model.ways != 0)
+    table.fail("ways", "found " + std::to_string(model.ways) + " ways of " + std::to_string(model.entries) +
+                           " entries; allowed: ways that divide the entries");
+}
+
+} // namespace
+
+CacheShape ForwardingModel::shape() const
+{
+  return {entries, ways, find_replacement(replacement).value()};
+}
+
+const std::vector<Option<ForwardingModel>>& forwarding_options()
+{
+  using M = ForwardingModel;
+  static const std::vector<Option<M>> ROWS{
+      {"kind", "what finds a packet's output port: \"tcam\", or \"cache\" at each input port before it", &M::kind},
+      {"tcam_latency", "of a search in the TCAM: of every packet, or of those that the cache does not know",
+       &M::tcam_latency, Need::required, Bound::non_negative},
+      {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency, Need::optional,
+       Bound::non_negative},
+      {"interval", "from one lookup of an input port to its next; no limit where absent", &M::interval, Need::optional},
+      {"frame", "largest frame of messages from host to host, each of which is looked up; 1518B where absent",
+       &M::frame, Need::optional},
+      {"entries", "cache: of an input port; 2048 where absent", &M::entries, Need::optional},
+      {"ways", "cache: entries that a tag may be in; 4 where absent", &M::ways, Need::optional},
+      {"replacement", "cache: the entry that makes room, \"lru\" (where absent), \"fifo\" or \"random\"",
+       &M::replacement, Need::optional},
+      {"hash",
+       "cache: what makes tags of destinations, \"auto\" (where absent), \"crc\", \"cube\", \"fat_tree\" or "
+       "\"dragonfly\"",
+       &M::hash, Need::optional},
+  };
+  return ROWS;
+}
+
+const std::vector<std::string>& forwarding_hashes()
+{
+  static const std::vector<std::string> NAMES{"auto", "crc", "cube", "fat_tree", "dragonfly"};
+  return NAMES;
+}
+
+ForwardingModel read_forwarding(const OptionTable& table, const ForwardingModel& standard)
+{
+  const bool anew                   = table.has("kind") || standard.kind.empty();
+  ForwardingModel model             = anew ? ForwardingModel() : standard;
+  const std::set<std::string> given = read_options(table, forwarding_options(), {}, model);
+  if (anew)
+    require_options(table, forwarding_options(), given);
+  check_name(table, "kind", model.kind, KINDS);
+  if (not model.cached())
+    check_tcam(table);
+  else if (anew && not given.contains("hit_latency"))
+    table.fail("hit_latency", "is missing; kind = \"cache\" needs it");
+  else
+    check_cache(table, model);
+  return model;
+}
+
+std::string to_text(const ForwardingModel& model)
+{
+  if (not model.cached())
+    return "TCAM " + to_text(model.tcam_latency);
+  return "cache of " + std::to_string(model.entries) + " entries, " + std::to_string(model.ways) +
+         (model.ways == 1 ? " way, " : " ways, ") + model.replacement + ", hash " + model.hash + ", hit " +
+         to_text(model.hit_latency) + ", miss " + to_text(model.hit_latency + model.tcam_latency);
+}
+
+Seconds lookup_interval(Seconds latency, int stages)
+{
+  if (stages < 1)
+    throw std::logic_error("a lookup has a stage");
+  return latency / stages;
+}
+
+BytesPerSecond line_rate(Seconds interval, Bytes frame)
+{
+  return frame / interval;
+}
+
+Seconds lookup_time(const ForwardingModel& model, Bytes message)
+{
+  return model.interval * std::max(1.0, std::ceil(message / model.frame));
+}
+
+} // namespace weft
