@@ -20,7 +20,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples,*)
 
-.PHONY: help demo test check bench bench-contention bench-cpu conformance real-programs build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine conformance real-programs build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -43,6 +43,9 @@ bench: $(WEFT) ## how fast the simulator is
 
 bench-contention: $(WEFT) ## what links that never contend get wrong; docs/contention.md
 	@$(BIN)/python benchmarks/contention.py
+
+bench-progress-engine: $(WEFT) ## what the threads of a SmartNIC can take; docs/progress-engine.md
+	@$(BIN)/python benchmarks/progress_engine.py
 
 bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-and-memory.md
 	@PYTHONPATH=tests/python $(BIN)/python benchmarks/cpu_and_memory.py

@@ -16,6 +16,8 @@ UNITS = {
     "GiB": 1024**3,
 }
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
+_LARGEST = 2**53  # up to here a double has every whole number
+_COUNTS = re.compile(r"[1-9]\d{0,5}([,:][1-9]\d{0,5})*")
 _SIZE = re.compile(r"(\d+)\s*([A-Za-z]*)")
 
 
@@ -27,7 +29,10 @@ def parse_size(text: str) -> int:
             f"size: found '{text}'; allowed is a positive whole number with one of the units"
             f" {UNIT_NAMES} (or none, for bytes); write for example 1KiB"
         )
-    return int(match[1]) * UNITS[match[2]]
+    size = int(match[1]) * UNITS[match[2]]
+    if size > _LARGEST:
+        raise WeftError(f"size: found '{text}'; allowed are at most 2^53 bytes, 8 PiB")
+    return size
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -36,6 +41,16 @@ def parse_sizes(text: str) -> list[int]:
     for part in text.split(","):
         sizes += _range_of_sizes(part) if ":" in part else [parse_size(part)]
     return list(dict.fromkeys(sizes))
+
+
+def parse_counts(text: str) -> list[int]:
+    """Return the numbers that `1:16` (doubling) or `1,4,16` says, in order, each once."""
+    if not _COUNTS.fullmatch(text):
+        raise WeftError(
+            f"counts: found '{text}'; write whole numbers from 1 to 999999, as a list (1,4,16) or a"
+            " range that doubles (1:16)"
+        )
+    return parse_sizes(text)
 
 
 def _range_of_sizes(text: str) -> list[int]:

@@ -375,6 +375,8 @@ std::string describe(const Fabric& fabric)
     ++switches[&fabric.switch_model(index)];
   for (const auto& [model, count] : switches)
     describe_model(*model, count, text);
+  if (fabric.progress_engine())
+    text << "  progress engine: " << describe(*fabric.progress_engine()) << "\n";
   for (const PolicyRow& row : fabric.policy())
     text << "  policy " << to_text(row) << "\n";
   return text.str();

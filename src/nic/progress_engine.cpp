@@ -1,7 +1,10 @@
 #include "nic/progress_engine.hpp"
 
+#include "base/share.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace weft {
 
@@ -32,6 +35,8 @@ double closed_throughput(int customers, double service, double think)
 }
 
 namespace {
+
+constexpr const char* PRESETS = "presets/progress_engine";
 
 /** What one chunk costs, in cycles. */
 struct Work {
@@ -65,10 +70,10 @@ double staging_room(const ProgressEngine& engine, Bytes chunk)
   return engine.staging_entries > 0 ? std::min<double>(room, engine.staging_entries) : room;
 }
 
-/** From a UD chunk's arrival at a worker that is free until its place in the ring is free again. */
-Seconds staging_time(const ProgressEngine& engine)
+/** Of a chunk's reception by a thread alone. */
+Seconds chunk_time(const ProgressEngine& engine, Transport transport)
 {
-  return Seconds(engine.ud_cycles / engine.clock.value()) + engine.copy_latency;
+  return Seconds(receive_work(engine, transport).total / engine.clock.value());
 }
 
 void check_threads(const ProgressEngine& engine, int workers)
@@ -100,7 +105,8 @@ Hertz ProgressEngine::receive_chunks(Transport transport, Bytes chunk, int worke
   const Hertz rate = worker_rate(*this, receive_work(*this, transport), workers);
   if (transport == Transport::uc)
     return rate;
-  return std::min(rate, Hertz(staging_room(*this, chunk) / staging_time(*this).value()));
+  const Seconds in_staging = chunk_time(*this, transport) + copy_latency;
+  return std::min(rate, Hertz(staging_room(*this, chunk) / in_staging.value()));
 }
 
 BytesPerSecond ProgressEngine::send_rate(Transport /*transport*/, Bytes chunk) const
@@ -110,17 +116,16 @@ BytesPerSecond ProgressEngine::send_rate(Transport /*transport*/, Bytes chunk) c
   return chunk * worker_rate(*this, work_of(*this, send_cycles, send_instructions), send_workers);
 }
 
-Seconds ProgressEngine::receive_time(Transport transport, Bytes chunk, std::int64_t chunks, int workers,
+Seconds ProgressEngine::receive_time(Transport transport, Bytes chunk, Bytes buffer, int workers,
                                      BytesPerSecond link) const
 {
-  const int busy         = static_cast<int>(std::min<std::int64_t>(workers, chunks));
-  const Seconds arrival  = chunk / link;
-  const Seconds turn     = Seconds(busy / receive_chunks(transport, chunk, busy).value());
-  const double turns     = std::ceil(static_cast<double>(chunks) / busy);
-  const Seconds copy     = transport == Transport::ud ? copy_latency : Seconds();
-  const Seconds by_link  = arrival * static_cast<double>(chunks) + turn;
-  const Seconds by_turns = arrival + turn * turns;
-  return std::max(by_link, by_turns) + copy;
+  const double chunks     = std::ceil(buffer / chunk);
+  const int busy          = static_cast<int>(std::min<double>(workers, chunks));
+  const Seconds alone     = chunk_time(*this, transport);
+  const Seconds together  = Seconds(chunks / receive_chunks(transport, chunk, busy).value());
+  const Seconds by_link   = buffer / link + alone; // the last chunk is processed after its arrival
+  const Seconds by_worker = std::min(chunk, buffer) / link + std::max(together, alone * std::ceil(chunks / busy));
+  return std::max(by_link, by_worker) + (transport == Transport::ud ? copy_latency : Seconds());
 }
 
 std::int64_t ProgressEngine::communicators(std::int64_t chunks) const
@@ -182,6 +187,7 @@ void check_engine(const OptionTable& table, const ProgressEngine& engine)
   check_instructions(table, engine, "ud", engine.ud_cycles, engine.ud_instructions);
   check_instructions(table, engine, "uc", engine.uc_cycles, engine.uc_instructions);
   check_instructions(table, engine, "send", engine.send_cycles, engine.send_instructions);
+  check_threads(engine, engine.receive_workers);
 }
 
 } // namespace
@@ -195,8 +201,38 @@ std::optional<ProgressEngine> read_progress_engine(const OptionTable& file)
       read_device<ProgressEngine>(table, "progress_engine", progress_engine_options(), {}, [](const auto&, auto&) {});
   engine.place = file.file() + ": [progress_engine]";
   check_engine(table, engine);
-  check_threads(engine, engine.receive_workers);
   return engine;
+}
+
+ProgressEngine load_progress_engine(const std::string& name_or_path)
+{
+  std::error_code ignored; // a path that cannot be looked at is one that cannot be found
+  if (std::filesystem::is_regular_file(name_or_path, ignored)) {
+    if (std::optional<ProgressEngine> engine = read_progress_engine(OptionTable::read_file(name_or_path)))
+      return *engine;
+    throw UserError(name_or_path + ": there is no table [progress_engine]; write one, or name a preset: " +
+                    join(list_shared(PRESETS)));
+  }
+  const std::optional<std::string> path = find_shared(PRESETS, name_or_path);
+  if (not path)
+    throw UserError("progress engine \"" + name_or_path + "\": there is no such file, and no preset has that name; " +
+                    did_you_mean(name_or_path, list_shared(PRESETS)) +
+                    "allowed: a file with a table [progress_engine], or one of " + join(list_shared(PRESETS)));
+  const OptionTable file = OptionTable::read_file(*path);
+  ProgressEngine engine;
+  require_options(file, progress_engine_options(), read_options(file, progress_engine_options(), {}, engine));
+  engine.preset = name_or_path;
+  engine.place += " " + name_or_path + ":";
+  check_engine(file, engine);
+  return engine;
+}
+
+std::string describe(const ProgressEngine& engine)
+{
+  return std::to_string(engine.receive_workers) + " receive and " + std::to_string(engine.send_workers) +
+         " send workers on " + (engine.preset.empty() ? "" : engine.preset + ", ") + std::to_string(engine.cores) +
+         " cores of " + std::to_string(engine.threads) + (engine.threads == 1 ? " thread, " : " threads, ") +
+         to_text(engine.clock);
 }
 
 } // namespace weft

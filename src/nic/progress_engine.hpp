@@ -66,8 +66,9 @@ struct ProgressEngine {
   }
   /** Bytes that the send workers send in a second; infinite where nothing is known to bound them. */
   BytesPerSecond send_rate(Transport transport, Bytes chunk) const;
-  /** From a buffer's first byte on a link of this speed until all its chunks are in the user's buffer. */
-  Seconds receive_time(Transport transport, Bytes chunk, std::int64_t chunks, int workers, BytesPerSecond link) const;
+  /** From a buffer's first byte on a link of this speed until all of it is in the user's buffer: the longest of what
+   *  the link, the workers together and one worker's share take at least. */
+  Seconds receive_time(Transport transport, Bytes chunk, Bytes buffer, int workers, BytesPerSecond link) const;
 
   /** How many communicators with receive buffers of so many chunks fit into its memory. */
   std::int64_t communicators(std::int64_t chunks) const;
@@ -85,5 +86,10 @@ double closed_throughput(int customers, double service, double think);
 const std::vector<Option<ProgressEngine>>& progress_engine_options();
 /** The [progress_engine] table of a fabric file; nothing where there is none. */
 std::optional<ProgressEngine> read_progress_engine(const OptionTable& file);
+/** A preset by its name, or the table of a file by its path. Throws UserError. */
+ProgressEngine load_progress_engine(const std::string& name_or_path);
+
+/** What an engine is, in one line. */
+std::string describe(const ProgressEngine& engine);
 
 } // namespace weft

@@ -135,15 +135,17 @@ TEST(Staging, HasAPlaceForEachWorker)
 TEST(ReceiveTime, IsTheLinksOrTheWorkers)
 {
   const ProgressEngine engine = read_lines(ENGINE + "copy_latency = '3us'\n");
-  const auto time             = [&](Transport transport, std::int64_t chunks, int workers, double link) {
-    return engine.receive_time(transport, MTU, chunks, workers, BytesPerSecond(link)).value();
+  const auto time             = [&](Transport transport, int chunks, int workers, double link) {
+    return engine.receive_time(transport, MTU, MTU * chunks, workers, BytesPerSecond(link)).value();
   };
   EXPECT_DOUBLE_EQ(time(Transport::uc, 10, 1, 4096e6), 10e-6 + 0.5e-6);
   EXPECT_DOUBLE_EQ(time(Transport::uc, 10, 1, 4096e9), 1e-9 + 10 * 0.5e-6);
   EXPECT_DOUBLE_EQ(time(Transport::ud, 10, 1, 4096e9), 1e-9 + 10e-6 + 3e-6);
-  const double turn = 4 / (1e9 * machine_repairman(4, 100, 400));
-  EXPECT_DOUBLE_EQ(time(Transport::uc, 9, 4, 4096e9), 1e-9 + 3 * turn); // one worker takes the ninth
+  expect_near(time(Transport::uc, 400, 4, 4096e9), 1e-9 + 400 / (1e9 * machine_repairman(4, 100, 400)));
+  EXPECT_DOUBLE_EQ(time(Transport::uc, 5, 4, 4096e9), 1e-9 + 2 * 0.5e-6); // one worker takes the fifth
   EXPECT_DOUBLE_EQ(time(Transport::uc, 1, 4, 4096e9), 1e-9 + 0.5e-6);
+  // Half a chunk takes half the time on the link, and a whole turn.
+  EXPECT_DOUBLE_EQ(engine.receive_time(Transport::uc, MTU, MTU * 1.5, 1, BytesPerSecond(4096e9)).value(), 1e-9 + 1e-6);
 }
 
 // ---- Memory
@@ -173,6 +175,26 @@ TEST(ProgressEngine, RefusesWhatCannotBe)
   EXPECT_EQ(engine_message("preset = 'bluefield-3-dpx'\n"),
             "FILE: [progress_engine] preset: found \"bluefield-3-dpx\"; did you mean \"bluefield-3-dpa\"? allowed: "
             "bluefield-3-dpa, epyc-7413-core, xeon-e5-2660v2-core");
+}
+
+TEST(ProgressEngine, IsFoundByItsPresetsNameOrItsFile)
+{
+  EXPECT_EQ(load_progress_engine("bluefield-3-dpa").threads, 16);
+  EXPECT_EQ(load_progress_engine(TestFile("[progress_engine]\n" + ENGINE).path()).threads, 4);
+  EXPECT_EQ(message_about("", [](const std::string& path) { load_progress_engine(path); }),
+            "FILE: there is no table [progress_engine]; write one, or name a preset: bluefield-3-dpa, epyc-7413-core, "
+            "xeon-e5-2660v2-core");
+  EXPECT_EQ(message_of([] { load_progress_engine("bluefield"); }),
+            "progress engine \"bluefield\": there is no such file, and no preset has that name; allowed: a file with a "
+            "table [progress_engine], or one of bluefield-3-dpa, epyc-7413-core, xeon-e5-2660v2-core");
+  EXPECT_EQ(message_of([] { load_progress_engine("epyc-7413-core").receive_chunks(Transport::uc, MTU, 25); }),
+            "progress engine epyc-7413-core: receive_workers: found 25; allowed: at most 24, the threads of all cores");
+}
+
+TEST(ProgressEngine, IsDescribed)
+{
+  EXPECT_EQ(describe(load_progress_engine("bluefield-3-dpa")),
+            "16 receive and 1 send workers on bluefield-3-dpa, 16 cores of 16 threads, 1.8GHz");
 }
 
 TEST(ProgressEngine, IsOptional)

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "fabric/fabric.hpp"
+#include "nic/progress_engine.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -126,6 +127,36 @@ double streaming_time(int slots, double payload, double packet_overhead, double 
       .value();
 }
 
+weft::Transport transport_of(const std::string& name)
+{
+  if (const std::optional<weft::Transport> transport = weft::parse_transport(name))
+    return *transport;
+  throw py::value_error("transport: found \"" + name + "\"; allowed: ud, uc");
+}
+
+double receive_chunks(const weft::ProgressEngine& engine, const std::string& transport, double chunk, int workers)
+{
+  return engine.receive_chunks(transport_of(transport), weft::Bytes(chunk), workers).value();
+}
+
+double receive_time(const weft::ProgressEngine& engine, const std::string& transport, double chunk, double buffer,
+                    int workers, double link)
+{
+  return engine
+      .receive_time(transport_of(transport), weft::Bytes(chunk), weft::Bytes(buffer), workers,
+                    weft::BytesPerSecond(link))
+      .value();
+}
+
+double parse_bandwidth(const std::string& text)
+{
+  try {
+    return weft::parse<weft::BytesPerSecond>(text).value();
+  } catch (const weft::UnitError& error) {
+    throw weft::UserError(std::string("bandwidth: ") + error.what());
+  }
+}
+
 std::vector<std::string> hosts(const weft::Fabric& fabric)
 {
   std::vector<std::string> names;
@@ -230,6 +261,26 @@ PYBIND11_MODULE(_core, module)
           "check", [](const weft::Fabric& fabric) { return weft::check(fabric); },
           "Prove the routes; returns what was proven, raises UserError where it does not hold.");
 
+  py::class_<weft::ProgressEngine>(module, "ProgressEngine", "Who does the multicast protocol's work at a host.")
+      .def_readonly("preset", &weft::ProgressEngine::preset)
+      .def_readonly("cores", &weft::ProgressEngine::cores)
+      .def_readonly("threads", &weft::ProgressEngine::threads, "Hardware threads of a core.")
+      .def_property_readonly("memory_bytes", [](const weft::ProgressEngine& engine) { return engine.memory.value(); })
+      .def("describe", [](const weft::ProgressEngine& engine) { return weft::describe(engine); })
+      .def("receive_chunks_per_s", &receive_chunks, py::arg("transport"), py::arg("chunk_bytes"), py::arg("workers"),
+           "Chunks that so many threads receive in a second. Raises UserError.")
+      .def("receive_time_s", &receive_time, py::arg("transport"), py::arg("chunk_bytes"), py::arg("buffer_bytes"),
+           py::arg("workers"), py::arg("link_Bps"),
+           "Seconds from a buffer's first byte on the link until all of it is with the user. Raises UserError.")
+      .def("communicators", &weft::ProgressEngine::communicators, py::arg("chunks"),
+           "How many with receive buffers of so many chunks its memory holds.");
+
+  module.def("load_progress_engine", &weft::load_progress_engine, py::arg("name_or_path"),
+             "A preset, or the table [progress_engine] of a file. Raises UserError.");
+  module.def(
+      "bitmap_bytes", [](std::int64_t chunks) { return weft::bitmap_size(chunks).value(); }, py::arg("chunks"),
+      "The bitmap of a receive buffer: a bit a chunk.");
+  module.def("parse_bandwidth", &parse_bandwidth, py::arg("text"), "Bytes a second. Raises UserError.");
   module.def("load_fabric", &weft::Fabric::load, py::arg("name_or_path"),
              "Read a fabric file, or a shipped fabric by its name. Raises UserError.");
   module.def("list_fabrics", [] { return weft::list_shared("fabrics"); }, "Names of the shipped fabrics.");

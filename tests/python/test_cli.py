@@ -20,6 +20,7 @@ COMMANDS = [
     "fabric",
     "fabric show",
     "fabric options",
+    "progress-engine throughput",
     "demo",
     "cc",
     "cxx",

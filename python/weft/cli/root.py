@@ -10,6 +10,7 @@ from weft.cli.common import help_group
 from weft.cli.compilers import cc, cxx, f90
 from weft.cli.demo import demo
 from weft.cli.fabric import fabric
+from weft.cli.progress_engine import progress_engine
 from weft.cli.replay import replay
 from weft.cli.run import run
 from weft.cli.validate import validate
@@ -45,5 +46,9 @@ weft = click.version_option(
 )(help_group("weft", _HELP))
 
 calibrate.add_command(cpu)
-for command in (run, replay, bench, calibrate, validate, fabric, demo, cc, cxx, f90):
+_COMMANDS = (
+    *(run, replay, bench, calibrate, validate, fabric, progress_engine, demo),
+    *(cc, cxx, f90),
+)
+for command in _COMMANDS:
     weft.add_command(command)

@@ -1,0 +1,176 @@
+"""`weft progress-engine`."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from weft import _core
+from weft import progress_engine as api
+from weft.cli.common import help_group, output_option
+from weft.errors import WeftError
+from weft.output import check_writable
+from weft.progress_engine import Case, Memory, Throughput
+from weft.report import console, new_table, print_title
+from weft.units import format_size, parse_counts, parse_size, parse_sizes
+
+_GROUP = """
+Tell what a progress engine can do: hardware threads of a SmartNIC, or cores of a host, that do
+the multicast protocol's work chunk by chunk.
+
+ENGINE is a preset (see `weft fabric options`), or a file with a table [progress_engine].
+"""
+
+progress_engine = help_group("progress-engine", _GROUP)
+
+_THROUGHPUT = """
+Compute how fast a progress engine receives, by the number of its threads.
+
+Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB. Several of them, and several
+numbers of threads, are a list (1,4,16) or a range that doubles (1:16).
+
+\b
+Examples:
+  weft progress-engine throughput bluefield-3-dpa --link 200Gbps
+  weft progress-engine throughput bluefield-3-dpa --transport uc --chunk 4KiB:64KiB --threads 1,2
+  weft progress-engine throughput epyc-7413-core --threads 1 --buffer 8MiB --csv core.csv
+"""
+
+
+@progress_engine.command(help=_THROUGHPUT, short_help="How fast it receives, by threads.")
+@click.argument("engine")
+@click.option(
+    "--transport",
+    default=",".join(api.TRANSPORTS),
+    show_default=True,
+    metavar="TRANSPORT,...",
+    help="`ud`, datagrams by way of a staging ring, and `uc`, messages of any length.",
+)
+@click.option(
+    "--threads",
+    metavar="COUNTS",
+    help="Threads that receive.  [default: doubling from 1 to all]",
+)
+@click.option(
+    "--chunk", default="4KiB", show_default=True, metavar="SIZES", help="Payload of a chunk."
+)
+@click.option(
+    "--buffer",
+    metavar="SIZES",
+    help="Receive buffer, whose first and last chunk count.  [default: one without end]",
+)
+@click.option(
+    "--link",
+    metavar="BANDWIDTH",
+    help="Speed of the link, for payload: the ceiling.  [default: none]",
+)
+@output_option("--csv", "csv_file", help="Write the table.")
+def throughput(
+    engine: str,
+    transport: str,
+    threads: str | None,
+    chunk: str,
+    buffer: str | None,
+    link: str | None,
+    csv_file: Path | None,
+) -> None:
+    """Compute, write, print."""
+    if csv_file is not None:
+        check_writable("--csv", csv_file)
+    case = Case(
+        engine,
+        _parse_transports(transport),
+        parse_counts(threads) if threads else (),
+        parse_sizes(chunk),
+        parse_sizes(buffer) if buffer else (),
+        _parse_link(link) if link else math.inf,
+    )
+    rows = api.throughput(case)
+    if csv_file is not None:
+        api.write_csv(rows, csv_file)
+    _print_throughput(rows, f"{engine}: reception" + (f", link of {link}" if link else ""))
+
+
+def _parse_transports(text: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    if not set(names) <= set(api.TRANSPORTS):
+        raise click.BadParameter(f"found '{text}'; allowed: ud, uc", param_hint="'--transport'")
+    return names
+
+
+def _parse_link(text: str) -> float:
+    bandwidth = _core.parse_bandwidth(text)
+    if bandwidth <= 0:
+        raise WeftError(f"--link: found '{text}'; allowed: more than zero")
+    return bandwidth
+
+
+def _print_throughput(rows: Sequence[Throughput], title: str) -> None:
+    on = console()
+    table = new_table(list(_cells(rows[0])), left=("transport",))
+    for row in rows:
+        table.add_row(*_cells(row).values())
+    print_title(title, on)
+    on.print(table)
+
+
+def _cells(row: Throughput) -> dict[str, str]:
+    buffer = {} if row.buffer_bytes is None else {"buffer": format_size(row.buffer_bytes)}
+    return {
+        "transport": row.transport,
+        "chunk": format_size(row.chunk_bytes),
+        **buffer,
+        "threads": str(row.threads),
+        "Mchunk/s": f"{row.chunks_per_s / 1e6:.2f}",
+        "GiB/s": f"{row.bytes_per_s / 2**30:.2f}",
+        "Gbit/s": f"{row.bytes_per_s * 8 / 1e9:.1f}",
+    }
+
+
+_MEMORY = """
+Compute which receive buffers the bits of a chunk's number can address, how large their bitmaps
+are, and how many communicators with such buffers the engine's memory holds.
+
+\b
+Examples:
+  weft progress-engine memory bluefield-3-dpa
+  weft progress-engine memory bluefield-3-dpa --chunk 64KiB --csv memory.csv
+"""
+
+
+@progress_engine.command(help=_MEMORY, short_help="Which receive buffers its memory is for.")
+@click.argument("engine")
+@click.option(
+    "--chunk", default="4KiB", show_default=True, metavar="SIZE", help="Payload of a chunk."
+)
+@output_option("--csv", "csv_file", help="Write the table.")
+def memory(engine: str, chunk: str, csv_file: Path | None) -> None:
+    """Compute, write, print."""
+    if csv_file is not None:
+        check_writable("--csv", csv_file)
+    rows = api.memory(engine, parse_size(chunk))
+    if csv_file is not None:
+        api.write_csv(rows, csv_file)
+    _print_memory(rows)
+
+
+def _print_memory(rows: Sequence[Memory]) -> None:
+    on = console()
+    first = rows[0]
+    limited = math.isfinite(first.memory_bytes)
+    table = new_table(("bits", "receive buffer", "bitmap", "communicators"))
+    for row in rows:
+        table.add_row(
+            str(row.psn_bits),
+            format_size(row.buffer_bytes),
+            format_size(row.bitmap_bytes),
+            str(row.communicators) if limited else "unlimited",
+        )
+    print_title(f"{first.engine}: chunks of {format_size(first.chunk_bytes)}", on)
+    on.print(table)
+    if limited:
+        on.print(
+            f"All of its memory, {format_size(first.memory_bytes)}, is the bitmap of a receive"
+            f" buffer of {format_size(api.addressable_bytes(first))}."
+        )
