@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <stdexcept>
 
 namespace weft {
 
@@ -78,6 +79,8 @@ Seconds chunk_time(const ProgressEngine& engine, Transport transport)
 
 void check_threads(const ProgressEngine& engine, int workers)
 {
+  if (workers < 1)
+    throw std::logic_error("no workers");
   const std::int64_t threads = static_cast<std::int64_t>(engine.cores) * engine.threads;
   if (workers > threads)
     throw UserError(engine.place + " receive_workers: found " + std::to_string(workers) + "; allowed: at most " +

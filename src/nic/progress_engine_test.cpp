@@ -197,6 +197,11 @@ TEST(ProgressEngine, IsDescribed)
             "16 receive and 1 send workers on bluefield-3-dpa, 16 cores of 16 threads, 1.8GHz");
 }
 
+TEST(ProgressEngine, HasWorkers)
+{
+  EXPECT_THROW(read_lines(ENGINE).receive_chunks(Transport::uc, MTU, 0), std::logic_error);
+}
+
 TEST(ProgressEngine, IsOptional)
 {
   EXPECT_FALSE(read_progress_engine(OptionTable::read_file(TestFile("").path())).has_value());
@@ -273,6 +278,16 @@ TEST(Dpa, Sustains1600GbpsOfChunksWithHalfOfItsThreads)
   EXPECT_GE(rate(Transport::ud, 128), wanted);
   EXPECT_GE(rate(Transport::uc, 128), wanted);
   EXPECT_LT(rate(Transport::ud, 112), wanted); // a core less
+}
+
+TEST(Dpa, IssueRateIsTheLeastWithWhichItDoes)
+{
+  const auto with = [](const std::string& issue_rate) {
+    return read_lines("preset = 'bluefield-3-dpa'\nissue_rate = " + issue_rate + "\n");
+  };
+  EXPECT_LT(with("0.383").receive_chunks(Transport::ud, Bytes(64), 128).value(), 1600e9 / 8 / 4096);
+  EXPECT_LT(MTU * with("0.390").receive_chunks(Transport::ud, MTU, 8), LINK);
+  EXPECT_GT(MTU * with("0.391").receive_chunks(Transport::ud, MTU, 8), LINK);
 }
 
 TEST(Dpa, LargerUcChunksNeedFewerThreads)
