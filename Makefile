@@ -18,7 +18,7 @@ CXX_FILES := $(call files,src,*.[ch]pp)
 C_FILES := $(call files,examples tests,*.[ch])
 PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
-                   $(call files,presets fabrics data examples,*)
+                   $(call files,presets fabrics data examples inventories,*)
 
 .PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine conformance real-programs build unit pytest lint tidy format clean FORCE
 FORCE:

@@ -1,0 +1,1 @@
+"""Topologies on a real P4 switch: inventories, plans, tables, and a small testbed of namespaces."""

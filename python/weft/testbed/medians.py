@@ -1,0 +1,92 @@
+"""Measured round trips of TopoCloud, what one pass through a device costs, and the probe's formula.
+
+A round trip over a direct cable is `direct`; one that crosses a device once each way takes twice
+that device's cost more. The cost has the device's second cable in it, as the measurement has.
+"""
+
+import csv
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from weft import paths
+from weft.errors import WeftError
+
+TABLE = "topocloud_rtt.csv"
+# The ranges that section IV of TopoCloud states, of the chassis: over a direct cable, under an L2
+# switch.
+STATED = {"direct": (182.0, 217.0), "l2": (-17.0, -20.0)}
+# TopoCloud's probe pings with "one tcp packet at a time" and gives no size: taken as the smallest.
+PROBE_FRAME_BYTES = 64
+TIMESTAMPS = ("c1", "s1", "s2", "c2")
+
+
+@dataclass(frozen=True)
+class Medians:
+    """Round trips in nanoseconds."""
+
+    direct: float
+    chassis: float
+    l2: float
+
+    @property
+    def chassis_pass(self) -> float:
+        """The cost of one way through the chassis."""
+        return (self.chassis - self.direct) / 2
+
+    @property
+    def l2_pass(self) -> float:
+        """The cost of one way through a layer 2 switch."""
+        return (self.l2 - self.direct) / 2
+
+    def over(self, way: str) -> float:
+        """Return how much longer the round trip over the chassis is than another, in percent."""
+        return 100 * (self.chassis / float(getattr(self, way)) - 1)
+
+
+@cache
+def measured() -> Medians:
+    """Return what the paper measured."""
+    with paths.data(TABLE).open(encoding="utf-8") as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        return Medians(**{row["way"]: float(row["median_ns"]) for row in rows})
+
+
+def round_trip(c1: float, s1: float, s2: float, c2: float) -> float:
+    """Return a round trip as SLA-NG's probed has it: without the time that the server took."""
+    return (c2 - c1) - (s2 - s1)
+
+
+def read_probe(path: Path) -> list[float]:
+    """Return the round trips of a table of timestamps, in nanoseconds."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WeftError(f"{path}: cannot be read: {error}") from None
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    if tuple(rows.fieldnames or ()) != TIMESTAMPS:
+        raise WeftError(f"{path}: its first line must be {','.join(TIMESTAMPS)}")
+    trips = [_trip(path, rows.line_num, row) for row in rows]
+    if not trips:
+        raise WeftError(f"{path}: has no rows; give one a round trip, {','.join(TIMESTAMPS)}")
+    return trips
+
+
+def _trip(path: Path, line: int, row: dict[str, str]) -> float:
+    try:
+        c1, s1, s2, c2 = (float(row[name]) for name in TIMESTAMPS)
+    except (TypeError, ValueError):
+        raise WeftError(f"{path}: row {line}: write four numbers, in nanoseconds") from None
+    if not (c1 <= c2 and s1 <= s2):
+        raise WeftError(
+            f"{path}: row {line}: c2 before c1 or s2 before s1; each host's own clock must rise"
+        )
+    return round_trip(c1, s1, s2, c2)
+
+
+def summary(trips: Iterable[float]) -> tuple[int, float, float, float]:
+    """Return how many, the shortest, the median and the longest."""
+    times = sorted(trips)
+    return len(times), times[0], statistics.median(times), times[-1]

@@ -1,0 +1,127 @@
+"""Strict reading of a TOML file: every key is known, has a type, and is named where it is wrong."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from weft.errors import WeftError, suggestion
+
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+_BANDWIDTHS = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+_DURATIONS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_RANGE = re.compile(r"\[(\d{1,6})-(\d{1,6})\]")
+_MOST = 4096
+
+
+def parse(text: str, source: str) -> "Options":
+    """Return the top of a TOML text."""
+    try:
+        return Options(source, "", tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise WeftError(f"{source}: this is no TOML: {error}") from None
+
+
+@dataclass(frozen=True)
+class Options:
+    """One table of the file."""
+
+    source: str
+    table: str
+    values: Mapping[str, Any]
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise the message about a key of this table."""
+        place = f"[{self.table}] {key}" if key and self.table else f"[{self.table or key}]"
+        raise WeftError(f"{self.source}: {place}: {problem}")
+
+    def allow(self, *keys: str) -> "Options":
+        """Prove that there is no other key."""
+        for key in self.values:
+            if key not in keys:
+                self.fail(key, f"no such key; {suggestion(key, keys)}")
+        return self
+
+    def need(self, key: str) -> Any:
+        """Return a value that must be there."""
+        if key not in self.values:
+            self.fail(key, "is missing; it must be given")
+        return self.values[key]
+
+    def part(self, key: str) -> "Options":
+        """Return a table in this one."""
+        value = self.need(key)
+        if not isinstance(value, dict):
+            self.fail(key, f"found {value!r}; write a table, [{key}]")
+        return Options(self.source, key, value)
+
+    def parts(self, key: str) -> "Iterator[Options]":
+        """Yield the tables of a list of them, none where it is absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            self.fail(key, f"write tables, [[{key}]]")
+        for one in value:
+            yield Options(self.source, f"[{key}]", one)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a text that is not empty."""
+        value = self.need(key) if default is None else self.values.get(key, default)
+        if not isinstance(value, str) or (not value and default is None):
+            self.fail(key, f"found {value!r}; write a text")
+        return value
+
+    def integer(self, key: str, least: int, most: int, default: int | None = None) -> int:
+        """Return a whole number within bounds."""
+        value = self.need(key) if default is None else self.values.get(key, default)
+        if type(value) is not int or not least <= value <= most:
+            self.fail(key, f"found {value!r}; allowed is a whole number from {least} to {most}")
+        return value
+
+    def choice(self, key: str, allowed: Sequence[str]) -> str:
+        """Return one of some words, the first of them where it is absent."""
+        value = self.values.get(key, allowed[0])
+        if value not in allowed:
+            self.fail(key, f"found {value!r}; allowed are {', '.join(allowed)}")
+        return str(value)
+
+    def texts(self, key: str) -> list[str]:
+        """Return a list of texts, with ranges in them written out; empty where it is absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+            self.fail(key, f'found {value!r}; write a list of texts, such as ["a", "b"]')
+        return [name for one in value for name in self.expand(key, one)]
+
+    def expand(self, key: str, text: str) -> list[str]:
+        """Return `node-1`, `node-2` … of `node-[1-4]`."""
+        match = _RANGE.search(text)
+        if match is None:
+            return [text]
+        first, last = int(match[1]), int(match[2])
+        if not first <= last < first + _MOST:
+            self.fail(key, f"found {text!r}; a range rises, and has at most {_MOST} numbers")
+        start, end = text[: match.start()], text[match.end() :]
+        return [
+            name for k in range(first, last + 1) for name in self.expand(key, f"{start}{k}{end}")
+        ]
+
+    def bandwidth(self, key: str, default: str | None = None) -> int:
+        """Return bits a second."""
+        return round(self._quantity(key, _BANDWIDTHS, "100Gbps", default))
+
+    def duration(self, key: str, default: str | None = None) -> float:
+        """Return nanoseconds."""
+        return round(self._quantity(key, _DURATIONS, "495.5ns", default) * 1e9, 6)
+
+    def _quantity(
+        self, key: str, units: Mapping[str, float], example: str, default: str | None
+    ) -> float:
+        value = self.need(key) if default is None else self.values.get(key, default)
+        match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+        if match is None or match[2] not in units or float(match[1]) == 0:
+            self.fail(
+                key,
+                f"found {value!r}; write a text with one of the units {', '.join(units)},"
+                f' more than 0, such as "{example}"',
+            )
+        return float(match[1]) * units[match[2]]

@@ -1,0 +1,337 @@
+"""A plan: which device each host and switch of some wanted topologies is, and how cables run.
+
+A plan is a JSON file that holds all it was made from (the texts of the inventory and of the
+fabrics), so that every other command needs nothing else. Slices have numbers from 1, and the ends
+of recirculated cables virtual ports, numbered above the chassis' own. Read plans are checked whole:
+what is wired twice or fits no cable of the inventory is refused.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from weft.errors import WeftError
+from weft.output import whole_file
+from weft.testbed import inventory as inventories
+from weft.testbed import shortage, solver, wanted
+from weft.testbed.inventory import Inventory, Port
+from weft.testbed.solver import Assignment, Demand, Link, Node
+from weft.testbed.wanted import Wanted
+
+FORMAT = "weft-testbed-plan/1"
+# Above the nine bits of a port number, so that the two never mix.
+FIRST_VIRTUAL = 512
+
+Kind = Literal["direct", "wire", "recirculated"]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a wanted cable runs.
+
+    A direct one is a fixed cable of the testbed, and `ports` are its two ends (the chassis' where a
+    slice is). A wire has four: the two devices' and between them the chassis' two. A recirculated
+    one has none: frames up pass the first of its looping ports, frames down the second, and they
+    leave and enter the slices at its lower and its upper end by virtual ports.
+    """
+
+    kind: Kind
+    ports: tuple[Port, ...] = ()
+    loops: tuple[int, ...] = ()
+    virtual: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One wanted topology and where it is; a switch is a slice's number or a device's name."""
+
+    name: str
+    wanted: Wanted
+    hosts: Mapping[str, str]
+    switches: Mapping[str, int | str]
+    cables: Mapping[str, Way]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All experiments on one inventory."""
+
+    inventory: Inventory
+    experiments: tuple[Experiment, ...]
+    proven: bool = True
+    """Whether no plan has fewer recirculations."""
+
+    @property
+    def ways(self) -> Iterator[tuple[Experiment, str, Way]]:
+        """Every cable of every experiment."""
+        for experiment in self.experiments:
+            for name, way in experiment.cables.items():
+                yield experiment, name, way
+
+    @property
+    def recirculated(self) -> int:
+        """The number of recirculated cables."""
+        return sum(way.kind == "recirculated" for _, _, way in self.ways)
+
+    @cached_property
+    def shares(self) -> dict[int, Counter[int]]:
+        """By looping port: how many directions of which speed it carries."""
+        shares: dict[int, Counter[int]] = defaultdict(Counter)
+        for experiment, name, way in self.ways:
+            for loop in way.loops:
+                shares[loop][experiment.wanted.cables[name].speed] += 1
+        return dict(shares)
+
+    def sharing(self, loop: int) -> float:
+        """Return how many times its speed a looping port is asked for when all send."""
+        load = sum(speed * count for speed, count in self.shares[loop].items())
+        return load / self.inventory.chassis.ports[loop].speed
+
+    def end(self, experiment: Experiment, cable: str, node: str) -> int | Port:
+        """Return the port by which a cable enters a host or switch; a slice's is a number."""
+        way = experiment.cables[cable]
+        upper = node == experiment.wanted.cables[cable].upper
+        if way.kind == "recirculated":
+            return way.virtual[upper]
+        port = way.ports[-1 if upper else 0]
+        return int(port.name) if port.device == self.inventory.chassis.name else port
+
+    def experiment(self, name: str | None) -> Experiment:
+        """Return one experiment, the only one where no name is given."""
+        names = [one.name for one in self.experiments]
+        if name is None and len(names) == 1:
+            return self.experiments[0]
+        if name not in names:
+            found = "is not given" if name is None else f"found '{name}'"
+            raise WeftError(f"--experiment: {found}; this plan has {', '.join(names)}")
+        return self.experiments[names.index(name)]
+
+
+def make(inventory: Inventory, fabrics: Sequence[Wanted]) -> Plan:
+    """Return the plan with the fewest recirculations, or say what is short."""
+    demand = Demand(fabrics)
+    shortage.check_servers(demand, inventory)
+    found = solver.solve(demand, inventory)
+    if isinstance(found, solver.Shortage):
+        raise WeftError(shortage.explain(found, demand, inventory))
+    return _Builder(inventory, fabrics, demand, found).plan()
+
+
+class _Builder:
+    """Names ports for what the solver has counted, in the inventory's order."""
+
+    def __init__(
+        self, inventory: Inventory, fabrics: Sequence[Wanted], demand: Demand, found: Assignment
+    ) -> None:
+        self.inventory, self.fabrics, self.found = inventory, fabrics, found
+        self.demand = demand
+        slices = (node for node in demand.switches if node not in found.externals)
+        self.slices = {node: number for number, node in enumerate(slices, 1)}
+        # By device and peer: the ports of the fixed cables between them that are still free.
+        self.free: dict[tuple[str, str], list[Port]] = defaultdict(list)
+        for device in inventory.devices.values():
+            for port in inventory.cabled(device):
+                self.free[device.name, inventory.peers[port].device].append(port)
+        self.virtual = iter(range(FIRST_VIRTUAL, 1 << 16))
+        self.loops = self._shared_loops()
+
+    def plan(self) -> Plan:
+        experiments = []
+        for number, (name, one) in enumerate(wanted.named_apart(list(self.fabrics))):
+            links = [link for link in self.demand.links if link.name[0] == number]
+            experiments.append(
+                Experiment(
+                    name,
+                    one,
+                    {host: self.found.servers[number, host] for host in one.hosts},
+                    {switch: self._place((number, switch)) for switch in one.switches},
+                    {link.name[1]: self._way(link) for link in links},
+                )
+            )
+        return Plan(self.inventory, tuple(experiments), self.found.proven)
+
+    def _place(self, switch: Node) -> int | str:
+        return self.slices.get(switch) or self.found.externals[switch]
+
+    def _device(self, node: Node) -> str | None:
+        """Return the device that a host or switch is; nothing for a slice."""
+        return self.found.servers.get(node) or self.found.externals.get(node)
+
+    def _shared_loops(self) -> dict[int, list[int]]:
+        """Return the looping ports of each speed, as evenly filled as they can be."""
+        directions = Counter(
+            speed
+            for link in self.demand.between
+            if link.lower in self.slices and link.upper in self.slices
+            for speed in (link.speed, link.speed)
+        )
+        even = solver.loads(self.inventory, directions)
+        if even is None:
+            even = {port: [*load.elements()] for port, load in self.found.loops.items()}
+        ports: dict[int, list[int]] = defaultdict(list)
+        for port, speeds in even.items():
+            for speed in speeds:
+                ports[speed].append(port)
+        return ports
+
+    def _way(self, link: Link) -> Way:
+        lower, upper = self._device(link.lower), self._device(link.upper)
+        if lower is None and upper is None:
+            loops = self.loops[link.speed].pop(0), self.loops[link.speed].pop(0)
+            return Way("recirculated", (), loops, (next(self.virtual), next(self.virtual)))
+        if lower is not None and upper is not None and self._straight(link):
+            port = self.free[lower, upper].pop(0)
+            peer = self.inventory.peers[port]
+            self.free[upper, lower].remove(peer)
+            return Way("direct", (port, peer))
+        begin = self._to_chassis(lower)
+        ports = (*begin, *reversed(self._to_chassis(upper)))
+        return Way("wire" if len(ports) == 4 else "direct", ports)
+
+    def _straight(self, link: Link) -> bool:
+        return link.name in self.found.direct or link.name in self.found.straight.get(
+            link.lower, self.found.straight.get(link.upper, {})
+        )
+
+    def _to_chassis(self, device: str | None) -> tuple[Port, ...]:
+        """Return a free port of a device and the chassis' end of its cable; none for a slice."""
+        if device is None:
+            return ()
+        port = self.free[device, self.inventory.chassis.name].pop(0)
+        return port, self.inventory.peers[port]
+
+
+# ---- The file ------------------------------------------------------------------------------------
+
+
+def write(plan: Plan, target: Path) -> None:
+    """Write the plan."""
+    with whole_file("-o", target) as file:
+        json.dump(_as_json(plan), file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
+def _as_json(plan: Plan) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "proven": plan.proven,
+        "recirculated": plan.recirculated,
+        "experiments": [
+            {
+                "name": one.name,
+                "hosts": one.hosts,
+                "switches": one.switches,
+                "cables": {name: _way_as_json(way) for name, way in one.cables.items()},
+                "fabric": one.wanted.text,
+            }
+            for one in plan.experiments
+        ],
+        "inventory": plan.inventory.text,
+    }
+
+
+def _way_as_json(way: Way) -> dict[str, Any]:
+    if way.kind == "recirculated":
+        return {"kind": way.kind, "loops": way.loops, "virtual_ports": way.virtual}
+    return {"kind": way.kind, "ports": [str(port) for port in way.ports]}
+
+
+def read(path: Path) -> Plan:
+    """Read a plan, and prove that it fits its inventory and its fabrics."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WeftError(f"{path}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise WeftError(f"{path}: no plan of weft's: {error}") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        said = found.get("format") if isinstance(found, dict) else None
+        raise WeftError(
+            f"{path}: no plan of weft's: its format is {said!r}, not {FORMAT!r}; make one with"
+            " `weft testbed plan`"
+        )
+    try:
+        plan = _from_json(found, str(path))
+        _check(plan)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise WeftError(
+            f"{path}: this plan is damaged ({type(error).__name__}: {error}); make it again with"
+            " `weft testbed plan`"
+        ) from None
+    return plan
+
+
+def _from_json(found: dict[str, Any], source: str) -> Plan:
+    inventory = inventories.parse(found["inventory"], f"{source}: its inventory")
+    experiments = tuple(
+        Experiment(
+            one["name"],
+            wanted.kept(one["fabric"], source),
+            one["hosts"],
+            one["switches"],
+            {name: _way_from_json(way) for name, way in one["cables"].items()},
+        )
+        for one in found["experiments"]
+    )
+    return Plan(inventory, experiments, found["proven"])
+
+
+def _way_from_json(found: dict[str, Any]) -> Way:
+    ports = tuple(Port(*text.split(":", 1)) for text in found.get("ports", ()))
+    loops, virtual = found.get("loops", ()), found.get("virtual_ports", ())
+    return Way(found["kind"], ports, tuple(loops), tuple(virtual))
+
+
+def _check(plan: Plan) -> None:
+    used: Counter[Any] = Counter()
+    for experiment in plan.experiments:
+        used.update(experiment.hosts.values())
+        used.update(experiment.switches.values())
+        if set(experiment.cables) != set(experiment.wanted.cables):
+            raise ValueError(f"the cables of {experiment.name} are not those of its fabric")
+    for experiment, name, way in plan.ways:
+        used.update(way.ports)
+        used.update(-1 - port for port in way.virtual)  # apart from slices, which count up
+        _check_way(plan, experiment, name, way)
+    for thing, times in used.items():
+        if times > 1:
+            raise ValueError(f"{thing} is used {times} times")
+
+
+def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
+    cable = experiment.wanted.cables[name]
+    peers = plan.inventory.peers
+    for one, other in zip(way.ports[::2], way.ports[1::2], strict=True):
+        if peers[one] != other:
+            raise ValueError(f"{name}: no cable joins {one} and {other}")
+    loops = {port.number for port in plan.inventory.chassis.loops}
+    if not loops.issuperset(way.loops):
+        raise ValueError(f"{name}: {way.loops} are not looping ports")
+    for node in (cable.lower, cable.upper):
+        place = experiment.hosts.get(node) or experiment.switches[node]
+        end = plan.end(experiment, name, node)
+        if (end.device if isinstance(end, Port) else 0) != (place if isinstance(place, str) else 0):
+            raise ValueError(f"{name}: does not end at {place}")
+
+
+def relabelled(plan: Plan, slices: Mapping[int, int], virtual: Mapping[int, int]) -> Plan:
+    """Return the same plan with other numbers for slices and virtual ports."""
+    experiments = (
+        replace(
+            one,
+            switches={
+                name: slices[place] if isinstance(place, int) else place
+                for name, place in one.switches.items()
+            },
+            cables={
+                name: replace(way, virtual=tuple(virtual[port] for port in way.virtual))
+                for name, way in one.cables.items()
+            },
+        )
+        for one in plan.experiments
+    )
+    return replace(plan, experiments=tuple(experiments))
