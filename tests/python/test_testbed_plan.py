@@ -54,7 +54,7 @@ def test_experiments_share_a_testbed(tmp_path: Path) -> None:
     prove(made, tmp_path)
 
 
-# ---- Random cases ---------------------------------------------------------------------------------
+# ---- Random cases --------------------------------------------------------------------------------
 
 
 def random_inventory(dice: random.Random) -> str:
@@ -181,7 +181,7 @@ def packs(directions: Sequence[int], there: Inventory) -> bool:
 
 
 def enough_servers(one: Wanted, there: Inventory) -> bool:
-    """Whether each host has a server of its own: the most demanding host takes the least that fits."""
+    """Whether each host has a server: the most demanding one takes the least that fits."""
     left = sorted((len(there.cabled(s)), s.speed) for s in there.servers.values())
     for host in sorted(one.hosts, key=lambda h: (-len(one.at[h]), -one.at[h][0].speed)):
         ports, speed = len(one.at[host]), max(cable.speed for cable in one.at[host])
@@ -199,7 +199,7 @@ def is_straight(there: Inventory) -> bool:
 
 
 def test_random_cases(tmp_path: Path) -> None:
-    """Each plan holds for the reader, and each "impossible" by enumeration or the solver's proof."""
+    """Plans hold for the reader, and what is impossible by enumeration or the solver's proof."""
     outcomes: Counter[str] = Counter()
     for seed in range(CASES):
         dice = random.Random(seed)
@@ -232,7 +232,7 @@ def test_random_cases(tmp_path: Path) -> None:
     assert min(outcomes.values()) > 40, outcomes
 
 
-# ---- Changes --------------------------------------------------------------------------------------
+# ---- Changes -------------------------------------------------------------------------------------
 
 
 def who_reaches_whom(reader: Reader, addresses: dict[Any, str]) -> set[tuple[str, str]]:

@@ -13,6 +13,7 @@ from weft.cli.fabric import fabric
 from weft.cli.progress_engine import progress_engine
 from weft.cli.replay import replay
 from weft.cli.run import run
+from weft.cli.testbed import testbed
 from weft.cli.validate import validate
 
 _HELP = """
@@ -47,8 +48,8 @@ weft = click.version_option(
 
 calibrate.add_command(cpu)
 _COMMANDS = (
-    *(run, replay, bench, calibrate, validate, fabric, progress_engine, demo),
-    *(cc, cxx, f90),
+    *(run, replay, bench, calibrate, validate, fabric, progress_engine, testbed),
+    *(demo, cc, cxx, f90),
 )
 for command in _COMMANDS:
     weft.add_command(command)

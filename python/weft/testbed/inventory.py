@@ -23,6 +23,8 @@ FORWARDINGS: tuple[Forwarding, Forwarding] = ("cut-through", "store-and-forward"
 _MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 # Port numbers of v1model have nine bits, and the last one means "drop" (p4lang/p4c, v1model.p4).
 MOST_PORTS = 510
+# As long as Linux has them (IFNAMSIZ, less the end of the text).
+_NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -128,17 +130,21 @@ class Inventory:
         return [port for port in device.ports if port in self.peers]
 
 
+def shipped() -> list[str]:
+    """Return the names of the inventories that weft brings along."""
+    return sorted(path.stem for path in paths.installed(FOLDER).glob("*.toml"))
+
+
 def find(name_or_path: str) -> Path:
     """Return the file of an inventory, a path or a shipped name."""
     path = Path(name_or_path)
     if path.is_file():
         return path
-    shipped = {one.stem: one for one in sorted(paths.installed(FOLDER).glob("*.toml"))}
-    if name_or_path in shipped:
-        return shipped[name_or_path]
+    if name_or_path in shipped():
+        return paths.installed(FOLDER, f"{name_or_path}.toml")
     raise WeftError(
         f'inventory "{name_or_path}": there is no such file, and no shipped inventory has that'
-        f" name; {suggestion(name_or_path, shipped)}"
+        f" name; {suggestion(name_or_path, shipped())}"
     )
 
 
@@ -244,6 +250,10 @@ def _servers(table: Options) -> Iterator[Server]:
         if not _MAC.fullmatch(mac) or int(mac[:2], 16) & 1:
             table.fail("macs", f"found {mac!r}; write an address such as 0c:42:a1:00:00:01")
     for nic in nics:
+        if not _NIC.fullmatch(nic):
+            table.fail(
+                "nics", f"found {nic!r}; allowed are up to 15 letters, digits, '-', '_', '.'"
+            )
         if nics.count(nic) > 1:
             table.fail("nics", f"{nic!r} is there twice; name each port once")
     for name in names:

@@ -57,7 +57,7 @@ def entries(plan: Plan) -> list[Entry]:
     """Return all entries, in the order in which they may be added."""
     found = {*_wires(plan), *_cables_of_slices(plan)}
     for experiment in plan.experiments:
-        found |= {*_forwards(plan, experiment), *_broadcasts(plan, experiment)}
+        found |= {*forwards(plan, experiment), *_broadcasts(plan, experiment)}
     return sorted(found, key=adding)
 
 
@@ -107,7 +107,7 @@ def mac(plan: Plan, experiment: Experiment, host: str, cable: str) -> str:
     return plan.inventory.servers[port.device].macs[port.name]
 
 
-def _forwards(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
+def forwards(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
     """Yield where each switch sends what goes to a host, on all routes that pass it."""
     for (_, target), route in experiment.wanted.routes.items():
         address = mac(plan, experiment, target, route.cables[-1])

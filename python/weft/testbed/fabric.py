@@ -1,0 +1,108 @@
+"""A planned experiment as a fabric file: the wanted one with the plan's latencies and bandwidths.
+
+Topology (and so the routes), hosts, NICs and the MPI library are the wanted fabric's, tables and
+all. Its cables to hosts keep their latency, which has the host's part; a virtual wire adds a pass.
+What cables between switches cost is in the passes, as it was when these were measured. A
+recirculated cable gets what its looping ports leave it when all that share them send.
+"""
+
+import json
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from weft.output import whole_file
+from weft.testbed.plan import Experiment, Plan
+
+# Tables of the wanted fabric that are kept as they are.
+_KEPT = ("topology", "host", "nic", "point_to_point", "mpi", "policy")
+
+
+def write(plan: Plan, experiment: Experiment, target: Path) -> None:
+    """Write the fabric file."""
+    with whole_file("-o", target) as file:
+        file.writelines(f"{line}\n" for line in render(plan, experiment))
+
+
+def render(plan: Plan, experiment: Experiment) -> Iterator[str]:
+    """Yield the lines of the file."""
+    yield f"# {experiment.name} as planned on {plan.inventory.name} (weft testbed fabric)."
+    yield "[fabric]"
+    yield f"name = {_value(f'{experiment.name}-planned')}"
+    yield f"description = {_value(f'{experiment.name} on {plan.inventory.name}')}"
+    kept = tomllib.loads(experiment.wanted.text)
+    for table in _KEPT:
+        yield from _table(table, kept.get(table, {}))
+    yield from _links(plan, experiment)
+    yield from _switches(plan, experiment)
+
+
+def bandwidth(plan: Plan, experiment: Experiment, name: str) -> float:
+    """Return the bits a second that a cable has each way, all its sharers sending."""
+    way, cable = experiment.cables[name], experiment.wanted.cables[name]
+    if way.kind == "recirculated":
+        return cable.speed / max(plan.sharing(loop) for loop in way.loops)
+    return min(plan.inventory.speed(port) for port in way.ports)
+
+
+def latency_ns(plan: Plan, experiment: Experiment, name: str) -> float:
+    """Return what a cable costs each way, with the host's part where it ends at one."""
+    cable = experiment.wanted.cables[name]
+    own = cable.latency_ns if cable.lower in experiment.hosts else 0.0
+    own = cable.latency_ns if cable.upper in experiment.hosts else own
+    return own + (plan.inventory.chassis.pass_ns if experiment.cables[name].kind == "wire" else 0.0)
+
+
+def _links(plan: Plan, experiment: Experiment) -> Iterator[str]:
+    """Yield the commonest kind of cable as [link], all others by their names."""
+    kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in experiment.cables:
+        speed = f"{bandwidth(plan, experiment, name) / 1e9:.9g}Gbps"
+        kinds[speed, f"{latency_ns(plan, experiment, name):.9g}ns"].append(name)
+    commonest = max(kinds, key=lambda kind: len(kinds[kind]))
+    for kind in (commonest, *(kind for kind in kinds if kind != commonest)):
+        speed, latency = kind
+        for name in kinds[kind] if kind != commonest else [""]:
+            yield ""
+            yield "[[links]]" if name else "[link]"
+            if name:
+                yield f"match = {_value(name)}"
+            yield f"bandwidth = {_value(speed)}"
+            yield f"latency = {_value(latency)}"
+
+
+def _switches(plan: Plan, experiment: Experiment) -> Iterator[str]:
+    chassis = plan.inventory.chassis
+    yield ""
+    yield "# A slice of the chassis, which forwards and computes nothing."
+    yield "[switch]"
+    yield 'preset = "l2"'
+    yield f"max_ports = {max(map(len, experiment.wanted.at.values()))}"
+    yield f"forwarding_latency = {_value(f'{chassis.pass_ns:g}ns')}"
+    for name, place in experiment.switches.items():
+        if isinstance(place, str):
+            yield ""
+            yield f"# {place}"
+            yield "[[switches]]"
+            yield f"match = {_value(name)}"
+            latency = plan.inventory.switches[place].latency_ns
+            yield f"forwarding_latency = {_value(f'{latency:g}ns')}"
+
+
+def _table(name: str, value: Any) -> Iterator[str]:
+    """Yield a table, or each of several."""
+    for one in value if isinstance(value, list) else [value] if value else []:
+        yield ""
+        yield f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
+        yield from (f"{key} = {_value(part)}" for key, part in one.items())
+
+
+def _value(value: Any) -> str:
+    """Return a value in TOML, whose texts, numbers and lists are JSON's."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_value(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,96 @@
+"""A command for each of some topologies on one testbed, one after the other.
+
+All plans are made before anything runs. Each comes with its tables, the change from the plan
+before, and the planned fabric; where wanted the testbed is up while the command runs.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.errors import WeftError
+from weft.output import whole_file
+from weft.process import run_child
+from weft.testbed import diff, fabric, netns, plan, script, tables
+from weft.testbed.inventory import Inventory
+from weft.testbed.plan import Plan
+from weft.testbed.wanted import Wanted
+
+
+@dataclass(frozen=True)
+class Step:
+    """One topology, and what the command finds in its environment."""
+
+    name: str
+    plan: Plan
+    environment: Mapping[str, str]
+
+
+def prepare(inventory: Inventory, fabrics: Sequence[Wanted], directory: Path) -> list[Step]:
+    """Plan all topologies, and write what belongs to each."""
+    steps: list[Step] = []
+    before: Plan | None = None
+    for number, one in enumerate(fabrics, 1):
+        made = plan.make(inventory, [one])
+        change = diff.change(before, made) if before else None
+        before = change.plan if change else made
+        steps.append(_written(before, change, directory, f"{number}-{one.name}"))
+    return steps
+
+
+def _written(made: Plan, change: diff.Change | None, directory: Path, name: str) -> Step:
+    experiment = made.experiments[0]
+    files = {
+        "PLAN": directory / f"{name}.plan.json",
+        "FABRIC": directory / f"{name}.toml",
+        "TABLES": directory / f"{name}.tables.json",
+        "CHANGE": directory / f"{name}.change.txt",
+    }
+    plan.write(made, files["PLAN"])
+    fabric.write(made, experiment, files["FABRIC"])
+    with whole_file("-o", files["TABLES"]) as file:
+        file.write(tables.as_json(made))
+    with whole_file("-o", files["CHANGE"]) as file:
+        lines = change.script() if change else script.added(tables.entries(made), made.inventory)
+        file.writelines(f"{line}\n" for line in lines)
+    environment = {f"WEFT_TESTBED_{key}": str(path) for key, path in files.items()}
+    return Step(experiment.name, made, {**environment, "WEFT_TESTBED_NAME": experiment.name})
+
+
+def run(
+    steps: Sequence[Step],
+    command: Sequence[str],
+    *,
+    up_as: str | None,
+    on_step: Callable[[Step], None],
+) -> None:
+    """Run the command for each; the first that fails ends it with its exit status."""
+    if shutil.which(command[0]) is None:
+        raise WeftError(f"COMMAND: there is no program '{command[0]}' that can be run")
+    for step in steps:
+        on_step(step)
+        environment = {**os.environ, **step.environment}
+        with _up(step.plan, up_as):
+            if up_as is not None:
+                environment["WEFT_TESTBED_NETNS"] = netns.namespace(up_as, "")
+            ended = run_child(command, environment)
+        if ended.returncode != 0:
+            status = ended.returncode if ended.returncode > 0 else 128 - ended.returncode
+            raise WeftError(
+                f"iterate: '{command[0]}' failed on {step.name} with exit status {status}", status
+            )
+
+
+@contextmanager
+def _up(made: Plan, name: str | None) -> Iterator[None]:
+    if name is None:
+        yield
+        return
+    netns.up(made, name)
+    try:
+        yield
+    finally:
+        netns.down(name)

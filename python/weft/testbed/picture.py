@@ -1,0 +1,152 @@
+"""The port map as a picture: the front of the chassis, two rows of ports as on the device.
+
+Ports of a slice have its colour. Virtual wires run between the rows. A looping port has the colours
+of the two slices that it joins, or is grey with the number of directions that share it.
+"""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.plots import save
+from weft.testbed.plan import Plan
+from weft.testbed.ports import Use, uses
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GAP = 4.0
+_FREE = "#f4f4f4"
+_WIRED = "#ffffff"
+_SHARED = "#d0d0d0"
+_HATCH = "/////"
+
+
+def draw(plan: Plan, target: Path, option: str) -> None:
+    """Draw the plan."""
+    from matplotlib.figure import Figure
+
+    all_uses = uses(plan)
+    columns = math.ceil(len(all_uses) / 2)
+    figure = Figure(figsize=(max(6.0, 0.36 * columns + 1), 4.8), layout="constrained")
+    axes = figure.add_subplot()
+    names = ", ".join(one.name for one in plan.experiments)
+    axes.set_title(f"{names} on {plan.inventory.name}", loc="left", fontsize=11)
+    colours = _colours(plan)
+    places = {use.port.number: _place(k) for k, use in enumerate(all_uses)}
+    for use in all_uses:
+        _draw_port(axes, use, places[use.port.number], colours)
+        if use.wire is not None and use.wire > use.port.number:
+            _draw_wire(axes, places[use.port.number], places[use.wire])
+    _legend(axes, colours)
+    axes.set_xlim(-0.3, columns + 0.3)
+    axes.set_ylim(-2.0, _GAP + 3.0)
+    axes.set_axis_off()
+    save(figure, [target], option)
+
+
+def _place(k: int) -> tuple[float, float]:
+    """Return the lower left corner of a port: odd ones above, even ones below."""
+    return k // 2 + 0.05, _GAP if k % 2 == 0 else 0.0
+
+
+def _colours(plan: Plan) -> dict[tuple[str, str], str]:
+    """Return a colour for each slice."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    slices = [
+        (one.name, name)
+        for one in plan.experiments
+        for name, place in one.switches.items()
+        if isinstance(place, int)
+    ]
+    # Strong colours first, then pale ones, without the greys, which mean something else here.
+    palette = [k for k in (*range(0, 20, 2), *range(1, 20, 2)) if k not in (14, 15)]
+    if len(slices) <= len(palette):
+        shades = [colormaps["tab20"](k) for k in palette]
+    else:
+        shades = [colormaps["hsv"](k / len(slices)) for k in range(len(slices))]
+    return dict(zip(slices, map(to_hex, shades), strict=False))
+
+
+def _draw_port(
+    axes: "Axes",
+    use: Use,
+    place: tuple[float, float],
+    colours: dict[tuple[str, str], str],
+) -> None:
+    from matplotlib.patches import Polygon, Rectangle
+
+    x, y = place
+    fills = [colours.get((use.experiment, name), _SHARED) for name in use.switches]
+    wired = use.wire is not None
+    if use.shared > 1 or wired:
+        fills = [_WIRED if wired else _SHARED]
+    fill = fills[0] if fills else _FREE
+    axes.add_patch(Rectangle(place, 0.9, 0.9, facecolor=fill, edgecolor="#444444"))
+    if wired:
+        hatched = Rectangle(place, 0.9, 0.9, fill=False, edgecolor="#bbbbbb", hatch=_HATCH, lw=0)
+        axes.add_patch(hatched)
+    if len(fills) == 2:
+        corners = [(x + 0.9, y), (x + 0.9, y + 0.9), (x, y + 0.9)]
+        axes.add_patch(Polygon(corners, facecolor=fills[1], edgecolor="#444444"))
+    axes.text(x + 0.45, y + 0.45, str(use.port.number), ha="center", va="center", fontsize=7)
+    _label(axes, use, place)
+
+
+def _label(axes: "Axes", use: Use, place: tuple[float, float]) -> None:
+    x, y = place
+    text = str(use.peer or ("loop" if use.port.kind != "front" else ""))
+    if use.shared > 1:
+        text = f"loop x {use.shared}"
+    above = y > 0
+    axes.text(
+        x + 0.45,
+        y + 1.05 if above else y - 0.15,
+        text,
+        rotation=90,
+        ha="center",
+        va="bottom" if above else "top",
+        fontsize=6.5,
+        color="#333333" if use.cable or use.shared else "#999999",
+    )
+
+
+def _draw_wire(axes: "Axes", one: tuple[float, float], other: tuple[float, float]) -> None:
+    """Draw a curve from the inner edge of a port to that of another."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path as Curve
+
+    ends = [(x + 0.45, _GAP if y > 0 else 0.9) for x, y in (one, other)]
+    reach = min(1.5, 0.5 + abs(ends[0][0] - ends[1][0]) / 12)
+    pulls = [(x, y - reach if y == _GAP else y + reach) for x, y in ends]
+    curve = Curve(
+        [ends[0], pulls[0], pulls[1], ends[1]],
+        [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4],
+    )
+    axes.add_patch(PathPatch(curve, facecolor="none", edgecolor="#333333", linewidth=1.0))
+
+
+def _legend(axes: "Axes", colours: dict[tuple[str, str], str]) -> None:
+    from matplotlib.patches import Patch
+
+    several = len({experiment for experiment, _ in colours}) > 1
+    handles = [
+        Patch(
+            facecolor=colour,
+            edgecolor="#444444",
+            label=f"{experiment}: {name}" if several else f"slice {name}",
+        )
+        for (experiment, name), colour in colours.items()
+    ]
+    handles.append(Patch(facecolor=_WIRED, edgecolor="#999999", hatch=_HATCH, label="virtual wire"))
+    handles.append(Patch(facecolor=_SHARED, edgecolor="#444444", label="shared loop"))
+    axes.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, -0.2),
+        ncols=6,
+        fontsize=7,
+        frameon=False,
+    )

@@ -1,0 +1,270 @@
+"""Plans really up: namespaces, bridges and redirects, probed frame by frame.
+
+Everything is in namespaces of this run's own names. Where this machine cannot make them the tests
+are skipped, and say why.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.errors import WeftError
+from weft.testbed import inventory, netns, plan, probe, wanted
+from weft.testbed.layout import Layout
+from weft.testbed.plan import Plan
+
+WEFT = (sys.executable, "-m", "weft.cli.main")
+NAME = f"test-{os.getpid()}"
+REASON = netns.missing()
+pytestmark = pytest.mark.skipif(REASON is not None, reason=f"weft testbed up: {REASON}")
+
+Up = Callable[[Plan], Layout]
+
+
+@pytest.fixture
+def up() -> Iterator[Up]:
+    """Build a plan; whatever happens, nothing is left."""
+
+    def build(made: Plan) -> Layout:
+        netns.up(made, NAME)
+        return Layout(made)
+
+    yield build
+    netns.down(NAME)
+    assert not netns.there(NAME)
+
+
+def planned(*fabrics: str, on: str = "topocloud-64") -> Plan:
+    return plan.make(inventory.read(on), [wanted.read(fabric) for fabric in fabrics])
+
+
+def inside(device: str, *command: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["ip", "netns", "exec", netns.namespace(NAME, device), *command],
+        text=True,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def pings(layout: Layout, source: str, target: str) -> bool:
+    """Whether a host of the first experiment reaches a host of any, by ARP and ICMP."""
+    (server,) = [one.hosts[source] for one in layout.plan.experiments[:1]]
+    (address,) = [
+        layout.address(one, target) for one in layout.plan.experiments if target in one.hosts
+    ][:1]
+    return inside(server, "ping", "-c1", "-W1", address).returncode == 0
+
+
+@pytest.mark.parametrize("on", ["topocloud-64", "recirculating-64"])
+@pytest.mark.parametrize("fabric", ["ring-6", "fat-tree-8", "torus-3x3"])
+def test_all_and_only_the_wanted_pairs_reach_each_other(fabric: str, on: str, up: Up) -> None:
+    made = planned(fabric, on=on)
+    layout = up(made)
+    found = probe.check(made, NAME)
+    hosts = made.experiments[0].wanted.hosts
+    assert found.problems == []
+    assert found.pairs == len(hosts) * (len(hosts) - 1)
+    assert found.stopped == found.broadcasts == len(hosts)
+    if shutil.which("ping"):
+        assert all(pings(layout, hosts[0], other) for other in hosts[1:])
+
+
+def test_experiments_do_not_see_each_other(up: Up) -> None:
+    made = planned("torus-3x3", "star-8")
+    up(made)
+    found = probe.check(made, NAME)
+    assert found.problems == []
+    assert found.pairs == 9 * 8 + 8 * 7
+    # To the other experiment's hosts, and to nobody.
+    assert found.stopped == 2 * 9 * 8 + 17
+    a, b = (next(iter(one.hosts.values())) for one in made.experiments)
+    address = Layout(made).address(made.experiments[1], next(iter(made.experiments[1].hosts)))
+    inside(a, "ip", "route", "add", "10.0.0.0/8", "dev", "eth0")
+    assert inside(a, "ping", "-c1", "-W1", address).returncode != 0, b
+
+
+def test_data_cross_wires_slices_and_recirculation(up: Up) -> None:
+    if not shutil.which("iperf3"):
+        pytest.skip("there is no iperf3; install it")
+    made = planned("torus-3x3")
+    layout = up(made)
+    experiment = made.experiments[0]
+    server, client = experiment.hosts["host-8"], experiment.hosts["host-0"]
+    space = netns.namespace(NAME, server)
+    with subprocess.Popen(
+        ["ip", "netns", "exec", space, "iperf3", "-s", "-1"],
+        stdout=subprocess.DEVNULL,
+    ) as listening:
+        try:
+            for _ in range(50):
+                if "5201" in inside(server, "ss", "-ltn").stdout:
+                    break
+                time.sleep(0.05)
+            address = layout.address(experiment, "host-8")
+            result = inside(client, "iperf3", "-c", address, "-n", "4M", "--json")
+            assert result.returncode == 0, result.stdout
+        finally:
+            listening.kill()
+
+
+def test_hosts_with_two_ports_reach_each_other(up: Up, tmp_path: Path) -> None:
+    path = tmp_path / "two.toml"
+    path.write_text(
+        '[fabric]\nname = "two"\n[topology]\nkind = "fat_tree"\ndown = [2, 2]\nup = [2, 2]\n'
+        '[host]\npreset = "xeon-8360"\n[nic]\npreset = "connectx-6-dx"\n'
+        '[link]\nbandwidth = "100Gbps"\nlatency = "1us"\n[switch]\npreset = "l2"\n'
+    )
+    there = inventory.parse(
+        '[testbed]\nname = "two"\n'
+        '[chassis]\nname = "c"\nports = 40\nspeed = "100Gbps"\nmax_sharing = 2\n'
+        'loopback = ["[20-40]"]\n'
+        '[[servers]]\nname = "s[1-4]"\nnics = ["a", "b"]\nspeed = "100Gbps"\n'
+        '[[cables]]\nbetween = ["s[1-4]:a", "c:[1-4]"]\n'
+        '[[cables]]\nbetween = ["s[1-4]:b", "c:[5-8]"]\n',
+        "two",
+    )
+    made = plan.make(there, [wanted.read(str(path))])
+    layout = up(made)
+    found = probe.check(made, NAME)
+    assert found.problems == []
+    assert found.pairs == 4 * 3
+    assert all(pings(layout, "host-0", other) for other in ("host-1", "host-2", "host-3"))
+
+
+# ---- What is wrong is seen -----------------------------------------------------------------------
+
+
+def sabotage(made: Plan, command: str) -> list[str]:
+    device = netns.namespace(NAME, made.inventory.chassis.name)
+    tool, rest = command.split(" ", 1)
+    subprocess.run([tool, "-n", device, *rest.split()], check=True, timeout=10)
+    return probe.check(made, NAME).problems
+
+
+def test_a_port_in_a_wrong_slice_is_seen(up: Up) -> None:
+    made = planned("star-8", "ring-6", on="topocloud-64")
+    up(made)
+    ring = made.experiments[1]
+    port = next(way.ports[1] for way in ring.cables.values() if len(way.ports) == 2)
+    problems = sabotage(made, f"ip link set p{port.name} master slice1")
+    assert any(f"was not at tofino:p{port.name}" not in one for one in problems)
+    assert any("and was at" in one or " was at " in one for one in problems)
+
+
+def test_a_wrong_way_is_seen_though_all_pairs_reach_each_other(up: Up) -> None:
+    """A ring whose one host is sent to the longer way round."""
+    made = planned("ring-6", on="recirculating-64")
+    layout = up(made)
+    ring = made.experiments[0]
+    target = ring.hosts["host-06"]
+    address = made.inventory.servers[target].macs["eth0"]
+    pairs = {(one, "host-06"): ring.wanted.routes[one, "host-06"] for one in ("host-00",)}
+    (route,) = pairs.values()
+    first, other = (
+        layout.interface(made.end(ring, cable.name, route.switches[0])).name
+        for cable in ring.wanted.at[route.switches[0]]
+        if "--" in cable.name
+    )
+    taken = layout.interface(made.end(ring, route.cables[1], route.switches[0])).name
+    wrong = other if taken == first else first
+    sabotage(made, f"bridge fdb del {address} dev {taken} master")
+    problems = sabotage(made, f"bridge fdb add {address} dev {wrong} master static")
+    assert any("from host-00" in one for one in problems), problems
+
+
+def test_a_cut_wire_is_seen(up: Up) -> None:
+    made = planned("ring-6")
+    layout = up(made)
+    one, _ = next(layout.wires())
+    problems = sabotage(made, f"tc qdisc del dev {one.name} ingress")
+    assert problems
+
+
+def test_flooding_is_seen(up: Up) -> None:
+    made = planned("star-8")
+    up(made)
+    problems = sabotage(made, "bridge link set dev p2 flood on")
+    assert any("to nobody was at node-2:eth0" in one for one in problems)
+
+
+# ---- Nothing is left behind ----------------------------------------------------------------------
+
+
+def test_a_failing_up_undoes_what_it_did(
+    up: Up, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "bridge"
+    fake.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(WeftError, match=r"bridge.* failed: no"):
+        up(planned("ring-6"))
+    assert not netns.there(NAME)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
+def test_down_removes_what_a_crash_has_left(signum: int, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    plan.write(planned("torus-3x3"), path)
+    command = [*WEFT, "testbed", "up", "--netns", str(path), "--name", NAME]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        while not netns.there(NAME) and running.poll() is None:
+            time.sleep(0.005)
+        running.send_signal(signum)
+    if signum == signal.SIGTERM:
+        assert running.returncode == 128 + signum
+        assert not netns.there(NAME)
+    result = subprocess.run(
+        [*WEFT, "testbed", "down", "--name", NAME], text=True, capture_output=True, check=True
+    )
+    assert "removed" in result.stdout or "is not up" in result.stdout
+    assert not netns.there(NAME)
+
+
+def test_down_ends_the_processes_in_a_testbed(up: Up) -> None:
+    up(planned("star-8"))
+    space = netns.namespace(NAME, "node-1")
+    with subprocess.Popen(["ip", "netns", "exec", space, "sleep", "60"]) as sleeping:
+        while not subprocess.run(
+            ["ip", "netns", "pids", space], capture_output=True, check=True
+        ).stdout:
+            time.sleep(0.01)
+        assert netns.down(NAME) > 0
+        assert sleeping.wait(5) != 0
+
+
+def test_a_testbed_is_up_once(up: Up) -> None:
+    made = planned("star-8")
+    up(made)
+    with pytest.raises(WeftError, match="is there already"):
+        netns.up(made, NAME)
+    assert netns.there(NAME)
+    with pytest.raises(WeftError, match="is not this plan, or only part of it"):
+        probe.check(planned("ring-6"), NAME)
+
+
+def test_iterate_has_each_topology_up(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [
+            *(*WEFT, "testbed", "iterate", "topocloud-64", "--fabric", "line-4"),
+            *("--fabric", "ring-6", "--netns", "--name", NAME, "--", "sh", "-c"),
+            f"{sys.executable} -m weft.cli.main testbed check $WEFT_TESTBED_PLAN --name {NAME}",
+        ],
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "56 pairs reached" in result.stdout
+    assert "132 pairs reached" in result.stdout
+    assert not netns.there(NAME)
