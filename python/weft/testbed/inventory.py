@@ -219,7 +219,7 @@ def _chassis(top: Options) -> Chassis:
 
 
 def _forwarding(table: Options, default: Forwarding) -> Forwarding:
-    found = table.choice("forwarding", (default, *FORWARDINGS))
+    found = table.choice("forwarding", FORWARDINGS, default)
     return "cut-through" if found == "cut-through" else "store-and-forward"
 
 

@@ -21,13 +21,15 @@ MOST_FRAME_BYTES = 9018
 
 @dataclass(frozen=True)
 class Prediction:
-    """The way from one host to another, and back."""
+    """The way from one host to another and back: all counts are of both ways together.
+
+    Passes are those through the chassis; `wires` of them are virtual wires.
+    """
 
     source: str
     target: str
     switches: int
     passes: int
-    """Through the chassis, one way: of them are `wires` virtual wires."""
     wires: int
     recirculations: int
     layer2: int
@@ -54,20 +56,20 @@ def predict(
 def _prediction(
     plan: Plan, experiment: Experiment, source: str, target: str, frame_bytes: int
 ) -> Prediction:
-    there, back = (experiment.wanted.routes[pair] for pair in ((source, target), (target, source)))
-    ways = [experiment.cables[cable] for cable in there.cables]
-    wires = sum(way.kind == "wire" for way in ways)
-    slices = sum(isinstance(experiment.switches[name], int) for name in there.switches)
+    both = [experiment.wanted.routes[pair] for pair in ((source, target), (target, source))]
+    kinds = [experiment.cables[cable].kind for route in both for cable in route.cables]
+    places = [experiment.switches[name] for route in both for name in route.switches]
+    slices = sum(isinstance(place, int) for place in places)
+    wires = kinds.count("wire")
     return Prediction(
         source,
         target,
-        len(there.switches),
+        len(places),
         slices + wires,
         wires,
-        sum(way.kind == "recirculated" for way in ways),
-        len(there.switches) - slices,
-        measured().direct
-        + sum(one_way_ns(plan, experiment, route, frame_bytes) for route in (there, back)),
+        kinds.count("recirculated"),
+        len(places) - slices,
+        measured().direct + sum(one_way_ns(plan, experiment, route, frame_bytes) for route in both),
     )
 
 

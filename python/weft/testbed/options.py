@@ -78,9 +78,9 @@ class Options:
             self.fail(key, f"found {value!r}; allowed is a whole number from {least} to {most}")
         return value
 
-    def choice(self, key: str, allowed: Sequence[str]) -> str:
-        """Return one of some words, the first of them where it is absent."""
-        value = self.values.get(key, allowed[0])
+    def choice(self, key: str, allowed: Sequence[str], default: str) -> str:
+        """Return one of some words."""
+        value = self.values.get(key, default)
         if value not in allowed:
             self.fail(key, f"found {value!r}; allowed are {', '.join(allowed)}")
         return str(value)
