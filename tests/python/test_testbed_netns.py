@@ -211,6 +211,7 @@ def test_a_failing_up_undoes_what_it_did(
     assert not netns.there(NAME)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
 def test_down_removes_what_a_crash_has_left(signum: int, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
@@ -252,6 +253,7 @@ def test_a_testbed_is_up_once(up: Up) -> None:
         probe.check(planned("ring-6"), NAME)
 
 
+@pytest.mark.slow
 def test_iterate_has_each_topology_up(tmp_path: Path) -> None:
     result = subprocess.run(
         [

@@ -198,6 +198,7 @@ def is_straight(there: Inventory) -> bool:
     return any(name not in (a.device, b.device) for a, b in there.peers.items())
 
 
+@pytest.mark.slow
 def test_random_cases(tmp_path: Path) -> None:
     """Plans hold for the reader, and what is impossible by enumeration or the solver's proof."""
     outcomes: Counter[str] = Counter()
