@@ -28,7 +28,7 @@ def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
 
 def compile_c(source: Path, program: Path) -> None:
     """Compile one C source into a program that `weft run` takes."""
-    command = [str(SimGrid().compiler("smpicc")), "-O2", str(source), "-o", str(program)]
+    command = [str(SimGrid().compiler("smpicc")), "-O2", str(source), "-o", str(program), "-lm"]
     result = subprocess.run(command, text=True, capture_output=True, check=False)
     if result.returncode != 0:
         raise WeftError(
