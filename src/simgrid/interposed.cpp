@@ -73,9 +73,9 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                   MPI_Comm comm)
 {
-  static const auto THEIRS = weft::original(&allreduce__lr);
-  const bool open_mpi      = weft::Simulation::get().algorithms.at("allreduce") == "ompi";
-  return open_mpi && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
+  static const auto THEIRS   = weft::original(&allreduce__lr);
+  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("allreduce") == "ompi";
+  return OPEN_MPI && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
                                           : THEIRS(send, receive, count, type, op, comm);
 }
 
