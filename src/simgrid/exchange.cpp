@@ -82,11 +82,15 @@ public:
   const std::byte* data() const { return storage_.get() + offset_; }
 };
 
-/** A rank's buffers, kept until its result is delivered. */
+/** A rank's buffers, kept until its result is delivered. Small where nothing of theirs may change: there is one a rank
+ *  and call. */
 class KeptBuffers {
-  std::vector<int> counts_;
-  std::vector<int> displacements_;
-  bool referenced_ = false;
+  struct Copied {
+    std::vector<int> counts;
+    std::vector<int> displacements;
+    bool type_referenced = false;
+  };
+  std::unique_ptr<Copied> copied_;
 
 public:
   RankBuffers buffers;
@@ -96,6 +100,7 @@ public:
   {
     if (not keep)
       return;
+    copied_ = std::make_unique<Copied>();
     // SMPI's arrays may be its own, and a program may free a type that is still in use (MPI 4.1, section 5.1.9).
     const auto copy = [ranks](const int*& numbers, std::vector<int>& into) {
       if (not numbers)
@@ -103,15 +108,15 @@ public:
       into.assign(numbers, numbers + ranks);
       numbers = into.data();
     };
-    copy(buffers.counts, counts_);
-    copy(buffers.displacements, displacements_);
-    referenced_ = buffers.receive_type != MPI_DATATYPE_NULL && not is_predefined(buffers.receive_type);
-    if (referenced_)
+    copy(buffers.counts, copied_->counts);
+    copy(buffers.displacements, copied_->displacements);
+    copied_->type_referenced = buffers.receive_type != MPI_DATATYPE_NULL && not is_predefined(buffers.receive_type);
+    if (copied_->type_referenced)
       buffers.receive_type->ref();
   }
   void release()
   {
-    if (std::exchange(referenced_, false))
+    if (copied_ && std::exchange(copied_->type_referenced, false))
       Datatype::unref(buffers.receive_type);
   }
 };
@@ -128,8 +133,10 @@ class Reduction : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
   std::vector<Elements> copies_;
-  int count_       = 0;
-  MPI_Aint extent_ = 0;
+  int count_         = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL; // of the result
+  bool plain_        = false;             // nothing lies between its elements
+  MPI_Aint extent_   = 0;
   Elements result_;
 
   const void* contribution(std::size_t rank) const
@@ -156,13 +163,15 @@ public:
   {
     const RankBuffers& buffers = ranks_[last_].buffers;
     count_                     = buffers.send_count;
-    extent_                    = span_of(buffers.send_type).extent;
+    type_                      = buffers.send_type;
+    plain_                     = is_predefined(type_);
+    extent_                    = span_of(type_).extent;
     if (operation == MPI_OP_NULL || count_ == 0) // a replayed trace has neither operations nor data
       return;
     if (shape_.fixed_point_block > 0)
-      add_as_switches_do(buffers.send_type);
+      add_as_switches_do();
     else
-      add_in_order(operation, buffers.send_type);
+      add_in_order(operation);
     worked_out_ = true;
     copies_.clear();
     if (buffers.counts) {
@@ -178,9 +187,9 @@ public:
     if (worked_out_) {
       if (shape_.movement == Movement::reduce_scatter) {
         const std::int64_t before = begins_[static_cast<std::size_t>(rank)];
-        copy_elements(result_.data() + before * extent_, buffers.receive, buffers.counts[rank], buffers.receive_type);
+        copy_result(before, buffers.receive, buffers.counts[rank], buffers.receive_type);
       } else if (shape_.movement == Movement::allreduce || rank == shape_.root)
-        copy_elements(result_.data(), buffers.receive, count_, buffers.receive_type);
+        copy_result(0, buffers.receive, count_, buffers.receive_type);
     }
     kept.release();
   }
@@ -190,21 +199,31 @@ private:
   bool worked_out_  = false;
   std::vector<std::int64_t> begins_; // of each rank's part in the result, in elements
 
-  /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
-  void add_in_order(MPI_Op operation, MPI_Datatype type)
+  /** Copy elements of the result from the @p first on. Mostly a rank gives the type that all give. */
+  void copy_result(std::int64_t first, void* to, int count, MPI_Datatype type) const
   {
-    result_ = Elements(contribution(ranks_.size() - 1), count_, type);
-    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
-      operation->apply(contribution(rank), result_.data(), &count_, type);
+    const std::byte* from = result_.data() + first * extent_;
+    if (plain_ && type == type_ && count > 0)
+      std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(extent_));
+    else
+      copy_elements(from, to, count, type);
   }
 
-  void add_as_switches_do(MPI_Datatype type)
+  /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
+  void add_in_order(MPI_Op operation)
+  {
+    result_ = Elements(contribution(ranks_.size() - 1), count_, type_);
+    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
+      operation->apply(contribution(rank), result_.data(), &count_, type_);
+  }
+
+  void add_as_switches_do()
   {
     std::vector<const float*> contributions;
     contributions.reserve(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       contributions.push_back(static_cast<const float*>(contribution(rank)));
-    result_ = Elements(count_, type);
+    result_ = Elements(count_, type_);
     add_fixed_point(contributions, {reinterpret_cast<float*>(result_.data()), static_cast<std::size_t>(count_)},
                     shape_.fixed_point_block);
   }
