@@ -68,8 +68,7 @@ void Call::enter(MPI_Comm comm)
     pending_->path = simulation.decide(*communicator_, described_);
     if (pending_->path.granularity != OffloadMode::off)
       pending_->offloaded = OffloadedCall::create(communicator_, pending_->path.granularity, described_);
-  } else if (std::optional<std::string> difference = pending_->differs(described_.signature)) {
-    difference->replace(difference->find("RANK"), 4, std::to_string(rank));
+  } else if (const std::optional<std::string> difference = pending_->differs(described_.signature, rank)) {
     simulation.mismatch(*communicator_, "collective number " + std::to_string(communicator_->calls_made(rank)) +
                                             " is not the same call at all ranks: " + *difference);
   }

@@ -17,28 +17,39 @@ const char* offered_as(const char* collective)
   return is_nonblocking(collective) ? collective + 1 : collective;
 }
 
-std::optional<std::string> PendingCall::differs(const CallSignature& other) const
+namespace {
+
+// Mostly all ranks give the same handle. Where they do, equal bytes are equal counts.
+
+bool other_operation(MPI_Op one, MPI_Op other)
+{
+  return one != other && operation_name(one) != operation_name(other);
+}
+
+bool other_datatype(MPI_Datatype one, MPI_Datatype other)
+{
+  return one != other && is_predefined(one) && is_predefined(other);
+}
+
+} // namespace
+
+std::optional<std::string> PendingCall::differs(const CallSignature& other, int rank) const
 {
   const auto calls = [&] {
-    return "rank " + std::to_string(first_rank) + " called " + signature.text() + ", rank RANK called " + other.text();
+    return "rank " + std::to_string(first_rank) + " called " + signature.text() + ", rank " + std::to_string(rank) +
+           " called " + other.text();
   };
-  if (std::string_view(signature.collective) != other.collective || signature.root != other.root)
-    return calls();
-  if (operation_name(signature.operation) != operation_name(other.operation))
-    return calls();
-  const bool predefined = is_predefined(signature.datatype) && is_predefined(other.datatype);
-  if (predefined &&
-      (datatype_name(signature.datatype) != datatype_name(other.datatype) || signature.count != other.count))
-    return calls();
-  if (signature.bytes != other.bytes)
+  if (std::string_view(signature.collective) != other.collective || signature.root != other.root ||
+      signature.bytes != other.bytes || other_operation(signature.operation, other.operation) ||
+      other_datatype(signature.datatype, other.datatype))
     return calls();
   if (signature.part_size == other.part_size && std::ranges::equal(parts, other.parts))
     return std::nullopt;
-  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-    const std::int64_t mine = parts[rank] * signature.part_size;
-    const std::int64_t his  = other.parts[rank] * other.part_size;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::int64_t mine = parts[part] * signature.part_size;
+    const std::int64_t his  = other.parts[part] * other.part_size;
     if (mine != his)
-      return calls() + ": the part of rank " + std::to_string(rank) + " has " + std::to_string(mine) +
+      return calls() + ": the part of rank " + std::to_string(part) + " has " + std::to_string(mine) +
              " bytes at one, " + std::to_string(his) + " at the other";
   }
   return std::nullopt;

@@ -63,9 +63,10 @@ struct PendingCall {
   CallPath path;            ///< decided by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
 
-  /** How @p other is not the same call, for people: nothing where MPI allows two ranks to make both as one. Types and
-   *  operations that a program made are different objects at each rank, so only predefined ones are compared. */
-  std::optional<std::string> differs(const CallSignature& other) const;
+  /** How @p other, rank @p rank's, is not the same call, for people: nothing where MPI allows two ranks to make both as
+   *  one. Types and operations that a program made are different objects at each rank, so only predefined ones are
+   *  compared. */
+  std::optional<std::string> differs(const CallSignature& other, int rank) const;
 };
 
 class Communicator {
