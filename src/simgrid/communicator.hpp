@@ -80,6 +80,7 @@ public:
   std::vector<std::vector<int>> member_ranks; ///< by member; the first one speaks for it
   std::vector<int> nic_position;              ///< by member: which one it is of those that share its NIC
   std::optional<ReductionTree> tree;
+  std::vector<const SwitchModel*> models;      ///< of the tree's switches, each once, in their order
   std::optional<HostCost> host_cost;           ///< where a prediction has needed it
   Fallback obstacle = Fallback::none;          ///< why no call on it can be offloaded
   std::vector<bool> attached;                  ///< ranks that will tell when they free it

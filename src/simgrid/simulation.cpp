@@ -64,6 +64,17 @@ int mpi_rank(const sg::Actor& actor)
   return rank ? static_cast<int>(std::strtol(rank, nullptr, 10)) : -1;
 }
 
+/** The models of a tree's switches, each where it comes first. */
+std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionTree& tree)
+{
+  std::vector<const SwitchModel*> models;
+  std::set<const SwitchModel*> seen;
+  for (const TreeSwitch& node : tree.switches)
+    if (const SwitchModel* model = &fabric.switch_model(node.index); seen.insert(model).second)
+      models.push_back(model);
+  return models;
+}
+
 } // namespace
 
 Simulation::Simulation(Fabric its_fabric, OffloadMode its_mode, std::string record_path)
@@ -159,7 +170,9 @@ std::shared_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
   // MPI_COMM_WORLD's number is -1.
   TreeResult result  = build_reduction_tree(fabric, member_hosts, static_cast<std::size_t>(communicator->id + 1));
   communicator->tree = std::move(result.tree);
-  if (not communicator->tree)
+  if (communicator->tree)
+    communicator->models = models_of(fabric, *communicator->tree);
+  else
     communicator->obstacle = reason_of(result.obstacle);
   return communicator;
 }
@@ -238,9 +251,8 @@ Fallback Simulation::obstacle(const Communicator& communicator, const Described&
                             operation_name(signature.operation), Bytes(static_cast<double>(described.message))};
   if (not communicator.tree)
     return decide_without_tree(communicator, call);
-  for (const TreeSwitch& node : communicator.tree->switches)
-    if (const Fallback reason = decide_call(fabric.switch_model(node.index), call, communicator.size());
-        reason != Fallback::none)
+  for (const SwitchModel* model : communicator.models)
+    if (const Fallback reason = decide_call(*model, call, communicator.size()); reason != Fallback::none)
       return reason;
   return Fallback::none;
 }
@@ -292,15 +304,14 @@ HostWork Simulation::host_work(const Communicator& communicator, const Described
 {
   HostWork work{fabric.nic().offload_copy_rate, 0};
   const CallSignature& signature = described.signature;
-  for (const TreeSwitch& node : communicator.tree->switches) {
-    const SwitchModel& model     = fabric.switch_model(node.index);
-    const Capability* capability = model.serving(offered_as(signature.collective), datatype_name(signature.datatype),
-                                                 operation_name(signature.operation));
+  for (const SwitchModel* model : communicator.models) {
+    const Capability* capability = model->serving(offered_as(signature.collective), datatype_name(signature.datatype),
+                                                  operation_name(signature.operation));
     if (not capability || capability->conversion.empty())
       continue;
     // One core does one after the other.
     const double seconds_a_byte = 1 / fabric.nic().offload_copy_rate.value() + 1 / capability->conversion_rate.value();
-    return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model.payload / Bytes(sizeof(float)))};
+    return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
   }
   return work;
 }
