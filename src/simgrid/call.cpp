@@ -79,11 +79,10 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
   OffloadedCall& offloaded    = *pending_->offloaded;
   const sg::SemaphorePtr gate = offloaded.gate();
-  offloaded.join(rank, buffers, operation, not memory_is_shared(), [opened = gate.get()] { opened->release(); });
+  offloaded.join(rank, buffers, operation, [opened = gate.get()] { opened->release(); });
   offloaded.speak(rank);
   gate->acquire();
-  if (not memory_is_shared())
-    offloaded.deliver(rank);
+  offloaded.deliver(rank);
 }
 
 MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, MPI_Op operation)
@@ -91,7 +90,7 @@ MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const R
   const auto signal         = std::make_shared<RequestSignal>();
   const MPI_Request request = signal->make_request();
   const auto offloaded      = call->pending_->offloaded;
-  offloaded->join(call->rank, buffers, operation, true, [call, signal] {
+  offloaded->join(call->rank, buffers, operation, [call, signal] {
     call->end();
     signal->fire();
   });

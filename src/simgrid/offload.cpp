@@ -12,9 +12,7 @@
 namespace sg = simgrid::s4u;
 
 namespace weft {
-namespace {
 
-/** Bytes of each rank's part. */
 std::vector<double> parts_of(int ranks, const Described& described)
 {
   std::vector<double> parts;
@@ -36,21 +34,20 @@ std::vector<double> parts_of(int ranks, const Described& described)
   return parts;
 }
 
-} // namespace
-
 bool memory_is_shared()
 {
-  return simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
+  // Asked several times a call by each rank, and a look-up of SimGrid's options takes hundreds of instructions.
+  static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
+  return SHARED;
 }
 
-TreeCall tree_call(const Communicator& communicator, const Described& described)
+TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts)
 {
   const CallSignature& signature = described.signature;
   TreeCall call{*described.movement, Bytes(static_cast<double>(described.message)), -1, {}};
   if (signature.root >= 0)
     call.root = communicator.member(signature.root);
   if (call.movement == Movement::allgather || call.movement == Movement::reduce_scatter) {
-    const std::vector<double> parts = parts_of(communicator.size(), described);
     call.parts.resize(communicator.member_ranks.size());
     for (int rank = 0; rank < communicator.size(); ++rank)
       call.parts[static_cast<std::size_t>(communicator.member(rank))] += parts[static_cast<std::size_t>(rank)];
@@ -69,7 +66,7 @@ OffloadedCall::OffloadedCall(const std::shared_ptr<Communicator>& communicator, 
     : parts_(parts_of(communicator->size(), described)), root_(described.signature.root),
       arrived_(communicator->member_ranks.size()), on_end_(static_cast<std::size_t>(communicator->size())),
       simulation_(Simulation::get()), communicator_(communicator), collective_(described.signature.collective),
-      call_(tree_call(*communicator, described)), host_work_(simulation_.host_work(*communicator, described))
+      call_(tree_call(*communicator, described, parts_)), host_work_(simulation_.host_work(*communicator, described))
 {
   exchange_ = Exchange::create({call_.movement, communicator->size(), root_, parts_, host_work_.fixed_point_block});
 }
@@ -83,16 +80,17 @@ sg::SemaphorePtr OffloadedCall::gate()
   return common_gate_;
 }
 
-void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep,
-                         std::function<void()> on_end)
+void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation, std::function<void()> on_end)
 {
+  const bool blocks                       = not is_nonblocking(collective_);
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
-  exchange_->give(rank, buffers, keep);
+  exchange_->give(rank, buffers, not(blocks && memory_is_shared()));
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);
-    if (memory_is_shared())
-      for (int other = 0; other < communicator_->size(); ++other)
-        exchange_->deliver(other);
+    // A request is completed by SimGrid's kernel, which must not run SMPI's copies; a rank that blocks fetches its
+    // result when it wakes and its memory is at hand.
+    for (int other = 0; not blocks && other < communicator_->size(); ++other)
+      exchange_->deliver(other);
   }
   if (const std::optional<Bytes> bytes = to_speaker(rank))
     send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,

@@ -19,8 +19,10 @@ namespace weft {
  * mapped only while it runs. */
 bool memory_is_shared();
 
-/** What a call is to its tree: parts and root by member. */
-TreeCall tree_call(const Communicator& communicator, const Described& described);
+/** Bytes of each rank's part; none where a collective has no parts. */
+std::vector<double> parts_of(int ranks, const Described& described);
+/** What a call is to its tree: parts and root by member. @p parts are those of the ranks. */
+TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts);
 
 class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
   std::unique_ptr<Exchange> exchange_;
@@ -61,12 +63,12 @@ public:
   /** What a rank that blocks waits for, opened when its part of the call has ended. */
   simgrid::s4u::SemaphorePtr gate();
   /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
-  void join(int rank, const RankBuffers& buffers, MPI_Op operation, bool keep, std::function<void()> on_end);
+  void join(int rank, const RankBuffers& buffers, MPI_Op operation, std::function<void()> on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */
   virtual void speak(int /*rank*/) {}
   /** The same, by an actor beside the rank where there is something to do. */
   static void speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
-  /** Put a rank's result into its buffer, where join() could not do so for all. */
+  /** Put the result of a rank that blocks into its buffer, once its part of the call has ended. */
   void deliver(int rank) { exchange_->deliver(rank); }
 
 protected:

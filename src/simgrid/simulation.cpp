@@ -265,7 +265,8 @@ bool Simulation::host_is_faster(Communicator& communicator, const Described& des
   const bool gathers           = described.movement == Movement::allgather;
   const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
   const auto plan =
-      communicator.plan(fabric, tree_call(communicator, described), host_work(communicator, described).rate);
+      communicator.plan(fabric, tree_call(communicator, described, parts_of(communicator.size(), described)),
+                        host_work(communicator, described).rate);
   return communicator.host_cost->time(collective, contribution) < plan->duration();
 }
 
