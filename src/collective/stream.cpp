@@ -35,13 +35,14 @@ Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 
 /** The links of a switch that carry something. */
 std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const TreeSwitch& node,
-                                 SwitchPlan& plan)
+                                 bool combined, SwitchPlan& plan)
 {
   std::vector<FlowLink> links;
   links.reserve(2 * node.links.size());
   for (const TreeLink& tree_link : node.links) {
     const Loads loads = traffic.loads(model, tree_link.below, tree_link.messages);
-    plan.reduced += loads.up.payload;
+    if (combined)
+      plan.reduced += loads.up.payload;
     plan.multicast += loads.down.payload;
     if (loads.up.wire > Bytes())
       links.push_back({tree_link.up, loads.up.messages, loads.up.wire});
@@ -106,7 +107,7 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
   for (const TreeSwitch& node : tree.switches) {
     SwitchPlan& its                   = plan.switches.emplace_back();
     const SwitchModel& model          = fabric.switch_model(node.index);
-    const std::vector<FlowLink> links = busy_links(traffic, model, node, its);
+    const std::vector<FlowLink> links = busy_links(traffic, model, node, combines(call.movement), its);
     const Seconds duration            = streaming(fabric, tree, model, call, links, host_rate);
     plan.streaming                    = std::max(plan.streaming, duration);
     its.flows                         = make_flows(links, duration);

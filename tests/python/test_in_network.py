@@ -152,6 +152,24 @@ def test_messages_give_the_same_results(
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
+def test_switches_count_the_same_at_both_granularities(
+    run: Run, fabric: Path, collective: str
+) -> None:
+    stream, message = (
+        run(
+            *("collectives.c", collective, "300", "2"),
+            on=str(fabric),
+            ranks=HOSTS,
+            options=("--offload", granularity),
+        ).record["switches"]
+        for granularity in ("stream", "message")
+    )
+    assert stream == message
+    adds_up = collective in COMBINED and collective != "barrier"
+    assert all((switch["bytes_reduced"] > 0) == adds_up for switch in stream)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
 def test_links_carry_every_byte_once(run: Run, fabric: Path, collective: str) -> None:
     shape = Shape(collective, 64)
     result = run("collectives.c", collective, "64", "2", on=str(fabric), ranks=HOSTS)
