@@ -121,7 +121,7 @@ $(UNIT): $(VENV) build/stamps/files
 TIDY := $(patsubst %,build/tidy/%.ok,$(filter-out %_test.cpp,$(filter src/%.cpp,$(CXX_FILES))))
 tidy: $(TIDY)
 
-build/tidy/src/simgrid/%.ok build/tidy/src/replay/%.ok build/tidy/src/python/%.ok: database = build/python
+build/tidy/src/mpi/%.ok build/tidy/src/simgrid/%.ok build/tidy/src/replay/%.ok build/tidy/src/python/%.ok: database = build/python
 build/tidy/%.ok: database = build/unit
 build/tidy/%.ok: % .clang-tidy | $(UNIT) $(WEFT)
 	@mkdir -p $(@D)

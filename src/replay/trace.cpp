@@ -1,8 +1,9 @@
 #include "replay/trace.hpp"
 
+#include "mpi/names.hpp"
+
 #include <sstream>
 #include <stdexcept>
-#include <unordered_map>
 
 namespace weft::replay {
 namespace {
@@ -16,81 +17,6 @@ MPI_Op user_operation()
     MPI_Op_create(do_nothing, 1, &operation);
   return operation;
 }
-
-#define WEFT_NAMED(handle) {#handle, handle}
-
-// What python/weft/trace/datatypes.py names.
-MPI_Datatype datatype_of(const std::string& name)
-{
-  static const std::unordered_map<std::string, MPI_Datatype> TYPES{WEFT_NAMED(MPI_DOUBLE),
-                                                                   WEFT_NAMED(MPI_INT),
-                                                                   WEFT_NAMED(MPI_CHAR),
-                                                                   WEFT_NAMED(MPI_SHORT),
-                                                                   WEFT_NAMED(MPI_LONG),
-                                                                   WEFT_NAMED(MPI_FLOAT),
-                                                                   WEFT_NAMED(MPI_BYTE),
-                                                                   WEFT_NAMED(MPI_LONG_LONG),
-                                                                   WEFT_NAMED(MPI_SIGNED_CHAR),
-                                                                   WEFT_NAMED(MPI_UNSIGNED_CHAR),
-                                                                   WEFT_NAMED(MPI_UNSIGNED_SHORT),
-                                                                   WEFT_NAMED(MPI_UNSIGNED),
-                                                                   WEFT_NAMED(MPI_UNSIGNED_LONG),
-                                                                   WEFT_NAMED(MPI_UNSIGNED_LONG_LONG),
-                                                                   WEFT_NAMED(MPI_LONG_DOUBLE),
-                                                                   WEFT_NAMED(MPI_WCHAR),
-                                                                   WEFT_NAMED(MPI_C_BOOL),
-                                                                   WEFT_NAMED(MPI_INT8_T),
-                                                                   WEFT_NAMED(MPI_INT16_T),
-                                                                   WEFT_NAMED(MPI_INT32_T),
-                                                                   WEFT_NAMED(MPI_INT64_T),
-                                                                   WEFT_NAMED(MPI_UINT8_T),
-                                                                   WEFT_NAMED(MPI_UINT16_T),
-                                                                   WEFT_NAMED(MPI_UINT32_T),
-                                                                   WEFT_NAMED(MPI_UINT64_T),
-                                                                   WEFT_NAMED(MPI_C_FLOAT_COMPLEX),
-                                                                   WEFT_NAMED(MPI_C_DOUBLE_COMPLEX),
-                                                                   WEFT_NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
-                                                                   WEFT_NAMED(MPI_AINT),
-                                                                   WEFT_NAMED(MPI_OFFSET),
-                                                                   WEFT_NAMED(MPI_FLOAT_INT),
-                                                                   WEFT_NAMED(MPI_LONG_INT),
-                                                                   WEFT_NAMED(MPI_DOUBLE_INT),
-                                                                   WEFT_NAMED(MPI_SHORT_INT),
-                                                                   WEFT_NAMED(MPI_2INT),
-                                                                   WEFT_NAMED(MPI_2FLOAT),
-                                                                   WEFT_NAMED(MPI_2DOUBLE),
-                                                                   WEFT_NAMED(MPI_2LONG),
-                                                                   WEFT_NAMED(MPI_REAL),
-                                                                   WEFT_NAMED(MPI_REAL4),
-                                                                   WEFT_NAMED(MPI_REAL8),
-                                                                   WEFT_NAMED(MPI_REAL16),
-                                                                   WEFT_NAMED(MPI_COMPLEX8),
-                                                                   WEFT_NAMED(MPI_COMPLEX16),
-                                                                   WEFT_NAMED(MPI_COMPLEX32),
-                                                                   WEFT_NAMED(MPI_INTEGER1),
-                                                                   WEFT_NAMED(MPI_INTEGER2),
-                                                                   WEFT_NAMED(MPI_INTEGER4),
-                                                                   WEFT_NAMED(MPI_INTEGER8),
-                                                                   WEFT_NAMED(MPI_INTEGER16),
-                                                                   WEFT_NAMED(MPI_LONG_DOUBLE_INT),
-                                                                   WEFT_NAMED(MPI_CXX_BOOL),
-                                                                   WEFT_NAMED(MPI_PACKED),
-                                                                   WEFT_NAMED(MPI_COUNT)};
-  return TYPES.at(name);
-}
-
-MPI_Op operation_of(const std::string& name)
-{
-  static const std::unordered_map<std::string, MPI_Op> OPERATIONS{
-      WEFT_NAMED(MPI_SUM),     WEFT_NAMED(MPI_PROD), WEFT_NAMED(MPI_MAX),    WEFT_NAMED(MPI_MIN),
-      WEFT_NAMED(MPI_LAND),    WEFT_NAMED(MPI_LOR),  WEFT_NAMED(MPI_LXOR),   WEFT_NAMED(MPI_BAND),
-      WEFT_NAMED(MPI_BOR),     WEFT_NAMED(MPI_BXOR), WEFT_NAMED(MPI_MAXLOC), WEFT_NAMED(MPI_MINLOC),
-      WEFT_NAMED(MPI_REPLACE), WEFT_NAMED(MPI_NO_OP)};
-  const auto found = OPERATIONS.find(name);
-  return found == OPERATIONS.end() ? user_operation() : found->second;
-}
-
-#undef WEFT_NAMED
 
 } // namespace
 
@@ -126,12 +52,13 @@ std::vector<int> Action::integers(int count)
 
 MPI_Datatype Action::datatype()
 {
-  return datatype_of(words_.at(at_++));
+  return named_datatype(words_.at(at_++)).value();
 }
 
 MPI_Op Action::operation()
 {
-  return operation_of(words_.at(at_++));
+  const std::optional<MPI_Op> named = named_operation(words_.at(at_++));
+  return named ? *named : user_operation();
 }
 
 Trace::Trace(const std::string& path, int ranks) : file_(path), ahead_(static_cast<std::size_t>(ranks))

@@ -1,6 +1,6 @@
 #include "simgrid/communicator.hpp"
 
-#include "simgrid/mpi_names.hpp"
+#include "mpi/names.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #include "simgrid/exchange.hpp"
 
-#include "simgrid/mpi_names.hpp"
+#include "mpi/names.hpp"
 #include "simgrid/private_abi.hpp"
 #include "smart_switch/fixed_point.hpp"
 

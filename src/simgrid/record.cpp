@@ -1,6 +1,6 @@
 #include "simgrid/record.hpp"
 
-#include "simgrid/mpi_names.hpp"
+#include "mpi/names.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "simgrid/simulation.hpp"
 
+#include "mpi/names.hpp"
 #include "simgrid/call.hpp"
-#include "simgrid/mpi_names.hpp"
 #include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
 
