@@ -84,6 +84,12 @@ class Cable(TypedDict):
     bandwidth_Bps: float
     latency_s: float
 
+class Shared(TypedDict):
+    """What several links pass beside themselves, by their names."""
+
+    links: list[str]
+    bandwidth_Bps: float
+
 class Way(TypedDict):
     """The way between two vertices, by names."""
 
@@ -106,6 +112,7 @@ class Fabric:
     point_to_point: list[Segment]
     mpi: Mpi | None
     links: int
+    shared: list[Shared]
     def cables(self) -> list[Cable]: ...
     def route(self, source: int, destination: int) -> Way: ...
     def describe(self) -> str: ...

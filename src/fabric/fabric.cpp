@@ -23,6 +23,16 @@ const std::vector<Option<LinkModel>>& link_options()
   return ROWS;
 }
 
+const std::vector<Option<SharedMedium>>& shared_options()
+{
+  using M = SharedMedium;
+  static const std::vector<Option<M>> ROWS{
+      {"links", R"(names of links: a cable's, with ".up" or ".down")", &M::links},
+      {"bandwidth", "of all of them together", &M::bandwidth},
+  };
+  return ROWS;
+}
+
 const std::vector<Option<HostModel>>& host_options()
 {
   using M = HostModel;
@@ -158,6 +168,7 @@ Fabric Fabric::load(const std::string& name_or_path)
   fabric.read_switches(file);
   fabric.check_hosts_have_ports(file.table("switch"));
   fabric.read_links(file);
+  fabric.read_shared(file);
   return fabric;
 }
 
@@ -257,6 +268,37 @@ void Fabric::read_links(const OptionTable& file)
                                                     cable_name(*topology_, cables.back(), ports) + "\"");
 }
 
+void Fabric::read_shared(const OptionTable& file)
+{
+  std::map<std::string, std::size_t> ids;
+  for (const OptionTable& row : file.tables("shared")) {
+    SharedMedium medium;
+    require_options(row, shared_options(), read_options(row, shared_options(), {}, medium));
+    if (ids.empty())
+      for (std::size_t id = 0; id < links_.size(); ++id)
+        ids.emplace(links_[id].name, id);
+    shared_of_.resize(links_.size(), -1);
+    for (const std::string& name : medium.links) {
+      const auto found = ids.find(name);
+      if (found == ids.end())
+        row.fail("links", "found \"" + name + "\", which is no link; the first is \"" + links_.front().name +
+                              "\", the last \"" + links_.back().name + "\"");
+      if (shared_of_[found->second] >= 0)
+        row.fail("links", "found \"" + name + "\" twice; allowed: one place for each link in all [[shared]] tables");
+      shared_of_[found->second] = static_cast<int>(shared_.size());
+    }
+    shared_.push_back(std::move(medium));
+  }
+}
+
+std::optional<std::size_t> Fabric::shared_by(LinkId id) const
+{
+  const auto at = static_cast<std::size_t>(id);
+  if (at >= shared_of_.size() || shared_of_[at] < 0)
+    return std::nullopt;
+  return static_cast<std::size_t>(shared_of_[at]);
+}
+
 Seconds Fabric::latency(const Route& route) const
 {
   Seconds sum;
@@ -306,6 +348,8 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back({"link", "every cable", describe_options(link_options())});
   schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
                     with_match(describe_options(link_options()))});
+  schema.push_back(
+      {"shared", "what several links pass beside themselves, as [[shared]]", describe_options(shared_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
   schema.push_back({"switch.offload", "smart: what a switch executes, as [[switch.offload]]; replaces a preset's",
                     describe_options(capability_options())});

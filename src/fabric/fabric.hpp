@@ -29,6 +29,13 @@ struct LinkModel {
 
 const std::vector<Option<LinkModel>>& link_options();
 
+/** Something that frames of several links pass, such as a port where a switch recirculates: one bandwidth for all. */
+struct SharedMedium {
+  std::vector<std::string> links; ///< by their names
+  BytesPerSecond bandwidth;
+};
+const std::vector<Option<SharedMedium>>& shared_options();
+
 struct HostModel {
   std::string preset;
   FlopsPerSecond speed;
@@ -78,10 +85,13 @@ class Fabric {
   std::vector<PolicyRow> policy_;
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
+  std::vector<SharedMedium> shared_;
+  std::vector<int> shared_of_; // by link: position in shared_, or -1; empty where nothing is shared
 
   Fabric() = default;
   void check_hosts_have_ports(const OptionTable& table) const;
   void read_links(const OptionTable& file);
+  void read_shared(const OptionTable& file);
   void read_switches(const OptionTable& file);
 
 public:
@@ -105,6 +115,7 @@ public:
   /** Every model that a table of the file describes, whether or not a switch has it. */
   const std::vector<SwitchModel>& switch_models() const { return switch_models_; }
   const std::vector<Link>& links() const { return links_; }
+  const std::vector<SharedMedium>& shared() const { return shared_; }
   const std::vector<PointToPointSegment>& segments() const { return segments_; }
   /** What the MPI library adds; nothing where the file does not say, and SMPI's own settings hold. */
   const std::optional<MpiModel>& mpi() const { return mpi_; }
@@ -118,6 +129,9 @@ public:
 
   const SwitchModel& model_at(VertexId vertex) const { return switch_model(vertex - host_count()); }
   const Link& link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
+
+  /** Which of shared() a link passes beside itself; nothing where it passes none. */
+  std::optional<std::size_t> shared_by(LinkId id) const;
 
   /** The way between two different vertices, and its latency: links and the forwarding of the switches between. */
   void route(VertexId from, VertexId to, Route& into) const { topology_->route(from, to, into); }

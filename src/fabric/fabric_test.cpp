@@ -14,8 +14,8 @@
 namespace weft {
 namespace {
 
-const std::string ABOUT_TABLES =
-    "allowed: fabric, topology, host, nic, link, links, switch, switches, point_to_point, mpi, progress_engine, policy";
+const std::string ABOUT_TABLES = "allowed: fabric, topology, host, nic, link, links, shared, switch, switches, "
+                                 "point_to_point, mpi, progress_engine, policy";
 
 std::string with(const std::string& what, const std::string& by)
 {
@@ -170,6 +170,32 @@ TEST(Exceptions, AreHeldToTheSameRules)
             "FILE: [links] bandwidth: found \"0Bps\"; allowed: more than zero");
   EXPECT_EQ(fabric_message(FABRIC + "[[switches]]\nmatch = '*'\nslots = 0\n"),
             "FILE: [switches] slots: found 0; allowed: more than zero");
+}
+
+// ---- What links share
+
+TEST(Shared, BelongsToTheLinksThatItNames)
+{
+  const Fabric fabric = fabric_of(FABRIC + "[[shared]]\nlinks = ['host-1.up', 'host-2.down']\nbandwidth = '3GBps'\n"
+                                           "[[shared]]\nlinks = ['host-1.down']\nbandwidth = '2GBps'\n");
+  ASSERT_EQ(fabric.shared().size(), 2);
+  EXPECT_EQ(fabric.shared()[0].bandwidth, BytesPerSecond(3e9));
+  EXPECT_EQ(fabric.shared_by(up_link(1)), 0);
+  EXPECT_EQ(fabric.shared_by(down_link(2)), 0);
+  EXPECT_EQ(fabric.shared_by(down_link(1)), 1);
+  EXPECT_EQ(fabric.shared_by(up_link(0)), std::nullopt);
+  EXPECT_EQ(fabric_of(FABRIC).shared_by(0), std::nullopt);
+}
+
+TEST(Shared, NamesLinksOnce)
+{
+  const std::string rest = "]\nbandwidth = '1GBps'\n";
+  EXPECT_EQ(fabric_message(FABRIC + "[[shared]]\nlinks = ['host-1'" + rest),
+            "FILE: [shared] links: found \"host-1\", which is no link; the first is \"host-0.up\", the last "
+            "\"host-3.down\"");
+  EXPECT_EQ(fabric_message(FABRIC + "[[shared]]\nlinks = ['host-1.up', 'host-1.up'" + rest),
+            "FILE: [shared] links: found \"host-1.up\" twice; allowed: one place for each link in all [[shared]] "
+            "tables");
 }
 
 // ---- What is refused
@@ -485,6 +511,7 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switch.forwarding.replacement", "\"fifo\""},
       {"switch.forwarding.hash", "\"crc\""},
       {"links.match", "\"*\""},
+      {"shared.links", "[\"host-0.up\"]"},
       {"switches.match", "\"*\""},
       {"switches.preset", "\"l2\""},
       {"switches.total_slots", "49"},
@@ -506,8 +533,8 @@ const std::map<std::string, std::string>& fitting_samples()
 
 bool is_list(const std::string& table)
 {
-  return table.ends_with("offload") || table == "links" || table == "switches" || table == "point_to_point" ||
-         table == "policy";
+  return table.ends_with("offload") || table == "links" || table == "shared" || table == "switches" ||
+         table == "point_to_point" || table == "policy";
 }
 
 /** A fabric file with every key of the schema, on a star. */

@@ -187,6 +187,18 @@ py::dict route(const weft::Fabric& fabric, int from, int to)
   return row;
 }
 
+py::list shared(const weft::Fabric& fabric)
+{
+  py::list rows;
+  for (const weft::SharedMedium& medium : fabric.shared()) {
+    py::dict row;
+    row["links"]         = medium.links;
+    row["bandwidth_Bps"] = medium.bandwidth.value();
+    rows.append(row);
+  }
+  return rows;
+}
+
 py::list cables(const weft::Fabric& fabric)
 {
   py::list rows;
@@ -253,6 +265,7 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("mpi", &mpi, "What the hosts' MPI library adds to messages, where the file says it.")
       .def_property_readonly(
           "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two a cable.")
+      .def_property_readonly("shared", &shared, "What several links pass beside themselves.")
       .def("cables", &cables, "One dictionary a cable: its vertices (hosts from 0, then switches) and each direction.")
       .def("route", &route, py::arg("source"), py::arg("destination"),
            "The way between two vertices: names of links, names of the vertices between, latency in seconds.")

@@ -42,9 +42,18 @@ void FabricZone::add_links()
     link_ids_.emplace(added, static_cast<LinkId>(links_.size()));
     links_.push_back(added);
   }
+  for (const SharedMedium& medium : fabric_.shared())
+    shared_.push_back(get_iface()->add_link("weft.shared." + std::to_string(shared_.size()), medium.bandwidth.value()));
   loopback_ = get_iface()->add_link(fabric_.name() + ".loopback", fabric_.host().loopback_bandwidth.value());
   loopback_->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
   loopback_->set_latency(fabric_.host().loopback_latency.value());
+}
+
+void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into) const
+{
+  into.push_back(link(id));
+  if (const std::optional<std::size_t> medium = fabric_.shared_by(id))
+    into.push_back(shared_[*medium]);
 }
 
 void FabricZone::set_factors()
@@ -93,8 +102,11 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
   } else {
     Route route;
     fabric_.route(static_cast<VertexId>(from->id()), static_cast<VertexId>(to->id()), route);
+    std::vector<sg::Link*> links;
     for (const LinkId id : route.links)
-      into->link_list_.push_back(link(id)->get_impl());
+      append_links(id, links);
+    for (const sg::Link* const one : links)
+      into->link_list_.push_back(one->get_impl());
     delay = fabric_.latency(route).value();
   }
   if (latency)

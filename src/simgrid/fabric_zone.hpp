@@ -23,6 +23,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
+  std::vector<simgrid::s4u::Link*> shared_;
   simgrid::s4u::Link* loopback_ = nullptr;
   std::vector<double> bytes_on_link_; // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
@@ -47,7 +48,7 @@ public:
                        simgrid::kernel::routing::Route* into, double* latency) override;
 
   StreamZone& streams() override { return *streams_; }
-  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override { into.push_back(link(id)); }
+  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
   simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;

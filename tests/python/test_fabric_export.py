@@ -176,10 +176,25 @@ def test_too_many_hosts_for_a_platform_file(tmp_path: Path) -> None:
     assert not (tmp_path / "x.xml").exists()
 
 
-@pytest.mark.parametrize("fabric", ["tofino-16", "fat_tree", "dragonfly", "torus", "mesh"])
+def sharing(directory: Path) -> Path:
+    """A torus of which some links share a bandwidth."""
+    path = make(directory, "torus")
+    (up, *_), (*_, last) = (
+        [f"{cable['name']}.{way}" for cable in _core.load_fabric(str(path)).cables()]
+        for way in ("up", "down")
+    )
+    shared = f'[[shared]]\nlinks = ["{up}", "{last}"]\nbandwidth = "1Gbps"\n'
+    path.write_text(path.read_text() + shared)
+    return path
+
+
+@pytest.mark.parametrize(
+    "fabric", ["tofino-16", "fat_tree", "dragonfly", "torus", "mesh", "sharing"]
+)
 def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fabric: str) -> None:
     """With nothing of weft: the host file keeps ranks off the switches."""
     on = fabric if fabric not in SMALL else str(make(tmp_path, fabric))
+    on = str(sharing(tmp_path)) if fabric == "sharing" else on
     loaded = _core.load_fabric(on)
     export(loaded, tmp_path / "x.xml")
     (tmp_path / "hosts").write_text("\n".join(loaded.hosts) + "\n")

@@ -2,11 +2,13 @@
 
 import itertools
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 
 from weft import _core, paths
 from weft.errors import WeftError
@@ -443,13 +445,48 @@ def test_recirculation_costs_bandwidth(tmp_path: Path) -> None:
     # 108 directions on 28 looping ports of 100 Gb/s: at most four on one.
     assert max(map(made.sharing, made.shares)) == 4
     path = tmp_path / "planned.toml"
-    fabric.write(made, made.experiments[1], path)
-    speeds = {
-        cable["name"]: cable["bandwidth_Bps"] * 8e-9
-        for cable in _core.load_fabric(str(path)).cables()
-    }
+    experiment = made.experiments[1]
+    fabric.write(made, experiment, path)
+    loaded = _core.load_fabric(str(path))
+    speeds = {one["name"]: one["bandwidth_Bps"] * 8e-9 for one in loaded.cables()}
     assert {speed for name, speed in speeds.items() if "--" not in name} == {100}
-    assert {round(speed, 3) for name, speed in speeds.items() if "--" in name} <= {25, 33.333}
+    shared = {link: one["bandwidth_Bps"] * 8e-9 for one in loaded.shared for link in one["links"]}
+    for name, way in experiment.cables.items():
+        for direction, loop in zip(("up", "down"), way.loops, strict=False):
+            own = sum(loop in other.loops for other in experiment.cables.values())
+            sharers = sum(made.shares[loop].values())
+            found = min(speeds[name], shared.get(f"{name}.{direction}", math.inf))
+            assert found == pytest.approx(100 * own / sharers)
+
+
+def test_one_looping_port_is_shared_by_all_that_pass_it(tmp_path: Path) -> None:
+    """A line of three slices: two cables, and so four links, on one port."""
+    alone = (
+        SMALL[: SMALL.index("[[switches]]")]
+        + SMALL[SMALL.index("[[cables]]") : SMALL.rindex("[[cables]]")]
+    )
+    there = inventory.parse(alone.replace('["[13-16]"]', '["13"]\nmax_sharing = 4'), "small")
+    one = topology('kind = "mesh"\ndimensions = [3]\nhosts_per_switch = 1', tmp_path)
+    made = plan.make(there, [one])
+    path = tmp_path / "planned.toml"
+    fabric.write(made, made.experiments[0], path)
+    (medium,) = _core.load_fabric(str(path)).shared
+    assert len(medium["links"]) == 4
+    assert medium["bandwidth_Bps"] == 12.5e9
+
+
+def test_a_message_takes_the_bandwidth_that_links_share(tmp_path: Path, run: Run) -> None:
+    """One way passes two links that share: it has half the bandwidth."""
+    times = []
+    for more in ("", '[[shared]]\nlinks = ["host-0.up", "host-1.down"]\nbandwidth = "8Gbps"\n'):
+        topology('kind = "star"\nhosts = 2', tmp_path, "8Gbps")
+        path = tmp_path / "wanted.toml"
+        path.write_text(path.read_text() + more)
+        options = ("--cfg", "smpi/wtime:0", "--quiet")
+        result = run("pingpong.c", "1000000", on=str(path), ranks=2, options=options)
+        times.append(float(result.stdout.split()[1]))
+    # A million bytes and SMPI's 16 at 1 GB/s, one of two ways.
+    assert times[1] - times[0] == pytest.approx(1000016 / 1e9 / 2, rel=1e-6)
 
 
 # ---- Changes -------------------------------------------------------------------------------------

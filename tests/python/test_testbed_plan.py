@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,17 @@ from weft.testbed.wanted import Wanted
 
 TOPOLOGIES = ("star-8", "line-4", "ring-6", "fat-tree-8", "dragonfly-12", "torus-3x3")
 CASES = 600
+DEVICES = """
+[host]
+preset = "xeon-8360"
+[nic]
+preset = "connectx-6-dx"
+[switch]
+preset = "l2"
+[link]
+bandwidth = "100Gbps"
+latency = "1us"
+"""
 
 
 def routes_of(made: Plan) -> dict[str, Any]:
@@ -51,6 +63,49 @@ def test_experiments_share_a_testbed(tmp_path: Path) -> None:
     both = [wanted.read("torus-3x3"), wanted.read("star-8"), wanted.read("torus-3x3")]
     made = plan.make(inventory.read("recirculating-64"), both)
     assert [one.name for one in made.experiments] == ["torus-3x3", "star-8", "torus-3x3#2"]
+    prove(made, tmp_path)
+
+
+FULL = """
+[testbed]
+name = "full"
+
+[chassis]
+name = "c"
+ports = 64
+speed = "100Gbps"
+recirculation = ["[65-100]"]
+recirculation_speed = "400Gbps"
+
+[[servers]]
+name = "n[1-24]"
+nics = ["e"]
+speed = "100Gbps"
+
+[[switches]]
+name = "x[1-8]"
+ports = 5
+speed = "100Gbps"
+
+[[cables]]
+between = ["n[1-24]:e", "c:[1-24]"]
+""" + "".join(
+    f'[[cables]]\nbetween = ["x{k}:[1-5]", "c:[{20 + 5 * k}-{24 + 5 * k}]"]\n' for k in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(("dimensions", "recirculated"), [([4, 6], 16), ([3, 7], 11)])
+def test_all_ports_of_a_chassis_are_planned_in_seconds(
+    dimensions: list[int], recirculated: int, tmp_path: Path
+) -> None:
+    """Eight layer 2 switches, none next to another, take 32 of a 4 x 6 torus's 48 cables."""
+    path = tmp_path / "torus.toml"
+    topology = f'kind = "torus"\ndimensions = {dimensions}'
+    path.write_text(f'[fabric]\nname = "torus"\n[topology]\n{topology}\n{DEVICES}')
+    before = time.process_time()
+    made = plan.make(inventory.parse(FULL, "full"), [wanted.read(str(path))])
+    assert time.process_time() - before < 10
+    assert (made.recirculated, made.proven) == (recirculated, True)
     prove(made, tmp_path)
 
 

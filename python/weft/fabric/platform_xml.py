@@ -124,6 +124,9 @@ class _Platform:
             for direction in ("up", "down"):
                 name = quoteattr(f"{cable['name']}.{direction}")
                 yield f"    <link id={name} {numbers}/>"
+        for number, medium in enumerate(self.fabric.shared):
+            numbers = _numbers(medium["bandwidth_Bps"], 0)
+            yield f"    <link id={quoteattr(_shared(number))} {numbers}/>"
 
     def _routes(self) -> Iterator[str]:
         switches = self.vertices[len(self.graph.hosts) :]
@@ -199,12 +202,27 @@ class _Platform:
         parts = [links[0]]
         for switch, link in zip(through, links[1:], strict=True):
             parts += [_forwarding(switch), link] if switch in self.delayed else [link]
+        parts += [self._shared_by[link] for link in links if link in self._shared_by]
         listed = "".join(f"<link_ctn id={quoteattr(part)}/>" for part in parts)
         yield f'    <route {ends} symmetrical="NO">{listed}</route>'
 
     @cached_property
+    def _shared_by(self) -> dict[str, str]:
+        """By link: what it passes beside itself."""
+        return {
+            link: _shared(number)
+            for number, medium in enumerate(self.fabric.shared)
+            for link in medium["links"]
+        }
+
+    @cached_property
     def _quoted_names(self) -> dict[int, str]:
         return {vertex: quoteattr(self.graph.name(vertex)) for vertex in self.vertices}
+
+
+def _shared(number: int) -> str:
+    """Return the link that stands for what several links share."""
+    return f"weft.shared.{number}"
 
 
 def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 Topology (and so the routes), hosts, NICs and the MPI library are the wanted fabric's, tables and
 all. Its cables to hosts keep their latency, which has the host's part; a virtual wire adds a pass.
-What cables between switches cost is in the passes, as it was when these were measured. A
-recirculated cable gets what its looping ports leave it when all that share them send.
+What cables between switches cost is in the passes, as it was when these were measured. Recirculated
+cables share the bandwidth of their looping ports, of which other experiments take their part.
 """
 
 import json
@@ -36,15 +36,51 @@ def render(plan: Plan, experiment: Experiment) -> Iterator[str]:
     for table in _KEPT:
         yield from _table(table, kept.get(table, {}))
     yield from _links(plan, experiment)
+    yield from _shared(plan, experiment)
     yield from _switches(plan, experiment)
 
 
 def bandwidth(plan: Plan, experiment: Experiment, name: str) -> float:
-    """Return the bits a second that a cable has each way, all its sharers sending."""
-    way, cable = experiment.cables[name], experiment.wanted.cables[name]
+    """Return the bits a second that a cable has each way, the better one where they differ."""
+    way = experiment.cables[name]
     if way.kind == "recirculated":
-        return cable.speed / max(plan.sharing(loop) for loop in way.loops)
+        return max(_share(plan, experiment, loop) for loop in way.loops)
     return min(plan.inventory.speed(port) for port in way.ports)
+
+
+def _share(plan: Plan, experiment: Experiment, loop: int) -> float:
+    """Return what a looping port leaves an experiment when all others send through it."""
+    own = sum(
+        experiment.wanted.cables[link.rpartition(".")[0]].speed for link in _on(experiment, loop)
+    )
+    load = sum(speed * count for speed, count in plan.shares[loop].items())
+    return plan.inventory.chassis.ports[loop].speed * own / load
+
+
+def _on(experiment: Experiment, loop: int) -> list[str]:
+    """Return the links of an experiment that pass a looping port."""
+    return [
+        f"{name}.{direction}"
+        for name, way in experiment.cables.items()
+        for direction, one in zip(("up", "down"), way.loops, strict=False)
+        if one == loop
+    ]
+
+
+def _shared(plan: Plan, experiment: Experiment) -> Iterator[str]:
+    """Yield the looping ports that several links share, or that are slower than their cable."""
+    for loop in sorted(plan.shares):
+        links = _on(experiment, loop)
+        if not links:
+            continue
+        share = _share(plan, experiment, loop)
+        cables = {link.rpartition(".")[0] for link in links}
+        if len(links) > 1 or any(bandwidth(plan, experiment, one) > share for one in cables):
+            yield ""
+            yield f"# Port {loop}"
+            yield "[[shared]]"
+            yield f"links = {_value(links)}"
+            yield f"bandwidth = {_value(f'{share / 1e9:.9g}Gbps')}"
 
 
 def latency_ns(plan: Plan, experiment: Experiment, name: str) -> float:

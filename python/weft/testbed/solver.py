@@ -258,9 +258,7 @@ class _Program:
         self.wires: list[IntVar] = []
         for link in self.demand.between:
             var = self.recirculated[link] = self.model.new_bool_var("recirculated")
-            self.model.add_bool_or(
-                [var, self.slice[link.lower].negated(), self.slice[link.upper].negated()]
-            )
+            self.model.add(var >= self.slice[link.lower] + self.slice[link.upper] - 1)
             fixed = [*self._add_direct(link)]
             wire = self.model.new_bool_var("wire")
             self.wires.append(wire)
@@ -372,6 +370,7 @@ class _Program:
             solver = cp_model.CpSolver()
             solver.parameters.num_workers = 1
             solver.parameters.random_seed = _SEED
+            solver.parameters.linearization_level = 2
             solver.parameters.max_deterministic_time = _MOST_WORK
             status = solver.solve(self.model)
             if status == cp_model.INFEASIBLE:
