@@ -25,8 +25,8 @@ from weft.site import Site, choose_site
 from weft.timeline import is_complete, write_timeline
 from weft.trace.folder import Folder
 
-Offload = Literal["stream", "message", "auto", "off"]
-OFFLOADS: tuple[Offload, ...] = ("stream", "message", "auto", "off")
+Offload = Literal["stream", "message", "multicast", "auto", "off"]
+OFFLOADS: tuple[Offload, ...] = ("stream", "message", "multicast", "auto", "off")
 DEFAULT_FALLBACK = "ompi"
 
 _OWN_SETTINGS = {

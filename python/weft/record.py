@@ -134,7 +134,31 @@ class LinkPart(_Entry):
     name: str
     bandwidth_Bps: float  # noqa: N815 (the file's name for it)
     bytes: float
+    multicast_bytes: float = 0
     utilisation: float
+
+
+@dataclass(kw_only=True)
+class MulticastPart(_Entry):
+    """The calls of one collective by the multicast protocol."""
+
+    collective: str
+    communicator_size: int
+    calls: int
+    multicasts: int
+    chunks: int
+    payload_bytes: float
+    header_bytes: float
+    drops: int
+    fetch_requests: int
+    fetched_chunks: int
+    fetched_bytes: float
+    duplicates: int
+    timer_expiries: int
+    barrier_s: float
+    multicast_s: float
+    recovery_s: float
+    handshake_s: float
 
 
 @dataclass(kw_only=True)
@@ -152,6 +176,7 @@ class EventPart(_Entry):
 
 _LISTS: dict[str, type[_Entry]] = {
     "collectives": CollectivePart,
+    "multicast": MulticastPart,
     "switches": SwitchPart,
     "links": LinkPart,
     "events": EventPart,
@@ -172,6 +197,7 @@ class Record(_Entry):
     outcome: OutcomePart
     simulated_time_s: float
     collectives: list[CollectivePart] = field(default_factory=list)
+    multicast: list[MulticastPart] = field(default_factory=list)
     switches: list[SwitchPart] = field(default_factory=list)
     links: list[LinkPart] = field(default_factory=list)
     events: list[EventPart] = field(default_factory=list)

@@ -20,6 +20,7 @@ _REASONS = {
     "one rank": "the communicator has one rank",
     "zero count": "there are no data",
     "no free channel": "the switch has no free channel",
+    "no NIC memory": "the NIC's memory is full of other communicators' multicast state",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
     "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
     "communicator not on the tree": "its hosts reach no common smart switch",

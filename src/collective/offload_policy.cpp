@@ -30,6 +30,8 @@ std::string_view to_text(Fallback reason)
       return "no free channel";
     case Fallback::host_faster:
       return "host is faster";
+    case Fallback::no_nic_memory:
+      return "no NIC memory";
     case Fallback::privatization:
       return "privatization";
   }

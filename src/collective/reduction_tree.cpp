@@ -1,6 +1,7 @@
 #include "collective/reduction_tree.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <ranges>
@@ -22,15 +23,20 @@ struct Node {
   MemberWays ways;
 };
 
+/** Whether a switch joins what comes to it into one message: a smart one in a reduction tree, any in a multicast tree.
+ *  Called smart below. */
+using IsSmart = std::function<bool(VertexId)>;
+
 /** The smart ones of @p switches. */
-std::vector<VertexId> smart_ones(const Fabric& fabric, std::vector<VertexId> switches)
+std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> switches)
 {
-  std::erase_if(switches, [&](VertexId vertex) { return not fabric.model_at(vertex).smart(); });
+  std::erase_if(switches, [&](VertexId vertex) { return not is_smart(vertex); });
   return switches;
 }
 
 /** The smart switches on the members' ways to @p goal, each once. */
-std::vector<VertexId> smart_on_the_way(const Fabric& fabric, std::span<const VertexId> hosts, VertexId goal)
+std::vector<VertexId> smart_on_the_way(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                       VertexId goal)
 {
   std::vector<VertexId> found;
   Route route;
@@ -42,15 +48,16 @@ std::vector<VertexId> smart_on_the_way(const Fabric& fabric, std::span<const Ver
   std::ranges::sort(found);
   const auto repeated = std::ranges::unique(found);
   found.erase(repeated.begin(), repeated.end());
-  return smart_ones(fabric, std::move(found));
+  return smart_ones(is_smart, std::move(found));
 }
 
-std::optional<VertexId> choose_root(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+std::optional<VertexId> choose_root(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                    std::size_t spread)
 {
   const std::vector<VertexId> meeting = fabric.topology().meeting_switches(hosts);
-  std::vector<VertexId> candidates    = smart_ones(fabric, meeting);
+  std::vector<VertexId> candidates    = smart_ones(is_smart, meeting);
   if (candidates.empty() && not meeting.empty())
-    candidates = smart_on_the_way(fabric, hosts, meeting[spread % meeting.size()]);
+    candidates = smart_on_the_way(fabric, is_smart, hosts, meeting[spread % meeting.size()]);
   if (candidates.empty())
     return std::nullopt;
   return candidates[spread % candidates.size()];
@@ -59,6 +66,7 @@ std::optional<VertexId> choose_root(const Fabric& fabric, std::span<const Vertex
 /** The union of the ways of some hosts to a root. */
 class Union {
   const Fabric& fabric_;
+  const IsSmart& is_smart_;
   std::vector<Node> nodes_;
   std::unordered_map<VertexId, int> position_;
 
@@ -71,7 +79,10 @@ class Union {
   }
 
 public:
-  Union(const Fabric& fabric, VertexId root) : fabric_(fabric) { add(root); }
+  Union(const Fabric& fabric, const IsSmart& is_smart, VertexId root) : fabric_(fabric), is_smart_(is_smart)
+  {
+    add(root);
+  }
 
   /** Routing is destination-based: where the way meets the tree, it stays in it. */
   void add_way(VertexId host, std::int64_t members)
@@ -129,7 +140,7 @@ private:
   void send_up(Node& node)
   {
     if (not fabric_.topology().is_host(node.vertex))
-      node.messages = fabric_.model_at(node.vertex).smart() ? 1 : node.inputs;
+      node.messages = is_smart_(node.vertex) ? 1 : node.inputs;
     if (node.parent >= 0) {
       Node& parent = nodes_[static_cast<std::size_t>(node.parent)];
       parent.inputs += node.messages;
@@ -142,7 +153,7 @@ private:
     const bool host          = fabric_.topology().is_host(node.vertex);
     const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
     const Seconds forward    = host ? Seconds() : model->hop_latency();
-    const Seconds combine    = model && model->smart() ? model->processing_latency : forward;
+    const Seconds combine    = model && is_smart_(node.vertex) ? model->processing_latency : forward;
     if (node.parent < 0) { // the root: always a smart switch
       node.ways = {combine, forward, Seconds(), Seconds()};
       return;
@@ -173,6 +184,7 @@ private:
 /** Gives each link to the smart switch above it, and each rank's host to its first smart switch. */
 class TreeMaker {
   const Fabric& fabric_;
+  const IsSmart& is_smart_;
   const std::vector<Node>& nodes_;
   std::vector<int> owner_; // by node: position in tree_.switches of the smart switch at or above it
   ReductionTree tree_;
@@ -180,7 +192,10 @@ class TreeMaker {
 public:
   std::unordered_map<VertexId, const Node*> host_nodes;
 
-  TreeMaker(const Fabric& fabric, const std::vector<Node>& nodes) : fabric_(fabric), nodes_(nodes) {}
+  TreeMaker(const Fabric& fabric, const IsSmart& is_smart, const std::vector<Node>& nodes)
+      : fabric_(fabric), is_smart_(is_smart), nodes_(nodes)
+  {
+  }
 
   ReductionTree make()
   {
@@ -191,7 +206,7 @@ public:
         tree_.switches[static_cast<std::size_t>(above)].links.push_back({node.up, node.messages, node.below});
       if (fabric_.topology().is_host(node.vertex))
         add_host(node, above, shortest);
-      else if (fabric_.model_at(node.vertex).smart())
+      else if (is_smart_(node.vertex))
         add_switch(node, above);
       else
         owner_.push_back(above);
@@ -235,9 +250,8 @@ private:
   }
 };
 
-} // namespace
-
-TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+TreeResult build_tree(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                      std::size_t spread)
 {
   std::map<VertexId, std::int64_t> members_at;
   for (const VertexId host : hosts)
@@ -249,10 +263,10 @@ TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> 
   for (const auto& [host, members] : members_at)
     once.push_back(host);
 
-  const std::optional<VertexId> root = choose_root(fabric, once, spread);
+  const std::optional<VertexId> root = choose_root(fabric, is_smart, once, spread);
   if (not root)
     return {std::nullopt, NoTree::no_common_switch};
-  Union ways(fabric, *root);
+  Union ways(fabric, is_smart, *root);
   for (const auto& [host, members] : members_at)
     ways.add_way(host, members);
   const std::vector<Node> nodes = std::move(ways).finish();
@@ -262,7 +276,7 @@ TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> 
     if (node.parent >= 0 && node.messages == all)
       return {std::nullopt, NoTree::no_gain};
 
-  TreeMaker maker(fabric, nodes);
+  TreeMaker maker(fabric, is_smart, nodes);
   ReductionTree tree = maker.make();
   std::unordered_map<VertexId, std::int64_t> placed;
   for (const VertexId host : hosts) {
@@ -273,6 +287,18 @@ TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> 
     tree.members_a_nic = std::max(tree.members_a_nic, node.members);
   }
   return {std::move(tree), NoTree::no_common_switch};
+}
+
+} // namespace
+
+TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+{
+  return build_tree(fabric, [&](VertexId vertex) { return fabric.model_at(vertex).smart(); }, hosts, spread);
+}
+
+TreeResult build_multicast_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+{
+  return build_tree(fabric, [](VertexId) { return true; }, hosts, spread);
 }
 
 } // namespace weft

@@ -74,4 +74,8 @@ struct TreeResult {
  *  more) chooses among the possible roots, so that many communicators do not share one. */
 TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread);
 
+/** The same where every switch, smart or not, makes one message of those that come to it: which is a multicast tree,
+ *  seen from its leaves. */
+TreeResult build_multicast_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread);
+
 } // namespace weft

@@ -67,8 +67,9 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchM
   return std::max(busiest, call.message / host_rate);
 }
 
-/** One flow for the links whose messages are of one size. */
-std::vector<StreamFlow> make_flows(const std::vector<FlowLink>& links, Seconds duration)
+} // namespace
+
+std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration)
 {
   const auto each = [](const FlowLink& link) { return link.wire.value() / static_cast<double>(link.messages); };
   std::map<double, std::vector<FlowLink>> by_size;
@@ -91,8 +92,6 @@ std::vector<StreamFlow> make_flows(const std::vector<FlowLink>& links, Seconds d
   return flows;
 }
 
-} // namespace
-
 Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call)
 {
   return fabric.nic().offload_overhead + longest_way(tree, call) +
@@ -110,7 +109,7 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
     const std::vector<FlowLink> links = busy_links(traffic, model, node, combines(call.movement), its);
     const Seconds duration            = streaming(fabric, tree, model, call, links, host_rate);
     plan.streaming                    = std::max(plan.streaming, duration);
-    its.flows                         = make_flows(links, duration);
+    its.flows                         = flows_by_size(links, duration);
   }
   return plan;
 }

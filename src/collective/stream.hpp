@@ -31,6 +31,7 @@ struct FlowLink {
   LinkId link           = 0;
   std::int64_t messages = 0; ///< that cross it, each a flow of its own as far as shares are concerned
   Bytes wire;                ///< of all messages
+  int receivers = 0;         ///< ranks at its end whose NIC's progress engine handles each message; 0: none does
 };
 
 struct StreamFlow {
@@ -57,6 +58,9 @@ struct StreamPlan {
 /** Plan @p call over @p tree. @p host_rate: the host's own copy and conversion rate. */
 StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call,
                         BytesPerSecond host_rate);
+
+/** One flow for all @p links whose messages are of one size, each as long as @p duration. */
+std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration);
 
 /** host overhead + longest way + NIC gaps. */
 Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call);

@@ -164,6 +164,7 @@ Fabric Fabric::load(const std::string& name_or_path)
   fabric.mpi_             = read_mpi(file);
   fabric.progress_engine_ = read_progress_engine(file);
   fabric.policy_          = read_policy(file);
+  fabric.multicast_       = read_multicast(file);
   fabric.topology_        = read_topology(file.table("topology"), fabric.topology_kind_);
   fabric.read_switches(file);
   fabric.check_hosts_have_ports(file.table("switch"));
@@ -185,8 +186,9 @@ Fabric Fabric::assemble(FabricParts parts)
   fabric.model_of_.resize(fabric.switch_models_.size());
   std::iota(fabric.model_of_.begin(), fabric.model_of_.end(), 0);
   fabric.segments_.emplace_back();
-  fabric.topology_ = std::move(parts.topology);
-  fabric.links_    = std::move(parts.links);
+  fabric.multicast_ = default_multicast();
+  fabric.topology_  = std::move(parts.topology);
+  fabric.links_     = std::move(parts.links);
   return fabric;
 }
 
@@ -368,6 +370,9 @@ std::vector<TableHelp> fabric_schema()
                     with_preset("progress engine", describe_options(progress_engine_options()))});
   schema.push_back({"policy", "what --offload auto does, by collective and size, as [[policy]]; the first that holds",
                     describe_options(policy_options())});
+  schema.push_back({"multicast", "how the hosts multicast, with --offload multicast", multicast_help()});
+  schema.push_back(
+      {"multicast.drops", "chunks that get lost, as [[multicast.drops]]", describe_options(drop_options())});
   return schema;
 }
 

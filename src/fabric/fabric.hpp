@@ -1,13 +1,14 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
  * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi],
- * [progress_engine] and [[policy]]; [[links]] and [[switches]] change single values of those cables and switches whose
- * names match a pattern, so that any part of a fabric can be faster, or smart. fabric_schema() lists every key. Host,
- * NIC and switch tables may name a preset. Nothing of a Fabric changes after it has been read.
+ * [progress_engine], [[policy]] and [multicast]; [[links]] and [[switches]] change single values of those cables and
+ * switches whose names match a pattern, so that any part of a fabric can be faster, or smart. fabric_schema() lists
+ * every key. Host, NIC and switch tables may name a preset. Nothing of a Fabric changes after it has been read.
  */
 #pragma once
 
 #include "fabric/mpi_model.hpp"
+#include "fabric/multicast_model.hpp"
 #include "fabric/policy.hpp"
 #include "fabric/topology.hpp"
 #include "nic/nic_model.hpp"
@@ -83,6 +84,7 @@ class Fabric {
   std::optional<MpiModel> mpi_;
   std::optional<ProgressEngine> progress_engine_;
   std::vector<PolicyRow> policy_;
+  MulticastModel multicast_;
   std::unique_ptr<const Topology> topology_;
   std::vector<Link> links_;
   std::vector<SharedMedium> shared_;
@@ -123,6 +125,7 @@ public:
    */
   const std::optional<ProgressEngine>& progress_engine() const { return progress_engine_; }
   const std::vector<PolicyRow>& policy() const { return policy_; }
+  const MulticastModel& multicast() const { return multicast_; }
 
   int host_count() const { return topology_->host_count(); }
   int switch_count() const { return topology_->switch_count(); }

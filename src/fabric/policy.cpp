@@ -15,6 +15,7 @@ namespace {
 constexpr std::array MODES{std::pair{OffloadMode::off, std::string_view("off")},
                            std::pair{OffloadMode::message, std::string_view("message")},
                            std::pair{OffloadMode::stream, std::string_view("stream")},
+                           std::pair{OffloadMode::multicast, std::string_view("multicast")},
                            std::pair{OffloadMode::automatic, std::string_view("auto")}};
 
 } // namespace
@@ -42,7 +43,7 @@ const std::vector<Option<PolicyRow>>& policy_options()
       {"collectives", "collectives that it is for, as in [[switch.offload]]", &M::collectives},
       {"at_least", "smallest message that it holds for", &M::at_least, Need::optional, Bound::non_negative},
       {"below", "smallest message that it no longer holds for", &M::below, Need::optional},
-      {"offload", "off, stream, message, or auto: by the predicted times", &M::offload},
+      {"offload", "off, stream, message, multicast, or auto: by the predicted times", &M::offload},
   };
   return ROWS;
 }

@@ -14,13 +14,14 @@ namespace weft {
 
 /** What a run or a [[policy]] table asks for. */
 enum class OffloadMode {
-  off,      ///< never
-  message,  ///< wherever a switch can, whole messages at a time
-  stream,   ///< wherever a switch can, packet by packet
-  automatic ///< wherever that is predicted to be faster than the hosts
+  off,       ///< never
+  message,   ///< wherever a switch can, whole messages at a time
+  stream,    ///< wherever a switch can, packet by packet
+  multicast, ///< Bcast and Allgather by the hosts' multicast protocol, others as `stream`
+  automatic  ///< wherever that is predicted to be faster than the hosts
 };
 
-/** Reads "off", "message", "stream" or "auto". */
+/** Reads "off", "message", "stream", "multicast" or "auto". */
 std::optional<OffloadMode> parse_offload_mode(std::string_view text);
 std::string_view to_text(OffloadMode mode);
 

@@ -170,24 +170,36 @@ std::string selected_algorithm(const std::string& option)
   return selector.empty() ? "default" : selector;
 }
 
+bool is_multicast(const std::string& collective)
+{
+  return collective == "bcast" || collective == "allgather" || collective == "allgatherv";
+}
+
 template <class Function> void register_entry(Simulation& simulation, Entry<Function>& entry, Function ours)
 {
   const std::string option   = std::string("smpi/") + entry.name;
   const std::string selected = selected_algorithm(option);
+  const bool can_multicast   = is_multicast(entry.name);
   if (selected == "automatic")
     throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
   auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(entry.name);
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
-    if (algorithm.name == selected)
+    // Calls that the multicast protocol cannot do take the simplest way.
+    if (algorithm.name == (can_multicast && selected == "multicast" ? "default" : selected))
       entry.selected = reinterpret_cast<Function>(algorithm.coll);
     if (algorithm.name == "default")
       entry.simplest = reinterpret_cast<Function>(algorithm.coll);
   }
+  if (can_multicast)
+    names.emplace_back("multicast");
   if (not entry.selected)
     throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
   simulation.algorithms[entry.name] = selected;
+  if (can_multicast)
+    algorithms->push_back({"multicast", "reliable Broadcast over the switches' multicast, else SMPI's default",
+                           reinterpret_cast<void*>(ours)});
   algorithms->push_back(
       {"weft", "offloads to smart switches, else falls back to what was selected", reinterpret_cast<void*>(ours)});
   simgrid::config::set_value<std::string>(option.c_str(), "weft");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collective/host_cost.hpp"
+#include "collective/multicast/plan.hpp"
 #include "collective/offload_policy.hpp"
 #include "collective/stream.hpp"
 
@@ -88,6 +89,8 @@ public:
   bool served               = false;           ///< whether its switches have actors for it (message granularity)
   std::int64_t served_calls = 0;               ///< calls that those have been given
   std::vector<simgrid::s4u::ActorPtr> servers; ///< those actors
+  std::optional<GroupResult> multicast;        ///< its multicast trees, where a call has asked for them
+  std::int64_t multicast_calls = 0;            ///< by the multicast protocol
 
   int size() const { return static_cast<int>(actors.size()); }
   int members() const { return static_cast<int>(member_ranks.size()); }

@@ -82,6 +82,12 @@ public:
   const std::byte* data() const { return storage_.get() + offset_; }
 };
 
+/** Whether a call carries no data because of a rank's buffers. */
+bool is_shared(const RankBuffers& buffers)
+{
+  return weft::is_shared(buffers.send) || weft::is_shared(buffers.receive);
+}
+
 /** A rank's buffers, kept until its result is delivered. Small where nothing of theirs may change: there is one a rank
  *  and call. */
 class KeptBuffers {
@@ -151,7 +157,8 @@ public:
   {
     const auto at = static_cast<std::size_t>(rank);
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
-    if (keep) {
+    data_ &= not is_shared(buffers);
+    if (keep && data_) {
       copies_.resize(ranks_.size());
       copies_[at] = Elements(buffers.send, buffers.send_count, buffers.send_type);
     }
@@ -166,7 +173,7 @@ public:
     type_                      = buffers.send_type;
     plain_                     = is_predefined(type_);
     extent_                    = span_of(type_).extent;
-    if (operation == MPI_OP_NULL || count_ == 0) // a replayed trace has neither operations nor data
+    if (not data_ || operation == MPI_OP_NULL || count_ == 0) // a replayed trace has neither operations nor data
       return;
     if (shape_.fixed_point_block > 0)
       add_as_switches_do();
@@ -196,6 +203,7 @@ public:
 
 private:
   std::size_t last_ = 0;
+  bool data_        = true;
   bool worked_out_  = false;
   std::vector<std::int64_t> begins_; // of each rank's part in the result, in elements
 
@@ -235,6 +243,7 @@ class Gathering : public Exchange {
   std::vector<KeptBuffers> ranks_;
   std::vector<std::size_t> begins_; // of each rank's part in packed_, and the end
   std::vector<std::byte> packed_;
+  bool data_ = true;
 
 public:
   explicit Gathering(const ExchangeShape& shape)
@@ -242,15 +251,17 @@ public:
   {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       begins_[rank + 1] = begins_[rank] + static_cast<std::size_t>(shape.parts[rank]);
-    packed_.resize(begins_.back());
   }
 
   void give(int rank, const RankBuffers& buffers, bool keep) override
   {
     const auto at = static_cast<std::size_t>(rank);
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
-    if (begins_[at] != begins_[at + 1])
-      pack(buffers.send, buffers.send_count, buffers.send_type, packed_.data() + begins_[at]);
+    data_ &= not is_shared(buffers);
+    if (not data_ || begins_[at] == begins_[at + 1])
+      return;
+    packed_.resize(begins_.back());
+    pack(buffers.send, buffers.send_count, buffers.send_type, packed_.data() + begins_[at]);
   }
 
   void combine(MPI_Op) override {}
@@ -258,11 +269,18 @@ public:
   void deliver(int rank) override
   {
     KeptBuffers& kept = ranks_[static_cast<std::size_t>(rank)];
-    if (shape_.movement == Movement::allgather)
+    if (packed_.empty() || not data_)
+      kept.release();
+    else if (shape_.movement == Movement::allgather)
       deliver_parts(kept.buffers);
     else if (rank != shape_.root)
       unpack(packed_.data(), kept.buffers.receive, kept.buffers.receive_count, kept.buffers.receive_type);
     kept.release();
+  }
+
+  const std::byte* part(int rank) const override
+  {
+    return data_ && not packed_.empty() ? packed_.data() + begins_[static_cast<std::size_t>(rank)] : nullptr;
   }
 
 private:
@@ -312,6 +330,13 @@ private:
 };
 
 } // namespace
+
+bool is_shared(const void* buffer)
+{
+  static std::vector<std::pair<std::size_t, std::size_t>> private_blocks;
+  std::size_t offset = 0;
+  return buffer && smpi_is_shared(buffer, private_blocks, &offset) != 0 && private_blocks.empty();
+}
 
 std::unique_ptr<Exchange> Exchange::create(const ExchangeShape& shape)
 {

@@ -12,6 +12,10 @@
 
 namespace weft {
 
+/** Whether a buffer was allocated with SMPI_SHARED_MALLOC: the program does not care for what is in it, and SMPI does
+ *  not copy it. A call with such a buffer carries no data. */
+bool is_shared(const void* buffer);
+
 /** One rank's buffers, as SMPI hands them to an algorithm: MPI_IN_PLACE is resolved. What a collective does not have
  *  stays empty. */
 struct RankBuffers {
@@ -44,6 +48,8 @@ public:
   virtual void give(int rank, const RankBuffers& buffers, bool keep) = 0;
   /** All have given: work out the result. */
   virtual void combine(MPI_Op operation) = 0;
+  /** What rank @p rank gave to a Bcast or Allgather, packed; null where the call carries no data, or none of it. */
+  virtual const std::byte* part(int /*rank*/) const { return nullptr; }
   /** Put rank @p rank's result into its buffer. */
   virtual void deliver(int rank) = 0;
 

@@ -25,12 +25,14 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
   std::vector<simgrid::s4u::Link*> shared_;
   simgrid::s4u::Link* loopback_ = nullptr;
-  std::vector<double> bytes_on_link_; // by LinkId
+  std::vector<simgrid::s4u::Link*> engines_; // progress engines, by host; none where the fabric has no such
+  std::vector<double> bytes_on_link_;        // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
 
   simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
   void add_hosts();
   void add_links();
+  void add_engines();
   void add_switches();
   void set_factors();
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
@@ -49,6 +51,7 @@ public:
 
   StreamZone& streams() override { return *streams_; }
   void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
+  void append_engine(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
   simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;

@@ -47,7 +47,7 @@ sg::Mailbox* ingress(const Communicator& communicator, int position)
   return sg::Mailbox::by_name(mailbox_name(communicator, "ingress" + std::to_string(position)));
 }
 
-class MessageCall : public OffloadedCall {
+class MessageCall : public TreeOffload {
   Traffic traffic_;
   std::int64_t number_;                         // among the communicator's calls of this kind
   std::vector<sg::SemaphorePtr> members_ready_; // by member
@@ -56,7 +56,7 @@ public:
   Reply reply;
 
   MessageCall(const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : OffloadedCall(communicator, described), traffic_(*communicator->tree, call_),
+      : TreeOffload(communicator, described), traffic_(*communicator->tree, call_),
         number_(communicator->served_calls++)
   {
     for (int member = 0; member < communicator->members(); ++member)

@@ -11,6 +11,8 @@ void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds s
   for (const FlowLink& link : flow.links) {
     for (std::int64_t message = 0; message < link.messages; ++message)
       append_links(link.link, request.links);
+    for (int receiver = 0; receiver < link.receivers; ++receiver)
+      append_engine(link.link, request.links);
     count_bytes(link.link, link.wire);
   }
   streams().start(request, std::move(done));

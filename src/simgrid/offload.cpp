@@ -1,6 +1,6 @@
 #include "simgrid/offload.hpp"
 
-#include "simgrid/loopback.hpp"
+#include "simgrid/transfer.hpp"
 
 #include <numeric>
 #include <simgrid/s4u.hpp>
@@ -58,17 +58,27 @@ TreeCall tree_call(const Communicator& communicator, const Described& described,
 std::shared_ptr<OffloadedCall> OffloadedCall::create(const std::shared_ptr<Communicator>& communicator,
                                                      OffloadMode granularity, const Described& described)
 {
-  return granularity == OffloadMode::stream ? make_stream_call(communicator, described)
-                                            : make_message_call(communicator, described);
+  switch (granularity) {
+    case OffloadMode::stream:
+      return make_stream_call(communicator, described);
+    case OffloadMode::message:
+      return make_message_call(communicator, described);
+    case OffloadMode::multicast:
+      return make_multicast_call(communicator, described);
+    case OffloadMode::off:
+    case OffloadMode::automatic:
+      break;
+  }
+  throw std::logic_error("no way of offloading a call");
 }
 
-OffloadedCall::OffloadedCall(const std::shared_ptr<Communicator>& communicator, const Described& described)
-    : parts_(parts_of(communicator->size(), described)), root_(described.signature.root),
-      arrived_(communicator->member_ranks.size()), on_end_(static_cast<std::size_t>(communicator->size())),
-      simulation_(Simulation::get()), communicator_(communicator), collective_(described.signature.collective),
-      call_(tree_call(*communicator, described, parts_)), host_work_(simulation_.host_work(*communicator, described))
+OffloadedCall::OffloadedCall(const std::shared_ptr<Communicator>& communicator, const Described& described,
+                             std::size_t fixed_point_block)
+    : on_end_(static_cast<std::size_t>(communicator->size())), simulation_(Simulation::get()),
+      communicator_(communicator), collective_(described.signature.collective), movement_(*described.movement),
+      root_(described.signature.root), parts_(parts_of(communicator->size(), described)),
+      exchange_(Exchange::create({movement_, communicator->size(), root_, parts_, fixed_point_block}))
 {
-  exchange_ = Exchange::create({call_.movement, communicator->size(), root_, parts_, host_work_.fixed_point_block});
 }
 
 sg::SemaphorePtr OffloadedCall::gate()
@@ -85,21 +95,39 @@ void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation,
   const bool blocks                       = not is_nonblocking(collective_);
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
   exchange_->give(rank, buffers, not(blocks && memory_is_shared()));
+  given(rank, buffers);
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);
     // A request is completed by SimGrid's kernel, which must not run SMPI's copies; a rank that blocks fetches its
     // result when it wakes and its memory is at hand.
     for (int other = 0; not blocks && other < communicator_->size(); ++other)
-      exchange_->deliver(other);
+      deliver(other);
   }
+  enter(rank);
+}
+
+TreeOffload::TreeOffload(const std::shared_ptr<Communicator>& communicator, const Described& described)
+    : TreeOffload(communicator, described, Simulation::get().host_work(*communicator, described))
+{
+}
+
+TreeOffload::TreeOffload(const std::shared_ptr<Communicator>& communicator, const Described& described,
+                         const HostWork& work)
+    : OffloadedCall(communicator, described, work.fixed_point_block), arrived_(communicator->member_ranks.size()),
+      call_(tree_call(*communicator, described, parts_)), host_work_(work)
+{
+}
+
+void TreeOffload::enter(int rank)
+{
   if (const std::optional<Bytes> bytes = to_speaker(rank))
     send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,
-                [self = shared_from_this(), rank] { self->arrive(rank); });
+                [self = std::static_pointer_cast<TreeOffload>(shared_from_this()), rank] { self->arrive(rank); });
   else
     arrive(rank);
 }
 
-void OffloadedCall::arrive(int rank)
+void TreeOffload::arrive(int rank)
 {
   const int member = communicator_->member(rank);
   const auto at    = static_cast<std::size_t>(member);
@@ -107,12 +135,12 @@ void OffloadedCall::arrive(int rank)
     member_ready(member);
 }
 
-void OffloadedCall::member_done(int member)
+void TreeOffload::member_done(int member)
 {
   for (const int rank : communicator_->member_ranks[static_cast<std::size_t>(member)]) {
     if (const std::optional<Bytes> bytes = from_speaker(rank))
       send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,
-                  [self = shared_from_this(), rank] { self->end(rank); });
+                  [self = std::static_pointer_cast<TreeOffload>(shared_from_this()), rank] { self->end(rank); });
     else
       end(rank);
   }
@@ -125,7 +153,7 @@ void OffloadedCall::end(int rank)
   on_end();
 }
 
-std::optional<Bytes> OffloadedCall::to_speaker(int rank) const
+std::optional<Bytes> TreeOffload::to_speaker(int rank) const
 {
   if (communicator_->speaks(rank))
     return std::nullopt;
@@ -143,7 +171,7 @@ std::optional<Bytes> OffloadedCall::to_speaker(int rank) const
   throw std::logic_error("no such movement");
 }
 
-std::optional<Bytes> OffloadedCall::from_speaker(int rank) const
+std::optional<Bytes> TreeOffload::from_speaker(int rank) const
 {
   if (communicator_->speaks(rank))
     return std::nullopt;

@@ -1,5 +1,8 @@
-/* One offloaded call: its data, the part of it that stays in the hosts, and who waits for its end. How the tree is
- * timed is up to the two kinds of it: streams (stream_offload.cpp) and messages (message_offload.cpp). */
+/* Offloaded calls: their data, and who waits for their end.
+ *
+ * Those over a reduction tree (TreeOffload) have a part that stays in the hosts; how the tree is timed is up to the two
+ * kinds of them: streams (stream_offload.cpp) and messages (message_offload.cpp). Those by the multicast protocol are
+ * in multicast_offload.cpp. */
 #pragma once
 
 #include "simgrid/call.hpp"
@@ -25,34 +28,29 @@ std::vector<double> parts_of(int ranks, const Described& described);
 TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts);
 
 class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
-  std::unique_ptr<Exchange> exchange_;
-  std::vector<double> parts_; // bytes, by rank
-  int root_  = -1;            // rank
-  int given_ = 0;
-  std::vector<int> arrived_;                  // by member: its ranks whose contributions are together
+  int given_ = 0;                             // ranks
   std::vector<std::function<void()>> on_end_; // by rank
   simgrid::s4u::SemaphorePtr common_gate_;    // of all ranks, where they end together
-
-  /** What goes from a rank to the one that speaks for its member, and back; nothing where that rank has no part. */
-  std::optional<Bytes> to_speaker(int rank) const;
-  std::optional<Bytes> from_speaker(int rank) const;
-  void arrive(int rank);
-  void end(int rank);
 
 protected:
   Simulation& simulation_;
   const std::shared_ptr<Communicator> communicator_;
   const char* collective_;
-  const TreeCall call_;
-  const HostWork host_work_;
+  const Movement movement_;
+  const int root_;                  // rank
+  const std::vector<double> parts_; // bytes, by rank
+  std::unique_ptr<Exchange> exchange_;
 
-  /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
-  virtual void member_ready(int member) = 0;
-  /** What @p member gets has come to it. From a rank, an actor or SimGrid's kernel. */
-  void member_done(int member);
+  OffloadedCall(const std::shared_ptr<Communicator>& communicator, const Described& described,
+                std::size_t fixed_point_block);
+  /** Rank @p rank has given its data. */
+  virtual void given(int /*rank*/, const RankBuffers& /*buffers*/) {}
+  /** It takes part from now on. */
+  virtual void enter(int rank) = 0;
+  /** Its part of the call has ended. */
+  void end(int rank);
 
 public:
-  OffloadedCall(const std::shared_ptr<Communicator>& communicator, const Described& described);
   OffloadedCall(const OffloadedCall&)            = delete;
   OffloadedCall& operator=(const OffloadedCall&) = delete;
   virtual ~OffloadedCall()                       = default;
@@ -69,7 +67,7 @@ public:
   /** The same, by an actor beside the rank where there is something to do. */
   static void speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank);
   /** Put the result of a rank that blocks into its buffer, once its part of the call has ended. */
-  void deliver(int rank) { exchange_->deliver(rank); }
+  virtual void deliver(int rank) { exchange_->deliver(rank); }
 
 protected:
   /** Whether all ranks' parts end at the same time. */
@@ -78,9 +76,35 @@ protected:
   virtual bool must_speak(int /*rank*/) const { return false; }
 };
 
+/** A call over the communicator's reduction tree. */
+class TreeOffload : public OffloadedCall {
+  std::vector<int> arrived_; // by member: its ranks whose contributions are together
+
+  TreeOffload(const std::shared_ptr<Communicator>& communicator, const Described& described, const HostWork& work);
+  /** What goes from a rank to the one that speaks for its member, and back; nothing where that rank has no part. */
+  std::optional<Bytes> to_speaker(int rank) const;
+  std::optional<Bytes> from_speaker(int rank) const;
+  void arrive(int rank);
+
+protected:
+  const TreeCall call_;
+  const HostWork host_work_;
+
+  void enter(int rank) override;
+  /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
+  virtual void member_ready(int member) = 0;
+  /** What @p member gets has come to it. From a rank, an actor or SimGrid's kernel. */
+  void member_done(int member);
+
+public:
+  TreeOffload(const std::shared_ptr<Communicator>& communicator, const Described& described);
+};
+
 std::shared_ptr<OffloadedCall> make_stream_call(const std::shared_ptr<Communicator>& communicator,
                                                 const Described& described);
 std::shared_ptr<OffloadedCall> make_message_call(const std::shared_ptr<Communicator>& communicator,
                                                  const Described& described);
+std::shared_ptr<OffloadedCall> make_multicast_call(const std::shared_ptr<Communicator>& communicator,
+                                                   const Described& described);
 
 } // namespace weft

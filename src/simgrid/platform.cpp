@@ -4,7 +4,7 @@
  *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft; or else
  *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks a host (all hosts are used where absent)
- *   WEFT_OFFLOAD  stream (default), message, auto or off
+ *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
  */
@@ -51,7 +51,7 @@ weft::OffloadMode read_mode()
   const std::string text = environment("WEFT_OFFLOAD", "stream");
   if (const auto mode = weft::parse_offload_mode(text))
     return *mode;
-  throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, auto, off");
+  throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, multicast, auto, off");
 }
 
 /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
@@ -98,6 +98,19 @@ weft::Simulation& make_simulation(weft::Fabric fabric)
                                   environment("WEFT_EVENTS") == "1");
 }
 
+void check_multicast(const weft::Fabric& fabric, const std::string& platform)
+{
+  if (not platform.empty())
+    throw weft::UserError("--offload multicast: " + platform +
+                          " is a platform of SimGrid's, which cannot say how hosts "
+                          "multicast; describe the network as a fabric file");
+  const auto ranks = simgrid::config::get_value<int>("smpi/np");
+  if (fabric.multicast().chains > ranks)
+    throw weft::UserError(fabric.file() + ": [multicast] chains: found " + std::to_string(fabric.multicast().chains) +
+                          "; allowed with " + std::to_string(ranks) + " ranks: 1 to " + std::to_string(ranks) +
+                          ", since each chain has a root at least");
+}
+
 /** A platform of SimGrid's keeps SimGrid's own options. */
 weft::Simulation& load_platform_file(const std::string& path)
 {
@@ -125,7 +138,10 @@ void load()
   if (fabric.empty() == platform.empty())
     throw weft::UserError("set either WEFT_FABRIC, to a fabric file or the name of a shipped fabric, or WEFT_PLATFORM, "
                           "to a platform file of SimGrid's");
-  weft::register_collectives(platform.empty() ? load_fabric(fabric) : load_platform_file(platform));
+  weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
+  if (simulation.mode == weft::OffloadMode::multicast)
+    check_multicast(simulation.fabric, platform);
+  weft::register_collectives(simulation);
 }
 
 } // namespace

@@ -38,24 +38,26 @@ Json switches_to_json(const Record::Run& run)
   return rows;
 }
 
-Json links_to_json(const Record::Run& run)
-{
-  Json rows = Json::array();
-  for (std::size_t id = 0; id < run.fabric.links().size(); ++id) {
-    const std::optional<double> bytes = run.bytes_on_link(static_cast<LinkId>(id));
-    if (not bytes)
-      continue;
-    const Link& link      = run.fabric.links()[id];
-    const double capacity = link.bandwidth.value() * run.simulated_time;
-    rows.push_back({{"name", link.name},
-                    {"bandwidth_Bps", link.bandwidth.value()},
-                    {"bytes", *bytes},
-                    {"utilisation", capacity > 0 ? *bytes / capacity : 0.0}});
-  }
-  return rows;
-}
-
 } // namespace
+
+void MulticastStatistics::add(const MulticastStatistics& other)
+{
+  calls += other.calls;
+  multicasts += other.multicasts;
+  chunks += other.chunks;
+  payload += other.payload;
+  headers += other.headers;
+  drops += other.drops;
+  counts.requests += other.counts.requests;
+  counts.fetched += other.counts.fetched;
+  counts.timer_expiries += other.counts.timer_expiries;
+  counts.duplicates += other.counts.duplicates;
+  fetched_bytes += other.fetched_bytes;
+  times.barrier += other.times.barrier;
+  times.multicast += other.times.multicast;
+  times.recovery += other.times.recovery;
+  times.handshake += other.times.handshake;
+}
 
 void Record::count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
                    CallPath path, double bytes, double duration)
@@ -71,6 +73,54 @@ void Record::add_event(const SwitchEvent& event)
 {
   if (keep_events)
     events_.push_back(event);
+}
+
+Json Record::links_to_json(const Run& run) const
+{
+  Json rows = Json::array();
+  for (std::size_t id = 0; id < run.fabric.links().size(); ++id) {
+    const std::optional<double> bytes = run.bytes_on_link(static_cast<LinkId>(id));
+    if (not bytes)
+      continue;
+    const Link& link      = run.fabric.links()[id];
+    const double capacity = link.bandwidth.value() * run.simulated_time;
+    const auto multicast  = multicast_on_link_.find(static_cast<LinkId>(id));
+    rows.push_back({{"name", link.name},
+                    {"bandwidth_Bps", link.bandwidth.value()},
+                    {"bytes", *bytes},
+                    {"multicast_bytes", multicast == multicast_on_link_.end() ? 0.0 : multicast->second},
+                    {"utilisation", capacity > 0 ? *bytes / capacity : 0.0}});
+  }
+  return rows;
+}
+
+Json Record::multicast_to_json() const
+{
+  Json rows = Json::array();
+  for (const auto& [key, row] : multicast_)
+    rows.push_back({{"collective", key.first},
+                    {"communicator_size", key.second},
+                    {"calls", row.calls},
+                    {"multicasts", row.multicasts},
+                    {"chunks", row.chunks},
+                    {"payload_bytes", row.payload},
+                    {"header_bytes", row.headers},
+                    {"drops", row.drops},
+                    {"fetch_requests", row.counts.requests},
+                    {"fetched_chunks", row.counts.fetched},
+                    {"fetched_bytes", row.fetched_bytes},
+                    {"duplicates", row.counts.duplicates},
+                    {"timer_expiries", row.counts.timer_expiries},
+                    {"barrier_s", row.times.barrier},
+                    {"multicast_s", row.times.multicast},
+                    {"recovery_s", row.times.recovery},
+                    {"handshake_s", row.times.handshake}});
+  return rows;
+}
+
+void Record::count_multicast(const std::string& collective, int communicator_size, const MulticastStatistics& call)
+{
+  multicast_[{collective, communicator_size}].add(call);
 }
 
 nlohmann::ordered_json Record::calls_to_json(const Run& run) const
@@ -129,6 +179,7 @@ std::string Record::to_json(const Run& run) const
               {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
               {"simulated_time_s", run.simulated_time},
               {"collectives", calls_to_json(run)},
+              {"multicast", multicast_to_json()},
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
   if (keep_events) {

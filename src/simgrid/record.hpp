@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "collective/multicast/protocol.hpp"
 #include "fabric/fabric.hpp"
 #include "simgrid/communicator.hpp"
 #include "smart_switch/aggregation.hpp"
@@ -40,6 +41,29 @@ struct SwitchEvent {
   double end;
 };
 
+/** How long ranks spend in the phases of multicast calls, in simulated seconds. */
+struct MulticastTimes {
+  double barrier   = 0;
+  double multicast = 0;
+  double recovery  = 0;
+  double handshake = 0;
+};
+
+/** The multicast calls of one collective on communicators of one size. */
+struct MulticastStatistics {
+  std::int64_t calls      = 0;
+  std::int64_t multicasts = 0; ///< roots' blocks
+  std::int64_t chunks     = 0; ///< of those, each counted once whatever the number of receivers
+  double payload          = 0; ///< bytes of those
+  double headers          = 0; ///< bytes of their packets' headers
+  std::int64_t drops      = 0; ///< chunks that did not reach a rank, for each rank
+  MulticastCounts counts;
+  double fetched_bytes = 0;
+  MulticastTimes times; ///< summed over calls; of a call the mean over its ranks
+
+  void add(const MulticastStatistics& other);
+};
+
 /** How the program ended, as far as the simulation can tell. */
 struct Outcome {
   std::string kind = "completed"; ///< "deadlock", "mismatch"
@@ -59,6 +83,8 @@ class Record {
   };
   std::map<Key, CallStatistics> calls_;
   std::vector<SwitchEvent> events_;
+  std::map<std::pair<std::string, int>, MulticastStatistics> multicast_; // by collective and communicator size
+  std::map<LinkId, double> multicast_on_link_;                           // payload bytes
 
 public:
   bool keep_events = false;
@@ -68,6 +94,10 @@ public:
   void count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation, CallPath path,
              double bytes, double duration);
   void add_event(const SwitchEvent& event);
+  /** Count a call of the multicast protocol. */
+  void count_multicast(const std::string& collective, int communicator_size, const MulticastStatistics& call);
+  /** Count what multicasts put on a link, without headers. */
+  void count_multicast_on_link(LinkId link, Bytes payload) { multicast_on_link_[link] += payload.value(); }
 
   /** What the record needs to know of the run beside the calls. */
   struct Run {
@@ -85,6 +115,8 @@ public:
 
 private:
   nlohmann::ordered_json calls_to_json(const Run& run) const;
+  nlohmann::ordered_json multicast_to_json() const;
+  nlohmann::ordered_json links_to_json(const Run& run) const;
 };
 
 } // namespace weft

@@ -210,6 +210,8 @@ void Simulation::release_if_done(Communicator& communicator)
     return;
   for (Aggregation& aggregation : switches)
     aggregation.release_channel(communicator.id);
+  for (auto& [host, communicators] : multicasting_)
+    communicators.erase(communicator.id);
   for (const sg::ActorPtr& server : communicator.servers)
     server->kill();
   communicator.servers.clear();          // they hold the communicator
@@ -270,9 +272,70 @@ bool Simulation::host_is_faster(Communicator& communicator, const Described& des
   return communicator.host_cost->time(collective, contribution) < plan->duration();
 }
 
+bool Simulation::wants_multicast(const Described& described) const
+{
+  if (not described.movement || combines(*described.movement))
+    return false;
+  if (mode == OffloadMode::multicast)
+    return true;
+  return mode == OffloadMode::automatic &&
+         fabric.policy_for(offered_as(described.signature.collective), Bytes(static_cast<double>(described.message))) ==
+             OffloadMode::multicast;
+}
+
+bool Simulation::falls_back_to_multicast(const Described& described) const
+{
+  const auto algorithm = algorithms.find(offered_as(described.signature.collective));
+  return algorithm != algorithms.end() && algorithm->second == "multicast";
+}
+
+Fallback Simulation::multicast_obstacle(Communicator& communicator, const Described& described)
+{
+  if (described.message == 0)
+    return Fallback::zero_count;
+  if (not memory_is_shared())
+    return Fallback::privatization;
+  if (not communicator.multicast)
+    communicator.multicast =
+        make_multicast_group(fabric, communicator.rank_hosts, static_cast<std::size_t>(communicator.id + 1));
+  if (not communicator.multicast->group)
+    return reason_of(communicator.multicast->obstacle);
+  return acquire_nic_memory(communicator, described) ? Fallback::none : Fallback::no_nic_memory;
+}
+
+bool Simulation::acquire_nic_memory(const Communicator& communicator, const Described& described)
+{
+  const auto& engine = fabric.progress_engine();
+  if (not engine)
+    return true;
+  const std::int64_t fit =
+      engine->communicators(chunks_of(fabric.multicast(), Bytes(static_cast<double>(described.message))));
+  const auto has_room = [&](VertexId host) {
+    const std::set<int>& users = multicasting_[host];
+    return users.contains(communicator.id) || std::cmp_less(users.size(), fit);
+  };
+  if (not std::ranges::all_of(communicator.rank_hosts, has_room))
+    return false;
+  for (const VertexId host : communicator.rank_hosts)
+    multicasting_[host].insert(communicator.id);
+  return true;
+}
+
+EngineRates Simulation::engine_rates() const
+{
+  const auto& engine              = fabric.progress_engine();
+  const MulticastModel& multicast = fabric.multicast();
+  if (not engine)
+    return {};
+  return {engine->send_rate(multicast.transport, multicast.chunk),
+          engine->receive_rate(multicast.transport, multicast.chunk)};
+}
+
 /** What the run asks for, or leaves to the fabric's policy, or else to what is predicted to be faster. */
 CallPath Simulation::choose(Communicator& communicator, const Described& described) const
 {
+  if (mode == OffloadMode::multicast)
+    return {OffloadMode::stream, Fallback::none};
   if (mode != OffloadMode::automatic)
     return {mode, Fallback::none};
   const std::optional<OffloadMode> fixed =
@@ -287,6 +350,19 @@ CallPath Simulation::choose(Communicator& communicator, const Described& describ
 }
 
 CallPath Simulation::decide(Communicator& communicator, const Described& described)
+{
+  if (wants_multicast(described)) {
+    const Fallback reason = multicast_obstacle(communicator, described);
+    return {reason == Fallback::none ? OffloadMode::multicast : OffloadMode::off, reason};
+  }
+  const CallPath path = decide_in_network(communicator, described);
+  if (path.granularity == OffloadMode::off && falls_back_to_multicast(described) &&
+      multicast_obstacle(communicator, described) == Fallback::none)
+    return {OffloadMode::multicast, Fallback::none};
+  return path;
+}
+
+CallPath Simulation::decide_in_network(Communicator& communicator, const Described& described)
 {
   if (mode == OffloadMode::off)
     return {OffloadMode::off, Fallback::policy};

@@ -39,13 +39,19 @@ class Simulation {
   int attribute_key_ = MPI_KEYVAL_INVALID;
   int ranks_         = 0;
   std::set<const simgrid::s4u::Host*> hosts_used_;
-  std::unordered_set<aid_t> ended_; // ranks that came to their end by themselves
+  std::map<VertexId, std::set<int>> multicasting_; // communicators with state on a host's NIC
+  std::unordered_set<aid_t> ended_;                // ranks that came to their end by themselves
 
   void watch_ranks_from_now_on();
   void rank_ended(aid_t actor);
   std::shared_ptr<Communicator> describe(MPI_Comm comm) const;
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   bool acquire_channels(const Communicator& communicator);
+  bool wants_multicast(const Described& described) const;
+  bool falls_back_to_multicast(const Described& described) const;
+  Fallback multicast_obstacle(Communicator& communicator, const Described& described);
+  bool acquire_nic_memory(const Communicator& communicator, const Described& described);
+  CallPath decide_in_network(Communicator& communicator, const Described& described);
   Fallback decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const;
   Fallback obstacle(const Communicator& communicator, const Described& described) const;
   CallPath choose(Communicator& communicator, const Described& described) const;
@@ -78,6 +84,8 @@ public:
 
   /** Decide for a call; takes a channel where one is needed. */
   CallPath decide(Communicator& communicator, const Described& described);
+  /** What each host's progress engine does at most. */
+  EngineRates engine_rates() const;
   /** What the hosts do with the data of an offloaded call. */
   HostWork host_work(const Communicator& communicator, const Described& described) const;
 

@@ -9,14 +9,14 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-class StreamCall : public OffloadedCall {
+class StreamCall : public TreeOffload {
   std::shared_ptr<const StreamPlan> plan_;
   int ready_    = 0; // members
   int flows_    = 0; // that have not ended
   double start_ = 0;
 
 public:
-  using OffloadedCall::OffloadedCall;
+  using TreeOffload::TreeOffload;
 
 protected:
   bool all_end_together() const override { return communicator_->members() == communicator_->size(); }

@@ -247,14 +247,22 @@ def fields(value: Any, place: str = "") -> Iterator[str]:
 def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> None:
     crash = "#include <mpi.h>\n#include <stdlib.h>\nint main(void) { abort(); }\n"
     (desk / "crash.c").write_text(crash)
+    bcast = (
+        "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); int n = 1;"
+        " MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD); MPI_Finalize(); }\n"
+    )
+    (desk / "bcast.c").write_text(bcast)
     run = "weft run -q --fabric tofino-4 -n 4"
     for command in (
         f"{run} --json whole.json --trace whole.trace -- ./ring",
+        "weft cc bcast.c -o bcast",
+        f"{run} --offload multicast --json multicast.json -- ./bcast",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
         run_step(desk, Step(command, []))
-    records = [json.loads((desk / f"{name}.json").read_text()) for name in ("whole", "crash")]
+    names = ("whole", "multicast", "crash")
+    records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
     said = set()
     for heading, rows in sections(RECORD):
         place = f"{_CODE.findall(heading)[0]}." if heading.startswith("`") else ""

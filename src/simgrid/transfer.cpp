@@ -1,4 +1,4 @@
-#include "simgrid/loopback.hpp"
+#include "simgrid/transfer.hpp"
 
 #include <algorithm>
 #include <simgrid/simcall.hpp>
@@ -24,25 +24,25 @@ std::vector<sg::CommPtr>& ended()
   return transfers;
 }
 
-void begin(sg::Host* host, Bytes bytes, std::function<void()> done)
+void begin(sg::Host* from, sg::Host* to, Bytes bytes, std::function<void()> done)
 {
   ended().clear();
-  const sg::CommPtr transfer  = sg::Comm::sendto_init();
-  in_flight()[transfer.get()] = transfer;
+  const sg::CommPtr comm  = sg::Comm::sendto_init();
+  in_flight()[comm.get()] = comm;
   // SimGrid never ends a transfer of nothing.
-  transfer->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
-  transfer->on_this_completion_cb([key = transfer.get(), done = std::move(done)](const sg::Comm&) {
+  comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
+  comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm&) {
+    done(); // which may start the next one
     ended().push_back(std::move(in_flight().extract(key).mapped()));
-    done();
   });
-  transfer->set_source(host)->set_destination(host); // starts it
+  comm->set_source(from)->set_destination(to); // starts it
 }
 
 } // namespace
 
-void send_within(sg::Host* host, Bytes bytes, std::function<void()> done)
+void transfer(sg::Host* from, sg::Host* to, Bytes bytes, std::function<void()> done)
 {
-  simgrid::kernel::actor::simcall_answered([&] { begin(host, bytes, std::move(done)); });
+  simgrid::kernel::actor::simcall_answered([&] { begin(from, to, bytes, std::move(done)); });
 }
 
 } // namespace weft

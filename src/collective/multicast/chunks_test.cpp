@@ -1,0 +1,38 @@
+#include "collective/multicast/chunks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+using Runs = std::vector<ChunkRun>;
+
+TEST(Chunks, OthersAreWhatRunsLeave)
+{
+  EXPECT_EQ(others({}, 3), (Runs{{0, 3}}));
+  EXPECT_EQ(others({{0, 3}}, 3), Runs());
+  EXPECT_EQ(others({{1, 2}, {5, 1}}, 8), (Runs{{0, 1}, {3, 2}, {6, 2}}));
+}
+
+TEST(ChunkBitmaps, SayWhatIsNewAndWhatIsMissing)
+{
+  ChunkBitmap bitmap(8);
+  EXPECT_EQ(bitmap.add({5, 2}), (Runs{{5, 2}}));
+  EXPECT_EQ(bitmap.add({4, 4}), (Runs{{4, 1}, {7, 1}}));
+  EXPECT_EQ(bitmap.add({4, 4}), Runs());
+  EXPECT_EQ(bitmap.missing(), (Runs{{0, 4}}));
+  EXPECT_EQ(bitmap.missing_count(), 4);
+  bitmap.add({0, 8});
+  EXPECT_EQ(bitmap.missing(), Runs());
+  EXPECT_EQ(bitmap.missing_count(), 0);
+}
+
+TEST(ChunkBitmaps, RefuseChunksThatABlockDoesNotHave)
+{
+  ChunkBitmap bitmap(8);
+  EXPECT_THROW(bitmap.add({7, 2}), std::logic_error);
+  EXPECT_THROW(bitmap.add({-1, 1}), std::logic_error);
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,51 @@
+/* How the hosts multicast: the options of the reliable Broadcast and Allgather over the switches' unreliable multicast
+ * (Khalilov et al., SC '24), and what gets lost on the way. Any switch copies multicast packets, as those of Ethernet
+ * and InfiniBand do. */
+#pragma once
+
+#include "base/option_file.hpp"
+#include "base/units.hpp"
+#include "nic/progress_engine.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** A [[multicast.drops]] table: which chunks get lost. What it does not name is any. */
+struct DropRule {
+  double probability = 1;  ///< of each chunk for each receiver; on a link, of each chunk for all receivers behind it
+  std::string link;        ///< name of a link, or a pattern; empty: at the receivers
+  int call     = -1;       ///< number of the multicast call on its communicator, from 0
+  int root     = -1;       ///< rank
+  int receiver = -1;       ///< rank
+  std::vector<int> chunks; ///< sequence numbers; empty: any
+};
+
+struct MulticastModel {
+  Transport transport = Transport::ud;
+  Bytes mtu{4096};       ///< largest payload of a packet
+  Bytes chunk;           ///< what one send or receive request is for
+  Bytes packet_overhead; ///< headers of a packet
+  int chains = 1;        ///< M: roots that multicast at the same time
+  std::string chain_map; ///< "racks" or "pods": one chain each, instead
+  int trees = 1;         ///< subgroups: multicast trees among which every block is divided
+  Seconds cutoff_slack;  ///< alpha: of the cutoff timer beyond the data's time on the receiver's cable
+  int drop_seed = 0;
+  std::vector<DropRule> drops;
+
+  /** The packets of a block, of which all chunks but the last are full. */
+  double packets(Bytes block) const;
+};
+
+/** The keys of the [multicast] table, as text. */
+std::vector<OptionHelp> multicast_help();
+/** The keys of a [[multicast.drops]] table. */
+const std::vector<Option<DropRule>>& drop_options();
+/** What holds where nothing else is said. */
+MulticastModel default_multicast();
+/** The [multicast] table of a fabric file. Throws UserError. */
+MulticastModel read_multicast(const OptionTable& file);
+
+} // namespace weft

@@ -1,0 +1,22 @@
+/* Messages of weft's own between hosts, as those of ranks go: what offloaded calls need beside their streams. */
+#pragma once
+
+#include "base/units.hpp"
+
+#include <simgrid/s4u.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace weft {
+
+/** Start a transfer; @p done runs in SimGrid's kernel context when its last byte has arrived. */
+void transfer(simgrid::s4u::Host* from, simgrid::s4u::Host* to, Bytes bytes, std::function<void()> done);
+
+/** What ranks of one host hand each other: through its loopback. */
+inline void send_within(simgrid::s4u::Host* host, Bytes bytes, std::function<void()> done)
+{
+  transfer(host, host, bytes, std::move(done));
+}
+
+} // namespace weft
