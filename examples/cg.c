@@ -10,8 +10,7 @@
  * row, log2(columns) exchanges of a whole piece, and transposed, one exchange with rank (c, r); a scalar product is
  * log2(columns) exchanges of one number along the row. A solve is 25 iterations of one product and two scalar products,
  * then a product and a scalar product for the residual. All are MPI_Irecv, MPI_Send, MPI_Wait. SIZE 14000, 1400 and
- * 75000 are those of classes A, S and B, which solve 15, 15 and 75 times. With fewer ITERATIONS than
- * 25, an error may be left, which is then said to be wrong.
+ * 75000 are those of classes A, S and B, which solve 15, 15 and 75 times. Fewer ITERATIONS may be wrong.
  *
  * What is computed differs: A = 4 K I - (ones on 2 K diagonals that are spread evenly), whose solutions are known, so
  * that each rank compares its piece with the right one.

@@ -18,6 +18,7 @@ BUILD = ROOT / "build" / "real-programs"
 _HPCC = "pool/main/h/hpcc/hpcc_1.5.0.orig.tar.gz"
 _HPCC_SHA256 = "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8"
 _NAS = "examples/smpi/NAS/"
+_GEMM = "examples/smpi/gemm/"
 _NAS_SOURCES = {
     "dt": ("dt.c", "nas_common.c", "DGraph.c"),
     "ep": ("ep.c", "nas_common.c"),
@@ -38,11 +39,20 @@ def sampled_ep(ratio: float) -> Path:
     return _nas("ep", f"ep-{ratio}", flags)
 
 
+def gemm() -> Path:
+    """Return SimGrid's example of a matrix product."""
+    return _compiled("gemm", _GEMM, ("gemm.c",), ())
+
+
 def _nas(program: str, name: str, flags: Sequence[str]) -> Path:
+    return _compiled(name, _NAS, _NAS_SOURCES[program], flags)
+
+
+def _compiled(name: str, folder: str, files: Sequence[str], flags: Sequence[str]) -> Path:
     target = BUILD / SimGrid().prefix.name / name
     if not target.exists():
-        directory = _unpacked(_simgrid_tarball(), _NAS)
-        sources = [str(directory / source) for source in _NAS_SOURCES[program]]
+        directory = _unpacked(_simgrid_tarball(), folder)
+        sources = [str(directory / source) for source in files]
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{name}.unfinished")
         compiler = [str(SimGrid().compiler("smpicc")), "-O2", "-w", *flags]
@@ -78,7 +88,7 @@ def _unpacked(tarball: Path, part: str) -> Path:
         shutil.rmtree(unfinished, ignore_errors=True)
         with tarfile.open(tarball) as archive:
             for member in archive.getmembers():
-                if _NAS in member.name or part != _NAS:
+                if part in member.name:
                     archive.extract(member, unfinished, filter="data")
         (root,) = unfinished.iterdir()
         (root / part if part.endswith("/") else root).rename(target)

@@ -1,0 +1,368 @@
+"""What a packet forwarding cache does to programs: `make bench-forwarding`.
+
+Paper 004, section V.C: programs on a 4-ary 4-torus and a Dragonfly of 256 switches, at links from
+100 Gb/s to 1.6 Tb/s, each switch with 10 ns of routing computation (TCAM) or 1 ns (cache).
+
+Each program runs once, checks its data and leaves a trace; the trace is replayed on each variant of
+the fabrics. A replay that has ended leaves its record in the folder of results and is not made
+again while program, fabric and weft are the same. Ctrl-C lets those that run come to their end.
+"""
+
+import hashlib
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+
+import forwarding_report as report
+from forwarding_report import BASELINE_GBPS, FORWARDING, Row
+from real_programs import sources
+
+from weft import _core, launch, paths
+from weft.calibrate.fabric_file import with_values
+from weft.record import read_record, write_record
+from weft.replay import replay_request
+from weft.toolchain import compile_c
+from weft.trace.folder import Folder, read_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "build" / "forwarding"
+WEFT = (sys.executable, "-m", "weft.cli.main")
+FABRICS = ("torus-4x4x4x4", "dragonfly-16x16")
+SPEEDS_GBPS = (BASELINE_GBPS, 200, 400, 800, 1600)
+ENDS_GBPS = (SPEEDS_GBPS[0], SPEEDS_GBPS[-1])
+AT_ONCE = 2
+
+# Computation is timed when a program is recorded, and a second of it here is this many operations:
+# what a core of the machine that wrote the document gets done (`weft calibrate cpu`).
+HOST_SPEED = "10Gf"
+
+# Recursive doubling: Open MPI's choice asks first which ranks share a host, which takes 1.2 ms.
+_FALLBACK = "rdb"
+# A clock that takes time when it is read would not be in the trace.
+_RECORDING = (
+    *("--host-speed", HOST_SPEED, "--cfg", "smpi/wtime:0"),
+    *("--offload", "off", "--fallback", _FALLBACK),
+)
+
+# Paper 004, table 1: 50 ns, and 10 ns of routing computation or 1 ns where the cache hits, which it
+# always does after the first packets to a port.
+_DELAYS = {"tcam": "60ns", "cache": "51ns"}
+# Shortest frames as fast as they are looked up: one of 84 B with its gap every 4 ns in a TCAM
+# (section I), every 0.72 ns in cache and hash of three stages (section V.B).
+_LOOKUP_RATES_GBPS = {"tcam": 168, "cache": 933}
+# SimGrid's factors on latency and bandwidth for MPI messages of some size (option network/model:
+# SMPI, smpi_config.cpp; fitted to a cluster with Gigabit Ethernet), up from the size named.
+_SIMGRID_FACTORS = (
+    (0, 2.01467, 0.812084),
+    (257, 1.95341, 0.338112),
+    (732, 1.9503, 0.341987),
+    (1426, 1.61075, 0.608902),
+    (3484, 1.88101, 0.77493),
+    (5776, 2.18796, 1.08739),
+    (9376, 2.59299, 0.58729),
+    (15424, 3.48845, 0.697866),
+    (65472, 11.6436, 0.940694),
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, and what it prints when its data are right."""
+
+    name: str
+    compiled: Callable[[], Path]
+    ranks: int
+    arguments: tuple[str, ...]
+    says: str
+    status: int = 0
+    algorithms: tuple[str, ...] = ()
+    """Settings of SimGrid."""
+
+    @property
+    def settings(self) -> list[str]:
+        """Return them as options of the command line."""
+        return [word for setting in self.algorithms for word in ("--cfg", setting)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A way to look at the experiment: what it changes of the fabric, and at which speeds."""
+
+    meaning: str
+    speeds: tuple[int, ...] = ENDS_GBPS
+    computing: bool = False
+    latencies: bool = True
+    """Whether cables have them."""
+    fabrics: tuple[str, ...] = FABRICS
+    topology: Mapping[str, str] = field(default_factory=dict)
+    """Keys of it that differ."""
+    extra: str = ""
+    """Tables of the fabric file."""
+    looked_up: bool = False
+    """Whether frames are short and no faster than their lookups."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One fabric to replay on."""
+
+    case: str
+    fabric: str
+    bandwidth_Gbps: int  # noqa: N815 (the unit's name)
+    forwarding: str
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{self.case}-{self.fabric}-{self.bandwidth_Gbps}Gbps-{self.forwarding}"
+
+
+def example(name: str) -> Callable[[], Path]:
+    """Return what compiles one of examples/."""
+
+    def compiled() -> Path:
+        target = sources.BUILD / f"example-{name}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        compile_c(ROOT / "examples" / f"{name}.c", target)
+        return target
+
+    return compiled
+
+
+def nas(name: str) -> Callable[[], Path]:
+    """Return what compiles a NAS program."""
+    return lambda: sources.nas(name)
+
+
+PROGRAMS = (
+    # In class B, DT only prints what it has computed; the right number is in its source (verify).
+    Program("DT", nas("dt"), 43, ("43", "B", "WH"), "L2 Norm = 7877279917.000000", status=1),
+    Program("EP", nas("ep"), 256, ("256", "A"), "Verification    =               SUCCESSFUL"),
+    # It has no check of its own.
+    Program("MM", sources.gemm, 256, ("512", "native"), "Performance="),
+    Program("CG", example("cg"), 256, ("14000", "1"), ": right"),
+    # By pairs; Open MPI's choice, 65,280 messages at once, costs the solver ten times as much.
+    Program(
+        *("FT", example("ft"), 256, ("128", "256", "256", "2"), ": right"),
+        algorithms=("smpi/alltoall:pair",),
+    ),
+    # An exchange among 256 ranks is 65,280 messages, and these make 6 and 11 of them.
+    Program("BFS", example("bfs"), 64, ("16", "1"), ": right"),
+    Program("IS", nas("is"), 64, ("64", "A"), "Verification    =               SUCCESSFUL"),
+)
+
+_FACTORS = "".join(
+    f'\n[[point_to_point]]\nfrom = "{size}B"\nlatency_factor = {latency}\n'
+    f"bandwidth_factor = {bandwidth}\n"
+    for size, latency, bandwidth in _SIMGRID_FACTORS
+)
+CASES = {
+    "paper": Case("paper's table 1", SPEEDS_GBPS, computing=True),
+    "simgrid": Case(
+        "SimGrid's defaults",
+        latencies=False,
+        extra=_FACTORS,
+    ),
+    "cables": Case(
+        "so, 16 cables",
+        latencies=False,
+        extra=_FACTORS,
+        fabrics=("dragonfly-16x16",),
+        topology={"global_cables": "16"},
+    ),
+    "lookups": Case("shortest frames", looked_up=True),
+}
+
+
+# ---- Fabrics -------------------------------------------------------------------------------------
+
+
+def fabric_text(variant: Variant) -> str:
+    """Return the shipped fabric with this variant's values."""
+    case = CASES[variant.case]
+    text = Path(_core.load_fabric(variant.fabric).file).read_text(encoding="utf-8")
+    text = with_values(text, "fabric", {"name": f'"{variant.name}"'})
+    text = with_values(text, "switch", {"forwarding_latency": f'"{_DELAYS[variant.forwarding]}"'})
+    text = with_values(text, "link", {"bandwidth": f'"{_bandwidth_Gbps(variant)}Gbps"'})
+    text = with_values(text, "topology", case.topology)
+    if not case.latencies:
+        for table in ("link", "[links]"):
+            text = with_values(text, table, {"latency": '"0ns"'})
+    if not case.computing:
+        text = with_values(text, "host", {"speed": '"1000000Tf"'})
+    return text + case.extra
+
+
+def _bandwidth_Gbps(variant: Variant) -> int:  # noqa: N802 (the unit's name)
+    if not CASES[variant.case].looked_up:
+        return variant.bandwidth_Gbps
+    return min(variant.bandwidth_Gbps, _LOOKUP_RATES_GBPS[variant.forwarding])
+
+
+def variants(case: str) -> Iterator[Variant]:
+    """Name the fabrics of a case: of one that is not the paper's, those that are compared."""
+    for fabric in CASES[case].fabrics:
+        for speed in CASES[case].speeds:
+            for forwarding in FORWARDING:
+                if case == "paper" or (speed, forwarding) != (BASELINE_GBPS, "cache"):
+                    yield Variant(case, fabric, speed, forwarding)
+
+
+# ---- Runs, and what is kept of them --------------------------------------------------------------
+
+
+def _digest(*parts: str | bytes) -> str:
+    joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(joined).hexdigest()[:12]
+
+
+def record_trace(program: Program, results: Path) -> Path:
+    """Return the program's trace; it is recorded where there is none, and its data checked."""
+    compiled = program.compiled()
+    words = (str(program.ranks), *program.arguments, *program.algorithms, *_RECORDING)
+    folder = results / "traces"
+    trace = folder / f"{program.name}-{_digest(compiled.read_bytes(), *words)}"
+    if trace.is_dir():
+        return trace
+    print(f"recording {program.name}, {program.ranks} ranks", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    options = ("--fabric", FABRICS[0], "-n", str(program.ranks), "--record-ti", str(trace))
+    command = [*WEFT, "run", "--quiet", *options, *_RECORDING, *program.settings]
+    ran = subprocess.run(
+        [*command, "--", str(compiled), *program.arguments],
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    output = ran.stdout + ran.stderr
+    if ran.returncode != program.status or program.says not in output or not trace.is_dir():
+        raise SystemExit(f"bench: {program.name} ended with status {ran.returncode}:\n{output}")
+    return trace
+
+
+@cache
+def _folder(trace: Path) -> Folder:
+    """Look through a trace once, not before each replay."""
+    return read_folder(trace)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One replay."""
+
+    program: Program
+    trace: Path
+    variant: Variant
+    text: str
+    """Of the fabric file."""
+    record: Path
+
+    def carry_out(self) -> None:
+        """Replay, and keep the record."""
+        fabric = self.record.with_suffix(".toml")
+        fabric.write_text(self.text, encoding="utf-8")
+        request = replay_request(
+            _folder(self.trace),
+            fabric=str(fabric),
+            offload="off",
+            fallback=_FALLBACK,
+            config=self.program.algorithms,
+        )
+        # What it prints is nothing; a child whose output is taken is out of Ctrl-C's reach.
+        record = launch.run(launch.prepare(request), lambda _line: None)
+        if record.failed:
+            raise SystemExit(f"bench: {self.record.stem}: {record.outcome.message}")
+        write_record(record, self.record)
+
+    def row(self) -> Row:
+        """Read what the record says."""
+        record = read_record(self.record)
+        return Row(
+            case=self.variant.case,
+            fabric=self.variant.fabric,
+            program=self.program.name,
+            ranks=record.ranks,
+            bandwidth_Gbps=self.variant.bandwidth_Gbps,
+            forwarding=self.variant.forwarding,
+            seconds=record.simulated_time_s,
+        )
+
+
+def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) -> list[Run]:
+    """Say what there is to run; programs without a trace are recorded."""
+    folder = results / "records"
+    folder.mkdir(parents=True, exist_ok=True)
+    weft = paths.platform_library().read_bytes()
+    traces = [record_trace(program, results) for program in programs]
+    found = []
+    for variant in wanted:
+        text = fabric_text(variant)
+        for program, trace in zip(programs, traces, strict=True):
+            name = f"{program.name}-{variant.name}-{_digest(weft, text, trace.name)}"
+            found.append(Run(program, trace, variant, text, folder / f"{name}.json"))
+    return found
+
+
+def carry_out(all_runs: Sequence[Run]) -> None:
+    """Carry out those that have no record yet; after Ctrl-C, only those that have started."""
+    todo = [run for run in all_runs if not run.record.exists()]
+    done = len(all_runs) - len(todo)
+    with _interrupts() as interrupted, ThreadPoolExecutor(AT_ONCE) as pool:
+        for run in pool.map(partial(_unless, interrupted), todo):
+            done += 1
+            if not interrupted.is_set():
+                print(f"{done} of {len(all_runs)}: {run.record.stem}", flush=True)
+
+
+def _unless(interrupted: threading.Event, run: Run) -> Run:
+    try:
+        if not interrupted.is_set():
+            run.carry_out()
+    except BaseException:
+        interrupted.set()
+        raise
+    return run
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """Let Ctrl-C set an event, and raise its exception only at the end."""
+    came = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: came.set())
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came.is_set():
+        raise KeyboardInterrupt
+
+
+def sweep(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) -> list[Row]:
+    """Run what has not been run, and read all."""
+    all_runs = runs(programs, wanted, results)
+    carry_out(all_runs)
+    return [run.row() for run in all_runs]
+
+
+def main() -> int:
+    """Run all, write the table, the figures and the document."""
+    wanted = [variant for case in CASES for variant in variants(case)]
+    try:
+        rows = sweep(PROGRAMS, wanted, RESULTS)
+    except KeyboardInterrupt:
+        print("\nstopped; what has run is kept, and is not run again", file=sys.stderr)
+        return 130
+    report.write_document(rows, {name: case.meaning for name, case in CASES.items()})
+    print(report.summary(rows), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,273 @@
+"""The table, the figures and the document of the experiment with forwarding caches.
+
+All is made from the rows, which are those of the records that forwarding.py keeps.
+"""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from weft.output import whole_file, whole_path
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCUMENT = DOCS / "forwarding-experiment.md"
+TABLE = DOCS / "forwarding-experiment.csv"
+FORWARDING = ("tcam", "cache")
+BASELINE_GBPS = 100
+
+# Paper 004, section V.C: what it gives of figures 17 and 18, at 1.6 Tb/s with the cache.
+PAPER = {
+    ("torus-4x4x4x4", "DT"): 15.3,
+    ("torus-4x4x4x4", "average"): 5.07,
+    ("dragonfly-16x16", "DT"): 15.7,
+    ("dragonfly-16x16", "average"): 4.27,
+}
+_FIGURES = {
+    "torus-4x4x4x4": ("forwarding-torus.png", "4-ary 4-torus, as figure 17"),
+    "dragonfly-16x16": ("forwarding-dragonfly.png", "Dragonfly of 16 x 16, as figure 18"),
+}
+_PANELS = {
+    "paper": "Computation at 100 Gflop/s, cables and hosts take time",
+    "simgrid": "Computation and cables take no time, messages have SimGrid's factors",
+}
+# From light to dark with the bandwidth; with the cache in another hue.
+_SHADES = (100, 200, 400, 800, 1600)
+_COLOURS = {
+    "tcam": ("#deebf7", "#9ecae1", "#6baed6", "#3182bd", "#08519c"),
+    "cache": ("#fee6ce", "#fdae6b", "#fd8d3c", "#e6550d", "#a63603"),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One replay."""
+
+    case: str
+    fabric: str
+    program: str
+    ranks: int
+    bandwidth_Gbps: int  # noqa: N815 (the unit's name)
+    forwarding: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of one case and fabric, by program, bandwidth and forwarding."""
+
+    seconds: Mapping[tuple[str, int, str], float]
+
+    @property
+    def programs(self) -> list[str]:
+        """Their names, in the order of the rows."""
+        return list(dict.fromkeys(program for program, _, _ in self.seconds))
+
+    @property
+    def speeds(self) -> list[int]:
+        """The bandwidths, slowest first."""
+        return sorted({speed for _, speed, _ in self.seconds})
+
+    def relative(self, program: str, speed: int, forwarding: str) -> float:
+        """Return the performance over that of the baseline; `average` is that of all programs."""
+        if program == "average":
+            each = [self.relative(name, speed, forwarding) for name in self.programs]
+            return sum(each) / len(each)
+        baseline = self.seconds[program, BASELINE_GBPS, "tcam"]
+        return baseline / self.seconds[program, speed, forwarding]
+
+    def gain(self, program: str, speed: int) -> float:
+        """Return what the cache alone adds to the performance, as a fraction."""
+        if program == "average":
+            each = [1 + self.gain(name, speed) for name in self.programs]
+            return math.prod(each) ** (1 / len(each)) - 1
+        seconds = self.seconds
+        return seconds[program, speed, "tcam"] / seconds[program, speed, "cache"] - 1
+
+
+def results(rows: Sequence[Row], case: str, fabric: str) -> Results:
+    """Choose the rows of one case and fabric."""
+    return Results(
+        {
+            (row.program, row.bandwidth_Gbps, row.forwarding): row.seconds
+            for row in rows
+            if (row.case, row.fabric) == (case, fabric)
+        }
+    )
+
+
+def write_csv(rows: Sequence[Row], target: Path) -> None:
+    """Write all rows; times to the picosecond."""
+    with whole_file("bench", target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Row))
+        for row in rows:
+            writer.writerow(
+                f"{cell:.12f}" if isinstance(cell, float) else cell for cell in astuple(row)
+            )
+
+
+def read_csv(source: Path) -> list[Row]:
+    """Read what `write_csv` has written."""
+    with source.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(
+                row["case"],
+                row["fabric"],
+                row["program"],
+                int(row["ranks"]),
+                int(row["bandwidth_Gbps"]),
+                row["forwarding"],
+                float(row["seconds"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+# ---- Tables --------------------------------------------------------------------------------------
+
+
+def speed_name(gbps: int) -> str:
+    """Return 400 Gb/s, 1.6 Tb/s."""
+    return f"{gbps} Gb/s" if gbps < 1000 else f"{gbps / 1000:g} Tb/s"
+
+
+def relative_table(rows: Sequence[Row], fabric: str) -> str:
+    """Return the numbers of figure 17 or 18: each program at each speed, without and with."""
+    found = results(rows, "paper", fabric)
+    columns = [(speed, kind) for speed in found.speeds for kind in FORWARDING]
+    names = (
+        f"{speed_name(speed)}{', cache' if kind == 'cache' else ''}" for speed, kind in columns
+    )
+    lines = [f"| | {' | '.join(names)} | paper |", "|---|" + "---:|" * (len(columns) + 1)]
+    for program in (*found.programs, "average"):
+        cells = [f"{found.relative(program, speed, kind):.3f}" for speed, kind in columns]
+        paper = PAPER.get((fabric, program))
+        lines.append(f"| {program} | {' | '.join(cells)} | {paper or ''} |")
+    return "\n".join(lines) + "\n"
+
+
+def gain_table(rows: Sequence[Row], meanings: Mapping[str, str]) -> str:
+    """Return what the cache adds at the fastest links, and what both do together."""
+    programs = results(rows, "paper", rows[0].fabric).programs
+    lines = [
+        f"| | | | {' | '.join(programs)} | mean |",
+        "|---|---|---|" + "---:|" * len(programs) + "---:|",
+    ]
+    for case, meaning in meanings.items():
+        for fabric in dict.fromkeys(row.fabric for row in rows if row.case == case):
+            lines += _gain_rows(results(rows, case, fabric), meaning, fabric, programs)
+    return "\n".join(lines) + "\n"
+
+
+def _gain_rows(found: Results, meaning: str, fabric: str, programs: Sequence[str]) -> list[str]:
+    fast = found.speeds[-1]
+    shown = (*programs, "average")
+    cells = {
+        f"cache, {speed_name(fast)}": [f"{found.gain(name, fast):+.1%}" for name in shown],
+        "links and cache": [f"{found.relative(name, fast, 'cache'):.2f}x" for name in shown],
+    }
+    return [
+        f"| {meaning} | {fabric} | {what} | {' | '.join(values)} |"
+        for what, values in cells.items()
+    ]
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Say for each case and fabric what the average of the programs is."""
+    lines = []
+    for case, fabric in dict.fromkeys((row.case, row.fabric) for row in rows):
+        found = results(rows, case, fabric)
+        fast = found.speeds[-1]
+        both, gain = found.relative("average", fast, "cache"), found.gain("average", fast)
+        lines.append(
+            f"{case}, {fabric}: {both:.2f}x at {speed_name(fast)} with the cache,"
+            f" {gain:+.1%} by the cache alone"
+        )
+    return "\n".join(lines) + "\n"
+
+
+# ---- Figures and document ------------------------------------------------------------------------
+
+
+def draw(rows: Sequence[Row], fabric: str, title: str, target: Path) -> None:
+    """Draw relative performance, as table 1 of the paper says and as its simulation may have been.
+
+    A group of bars is a program; the axis is logarithmic, so that gains compare.
+    """
+    figure = Figure(figsize=(12, 7.5), layout="constrained")
+    figure.suptitle(title, fontsize=12)
+    panels = figure.subplots(len(_PANELS))
+    for axes, (case, meaning) in zip(panels, _PANELS.items(), strict=True):
+        _bars(axes, results(rows, case, fabric), fabric)
+        axes.set_title(meaning, loc="left", fontsize=11)
+        _dress(axes)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, fontsize=9, loc="outside right upper")
+    with whole_path("bench", target) as path:
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _dress(axes: Axes) -> None:
+    axes.set_ylabel("relative performance")
+    axes.set_yscale("log", base=2)
+    axes.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+    axes.set_ylim(0.8, 20)
+    axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _bars(axes: Axes, found: Results, fabric: str) -> None:
+    groups = (*found.programs, "average")
+    kinds = [(speed, kind) for speed in found.speeds for kind in FORWARDING]
+    shown = [which for which in kinds if (groups[0], *which) in found.seconds]
+    width = 0.85 / len(shown)
+    for number, (speed, kind) in enumerate(shown):
+        places = [k + width * number for k in range(len(groups))]
+        heights = [found.relative(name, speed, kind) for name in groups]
+        label = f"{speed_name(speed)}, {'cache' if kind == 'cache' else 'no cache'}"
+        axes.bar(places, heights, width, label=label, color=_COLOURS[kind][_SHADES.index(speed)])
+    told = [(k, PAPER[fabric, name]) for k, name in enumerate(groups) if (fabric, name) in PAPER]
+    last = width * (len(shown) - 1)
+    axes.scatter(
+        [k + last for k, _ in told],
+        [height for _, height in told],
+        marker="D",
+        color="black",
+        label="paper, 1.6 Tb/s, cache",
+        zorder=3,
+    )
+    axes.set_xticks([k + last / 2 for k in range(len(groups))], groups)
+
+
+def write_document(rows: Sequence[Row], meanings: Mapping[str, str]) -> None:
+    """Write what `make bench-forwarding` keeps in docs/."""
+    write_csv(rows, TABLE)
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for name, part in document_parts(rows, meanings).items():
+        text = _replaced(text, name, part)
+    with whole_file("bench", DOCUMENT) as file:
+        file.write(text)
+    for fabric, (picture, title) in _FIGURES.items():
+        draw(rows, fabric, title, DOCS / "images" / picture)
+
+
+def document_parts(rows: Sequence[Row], meanings: Mapping[str, str]) -> dict[str, str]:
+    """Return the tables of the document, by the names that it marks them with."""
+    return {
+        **{fabric: relative_table(rows, fabric) for fabric in _FIGURES},
+        "gains": gain_table(rows, meanings),
+    }
+
+
+def _replaced(text: str, name: str, part: str) -> str:
+    begin, end = f"<!-- table: {name} -->\n", "<!-- end -->\n"
+    before, found, rest = text.partition(begin)
+    if not found:
+        raise ValueError(f"{DOCUMENT} has no table {name}")
+    return before + begin + part + end + rest.partition(end)[2]

@@ -1,0 +1,161 @@
+"""The experiment with forwarding caches, with few ranks and two programs."""
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from weft import _core
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+import forwarding
+import forwarding_report as report
+from forwarding import CASES, FABRICS, Program, Run, Variant
+
+RANKS = 16
+SMALL = (
+    Program("CG", forwarding.example("cg"), RANKS, ("1024", "1"), ": right"),
+    Program("BFS", forwarding.example("bfs"), RANKS, ("8", "2"), ": right"),
+)
+TORUS = FABRICS[0]
+
+
+def loaded(variant: Variant, directory: Path) -> "_core.Fabric":
+    path = directory / "fabric.toml"
+    path.write_text(forwarding.fabric_text(variant), encoding="utf-8")
+    return _core.load_fabric(str(path))
+
+
+# ---- Fabrics -------------------------------------------------------------------------------------
+
+
+def test_a_cache_saves_nine_nanoseconds_a_switch(tmp_path: Path) -> None:
+    routes = [
+        loaded(Variant("paper", TORUS, 400, kind), tmp_path).route(0, 1)
+        for kind in report.FORWARDING
+    ]
+    # Neighbours: a cable of a host at each end, one between two switches.
+    expected = [2 * 0.94e-6 + 25e-9 + 2 * delay for delay in (60e-9, 51e-9)]
+    assert [route["latency_s"] for route in routes] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_all_cables_have_the_bandwidth(fabric: str, tmp_path: Path) -> None:
+    found = loaded(Variant("paper", fabric, 1600, "cache"), tmp_path)
+    assert {cable["bandwidth_Bps"] for cable in found.cables()} == {200e9}
+
+
+def test_short_frames_are_as_fast_as_their_lookups(tmp_path: Path) -> None:
+    for speed, kind, Gbps in ((100, "tcam", 100), (1600, "tcam", 168), (1600, "cache", 933)):  # noqa: N806
+        found = loaded(Variant("lookups", TORUS, speed, kind), tmp_path)
+        assert {cable["bandwidth_Bps"] for cable in found.cables()} == {Gbps * 1e9 / 8}
+
+
+def test_a_case_without_latencies_has_those_of_the_switches(tmp_path: Path) -> None:
+    found = loaded(Variant("simgrid", TORUS, 100, "tcam"), tmp_path)
+    assert found.route(0, 1)["latency_s"] == pytest.approx(2 * 60e-9)
+
+
+def test_a_dragonfly_with_the_cables_that_the_paper_counts(tmp_path: Path) -> None:
+    found = loaded(Variant("cables", "dragonfly-16x16", 100, "tcam"), tmp_path)
+    hosts = len(found.hosts)
+    assert len(found.cables()) - hosts == 3840
+
+
+# ---- Runs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_experiment_runs_and_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = list(forwarding.variants("simgrid"))
+    rows = forwarding.sweep(SMALL, wanted, tmp_path)
+    for fabric in FABRICS:
+        found = report.results(rows, "simgrid", fabric)
+        assert found.programs == ["CG", "BFS"]
+        for program in found.programs:
+            # 60 ns against 51 ns, and nothing else takes time at infinite bandwidth.
+            assert 0.1 < found.gain(program, 1600) <= 60 / 51 - 1
+            assert 1 < found.relative(program, 1600, "tcam") < 16
+    ran: list[str] = []
+    monkeypatch.setattr(Run, "carry_out", lambda run: ran.append(run.record.stem))
+    records = sorted((tmp_path / "records").glob("*.json"))
+    assert forwarding.sweep(SMALL, wanted, tmp_path) == rows
+    assert ran == []
+    lost = records[0]
+    lost.unlink()
+    with pytest.raises(Exception, match=lost.name):  # there is no record to read
+        forwarding.sweep(SMALL, wanted, tmp_path)
+    assert ran == [lost.stem]
+
+
+@pytest.mark.slow
+def test_a_program_with_wrong_data_is_no_trace_to_replay(tmp_path: Path) -> None:
+    wrong = replace(SMALL[1], says=": perfect")
+    with pytest.raises(SystemExit, match="BFS ended with status 0"):
+        forwarding.record_trace(wrong, tmp_path)
+
+
+@dataclass
+class Job:
+    """Stands for a replay."""
+
+    record: Path
+    started: list[Path]
+    interrupts: bool = False
+
+    def carry_out(self) -> None:
+        self.started.append(self.record)
+        if self.interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+        self.record.touch()
+
+
+def test_ctrl_c_loses_nothing_that_has_started(tmp_path: Path) -> None:
+    started: list[Path] = []
+    jobs = [Job(tmp_path / str(k), started, interrupts=k == 4) for k in range(50)]
+    with pytest.raises(KeyboardInterrupt):
+        forwarding.carry_out(jobs)
+    assert all(record.exists() for record in started)
+    assert 4 < len(started) < len(jobs)
+
+
+# ---- The document --------------------------------------------------------------------------------
+
+
+def test_the_document_shows_what_was_run() -> None:
+    rows = report.read_csv(report.TABLE)
+    meanings = {name: case.meaning for name, case in CASES.items()}
+    text = report.DOCUMENT.read_text(encoding="utf-8")
+    for part in report.document_parts(rows, meanings).values():
+        assert part in text
+    assert {row.program for row in rows} == {program.name for program in forwarding.PROGRAMS}
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    rows = [report.Row("paper", TORUS, "CG", 16, 100, "tcam", 0.001234567891)]
+    report.write_csv(rows, tmp_path / "rows.csv")
+    assert report.read_csv(tmp_path / "rows.csv") == rows
+
+
+def test_performance_is_relative_to_slow_links_without_cache() -> None:
+    found = report.Results(
+        {
+            ("A", 100, "tcam"): 8.0,
+            ("A", 1600, "tcam"): 2.0,
+            ("A", 1600, "cache"): 1.0,
+            ("B", 100, "tcam"): 2.0,
+            ("B", 1600, "tcam"): 2.0,
+            ("B", 1600, "cache"): 1.0,
+        }
+    )
+    assert found.relative("A", 1600, "cache") == 8
+    assert found.relative("average", 1600, "cache") == (8 + 2) / 2
+    assert found.gain("A", 1600) == 1
+    assert found.gain("average", 1600) == pytest.approx(1)
