@@ -1,0 +1,271 @@
+"""The multicast protocol under MPI programs: times, bytes on links, drops and recovery, results.
+
+Of a message of any size on the quiet star of `quiet`, L = 2 x latency + forwarding after its bytes.
+A Bcast from rank 0 of four ends with the barrier's two rounds, the data and the handshake.
+"""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fabrics
+import pytest
+import simulated
+from conftest import Program, Run
+
+EXACT = 1e-9
+RATE = 100e9 / 8
+LATENCY = 1e-6
+FORWARDING = 0.5e-6
+ENVELOPE = 16
+"""What SMPI adds to a message, and the protocol to its signals."""
+MTU, HEADERS = 4096, 78
+PLAINEST = ("--cfg", "smpi/coll-selector:default")
+
+Fabric = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory: pytest.TempPathFactory) -> Fabric:
+    """Write a fabric of round numbers: a topology, and further tables."""
+    directory = tmp_path_factory.mktemp("fabrics")
+
+    def make(*tables: str, topology: str = 'kind = "star"\nhosts = 4') -> str:
+        path = directory / f"{len(list(directory.iterdir()))}.toml"
+        path.write_text(
+            f"""
+[fabric]
+name = "quiet"
+[topology]
+{topology}
+[host]
+speed = "1Gf"
+cores = 8
+loopback_bandwidth = "10GBps"
+loopback_latency = "0.1us"
+[nic]
+offload_overhead = "3us"
+message_gap = "1us"
+[link]
+bandwidth = "100Gbps"
+latency = "{LATENCY}s"
+[switch]
+max_ports = 64
+forwarding_latency = "{FORWARDING}s"
+"""
+            + "\n".join(tables)
+        )
+        return str(path)
+
+    return make
+
+
+def multicast(run: Run, on: str, *arguments: str, ranks: int = 4, **more: Any) -> Any:
+    return run(
+        "multicast.c", *arguments, on=on, ranks=ranks, options=("--offload", "multicast"), **more
+    )
+
+
+def ends(result: Any) -> list[float]:
+    lines = (line.split() for line in result.lines)
+    return [float(seconds) for _, seconds in sorted(lines, key=lambda line: int(line[0]))]
+
+
+def only(result: Any) -> dict[str, Any]:
+    (row,) = result.record["multicast"]
+    return dict(row)
+
+
+def wire(size: int, packets: int | None = None) -> float:
+    return size + HEADERS * (packets or math.ceil(size / MTU))
+
+
+def signal(payload: int = 0) -> float:
+    return 2 * LATENCY + FORWARDING + (payload + ENVELOPE) / RATE
+
+
+@pytest.mark.parametrize("size", [1, 4096, 4097, 1_000_000])
+def test_a_bcast_lasts_as_long_as_the_protocol_says(run: Run, fabric: Fabric, size: int) -> None:
+    result = multicast(run, fabric(), "bcast", str(size))
+    data = wire(size) / RATE + 2 * LATENCY + FORWARDING
+    assert max(ends(result)) == pytest.approx(3 * signal() + data, rel=EXACT)
+    row = only(result)
+    assert row["barrier_s"] == pytest.approx(2 * signal(), rel=EXACT)
+    assert row["drops"] == row["timer_expiries"] == row["recovery_s"] == 0
+
+
+@pytest.mark.parametrize(("chains", "steps"), [(1, 4), (2, 2), (3, 2), (4, 1)])
+def test_an_allgather_is_as_many_steps_as_its_longest_chain(
+    run: Run, fabric: Fabric, chains: int, steps: int
+) -> None:
+    size = 400_000
+    result = multicast(run, fabric(f"[multicast]\nchains = {chains}"), "allgather", str(size))
+    # On the busiest cable, step by step: that of a rank that only receives, while there is one.
+    blocks = {1: [1, 1, 1, 1], 2: [2, 2], 3: [3, 1], 4: [3]}[chains]
+    data = sum(count * wire(size) / RATE for count in blocks)
+    # Between the steps a signal activates the next root.
+    expected = 2 * signal() + data + (steps - 1) * signal() + 2 * LATENCY + FORWARDING + signal()
+    assert max(ends(result)) == pytest.approx(expected, rel=EXACT)
+
+
+TREE = 'kind = "fat_tree"\ndown = [4, 4]\nup = [1, 2]'
+
+
+@pytest.mark.parametrize("trees", [1, 2])
+@pytest.mark.parametrize("chains", ["chains = 1", "chains = 5", 'chain_map = "racks"'])
+def test_an_allgather_moves_every_block_over_every_link_once(
+    run: Run, fabric: Fabric, trees: int, chains: str
+) -> None:
+    size, ranks = 20_000, 16
+    on = fabric(f"[multicast]\ntrees = {trees}\n{chains}", topology=TREE)
+    result = multicast(run, on, "allgather", str(size), ranks=ranks)
+    carried = {link["name"]: link["multicast_bytes"] for link in result.record["links"]}
+    for name, payload in carried.items():
+        if name.startswith("host"):
+            assert payload == (size if name.endswith(".up") else (ranks - 1) * size)
+    leaves = [payload for name, payload in carried.items() if not name.startswith("host")]
+    # Four leaves: up with the four blocks below, down with the twelve others; all trees together.
+    assert sum(leaves) == 4 * (4 * size + 12 * size)
+    assert len([payload for payload in leaves if payload > 0]) == 8 * trees
+    row = only(result)
+    assert row["payload_bytes"] == ranks * size
+    assert row["header_bytes"] == ranks * HEADERS * math.ceil(size / MTU)
+
+
+def test_exactly_the_listed_chunks_get_lost_and_are_fetched(run: Run, fabric: Fabric) -> None:
+    drops = "[[multicast.drops]]\nroot = 0\nreceiver = 2\nchunks = [1, 3, 99]"
+    result = multicast(run, fabric(drops), "bcast", str(5 * MTU))
+    row = only(result)
+    assert (row["drops"], row["fetch_requests"], row["timer_expiries"]) == (2, 1, 1)
+    assert (row["fetched_chunks"], row["fetched_bytes"]) == (2, 2 * MTU)
+    # The timer, the request, its answer, the read of two runs, the data, the handshake.
+    timer = 2 * signal() + 5 * MTU / RATE + 100e-6
+    fetch = signal(4) + signal(4) + signal(2 * 16) + signal(2 * MTU)
+    assert max(ends(result)) == pytest.approx(timer + fetch + signal(), rel=EXACT)
+
+
+def test_what_a_link_loses_is_lost_for_all_behind_it(run: Run, fabric: Fabric) -> None:
+    on = fabric('[[multicast.drops]]\nlink = "host-00.up"', topology=TREE)
+    row = only(multicast(run, on, "bcast", str(3 * MTU), ranks=16))
+    assert row["drops"] == row["fetched_chunks"] == 3 * 15
+    assert row["fetch_requests"] == 15
+
+
+def test_drops_follow_their_seed(run: Run, fabric: Fabric) -> None:
+    def record(seed: int) -> dict[str, Any]:
+        tables = f"[multicast]\ndrop_seed = {seed}\n[[multicast.drops]]\nprobability = 0.1"
+        result = multicast(run, fabric(tables), "allgather", "400000")
+        return {**only(result), "time": max(ends(result))}
+
+    assert record(1) == record(1)
+    assert record(1) != record(2)
+    # 4 x 3 x 98 chunks, give or take four standard deviations
+    assert record(1)["drops"] == pytest.approx(117.6, abs=4 * math.sqrt(1176 * 0.1 * 0.9))
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "options", ["chains = 1", "chains = 3\ntrees = 2", 'chain_map = "racks"\nmtu = "64B"']
+)
+@pytest.mark.parametrize("workers", [0, 1, 16])
+@pytest.mark.slow
+def test_random_calls_have_the_right_results_whatever_is_dropped(
+    run: Run, tmp_path: Path, drop: float, options: str, workers: int
+) -> None:
+    """Random collectives, communicators, counts and types; the program knows what is right."""
+    tables = [
+        f"[multicast]\n{options}\ndrop_seed = {workers}",
+        f"[[multicast.drops]]\nprobability = {drop}",
+    ]
+    if workers:
+        tables.append(
+            f'[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = {workers}\n'
+        )
+    # Switches that do all other collectives, since SMPI does some of them wrong.
+    on = fabrics.make(tmp_path, "fat_tree", {"down": ["2,2"], "up": ["1,2"]}, "ideal")
+    on.write_text("\n".join([on.read_text(encoding="utf-8"), *tables]), encoding="utf-8")
+    seed = 10 + workers
+    arguments = ("--offloaded", str(seed), "0", "249")
+    result = run(
+        "random_calls",
+        *arguments,
+        on=str(on),
+        ranks=8,
+        options=("--offload", "multicast", *PLAINEST),
+    )
+    # At least a quarter of the program's calls are Bcasts and Allgathers between hosts.
+    assert sum(row["calls"] for row in result.record["multicast"]) >= 60
+    dropped = sum(row["drops"] for row in result.record["multicast"])
+    assert (dropped > 0) == (drop > 0)
+
+
+def test_a_slow_progress_engine_bounds_what_ends_at_it(run: Run, fabric: Fabric) -> None:
+    size = 4_096_000
+    slow = '[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = 1'
+    ud = max(ends(multicast(run, fabric(slow), "bcast", str(size))))
+    # A thread takes 5.2 GiB/s of UD chunks (table I of the protocol's paper).
+    assert size / (ud - 3 * signal() - 2 * LATENCY - FORWARDING) == pytest.approx(
+        5.2 * 2**30, rel=0.02
+    )
+    assert max(ends(multicast(run, fabric(), "bcast", str(size)))) < ud / 2
+
+
+def test_the_nic_has_memory_for_so_many_communicators(run: Run, fabric: Fabric) -> None:
+    engine = '[progress_engine]\npreset = "bluefield-3-dpa"\nmemory = "1B"'
+    result = multicast(run, fabric(engine), "bcast", "100000")
+    assert result.row(collective="bcast")["reason"] == "no NIC memory"
+
+
+def test_it_is_an_algorithm_of_smpi_as_well(run: Run, fabric: Fabric) -> None:
+    options = ("--offload", "off", "--cfg", "smpi/bcast:multicast")
+    result = run("multicast.c", "bcast", "100000", on=fabric(), options=options)
+    assert result.row(collective="bcast")["path"] == "multicast"
+    same = multicast(run, fabric(), "bcast", "100000")
+    assert ends(result) == ends(same)
+
+
+def test_a_policy_can_ask_for_it(run: Run, fabric: Fabric) -> None:
+    row = '[[policy]]\ncollectives = ["bcast"]\nat_least = "1KiB"\noffload = "multicast"'
+    options = ("--offload", "auto")
+    for size, path in (("1000", "fallback"), ("2000", "multicast")):
+        result = run("multicast.c", "bcast", size, on=fabric(row), options=options)
+        assert result.row(collective="bcast")["path"] == path
+
+
+def refusal(program: Program, *options: str) -> str:
+    """What `weft run` says to these options, before the program starts."""
+    command = [*simulated.WEFT, "run", *options, "--offload", "multicast", "-n", "4"]
+    result = simulated.run_command([*command, str(program("multicast.c")), "bcast", "100"])
+    assert result.status == 2
+    assert not result.stdout
+    (message,) = result.messages
+    return message
+
+
+def test_more_chains_than_ranks_are_refused(program: Program, fabric: Fabric) -> None:
+    on = fabric("[multicast]\nchains = 5")
+    assert refusal(program, "--fabric", on) == (
+        f"weft: {on}: [multicast] chains: found 5; allowed with 4 ranks: 1 to 4, since each chain"
+        " has a root at least"
+    )
+
+
+def test_a_ring_too_small_for_its_workers_is_refused(program: Program, fabric: Fabric) -> None:
+    engine = (
+        '[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = 16\nstaging = "16KiB"'
+    )
+    assert "[progress_engine] staging: found" in refusal(program, "--fabric", fabric(engine))
+
+
+def test_platforms_of_simgrid_are_refused(program: Program) -> None:
+    message = refusal(program, "--platform", str(simulated.STAR))
+    assert "is a platform of SimGrid's" in message
+
+
+@pytest.mark.slow
+def test_fabrics_of_all_topologies_have_trees(run: Run, tmp_path: Path) -> None:
+    for kind in fabrics.SMALL:
+        on = str(fabrics.make(tmp_path, kind))
+        result = multicast(run, on, "allgather", "5000", ranks=16)
+        assert result.row(collective="allgather")["path"] == "multicast", kind

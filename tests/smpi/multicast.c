@@ -1,0 +1,45 @@
+/* One Bcast or Allgather of BYTES bytes a rank, from the start of the program on. Every rank checks what it gets and
+ * prints when its call ended: multicast bcast|allgather BYTES */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char content(int rank, int at)
+{
+  return (char)(rank * 31 + at * 7 + at / 1000);
+}
+
+static void check(const char* data, int root, int bytes)
+{
+  for (int at = 0; at < bytes; ++at)
+    if (data[at] != content(root, at)) {
+      fprintf(stderr, "byte %d of rank %d's data is wrong\n", at, root);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int bytes  = atoi(argv[2]);
+  const int gather = strcmp(argv[1], "allgather") == 0;
+  char* own        = malloc(bytes);
+  char* all        = calloc(gather ? ranks : 1, bytes);
+  for (int at = 0; at < bytes; ++at)
+    own[at] = content(rank, at);
+  if (!gather && rank == 0)
+    memcpy(all, own, bytes);
+  if (gather)
+    MPI_Allgather(own, bytes, MPI_CHAR, all, bytes, MPI_CHAR, MPI_COMM_WORLD);
+  else
+    MPI_Bcast(all, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+  printf("%d %.17g\n", rank, MPI_Wtime());
+  for (int root = 0; root < (gather ? ranks : 1); ++root)
+    check(all + (size_t)root * bytes, root, bytes);
+  MPI_Finalize();
+  return 0;
+}
