@@ -16,7 +16,7 @@ std::vector<BarrierStep> recursive_doubling(int rank, int ranks)
     if (rank < extra)
       steps.push_back({round, rank + core, false, true});
     for (int bit = 1; bit < core; bit *= 2)
-      steps.push_back({++round, rank ^ bit, true, true});
+      steps.push_back({++round, rank / bit % 2 == 0 ? rank + bit : rank - bit, true, true});
   }
   const int last = std::countr_zero(static_cast<unsigned>(core)) + 1;
   if (rank >= core)
