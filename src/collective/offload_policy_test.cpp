@@ -87,6 +87,7 @@ TEST(Policy, EveryReasonHasItsText)
       {Fallback::no_gain, "tree gains nothing"},
       {Fallback::no_free_channel, "no free channel"},
       {Fallback::host_faster, "host is faster"},
+      {Fallback::no_nic_memory, "no NIC memory"},
       {Fallback::privatization, "privatization"},
   };
   for (const auto& [reason, text] : texts)

@@ -15,7 +15,7 @@ namespace weft {
 namespace {
 
 const std::string ABOUT_TABLES = "allowed: fabric, topology, host, nic, link, links, shared, switch, switches, "
-                                 "point_to_point, mpi, progress_engine, policy";
+                                 "point_to_point, mpi, progress_engine, policy, multicast";
 
 std::string with(const std::string& what, const std::string& by)
 {
@@ -527,14 +527,17 @@ const std::map<std::string, std::string>& fitting_samples()
       {"policy.collectives", "[\"reduce\"]"},
       {"policy.below", "\"8B\""},
       {"policy.offload", "\"stream\""},
+      {"multicast.transport", "\"uc\""},
+      {"multicast.chain_map", "\"ranks\""},
+      {"multicast.drops.probability", "0.7"},
   };
   return SAMPLES;
 }
 
 bool is_list(const std::string& table)
 {
-  return table.ends_with("offload") || table == "links" || table == "shared" || table == "switches" ||
-         table == "point_to_point" || table == "policy";
+  return table.ends_with("offload") || table.ends_with("drops") || table == "links" || table == "shared" ||
+         table == "switches" || table == "point_to_point" || table == "policy";
 }
 
 /** A fabric file with every key of the schema, on a star. */
@@ -584,6 +587,9 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   ASSERT_TRUE(fabric.progress_engine().has_value());
   EXPECT_EQ(fabric.progress_engine()->clock, Hertz(7));
   EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);
+  EXPECT_EQ(fabric.multicast().chunk, Bytes(7));
+  ASSERT_EQ(fabric.multicast().drops.size(), 1);
+  EXPECT_EQ(fabric.multicast().drops.front().receiver, 7);
 }
 
 /** A value for every key of a topology, by key; "TABLE.KEY" stands in a [[topology.TABLE]]. */
@@ -661,7 +667,7 @@ TEST(Schema, ListsEveryKeyThatIsAccepted)
     for (const OptionHelp& option : table.options) {
       const std::string name = table.table == "topology.star" ? "topology" : table.table;
       listed[name].insert(option.key);
-      if (const std::size_t dot = name.find('.'); name.starts_with("switch") && dot != std::string::npos)
+      if (const std::size_t dot = name.find('.'); not name.starts_with("topology") && dot != std::string::npos)
         listed[name.substr(0, dot)].insert(name.substr(dot + 1));
     }
   for (const auto& [table, keys] : listed) {

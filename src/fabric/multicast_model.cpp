@@ -23,7 +23,8 @@ const std::vector<Option<MulticastModel>>& multicast_options()
       {"packet_overhead", "headers of a packet; InfiniBand's where absent", &M::packet_overhead, Need::optional,
        Bound::non_negative},
       {"chains", "roots of an Allgather that multicast at the same time; 1 where absent", &M::chains, Need::optional},
-      {"chain_map", R"(instead: "racks" or "pods", a chain for the hosts of each)", &M::chain_map, Need::optional},
+      {"chain_map", R"(who is in one: "ranks", neighbours (where absent), or "racks" or "pods", the hosts of each)",
+       &M::chain_map, Need::optional},
       {"trees", "multicast trees among which the data is divided; 1 where absent", &M::trees, Need::optional},
       {"cutoff_slack", "what the cutoff timer adds to the data's time on the cable; 100us where absent",
        &M::cutoff_slack, Need::optional, Bound::non_negative},
@@ -106,10 +107,10 @@ MulticastModel read_multicast(const OptionTable& file)
   MulticastModel model            = default_multicast();
   const std::set<std::string> set = read_options(table, multicast_options(), {"drops", "transport"}, model);
   model.transport                 = read_transport(table);
-  if (not model.chain_map.empty() && model.chain_map != "racks" && model.chain_map != "pods")
-    table.fail("chain_map", "found \"" + model.chain_map + "\"; allowed: racks, pods");
-  if (set.contains("chains") && set.contains("chain_map"))
-    table.fail("chain_map", "does not go with chains; take one of them");
+  if (model.chain_map != "ranks" && model.chain_map != "racks" && model.chain_map != "pods")
+    table.fail("chain_map", "found \"" + model.chain_map + "\"; allowed: ranks, racks, pods");
+  if (set.contains("chains") && model.chain_map != "ranks")
+    table.fail("chains", "does not go with chain_map \"" + model.chain_map + "\", which makes as many as there are");
   if (not set.contains("chunk"))
     model.chunk = model.mtu;
   if (not set.contains("packet_overhead") && model.transport == Transport::uc)

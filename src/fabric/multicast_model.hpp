@@ -25,13 +25,13 @@ struct DropRule {
 
 struct MulticastModel {
   Transport transport = Transport::ud;
-  Bytes mtu{4096};       ///< largest payload of a packet
-  Bytes chunk;           ///< what one send or receive request is for
-  Bytes packet_overhead; ///< headers of a packet
-  int chains = 1;        ///< M: roots that multicast at the same time
-  std::string chain_map; ///< "racks" or "pods": one chain each, instead
-  int trees = 1;         ///< subgroups: multicast trees among which every block is divided
-  Seconds cutoff_slack;  ///< alpha: of the cutoff timer beyond the data's time on the receiver's cable
+  Bytes mtu{4096};                 ///< largest payload of a packet
+  Bytes chunk;                     ///< what one send or receive request is for
+  Bytes packet_overhead;           ///< headers of a packet
+  int chains            = 1;       ///< M: roots that multicast at the same time
+  std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain for the hosts of each
+  int trees             = 1;       ///< subgroups: multicast trees among which every block is divided
+  Seconds cutoff_slack;            ///< alpha: of the cutoff timer beyond the data's time on the receiver's cable
   int drop_seed = 0;
   std::vector<DropRule> drops;
 

@@ -77,7 +77,7 @@ TEST(PolicyTables, AreChecked)
 {
   const std::string collectives = "collectives = ['allreduce']\n";
   EXPECT_EQ(policy_message(collectives),
-            "offload: is missing; it says: off, stream, message, or auto: by the predicted "
+            "offload: is missing; it says: off, stream, message, multicast, or auto: by the predicted "
             "times");
   EXPECT_EQ(policy_message("offload = 'off'\n"),
             "collectives: is missing; it says: collectives that it is for, as in [[switch.offload]]");
@@ -86,7 +86,7 @@ TEST(PolicyTables, AreChecked)
       "collectives: found \"bcats\"; did you mean \"bcast\"? allowed: allreduce, reduce, reduce_scatter, barrier, "
       "bcast, allgather, allgatherv; or \"all\"");
   EXPECT_EQ(policy_message(collectives + "offload = 'sream'\n"),
-            "offload: found \"sream\"; did you mean \"stream\"? allowed: off, message, stream, auto");
+            "offload: found \"sream\"; did you mean \"stream\"? allowed: off, message, stream, multicast, auto");
   EXPECT_EQ(policy_message(collectives + "offload = 'off'\nat_least = '1KiB'\nbelow = '1KiB'\n"),
             "below: found \"1KiB\"; allowed: more than at_least, which is 1KiB");
   EXPECT_EQ(policy_message(collectives + "offload = 'off'\nbelow = '0B'\n"),

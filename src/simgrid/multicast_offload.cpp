@@ -79,8 +79,8 @@ public:
     }
     std::vector<int> blocks(shape.blocks.size());
     std::iota(blocks.begin(), blocks.end(), 0);
-    shape.chains = model_.chain_map.empty() ? cut_into_chains(blocks, model_.chains)
-                                            : chain_by_group(blocks, model_.chain_map == "racks" ? racks : pods);
+    shape.chains = model_.chain_map == "ranks" ? cut_into_chains(blocks, model_.chains)
+                                               : chain_by_group(blocks, model_.chain_map == "racks" ? racks : pods);
     flights_.resize(blocks.size());
     protocol_ = std::make_unique<MulticastProtocol>(std::move(shape), *this);
   }
