@@ -125,6 +125,8 @@ class SwitchPart(_Entry):
     bytes_multicast: int
     slots_used_max: int
     channels_used_max: int
+    cache_hits: int | None = None
+    cache_misses: int | None = None
 
 
 @dataclass(kw_only=True)

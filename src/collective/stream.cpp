@@ -45,11 +45,20 @@ std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& mode
       plan.reduced += loads.up.payload;
     plan.multicast += loads.down.payload;
     if (loads.up.wire > Bytes())
-      links.push_back({tree_link.up, loads.up.messages, loads.up.wire});
+      links.push_back({tree_link.up, loads.up.messages, loads.up.wire, loads.up.packets});
     if (loads.down.wire > Bytes())
-      links.push_back({reverse(tree_link.up), loads.down.messages, loads.down.wire});
+      links.push_back({reverse(tree_link.up), loads.down.messages, loads.down.wire, loads.down.packets});
   }
   return links;
+}
+
+/** How long the packets need on a link, and to be looked up at its end. */
+Seconds time_on(const Fabric& fabric, const FlowLink& its)
+{
+  const Link& link = fabric.link(its.link);
+  const Seconds interval =
+      fabric.topology().is_host(link.to) ? Seconds() : fabric.model_at(link.to).forwarding.interval;
+  return std::max(its.wire / link.bandwidth, interval * its.packets);
 }
 
 /** How long the packets need on a switch's links when nothing else uses them. */
@@ -58,7 +67,7 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchM
 {
   Seconds busiest;
   for (const FlowLink& link : links)
-    busiest = std::max(busiest, link.wire / fabric.link(link.link).bandwidth);
+    busiest = std::max(busiest, time_on(fabric, link));
   if (call.message == Bytes() || busiest == Seconds())
     return busiest;
   if (combines(call.movement))

@@ -8,11 +8,11 @@
  * with base_latency = host overhead + longest way from a member that gives to one that gets (links and switches)
  *                     + (members that share a NIC - 1) x message gap.
  *
- * The time of the packets is that of the busiest link. Where switches compute it is streaming_time(S, line rate,
- * turnaround), with line rate = the speed at which the whole vector passes the busiest link and turnaround = the
- * switch's own, measured with one switch, + what the tree's round trip is longer than with one. It is never shorter
- * than the host's own copy takes. Where other traffic leaves less than that, the solver's share of the busiest link
- * holds instead.
+ * The time of the packets is that of the busiest link, or that of their lookups at the port where it ends, if that is
+ * longer. Where switches compute it is streaming_time(S, line rate, turnaround), with line rate = the speed at which
+ * the whole vector passes the busiest link and turnaround = the switch's own, measured with one switch, + what the
+ * tree's round trip is longer than with one. It is never shorter than the host's own copy takes. Where other traffic
+ * leaves less than that, the solver's share of the busiest link holds instead.
  *
  * Each switch has flows over the links that it owns (the cost of SimGrid's solver grows with the square of a flow's
  * links): one for all links that carry messages of the same size. Each is limited to the rate at which it lasts as long
@@ -31,6 +31,7 @@ struct FlowLink {
   LinkId link           = 0;
   std::int64_t messages = 0; ///< that cross it, each a flow of its own as far as shares are concerned
   Bytes wire;                ///< of all messages
+  double packets = 0;        ///< of all messages
   int receivers = 0;         ///< ranks at its end whose NIC's progress engine handles each message; 0: none does
 };
 

@@ -9,14 +9,16 @@ namespace {
 
 Load whole_vectors(const SwitchModel& model, Bytes message, std::int64_t messages)
 {
-  const auto count = static_cast<double>(messages);
-  return {messages, message * count, packet_train(model, message).wire * count};
+  const auto count        = static_cast<double>(messages);
+  const PacketTrain train = packet_train(model, message);
+  return {messages, message * count, train.wire * count, static_cast<double>(train.packets) * count};
 }
 
 Load empty_packets(const SwitchModel& model, std::int64_t messages)
 {
   // A byte where a packet costs nothing: even then something has to be sent.
-  return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * static_cast<double>(messages)};
+  const auto packets = static_cast<double>(messages);
+  return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * packets, packets};
 }
 
 } // namespace
@@ -58,8 +60,8 @@ Loads Traffic::in_parts(const SwitchModel& model, const Below& below, std::int64
   const auto count             = static_cast<double>(messages);
   const Bytes outside          = call_.message * count - inside;
   const double outside_packets = packets(model, all) * count - inside_packets;
-  return {{messages, inside, inside + model.packet_overhead * inside_packets},
-          {messages, outside, outside + model.packet_overhead * outside_packets}};
+  return {{messages, inside, inside + model.packet_overhead * inside_packets, inside_packets},
+          {messages, outside, outside + model.packet_overhead * outside_packets, outside_packets}};
 }
 
 Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t messages) const

@@ -43,6 +43,7 @@ struct Load {
   std::int64_t messages = 0;
   Bytes payload; ///< of all messages
   Bytes wire;    ///< payload with the packets' overhead
+  double packets = 0;
 };
 
 struct Loads {

@@ -156,6 +156,11 @@ std::vector<VertexId> Dragonfly::meeting_switches(std::span<const VertexId> host
   return switches;
 }
 
+std::unique_ptr<const ForwardingHash> Dragonfly::forwarding_hash() const
+{
+  return make_dragonfly_hash(options_);
+}
+
 std::string Dragonfly::switch_name(int index) const
 {
   const std::string group = numbered("group", index / group_routers_, options_.groups);

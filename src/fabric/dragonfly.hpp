@@ -61,6 +61,7 @@ public:
   int diameter() const override;
   /** The hosts' own routers. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
+  std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   /** "group-03-router-07". */
   std::string switch_name(int index) const override;
 };

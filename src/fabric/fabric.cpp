@@ -192,13 +192,29 @@ Fabric Fabric::assemble(FabricParts parts)
   return fabric;
 }
 
+/** The hash of the model that @p table describes, the last one. */
+void Fabric::add_hash(const OptionTable& table)
+{
+  const ForwardingModel& model = switch_models_.back().forwarding;
+  hashes_.emplace_back();
+  if (not model.cached())
+    return;
+  try {
+    hashes_.back() = make_forwarding_hash(model.hash, *topology_);
+  } catch (const HashError& error) {
+    table.table("forwarding").fail("hash", error.what());
+  }
+}
+
 void Fabric::read_switches(const OptionTable& file)
 {
   switch_models_.push_back(read_switch(file.table("switch")));
+  add_hash(file.table("switch"));
   model_of_.assign(static_cast<std::size_t>(switch_count()), 0);
   for (const OptionTable& rule : file.tables("switches")) {
     const std::string pattern = read_match(rule);
     switch_models_.push_back(read_switch(rule, switch_models_.front(), {"match"}));
+    add_hash(rule);
     bool used = false;
     for (int index = 0; index < switch_count(); ++index) {
       if (not matches(pattern, topology_->switch_name(index)))

@@ -78,9 +78,10 @@ class Fabric {
   std::string topology_kind_;
   HostModel host_;
   NicModel nic_;
-  std::vector<SwitchModel> switch_models_;    // that of [switch], then one a [[switches]] table
-  std::vector<int> model_of_;                 // by switch: position in switch_models_
-  std::vector<PointToPointSegment> segments_; // by rising `from`; never empty
+  std::vector<SwitchModel> switch_models_;                    // that of [switch], then one a [[switches]] table
+  std::vector<std::shared_ptr<const ForwardingHash>> hashes_; // by model; null where it has no forwarding cache
+  std::vector<int> model_of_;                                 // by switch: position in switch_models_
+  std::vector<PointToPointSegment> segments_;                 // by rising `from`; never empty
   std::optional<MpiModel> mpi_;
   std::optional<ProgressEngine> progress_engine_;
   std::vector<PolicyRow> policy_;
@@ -95,6 +96,7 @@ class Fabric {
   void read_links(const OptionTable& file);
   void read_shared(const OptionTable& file);
   void read_switches(const OptionTable& file);
+  void add_hash(const OptionTable& table);
 
 public:
   /** Read a fabric by the path of its file, or by the name of one that ships with weft. Throws UserError. */
@@ -113,6 +115,12 @@ public:
   const SwitchModel& switch_model(int index) const
   {
     return switch_models_[static_cast<std::size_t>(model_of_[static_cast<std::size_t>(index)])];
+  }
+  /** The hash of a switch's forwarding cache; null where it has none. */
+  const ForwardingHash* forwarding_hash(int index) const
+  {
+    return hashes_.empty() ? nullptr
+                           : hashes_[static_cast<std::size_t>(model_of_[static_cast<std::size_t>(index)])].get();
   }
   /** Every model that a table of the file describes, whether or not a switch has it. */
   const std::vector<SwitchModel>& switch_models() const { return switch_models_; }

@@ -124,6 +124,11 @@ std::vector<VertexId> FatTree::meeting_switches(std::span<const VertexId> hosts)
   return switches;
 }
 
+std::unique_ptr<const ForwardingHash> FatTree::forwarding_hash() const
+{
+  return make_fat_tree_hash({down_, up_, parallel_});
+}
+
 std::string FatTree::switch_name(int index_of_switch) const
 {
   const Node found = node(host_count() + index_of_switch);

@@ -60,6 +60,7 @@ public:
   int diameter() const override;
   /** The lowest common ancestors. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
+  std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   /** "level1-07". */
   std::string switch_name(int index) const override;
 };

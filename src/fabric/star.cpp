@@ -1,5 +1,7 @@
 #include "fabric/star.hpp"
 
+#include "fabric/fat_tree.hpp"
+
 #include <stdexcept>
 
 namespace weft {
@@ -30,6 +32,11 @@ Hop Star::next_hop(VertexId at, VertexId to) const
 std::vector<VertexId> Star::meeting_switches(std::span<const VertexId>) const
 {
   return {hosts_};
+}
+
+std::unique_ptr<const ForwardingHash> Star::forwarding_hash() const
+{
+  return make_fat_tree_hash({{hosts_}, {1}, {1}}); // of one level
 }
 
 std::string Star::switch_name(int) const

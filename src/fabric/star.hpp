@@ -18,6 +18,7 @@ public:
   Hop next_hop(VertexId at, VertexId to) const override;
   int diameter() const override { return 2; }
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
+  std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   std::string switch_name(int index) const override;
 };
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/option_file.hpp"
+#include "fabric/forwarding_hash.hpp"
 #include "fabric/graph.hpp"
 
 #include <functional>
@@ -64,6 +65,9 @@ public:
   /** The switches at which the ways of all of @p hosts (two at least, each once) meet without detour; none where there
    *  are no such. Rising order. */
   virtual std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const = 0;
+  /** The hash that makes one tag of all destinations beyond a port; null where the topology is not regular. Throws
+   *  HashError where the topology is too large for it. */
+  virtual std::unique_ptr<const ForwardingHash> forwarding_hash() const { return nullptr; }
 
   /** Hosts are "host-07": zero-padded, since SimGrid lists hosts by name and ranks are placed in that order. */
   virtual std::string host_name(int index) const;

@@ -122,6 +122,14 @@ std::vector<VertexId> Torus::meeting_switches(std::span<const VertexId> hosts) c
   return switches;
 }
 
+std::unique_ptr<const ForwardingHash> Torus::forwarding_hash() const
+{
+  CubeShape shape{{}, hosts_per_switch_, parallel_};
+  for (const Dimension& dimension : dimensions_)
+    shape.dimensions.push_back({dimension.size, dimension.wraps});
+  return make_cube_hash(shape);
+}
+
 std::string Torus::switch_name(int index) const
 {
   return numbered("switch", index, switches_);

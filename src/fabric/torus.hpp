@@ -54,6 +54,7 @@ public:
   int diameter() const override;
   /** The hosts' own switches. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
+  std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   std::string switch_name(int index) const override;
 };
 

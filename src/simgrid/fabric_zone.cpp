@@ -3,6 +3,7 @@
 #include "simgrid/private_abi.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/simcall.hpp>
 #include <string>
@@ -14,6 +15,10 @@ namespace weft {
 FabricZone::FabricZone(const Fabric& fabric)
     : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
 {
+  if (std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); }))
+    forwarding_.emplace(fabric);
+  limits_lookups_ = std::ranges::any_of(fabric.switch_models(),
+                                        [](const SwitchModel& model) { return model.forwarding.interval > Seconds(); });
 }
 
 FabricZone* FabricZone::create(const Fabric& fabric)
@@ -81,8 +86,9 @@ void FabricZone::set_factors()
   get_iface()->set_latency_factor_cb([this](double size, const sg::Host* from, const sg::Host* to,
                                             const std::vector<sg::Link*>& links,
                                             const auto&) { return latency_factor(size, from, to, links); });
-  get_iface()->set_bandwidth_factor_cb([this](double size, const sg::Host* from, const sg::Host* to, const auto&,
-                                              const auto&) { return bandwidth_factor(size, from, to); });
+  get_iface()->set_bandwidth_factor_cb([this](double size, const sg::Host* from, const sg::Host* to,
+                                              const std::vector<sg::Link*>& links,
+                                              const auto&) { return bandwidth_factor(size, from, to, links); });
 }
 
 // Ranks are placed on "all hosts" where nobody gives a host file, so switches become hosts only once the program runs.
@@ -111,6 +117,7 @@ VertexId FabricZone::vertex_of(const sg::Host* host) const
   return static_cast<VertexId>(host->get_netpoint()->id());
 }
 
+// Whoever only wants to know a way asks for no latency: a communication that starts does, once.
 void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
                                  const simgrid::kernel::routing::NetPoint* to, simgrid::kernel::routing::Route* into,
                                  double* latency)
@@ -121,13 +128,17 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     delay = fabric_.host().loopback_latency.value();
   } else {
     Route route;
-    fabric_.route(static_cast<VertexId>(from->id()), static_cast<VertexId>(to->id()), route);
+    const auto source      = static_cast<VertexId>(from->id());
+    const auto destination = static_cast<VertexId>(to->id());
+    fabric_.route(source, destination, route);
     std::vector<sg::Link*> links;
     for (const LinkId id : route.links)
       append_links(id, links);
     for (const sg::Link* const one : links)
       into->link_list_.push_back(one->get_impl());
     delay = fabric_.latency(route).value();
+    if (latency && forwarding_ && std::max(source, destination) < fabric_.host_count())
+      delay += forwarding_->look_up(route, destination).value();
   }
   if (latency)
     *latency += delay;
@@ -154,10 +165,30 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
   return factors ? factors->latency_factor : 1.0;
 }
 
-double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to) const
+double FabricZone::lookup_factor(Bytes size, const std::vector<sg::Link*>& links) const
+{
+  BytesPerSecond narrowest{std::numeric_limits<double>::infinity()};
+  Seconds longest;
+  for (const sg::Link* sg_link : links) {
+    const auto found = link_ids_.find(sg_link);
+    if (found == link_ids_.end())
+      continue;
+    const Link& link = fabric_.link(found->second);
+    narrowest        = std::min(narrowest, link.bandwidth);
+    if (not fabric_.topology().is_host(link.to))
+      longest = std::max(longest, lookup_time(fabric_.model_at(link.to).forwarding, size));
+  }
+  return longest > size / narrowest ? size / narrowest / longest : 1.0;
+}
+
+double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to,
+                                    const std::vector<sg::Link*>& links) const
 {
   const PointToPointSegment* const factors = segment(size, from, to);
-  return factors ? factors->bandwidth_factor : 1.0;
+  if (not factors)
+    return 1.0;
+  const double factor = factors->bandwidth_factor;
+  return limits_lookups_ && size > 0 ? std::min(factor, lookup_factor(Bytes(size), links)) : factor;
 }
 
 } // namespace weft

@@ -20,6 +20,8 @@ namespace weft {
 
 class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network {
   const Fabric& fabric_;
+  std::optional<ForwardingState> forwarding_; // where a switch has a cache
+  bool limits_lookups_ = false;               // where a port has an interval
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
@@ -37,7 +39,10 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void set_factors();
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
-  double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
+  double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
+                          const std::vector<simgrid::s4u::Link*>& links) const;
+  /** The part of the narrowest link's bandwidth that the lookups of a message's frames leave it, at most 1. */
+  double lookup_factor(Bytes size, const std::vector<simgrid::s4u::Link*>& links) const;
   /** The factors of a message from host to host, which has @p size bytes with MPI's envelope; none for another flow. */
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
@@ -58,6 +63,10 @@ public:
   std::optional<double> bytes_on_link(LinkId id) const override
   {
     return bytes_on_link_.at(static_cast<std::size_t>(id));
+  }
+  std::optional<LookupCounters> lookups(int switch_index) const override
+  {
+    return fabric_.forwarding_hash(switch_index) ? std::optional(forwarding_->counters(switch_index)) : std::nullopt;
   }
 
 protected:

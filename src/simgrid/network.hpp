@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/stream.hpp"
+#include "simgrid/forwarding.hpp"
 #include "simgrid/stream_zone.hpp"
 
 #include <simgrid/s4u.hpp>
@@ -33,6 +34,8 @@ public:
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
   /** Bytes that have begun to cross a link; nothing where the network does not count them. */
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
+  /** What the forwarding caches of a switch did; nothing where it has none. */
+  virtual std::optional<LookupCounters> lookups(int /*switch_index*/) const { return std::nullopt; }
 
 protected:
   virtual void count_bytes(LinkId id, Bytes bytes) = 0;

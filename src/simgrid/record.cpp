@@ -26,6 +26,7 @@ Json switches_to_json(const Record::Run& run)
   for (std::size_t index = 0; index < run.switches.size(); ++index) {
     const Aggregation& aggregation = run.switches[index];
     const SwitchCounters& counters = aggregation.counters();
+    const auto lookups             = run.lookups(static_cast<int>(index));
     rows.push_back({{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
                     {"preset", aggregation.model().preset},
                     {"offloaded", counters.offloaded},
@@ -33,7 +34,9 @@ Json switches_to_json(const Record::Run& run)
                     {"bytes_reduced", counters.bytes_reduced},
                     {"bytes_multicast", counters.bytes_multicast},
                     {"slots_used_max", counters.slots_used_max},
-                    {"channels_used_max", counters.channels_used_max}});
+                    {"channels_used_max", counters.channels_used_max},
+                    {"cache_hits", lookups ? Json(lookups->hits) : Json()},
+                    {"cache_misses", lookups ? Json(lookups->misses) : Json()}});
   }
   return rows;
 }

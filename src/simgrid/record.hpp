@@ -7,6 +7,7 @@
 #include "collective/multicast/protocol.hpp"
 #include "fabric/fabric.hpp"
 #include "simgrid/communicator.hpp"
+#include "simgrid/forwarding.hpp"
 #include "smart_switch/aggregation.hpp"
 
 #include <smpi/smpi.h>
@@ -108,6 +109,7 @@ public:
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
     std::function<std::optional<double>(LinkId)> bytes_on_link; ///< nothing where they are not counted
+    std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; nothing where it has no cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
   };
   /** The record as JSON text. Deterministic. */

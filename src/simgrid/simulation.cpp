@@ -437,6 +437,7 @@ void Simulation::write_record() const
                         sg::Engine::get_clock(),
                         switches,
                         [this](LinkId link) { return network->bytes_on_link(link); },
+                        [this](int index) { return network->lookups(index); },
                         algorithms};
   const std::string beside = record_path_ + ".part";
   std::ofstream file(beside);

@@ -55,6 +55,8 @@ def raw() -> dict[str, Any]:
                 "bytes_multicast": 40960,
                 "slots_used_max": 4,
                 "channels_used_max": 1,
+                "cache_hits": 7,
+                "cache_misses": None,
             }
         ],
         "links": [
