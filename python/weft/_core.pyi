@@ -175,3 +175,42 @@ def streaming_time(
 ) -> npt.NDArray[np.float64]: ...
 def topologies() -> list[Topology]: ...
 def fabric_schema() -> list[Table]: ...
+
+class HashProof(TypedDict):
+    """What was proven of a forwarding hash on a fabric."""
+
+    pairs: int
+    most_tags: int
+    misroutes: bool
+    crowded: bool
+
+def cache_of_port(
+    entries: int,
+    ways: int,
+    replacement: str,
+    destinations: int,
+    scattered: bool,
+    lookups: int,
+    seed: int,
+) -> dict[str, int]: ...
+def cache_of_torus(
+    entries: int,
+    ways: int,
+    replacement: str,
+    size: int,
+    dimensions: int,
+    hashed: bool,
+    messages: int,
+    seed: int,
+) -> list[dict[str, int]]: ...
+def cache_of_messages(
+    entries: int,
+    ways: int,
+    replacement: str,
+    fabric: Fabric,
+    hash: str,
+    messages: list[tuple[int, int]],
+) -> dict[str, int]: ...
+def uniform_messages(fabric: Fabric, count: int, seed: int) -> list[tuple[int, int]]: ...
+def prove_hash(fabric: Fabric, hash: str) -> HashProof: ...
+def line_rate(latency_s: float, stages: int, frame_bytes: float) -> float: ...

@@ -81,6 +81,8 @@ class Request:
     """A platform file of SimGrid's to run on, in place of a fabric."""
     ti_trace: Path | None = None
     """Where SimGrid is to write its time-independent trace; not together with a timeline."""
+    messages: Path | None = None
+    """Where to write the hosts of every message between two: int32, two each."""
     replay: Folder | None = None
     """A trace to replay in place of the program."""
     command: tuple[str, ...] = ()
@@ -268,6 +270,7 @@ def _environment(plan: Plan, work: Path) -> dict[str, str]:
         "WEFT_OFFLOAD": plan.request.offload,
         "WEFT_RECORD": str(work / "record.json"),
         **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
+        **({"WEFT_MESSAGES": str(plan.request.messages)} if plan.request.messages else {}),
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
     return _preloading(plan.simgrid.environment({**inherited, **ours}))

@@ -30,6 +30,9 @@ _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"D
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
+_MOST_TICKS = 12
+
+
 @dataclass(frozen=True)
 class Series:
     """One curve; measured ones are markers without a line."""
@@ -90,6 +93,29 @@ def plot_by_hosts(
     axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
     axes.set_ylabel("latency (µs)")
     save(figure, targets, option)
+
+
+def plot_shares(
+    series: Sequence[Series],
+    texts: tuple[str, str, str],
+    logarithmic: bool,
+    target: Path,
+    option: str,
+) -> None:
+    """Draw percentages by a count; `texts` are the title and what stands at each axis."""
+    title, x, y = texts
+    figure, axes = _figure(title)
+    _draw(axes, series)
+    if logarithmic:
+        axes.set_xscale("log", base=2)
+    ticks = sorted({point for one in series for point in one.points})
+    if len(ticks) <= _MOST_TICKS:
+        axes.set_xticks(ticks, [str(tick) for tick in ticks], rotation=40, ha="right")
+        axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    save(figure, [target], option)
 
 
 def _figure(title: str) -> "tuple[Figure, Axes]":

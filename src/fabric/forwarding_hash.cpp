@@ -15,21 +15,21 @@ namespace {
 
 /** How coordinates share the bits of an address, the first in the lowest. */
 class AddressFormat {
-  std::vector<int> shifts_;
+  std::vector<unsigned> shifts_;
   std::vector<std::uint32_t> masks_;
 
 public:
   /** @p sizes: how many values each coordinate has. Throws HashError where they need more bits than there are. */
   explicit AddressFormat(const std::vector<int>& sizes)
   {
-    int bits = 0;
+    unsigned bits = 0;
     for (const int size : sizes) {
-      const int width = std::bit_width(static_cast<unsigned>(size - 1));
+      const auto width = static_cast<unsigned>(std::bit_width(static_cast<unsigned>(size - 1)));
       shifts_.push_back(bits);
       masks_.push_back((1U << width) - 1);
       bits += width;
     }
-    if (bits > ADDRESS_BITS)
+    if (std::cmp_greater(bits, ADDRESS_BITS))
       throw HashError("the coordinates of a host need an address of " + std::to_string(bits) +
                       " bits; allowed: at most " + std::to_string(ADDRESS_BITS) +
                       "; take fewer dimensions or sizes that are powers of two, or hash = \"crc\"");
@@ -65,9 +65,9 @@ constexpr std::array<std::uint32_t, 256> crc24_table()
   constexpr std::uint32_t POLYNOMIAL = 0x864CFB;
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
-    std::uint32_t value = byte << 16;
+    std::uint32_t value = byte << 16U;
     for (int bit = 0; bit < 8; ++bit)
-      value = (value << 1 ^ ((value & 0x800000) != 0 ? POLYNOMIAL : 0)) & 0xFFFFFF;
+      value = (value << 1U ^ ((value & 0x800000U) != 0 ? POLYNOMIAL : 0U)) & 0xFFFFFFU;
     table[byte] = value;
   }
   return table;
@@ -79,8 +79,8 @@ std::uint32_t crc24(ForwardingAddress address)
 {
   static constexpr std::array TABLE = crc24_table();
   std::uint32_t value               = 0xB704CE;
-  for (const int shift : {16, 8, 0})
-    value = (value << 8 ^ TABLE[(value >> 16 ^ address >> shift) & 0xFF]) & 0xFFFFFF;
+  for (const unsigned shift : {16U, 8U, 0U})
+    value = (value << 8U ^ TABLE[(value >> 16U ^ address >> shift) & 0xFFU]) & 0xFFFFFFU;
   return value;
 }
 
@@ -304,6 +304,7 @@ HashProof prove(const ForwardingHash& hash, const Topology& topology, int step)
       if (not topology.is_host(end))
         ++ports[static_cast<std::size_t>(end - topology.host_count())];
   std::vector<ForwardingAddress> addresses;
+  addresses.reserve(static_cast<std::size_t>(topology.host_count()));
   for (VertexId host = 0; host < topology.host_count(); ++host)
     addresses.push_back(hash.address(host));
 

@@ -1,6 +1,7 @@
 /* weft._core: the pure parts of weft for Python. Knows nothing of SimGrid but where it was found. */
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "fabric/cache_study.hpp"
 #include "fabric/fabric.hpp"
 #include "nic/progress_engine.hpp"
 
@@ -241,6 +242,71 @@ py::list schema()
   return tables;
 }
 
+weft::CacheShape shape_of(int entries, int ways, const std::string& replacement)
+{
+  const auto found = weft::find_replacement(replacement);
+  if (not found)
+    throw weft::UserError("replacement: found \"" + replacement +
+                          "\"; allowed: " + weft::join(weft::replacement_names()));
+  if (ways < 1 || entries < ways || entries % ways != 0)
+    throw weft::UserError("ways: found " + std::to_string(ways) + " ways of " + std::to_string(entries) +
+                          " entries; allowed: ways that divide the entries");
+  return {entries, ways, *found};
+}
+
+std::unique_ptr<const weft::ForwardingHash> hash_of(const weft::Fabric& fabric, const std::string& name)
+{
+  try {
+    return weft::make_forwarding_hash(name, fabric.topology());
+  } catch (const weft::HashError& error) {
+    throw weft::UserError("hash: " + std::string(error.what()) + " (fabric " + fabric.name() + ")");
+  }
+}
+
+py::dict counters(const weft::CacheCounters& of)
+{
+  py::dict row;
+  row["hits"]     = of.hits;
+  row["initial"]  = of.initial;
+  row["capacity"] = of.capacity;
+  row["conflict"] = of.conflict;
+  return row;
+}
+
+py::dict cache_of_port(int entries, int ways, const std::string& replacement, int destinations, bool scattered,
+                       std::int64_t lookups, unsigned seed)
+{
+  return counters(weft::study_port(shape_of(entries, ways, replacement), destinations, scattered, lookups, seed));
+}
+
+py::list cache_of_torus(int entries, int ways, const std::string& replacement, int size, int dimensions, bool hashed,
+                        int messages, unsigned seed)
+{
+  py::list rows;
+  for (const weft::CacheCounters& port :
+       weft::study_torus(shape_of(entries, ways, replacement), size, dimensions, hashed, messages, seed))
+    rows.append(counters(port));
+  return rows;
+}
+
+py::dict cache_of_messages(int entries, int ways, const std::string& replacement, const weft::Fabric& fabric,
+                           const std::string& hash, const std::vector<weft::MessageEnds>& messages)
+{
+  return counters(
+      weft::study_messages(shape_of(entries, ways, replacement), fabric.topology(), *hash_of(fabric, hash), messages));
+}
+
+py::dict prove_hash(const weft::Fabric& fabric, const std::string& hash)
+{
+  const weft::HashProof proof = weft::prove(*hash_of(fabric, hash), fabric.topology());
+  py::dict row;
+  row["pairs"]     = proof.pairs;
+  row["most_tags"] = proof.most_tags;
+  row["misroutes"] = proof.misroute.has_value();
+  row["crowded"]   = proof.crowded.has_value();
+  return row;
+}
+
 } // namespace
 
 PYBIND11_MODULE(_core, module)
@@ -304,6 +370,30 @@ PYBIND11_MODULE(_core, module)
              py::arg("packet_overhead_bytes"), py::arg("message_bytes"), py::arg("line_rate_Bps"),
              py::arg("turnaround_s"),
              "Seconds in which the packets of a message pass a link that nothing else uses; numbers or arrays.");
+  module.def("cache_of_port", &cache_of_port, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
+             py::arg("destinations"), py::arg("scattered"), py::arg("lookups"), py::arg("seed"),
+             "Hits and misses of one port's forwarding cache with packets to so many hosts, by CRC.");
+  module.def("cache_of_torus", &cache_of_torus, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
+             py::arg("size"), py::arg("dimensions"), py::arg("hashed"), py::arg("messages"), py::arg("seed"),
+             "The same of a torus under uniform traffic: ports of hosts, then of each dimension.");
+  module.def("cache_of_messages", &cache_of_messages, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
+             py::arg("fabric"), py::arg("hash"), py::arg("messages"),
+             "The same of all ports of a fabric while messages, pairs of hosts, are routed one after the other.");
+  module.def(
+      "uniform_messages",
+      [](const weft::Fabric& fabric, int count, unsigned seed) {
+        return weft::uniform_messages(fabric.topology(), count, seed);
+      },
+      py::arg("fabric"), py::arg("count"), py::arg("seed"), "Pairs of hosts, all equally often.");
+  module.def("prove_hash", &prove_hash, py::arg("fabric"), py::arg("hash"),
+             "Hold every switch against every host: pairs, most tags of a switch, and what does not hold.");
+  module.def(
+      "line_rate",
+      [](double latency, int stages, double frame) {
+        return weft::line_rate(weft::lookup_interval(weft::Seconds(latency), stages), weft::Bytes(frame)).value();
+      },
+      py::arg("latency_s"), py::arg("stages"), py::arg("frame_bytes"),
+      "Bytes a second of frames that a port can look up.");
   module.def("topologies", &topologies, "The kinds of topology with the keys of each.");
   module.def("fabric_schema", &schema, "Every table and key of a fabric file.");
 }

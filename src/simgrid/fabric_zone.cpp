@@ -3,6 +3,7 @@
 #include "simgrid/private_abi.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/simcall.hpp>
@@ -21,7 +22,7 @@ FabricZone::FabricZone(const Fabric& fabric)
                                         [](const SwitchModel& model) { return model.forwarding.interval > Seconds(); });
 }
 
-FabricZone* FabricZone::create(const Fabric& fabric)
+FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages)
 {
   auto* zone = new FabricZone(fabric); // SimGrid deletes it with the root zone
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
@@ -29,6 +30,10 @@ FabricZone* FabricZone::create(const Fabric& fabric)
   zone->add_links();
   zone->add_engines();
   zone->streams_ = StreamZone::create();
+  if (not messages.empty()) {
+    zone->messages_.open(messages, std::ios::binary);
+    sg::Engine::on_simulation_end_cb([zone] { zone->messages_.flush(); });
+  }
   zone->set_factors();
   return zone;
 }
@@ -117,6 +122,15 @@ VertexId FabricZone::vertex_of(const sg::Host* host) const
   return static_cast<VertexId>(host->get_netpoint()->id());
 }
 
+Seconds FabricZone::start_message(const Route& route, VertexId from, VertexId to)
+{
+  if (messages_.is_open()) {
+    const std::array<std::int32_t, 2> ends{from, to};
+    messages_.write(reinterpret_cast<const char*>(ends.data()), sizeof ends);
+  }
+  return forwarding_ ? forwarding_->look_up(route, to) : Seconds();
+}
+
 // Whoever only wants to know a way asks for no latency: a communication that starts does, once.
 void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
                                  const simgrid::kernel::routing::NetPoint* to, simgrid::kernel::routing::Route* into,
@@ -137,8 +151,8 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     for (const sg::Link* const one : links)
       into->link_list_.push_back(one->get_impl());
     delay = fabric_.latency(route).value();
-    if (latency && forwarding_ && std::max(source, destination) < fabric_.host_count())
-      delay += forwarding_->look_up(route, destination).value();
+    if (latency && std::max(source, destination) < fabric_.host_count())
+      delay += start_message(route, source, destination).value();
   }
   if (latency)
     *latency += delay;

@@ -12,6 +12,7 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 
+#include <fstream>
 #include <functional>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   const Fabric& fabric_;
   std::optional<ForwardingState> forwarding_; // where a switch has a cache
   bool limits_lookups_ = false;               // where a port has an interval
+  std::ofstream messages_;                    // open where the ends of messages are wanted
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
@@ -37,6 +39,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void add_engines();
   void add_switches();
   void set_factors();
+  /** What a message that starts pays beside its route's latency. */
+  Seconds start_message(const Route& route, VertexId from, VertexId to);
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
   double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
@@ -47,8 +51,9 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
 public:
-  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. */
-  static FabricZone* create(const Fabric& fabric);
+  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. The ends
+   * of all messages between hosts go to the file @p messages, where it is given: two numbers of hosts each, as ints. */
+  static FabricZone* create(const Fabric& fabric, const std::string& messages);
   explicit FabricZone(const Fabric& fabric);
 
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,

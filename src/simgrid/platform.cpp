@@ -125,7 +125,7 @@ weft::Simulation& load_fabric(const std::string& name_or_path)
 {
   describe_network();
   weft::Simulation& simulation = make_simulation(weft::Fabric::load(name_or_path));
-  simulation.network           = weft::FabricZone::create(simulation.fabric);
+  simulation.network           = weft::FabricZone::create(simulation.fabric, environment("WEFT_MESSAGES"));
   if (simulation.fabric.mpi())
     weft::set_mpi_costs(*simulation.fabric.mpi());
   return simulation;

@@ -9,7 +9,11 @@
 namespace weft {
 namespace {
 
-const std::vector<std::string> KINDS{"tcam", "cache"};
+const std::vector<std::string>& kinds()
+{
+  static const std::vector<std::string> NAMES{"tcam", "cache"};
+  return NAMES;
+}
 
 bool among(const std::vector<std::string>& names, const std::string& name)
 {
@@ -28,7 +32,7 @@ void check_tcam(const OptionTable& table)
 {
   for (const std::string key : {"hit_latency", "entries", "ways", "replacement", "hash"})
     if (table.has(key))
-      table.fail(key, "found " + table.found(key) + "; allowed only with kind = \"cache\"; leave it out");
+      table.fail(key, "found " + table.found(key) + R"(; allowed only with kind = "cache"; leave it out)");
 }
 
 void check_cache(const OptionTable& table, const ForwardingModel& model)
@@ -51,7 +55,7 @@ const std::vector<Option<ForwardingModel>>& forwarding_options()
 {
   using M = ForwardingModel;
   static const std::vector<Option<M>> ROWS{
-      {"kind", "what finds a packet's output port: \"tcam\", or \"cache\" at each input port before it", &M::kind},
+      {"kind", R"(what finds a packet's output port: "tcam", or "cache" at each input port before it)", &M::kind},
       {"tcam_latency", "of a search in the TCAM: of every packet, or of those that the cache does not know",
        &M::tcam_latency, Need::required, Bound::non_negative},
       {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency, Need::optional,
@@ -61,8 +65,8 @@ const std::vector<Option<ForwardingModel>>& forwarding_options()
        &M::frame, Need::optional},
       {"entries", "cache: of an input port; 2048 where absent", &M::entries, Need::optional},
       {"ways", "cache: entries that a tag may be in; 4 where absent", &M::ways, Need::optional},
-      {"replacement", "cache: the entry that makes room, \"lru\" (where absent), \"fifo\" or \"random\"",
-       &M::replacement, Need::optional},
+      {"replacement", R"(cache: the entry that makes room, "lru" (where absent), "fifo" or "random")", &M::replacement,
+       Need::optional},
       {"hash",
        "cache: what makes tags of destinations, \"auto\" (where absent), \"crc\", \"cube\", \"fat_tree\" or "
        "\"dragonfly\"",
@@ -84,11 +88,11 @@ ForwardingModel read_forwarding(const OptionTable& table, const ForwardingModel&
   const std::set<std::string> given = read_options(table, forwarding_options(), {}, model);
   if (anew)
     require_options(table, forwarding_options(), given);
-  check_name(table, "kind", model.kind, KINDS);
+  check_name(table, "kind", model.kind, kinds());
   if (not model.cached())
     check_tcam(table);
   else if (anew && not given.contains("hit_latency"))
-    table.fail("hit_latency", "is missing; kind = \"cache\" needs it");
+    table.fail("hit_latency", R"(is missing; kind = "cache" needs it)");
   else
     check_cache(table, model);
   return model;

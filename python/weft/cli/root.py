@@ -4,6 +4,7 @@ import click
 
 from weft import _core
 from weft.cli.bench import bench
+from weft.cli.cache import cache
 from weft.cli.calibrate import calibrate
 from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group
@@ -48,7 +49,7 @@ weft = click.version_option(
 
 calibrate.add_command(cpu)
 _COMMANDS = (
-    *(run, replay, bench, calibrate, validate, fabric, progress_engine, testbed),
+    *(run, replay, bench, calibrate, validate, fabric, progress_engine, cache, testbed),
     *(demo, cc, cxx, f90),
 )
 for command in _COMMANDS:

@@ -1,0 +1,331 @@
+"""`weft cache`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weft import _core, forwarding, jobs
+from weft.cli.common import Command, help_group, output_option
+from weft.forwarding import Cache, Study
+from weft.output import check_distinct, check_writable
+from weft.plots import check_format
+from weft.report import console, new_table, print_title
+from weft.trace.folder import read_folder
+
+cache = help_group(
+    "cache",
+    "What packet forwarding caches do with traffic: hits, and misses told apart (initial, capacity,"
+    " conflict).",
+)
+
+
+class _Numbers(click.ParamType[tuple[int, ...]]):
+    """Whole numbers with commas between."""
+
+    name = "numbers"
+
+    def __init__(self, least: int = 1, most: int = 1 << 24) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if not numbers or not all(self.least <= number <= self.most for number in numbers):
+            self.fail(
+                f"found '{value}'; allowed: whole numbers from {self.least} to {self.most},"
+                " with commas between",
+                param,
+                ctx,
+            )
+        return numbers
+
+
+_entries = click.option(
+    "--entries", type=click.IntRange(min=1), default=2048, show_default=True, help="Of a port."
+)
+_ways = click.option(
+    "--ways", type=click.IntRange(min=1), default=4, show_default=True, help="Entries of a set."
+)
+_several_ways = click.option(
+    "--ways",
+    type=_Numbers(),
+    default=(1, 2, 4, 8, 16),
+    show_default="1,2,4,8,16",
+    metavar="N,...",
+    help="Entries of a set, one study each.",
+)
+_replacement = click.option(
+    "--replacement",
+    type=click.Choice(["lru", "fifo", "random"]),
+    default="lru",
+    show_default=True,
+    help="Which entry of a full set makes room.",
+)
+_hashes = click.option(
+    "--hash",
+    "hashes",
+    multiple=True,
+    default=("auto", "crc"),
+    show_default="auto and crc",
+    metavar="NAME",
+    help="auto (the topology's own), crc, cube, fat_tree or dragonfly; may be repeated.",
+)
+
+
+def _results(command: Command) -> Command:
+    csv_file = output_option("--csv", "csv_file", help="Write the table (CSV).")
+    figure = output_option("--figure", help="Draw it (.png, .svg, .pdf).")
+    return csv_file(figure(command))
+
+
+def _check(csv_file: Path | None, figure: Path | None) -> None:
+    targets = {"--csv": csv_file, "--figure": figure}
+    if figure is not None:
+        check_format("--figure", figure)
+    check_distinct(targets)
+    for option, target in targets.items():
+        if target is not None:
+            check_writable(option, target)
+
+
+def _report(study: Study, csv_file: Path | None, figure: Path | None) -> int:
+    on = console()
+    print_title(study.title, on)
+    table = new_table(study.columns, left=("fabric", "hash", "trace", "ports"))
+    for row in study.rows:
+        table.add_row(*(f"{cell:.2%}" if isinstance(cell, float) else str(cell) for cell in row))
+    on.print(table)
+    if csv_file is not None:
+        study.write_csv("--csv", csv_file)
+    if figure is not None:
+        study.draw("--figure", figure)
+    return 0
+
+
+_WAYS = """
+Conflict misses of one port by ways, under uniform traffic to so many hosts.
+
+Destinations are looked up by CRC. They are hosts of neighbouring addresses, as those of a job in
+one block, or with --scattered any.
+
+\b
+Example:
+  weft cache ways --scattered --figure conflicts.png
+"""
+
+
+@cache.command(help=_WAYS, short_help="Conflict misses by ways, uniform traffic.")
+@_entries
+@_several_ways
+@_replacement
+@click.option(
+    "--destinations",
+    type=_Numbers(),
+    default=(128, 256, 512, 1024, 2048),
+    show_default="128,256,512,1024,2048",
+    metavar="N,...",
+    help="Hosts that packets go to, one line each.",
+)
+@click.option("--scattered", is_flag=True, help="Any addresses of 24 bits.")
+@_results
+def ways(
+    entries: int,
+    ways: Sequence[int],
+    replacement: str,
+    destinations: Sequence[int],
+    scattered: bool,
+    csv_file: Path | None,
+    figure: Path | None,
+) -> int:
+    """Study, print, write."""
+    _check(csv_file, figure)
+    of = Cache(entries, replacement=replacement)
+    study = forwarding.conflicts_by_ways(of, ways, destinations, scattered=scattered)
+    return _report(study, csv_file, figure)
+
+
+_TRACE = """
+Conflict misses by ways while a recorded program runs on a fabric.
+
+The trace is one that `weft run --record-ti` has written. It is replayed once, without offload, and
+its messages are routed through the caches of all ports in the order in which they started.
+
+\b
+Example:
+  weft cache trace trace --fabric torus-4x4x4x4 --figure conflicts.png
+"""
+
+
+@cache.command(help=_TRACE, short_help="Conflict misses by ways, a program's trace.")
+@click.argument("trace", type=click.Path(path_type=Path), metavar="DIRECTORY")
+@click.option("--fabric", required=True, metavar="FILE|NAME", help="Where its ranks run.")
+@_entries
+@_several_ways
+@_replacement
+@_hashes
+@_results
+def trace(
+    trace: Path,
+    fabric: str,
+    entries: int,
+    ways: Sequence[int],
+    replacement: str,
+    hashes: Sequence[str],
+    csv_file: Path | None,
+    figure: Path | None,
+) -> int:
+    """Replay, study, print, write."""
+    _check(csv_file, figure)
+    of = Cache(entries, replacement=replacement)
+    study = forwarding.conflicts_of_trace(of, ways, read_folder(trace), fabric, hashes)
+    return _report(study, csv_file, figure)
+
+
+_CAPACITY = """
+Capacity misses on k-ary n-tori of one job, with the hash of the torus and without.
+
+Every host sends to all others equally often. CRC looks up hosts; so the ports where packets come
+from a host see them all, and those along the last dimension few.
+
+\b
+Example:
+  weft cache capacity --figure capacity.png
+"""
+
+
+@cache.command(help=_CAPACITY, short_help="Capacity misses on tori by job size.")
+@_entries
+@_ways
+@_replacement
+@click.option(
+    "--sizes",
+    type=_Numbers(2, 64),
+    default=(2, 4, 6, 8, 10, 12, 14, 16),
+    show_default="2,4,6,8,10,12,14,16",
+    metavar="K,...",
+    help="Switches along a dimension, a host each.",
+)
+@click.option(
+    "--dimensions", type=click.IntRange(1, 6), default=4, show_default=True, help="Of the tori."
+)
+@_results
+def capacity(
+    entries: int,
+    ways: int,
+    replacement: str,
+    sizes: Sequence[int],
+    dimensions: int,
+    csv_file: Path | None,
+    figure: Path | None,
+) -> int:
+    """Study, print, write."""
+    if max(sizes) ** dimensions > _MOST_HOSTS:
+        raise click.UsageError(
+            f"--sizes: found {max(sizes)}, which makes a torus of {max(sizes) ** dimensions} hosts;"
+            f" allowed: at most {_MOST_HOSTS}"
+        )
+    _check(csv_file, figure)
+    of = Cache(entries, ways, replacement)
+    return _report(forwarding.capacity_of_tori(of, sizes, dimensions), csv_file, figure)
+
+
+_MOST_HOSTS = 1 << 20
+
+_TRAFFIC = """
+Hits and misses on a fabric under uniform traffic, by hash.
+
+\b
+Example:
+  weft cache traffic fat-tree-1024
+"""
+
+
+@cache.command(help=_TRAFFIC, short_help="Hits on a fabric, uniform traffic.")
+@click.argument("fabric", metavar="FILE|NAME")
+@_entries
+@_ways
+@_replacement
+@_hashes
+@click.option(
+    "--messages", type=click.IntRange(1, 1 << 26), default=200_000, show_default=True, help="Sent."
+)
+@output_option("--csv", "csv_file", help="Write the table (CSV).")
+def traffic(
+    fabric: str,
+    entries: int,
+    ways: int,
+    replacement: str,
+    hashes: Sequence[str],
+    messages: int,
+    csv_file: Path | None,
+) -> int:
+    """Study, print, write."""
+    _check(csv_file, None)
+    of = Cache(entries, ways, replacement)
+    return _report(forwarding.uniform_traffic(of, fabric, hashes, messages), csv_file, None)
+
+
+_JOBS = """
+Sizes of parallel jobs, from archives in the Standard Workload Format.
+
+A file that ends in .csv is a table with the columns trace, procs and jobs. Without files: the
+sizes that come with weft (data/job_sizes_swf.csv).
+
+\b
+Example:
+  weft cache jobs --figure jobs.png
+"""
+
+
+@cache.command(name="jobs", help=_JOBS, short_help="Sizes of parallel jobs.")
+@click.argument("files", type=click.Path(path_type=Path), metavar="[FILE...]", nargs=-1)
+@_results
+def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
+    """Read, print, write."""
+    _check(csv_file, figure)
+    sizes: jobs.Sizes = {}
+    for path in files:
+        sizes |= jobs.read_jobs(path)
+    return _report(forwarding.job_sizes(sizes or jobs.shipped_jobs()), csv_file, figure)
+
+
+_RATE = """
+The line rate up to which a port can look up every frame.
+
+\b
+Examples:
+  weft cache rate --latency 4
+  weft cache rate --latency 2.16 --stages 3
+"""
+
+
+@cache.command(help=_RATE, short_help="Line rate by lookup latency.")
+@click.option(
+    "--latency",
+    "latency_ns",
+    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    required=True,
+    metavar="NS",
+    help="Of a lookup, in nanoseconds.",
+)
+@click.option(
+    "--stages", type=click.IntRange(min=1), default=1, show_default=True, help="Lookups in flight."
+)
+def rate(latency_ns: float, stages: int) -> int:
+    """Compute, print."""
+    frames = {"shortest": forwarding.SHORTEST_FRAME, "longest": forwarding.LONGEST_FRAME}
+    on = console()
+    table = new_table(("frames", "bytes", "Gpackets/s", "Gb/s"), left=("frames",))
+    for name, size in frames.items():
+        bytes_a_second = _core.line_rate(latency_ns * 1e-9, stages, size)
+        table.add_row(
+            name, str(size), f"{bytes_a_second / size / 1e9:.3g}", f"{bytes_a_second * 8e-9:.0f}"
+        )
+    on.print(table)
+    return 0

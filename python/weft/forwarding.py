@@ -1,0 +1,234 @@
+"""What forwarding caches do with given traffic: the studies behind `weft cache`.
+
+The loops are C++ (src/fabric/cache_study.cpp); here is what they are asked for, as tables.
+"""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from weft import _core, jobs, launch, plots
+from weft.errors import WeftError
+from weft.output import whole_file
+from weft.plots import Series
+from weft.process import work_directory
+from weft.replay import replay_request
+from weft.trace.folder import Folder
+
+SEED = 1
+SHORTEST_FRAME, LONGEST_FRAME = 84, 1518
+"""Bytes of Ethernet's frames: 64 with what lies between two, and the largest (paper 004)."""
+
+_LOOKUPS_A_DESTINATION = 200
+"""So that initial misses do not count."""
+_MESSAGES_A_HOST = 8
+_LEAST_MESSAGES = 50_000
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The cache of an input port."""
+
+    entries: int = 2048
+    ways: int = 4
+    replacement: str = "lru"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A table, and the lines of its figure."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str | int | float, ...]]
+    series: tuple[Series, ...]
+    x: str
+    y: str
+    logarithmic: bool = True
+
+    def write_csv(self, option: str, target: Path) -> None:
+        """Write the table, with its title as a comment."""
+        with whole_file(option, target) as file:
+            file.write(f"# {self.title}\n")
+            csv.writer(file, lineterminator="\n").writerows([self.columns, *self.rows])
+
+    def draw(self, option: str, target: Path) -> None:
+        """Draw the figure."""
+        plots.plot_shares(
+            self.series, (self.title, self.x, self.y), self.logarithmic, target, option
+        )
+
+
+_PARTS = ("hits", "initial", "capacity", "conflict")
+
+
+def _shares(counters: dict[str, int]) -> tuple[float, ...]:
+    lookups = sum(counters.values())
+    return tuple(round(counters[part] / lookups, 6) for part in _PARTS) if lookups else (0.0,) * 4
+
+
+def _series(labels: Sequence[str], points: Iterable[dict[int, float]]) -> tuple[Series, ...]:
+    return tuple(
+        Series(label, line, colour)
+        for colour, (label, line) in enumerate(zip(labels, points, strict=True))
+    )
+
+
+def conflicts_by_ways(
+    cache: Cache, ways: Sequence[int], destinations: Sequence[int], *, scattered: bool
+) -> Study:
+    """Study one port with packets for so many hosts, all equally often (paper 004, figure 5)."""
+    rows: list[tuple[str | int | float, ...]] = []
+    lines: list[dict[int, float]] = []
+    for count in destinations:
+        line = {}
+        for way in ways:
+            counters = _core.cache_of_port(
+                cache.entries,
+                way,
+                cache.replacement,
+                count,
+                scattered,
+                count * _LOOKUPS_A_DESTINATION,
+                SEED,
+            )
+            shares = _shares(counters)
+            rows.append((count, way, *shares))
+            line[way] = 100 * shares[3]
+        lines.append(line)
+    addresses = "scattered addresses" if scattered else "addresses in one block"
+    return Study(
+        f"Conflict misses, uniform traffic, {cache.entries} entries, {addresses}",
+        ("destinations", "ways", *_PARTS),
+        rows,
+        _series([f"{count} destinations" for count in destinations], lines),
+        "ways",
+        "conflict misses (% of lookups)",
+    )
+
+
+def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
+    """Replay a trace without offload; return the hosts of each message, in the order of starts."""
+    with work_directory() as work:
+        target = work / "messages"
+        request = replay_request(folder, fabric=fabric, offload="off")
+        record = launch.run(launch.prepare(replace(request, messages=target)))
+        if record.failed:
+            raise WeftError(
+                f"{folder.path}: its replay on {fabric} failed: {record.outcome.message}"
+            )
+        ends = np.fromfile(target, dtype=np.int32).reshape(-1, 2)
+    if not len(ends):
+        raise WeftError(f"{folder.path}: sends no message between hosts of {fabric}")
+    return [(source, destination) for source, destination in ends.tolist()]
+
+
+def conflicts_of_trace(
+    cache: Cache, ways: Sequence[int], folder: Folder, fabric: str, hashes: Sequence[str]
+) -> Study:
+    """Study all ports of a fabric while a recorded program runs (paper 004, figure 6)."""
+    loaded = _core.load_fabric(fabric)
+    messages = messages_of(folder, fabric)
+    rows: list[tuple[str | int | float, ...]] = []
+    lines: list[dict[int, float]] = []
+    for name in hashes:
+        line = {}
+        for way in ways:
+            counters = _core.cache_of_messages(
+                cache.entries, way, cache.replacement, loaded, name, messages
+            )
+            shares = _shares(counters)
+            rows.append((name, way, *shares))
+            line[way] = 100 * shares[3]
+        lines.append(line)
+    return Study(
+        f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries} entries",
+        ("hash", "ways", *_PARTS),
+        rows,
+        _series([f"hash {name}" for name in hashes], lines),
+        "ways",
+        "conflict misses (% of lookups)",
+    )
+
+
+def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Study:
+    """Study k-ary n-tori of one job under uniform traffic, without and with the hash (figure 7)."""
+    rows: list[tuple[str | int | float, ...]] = []
+    names = ("CRC, all ports", "CRC, ports of hosts", "hash of the torus")
+    lines: list[dict[int, float]] = [{}, {}, {}]
+    ports = ("host", *(f"dimension {i}" for i in range(dimensions)))
+    for size in sizes:
+        hosts = size**dimensions
+        messages = max(_LEAST_MESSAGES, _MESSAGES_A_HOST * hosts)
+        for hashed in (False, True):
+            by_port = _core.cache_of_torus(
+                cache.entries,
+                cache.ways,
+                cache.replacement,
+                size,
+                dimensions,
+                hashed,
+                messages,
+                SEED,
+            )
+            everything = {part: sum(port[part] for port in by_port) for part in _PARTS}
+            named = zip((*ports, "all"), (*by_port, everything), strict=True)
+            name = "cube" if hashed else "crc"
+            rows += [(size, hosts, name, port, *_shares(part)) for port, part in named]
+            lines[2 if hashed else 0][hosts] = 100 * _shares(everything)[2]
+            if not hashed:
+                lines[1][hosts] = 100 * _shares(by_port[0])[2]
+    return Study(
+        f"Capacity misses on k-ary {dimensions}-tori, uniform traffic, {cache.entries} entries",
+        ("k", "hosts", "hash", "ports", *_PARTS),
+        rows,
+        _series(names, lines),
+        "job size (hosts)",
+        "capacity misses (% of lookups)",
+    )
+
+
+def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: int) -> Study:
+    """Study all ports of a fabric while hosts send to others, all equally often."""
+    loaded = _core.load_fabric(fabric)
+    if len(loaded.hosts) < 2:
+        raise WeftError(f"fabric {loaded.name}: has one host; allowed: at least two")
+    ends = _core.uniform_messages(loaded, messages, SEED)
+    rows: list[tuple[str | int | float, ...]] = []
+    for name in hashes:
+        counters = _core.cache_of_messages(
+            cache.entries, cache.ways, cache.replacement, loaded, name, ends
+        )
+        rows.append((loaded.name, name, sum(counters.values()), *_shares(counters)))
+    return Study(
+        f"Lookups on {loaded.name}, {messages} messages, uniform traffic",
+        ("fabric", "hash", "lookups", *_PARTS),
+        rows,
+        (),
+        "",
+        "",
+    )
+
+
+def job_sizes(sizes: jobs.Sizes) -> Study:
+    """Return the share of jobs of at most so many processors (paper 004, figure 3)."""
+    shares = {name: jobs.distribution(of) for name, of in sizes.items()}
+    rows: list[tuple[str | int | float, ...]] = [
+        (name, processors, sizes[name][processors], round(share, 6))
+        for name, line in shares.items()
+        for processors, share in line.items()
+    ]
+    lines = [
+        {processors: 100 * share for processors, share in line.items()} for line in shares.values()
+    ]
+    return Study(
+        "Sizes of jobs",
+        ("trace", "processors", "jobs", "share_of_jobs_up_to"),
+        rows,
+        _series(list(shares), lines),
+        "processors",
+        "jobs of at most so many (%)",
+    )

@@ -1,0 +1,100 @@
+#include "fabric/cache_study.hpp"
+
+#include "base/share.hpp"
+#include "fabric/fabric.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+constexpr CacheShape BASELINE{2048, 4, Replacement::lru}; // paper 004's
+
+double share(std::int64_t part, const CacheCounters& of)
+{
+  return static_cast<double>(part) / static_cast<double>(of.lookups());
+}
+
+CacheCounters total(const std::vector<CacheCounters>& parts)
+{
+  CacheCounters sum;
+  for (const CacheCounters& part : parts)
+    sum += part;
+  return sum;
+}
+
+/** Misses of a set of @p ways that holds Poisson(mean) destinations, each as often: all but `ways` of them. */
+double expected_conflicts(double mean, int ways)
+{
+  double probability = std::exp(-mean);
+  double misses      = 0;
+  for (int there = 1; there < 100; ++there) {
+    probability *= mean / there;
+    misses += probability * std::max(0, there - ways);
+  }
+  return misses / mean;
+}
+
+TEST(CacheStudy, ConflictsOfScatteredAddressesAreThoseOfRandomSets)
+{
+  for (const int ways : {1, 2, 4, 8}) {
+    const CacheCounters counters = study_port({2048, ways, Replacement::lru}, 1024, true, 200000, 1);
+    EXPECT_EQ(counters.capacity, 0);
+    EXPECT_EQ(counters.initial, 1024);
+    EXPECT_NEAR(share(counters.conflict, counters), expected_conflicts(1024.0 * ways / 2048, ways), 0.025) << ways;
+  }
+}
+
+TEST(CacheStudy, FourWaysHaveNearlyNoConflictsUpTo1024Destinations)
+{
+  for (const int destinations : {64, 256, 512, 1024}) {
+    EXPECT_EQ(study_port(BASELINE, destinations, false, 50000, 1).conflict, 0) << destinations;
+    const CacheCounters scattered = study_port(BASELINE, destinations, true, 100000, 1);
+    EXPECT_LT(share(scattered.conflict, scattered), 0.04) << destinations;
+  }
+}
+
+TEST(CacheStudy, HashOfATorusMissesEachTagOnce)
+{
+  const CacheCounters counters = total(study_torus(BASELINE, 8, 4, true, 20000, 1));
+  EXPECT_EQ(counters.capacity + counters.conflict, 0);
+  EXPECT_LE(counters.initial, 9 * 9); // a tag a port at each port
+}
+
+// Where packets come from the hosts, all 4,095 others are looked up: a cache of 2,048 knows half of them.
+TEST(CacheStudy, CrcHasNoRoomForATorus)
+{
+  const std::vector<CacheCounters> ports = study_torus({2048, 2048, Replacement::lru}, 8, 4, false, 40000, 1);
+  EXPECT_NEAR(share(ports[0].hits, ports[0]), 0.5, 0.06);
+  EXPECT_EQ(total(ports).conflict, 0);
+  EXPECT_GT(share(ports[4].hits, ports[4]), 0.99); // only the destinations along the last dimension
+}
+
+TEST(CacheStudy, OneSwitchOfATorusStandsForAll)
+{
+  const CacheShape shape{16, 2, Replacement::lru};
+  const Fabric fabric        = Fabric::load("torus-4x4x4x4");
+  const auto hash            = make_forwarding_hash("cube", fabric.topology());
+  const auto messages        = uniform_messages(fabric.topology(), 20000, 2);
+  const CacheCounters all    = study_messages(shape, fabric.topology(), *hash, messages);
+  const CacheCounters of_one = total(study_torus(shape, 4, 4, true, 20000, 2));
+  EXPECT_EQ(all.lookups(), of_one.lookups());
+  EXPECT_EQ(all.capacity + all.conflict, 0);
+}
+
+TEST(CacheStudy, OnlyInitialMissesOnAllRegularFabrics)
+{
+  for (const std::string& name : list_shared("fabrics")) {
+    const Fabric fabric = Fabric::load(name);
+    const auto hash     = make_forwarding_hash("auto", fabric.topology());
+    const CacheCounters counters =
+        study_messages(BASELINE, fabric.topology(), *hash, uniform_messages(fabric.topology(), 20000, 1));
+    EXPECT_EQ(counters.capacity + counters.conflict, 0) << name;
+    EXPECT_EQ(counters.hits + counters.initial, counters.lookups()) << name;
+  }
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,105 @@
+"""`weft cache`: studies of forwarding caches, job sizes, and wrong input."""
+
+import csv
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulated import WEFT
+
+from weft import _core, forwarding, jobs
+from weft.errors import WeftError
+from weft.forwarding import Cache
+
+JOB = "1 0 5 100 {allocated} -1 -1 {requested} -1 -1 1 1 1 -1 1 -1 -1 -1\n"
+
+
+def weft(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        [*WEFT, "cache", *arguments], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == status, result.stderr
+    return result
+
+
+@pytest.mark.slow
+def test_the_hash_holds_at_every_switch_of_the_largest_fabric() -> None:
+    fabric = _core.load_fabric("fat-tree-65536")
+    proof = _core.prove_hash(fabric, "auto")
+    assert proof["pairs"] == len(fabric.switches) * 65_536
+    assert not proof["misroutes"]
+    assert not proof["crowded"]
+    assert proof["most_tags"] == 64
+
+
+@pytest.mark.slow
+def test_crc_hits_nearly_nothing_of_what_hosts_send_on_the_largest_torus() -> None:
+    study = forwarding.capacity_of_tori(Cache(), [16], 4)
+    hits = {(row[2], row[3]): row[4] for row in study.rows}
+    assert hits["crc", "host"] < 0.04
+    assert hits["crc", "dimension 0"] < 0.1
+    misses = {row[2]: row[6:] for row in study.rows if row[3] == "all"}
+    assert misses["cube"] == (0, 0)
+
+
+def test_a_study_is_the_same_each_time(tmp_path: Path) -> None:
+    for name in ("one.csv", "two.csv"):
+        weft("capacity", "--sizes", "4", "--csv", str(tmp_path / name))
+    text = (tmp_path / "one.csv").read_text()
+    assert text == (tmp_path / "two.csv").read_text()
+    title, *lines = text.splitlines()
+    assert title.startswith("# Capacity misses")
+    rows: list[dict[str, Any]] = list(csv.DictReader(lines))
+    shares = [
+        sum(float(row[part]) for part in ("hits", "initial", "capacity", "conflict"))
+        for row in rows
+    ]
+    assert shares == pytest.approx([1] * len(shares), abs=1e-5)
+
+
+def test_jobs_of_an_archive(tmp_path: Path) -> None:
+    path = tmp_path / "site.swf"
+    sizes = [(4, 8), (0, 8), (-1, -1), (4, 4)]  # allocated, or else requested, or else unknown
+    lines = (JOB.format(allocated=a, requested=r) for a, r in sizes)
+    path.write_text("; UnixStartTime: 0\n" + "".join(lines))
+    assert jobs.read_jobs(path) == {"site.swf": {4: 2, 8: 1}}
+    assert jobs.distribution(jobs.read_jobs(path)["site.swf"]) == {4: 2 / 3, 8: 1}
+
+
+def test_the_shipped_jobs_are_all_there() -> None:
+    counts = {name: sizes.total() for name, sizes in jobs.shipped_jobs().items()}
+    assert counts == {"hpc2n.swf": 3170, "wagap-2013.swf": 17900}
+
+
+@pytest.mark.parametrize("line", ["1 2 3\n", JOB.replace("100", "ten"), "x\n"])
+def test_a_malformed_job_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "site.swf"
+    path.write_text("; comment\n" + JOB.format(allocated=1, requested=1) + line)
+    with pytest.raises(WeftError, match=r"site\.swf:3: found '.*'; allowed: a job of 18 numbers"):
+        jobs.read_jobs(path)
+
+
+def test_a_malformed_table_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_text("# head\ntrace,procs,jobs\na,1,2\na,b,2\n")
+    with pytest.raises(WeftError, match=r"sizes\.csv:4: found 'a,b,2'; allowed"):
+        jobs.read_jobs(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("traffic", "tofino-4", "--ways", "3"), "ways: found 3 ways of 2048 entries; allowed"),
+        (("ways", "--ways", "2,x"), "found '2,x'; allowed: whole numbers"),
+        (("ways", "--ways", "3"), "ways: found 3 ways of 2048 entries; allowed"),
+        (("traffic", "tofino-4", "--hash", "cube"), "not the hash of the fabric's topology"),
+        (("capacity", "--sizes", "64"), "found 64, which makes a torus of 16777216 hosts"),
+        (("trace", "nowhere", "--fabric", "tofino-4"), "nowhere is no trace"),
+        (("jobs", "nowhere.swf"), "nowhere.swf: cannot be read"),
+    ],
+)
+def test_wrong_input_is_one_message(arguments: tuple[str, ...], message: str) -> None:
+    error = weft(*arguments, status=2).stderr
+    assert message in error
+    assert "Traceback" not in error

@@ -1,0 +1,149 @@
+"""What finding a packet's port costs in runs: closed forms of quiet fabrics.
+
+A message takes latency_factor * (links + a switch's 50 ns each + lookups) + size / rate; here all
+factors are 1, and SMPI adds 16 bytes to every message.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft import _core
+
+Run = Any
+
+LINK = 1e-6
+OTHER = 50e-9
+TCAM = 10e-9
+HIT = 1e-9
+ENVELOPE = 16
+GBPS = 1e9 / 8
+
+TCAM_TABLE = 'kind = "tcam"\ntcam_latency = "10ns"\n'
+CACHE_TABLE = 'kind = "cache"\nhit_latency = "1ns"\ntcam_latency = "10ns"\n'
+TORUS = 'kind = "torus"\ndimensions = [4, 4]\n'
+STAR = 'kind = "star"\nhosts = 16\n'
+
+
+def fabric(
+    path: Path, forwarding: str, topology: str = TORUS, bandwidth: str = "100Gbps", more: str = ""
+) -> str:
+    path.write_text(f"""
+[fabric]
+name = "forwarding"
+[topology]
+{topology}
+[host]
+preset = "xeon-8360"
+[nic]
+preset = "connectx-6-dx"
+offload_overhead = "0us"
+[link]
+bandwidth = "{bandwidth}"
+latency = "1us"
+[switch]
+preset = "tofino"
+forwarding_latency = "50ns"
+processing_latency = "0us"
+turnaround = "0us"
+{more}
+[switch.forwarding]
+{forwarding}
+""")
+    return str(path)
+
+
+def pingpong(run: Run, file: str, sizes: list[int], ranks: int = 16) -> tuple[list[float], Any]:
+    """Half the times there and back, rising, between the first and the last host."""
+    result = run(
+        "pingpong.c",
+        ",".join(map(str, sizes)),
+        on=file,
+        ranks=ranks,
+        options=("--ppn", "1", "--offload", "off", "--cfg", "smpi/wtime:0"),
+    )
+    return sorted(float(line.split()[1]) for line in result.lines), result
+
+
+def lookups(result: Any) -> tuple[int, int]:
+    """Hits and misses of all switches."""
+    switches = result.record["switches"]
+    return tuple(sum(switch[key] for switch in switches) for key in ("cache_hits", "cache_misses"))
+
+
+def way(file: str, source: int = 0, destination: int = 15) -> int:
+    return len(_core.load_fabric(file).route(source, destination)["through"])
+
+
+def exactly(times: list[float]) -> Any:
+    return pytest.approx(times, rel=1e-6)
+
+
+SIZES = [8, 8, 8]
+
+
+def test_every_packet_searches_a_tcam(run: Run, tmp_path: Path) -> None:
+    file = fabric(tmp_path / "f.toml", TCAM_TABLE)
+    times, result = pingpong(run, file, SIZES)
+    hops = way(file)
+    one = (hops + 1) * LINK + hops * (OTHER + TCAM) + (8 + ENVELOPE) / (100 * GBPS)
+    assert times == exactly([one] * 3)
+    assert {switch["cache_hits"] for switch in result.record["switches"]} == {None}
+
+
+@pytest.mark.parametrize("hash_name", ["auto", "crc"])
+def test_the_first_message_misses_at_every_switch(run: Run, tmp_path: Path, hash_name: str) -> None:
+    file = fabric(tmp_path / "f.toml", CACHE_TABLE + f'hash = "{hash_name}"')
+    times, result = pingpong(run, file, SIZES)
+    hops = way(file)
+    hit = (hops + 1) * LINK + hops * (OTHER + HIT) + (8 + ENVELOPE) / (100 * GBPS)
+    assert times == exactly([hit, hit, hit + hops * TCAM])
+    assert lookups(result) == (4 * hops, 2 * hops)
+
+
+def test_a_cache_of_one_entry_forgets(run: Run, tmp_path: Path) -> None:
+    """Each rank sends to all others: every port of a switch misses each time."""
+    one = fabric(tmp_path / "one.toml", CACHE_TABLE + 'hash = "crc"\nentries = 1\nways = 1')
+    all_hosts = fabric(tmp_path / "all.toml", CACHE_TABLE + 'hash = "crc"')
+    tags = fabric(tmp_path / "tags.toml", CACHE_TABLE)
+    options = ("--ppn", "1", "--offload", "off")
+    counted = {
+        Path(file).stem: lookups(run("calls.c", "alltoall", on=file, ranks=16, options=options))
+        for file in (one, all_hosts, tags)
+    }
+    total = sum(counted["one"])
+    assert total > 0
+    assert all(sum(pair) == total for pair in counted.values())
+    assert counted["one"][1] > counted["all"][1] > counted["tags"][1]
+
+
+def test_lookups_bound_short_frames(run: Run, tmp_path: Path) -> None:
+    """One each 400 ns: a frame of 1,518 B each, so 30 Gb/s of the link's 100 Gb/s."""
+    file = fabric(tmp_path / "f.toml", TCAM_TABLE + 'interval = "400ns"', STAR)
+    size = 1_000_000
+    (time,), _ = pingpong(run, file, [size])
+    frames = -(-(size + ENVELOPE) // 1518)
+    assert [time] == exactly([2 * LINK + OTHER + TCAM + frames * 400e-9])
+
+
+def test_lookups_that_keep_up_change_nothing(run: Run, tmp_path: Path) -> None:
+    size = 1_000_000
+    times = [
+        pingpong(run, fabric(tmp_path / f"{i}.toml", TCAM_TABLE + interval, STAR), [size])[0]
+        for i, interval in enumerate(("", 'interval = "4ns"'))
+    ]
+    assert times[0] == times[1]
+
+
+@pytest.mark.parametrize(("interval", "limited"), [("1ns", False), ("100ns", True)])
+def test_lookups_bound_streams(run: Run, tmp_path: Path, interval: str, limited: bool) -> None:
+    """A packet of 256 B takes 27.04 ns of a link at 100 Gb/s."""
+    file = fabric(
+        tmp_path / "f.toml", TCAM_TABLE + f'interval = "{interval}"', 'kind = "star"\nhosts = 4\n'
+    )
+    size = 256 * 100
+    lines = run("latency.c", str(size), on=file, options=("--offload", "stream")).lines
+    entered, left = (float(text) for text in lines[0].split()[2:])
+    packet = 100e-9 if limited else (256 + 82) / (100 * GBPS)
+    assert left - entered == pytest.approx(2 * LINK + 100 * packet, rel=1e-5)
