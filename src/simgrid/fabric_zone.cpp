@@ -184,11 +184,11 @@ double FabricZone::lookup_factor(Bytes size, const std::vector<sg::Link*>& links
   BytesPerSecond narrowest{std::numeric_limits<double>::infinity()};
   Seconds longest;
   for (const sg::Link* sg_link : links) {
+    narrowest        = std::min(narrowest, BytesPerSecond(sg_link->get_bandwidth()));
     const auto found = link_ids_.find(sg_link);
     if (found == link_ids_.end())
       continue;
     const Link& link = fabric_.link(found->second);
-    narrowest        = std::min(narrowest, link.bandwidth);
     if (not fabric_.topology().is_host(link.to))
       longest = std::max(longest, lookup_time(fabric_.model_at(link.to).forwarding, size));
   }
