@@ -15,7 +15,10 @@ FatTree::FatTree(const FatTreeOptions& options)
     below_.push_back(below_.back() * down_[index(level)]);
     above_.push_back(above_.back() * up_[index(level)]);
   }
-  for (int level = 0; level <= levels_; ++level)
+  if (options.hosts < 0 || options.hosts > below_.back())
+    throw std::logic_error("a fat tree has no more hosts than places for them");
+  first_.push_back(options.hosts > 0 ? options.hosts : below_.back());
+  for (int level = 1; level <= levels_; ++level)
     first_.push_back(first_.back() + stride(level, levels_));
   for (int level = 0; level < levels_; ++level)
     first_cable_.push_back(first_cable_.back() + size(level) * up_[index(level)] * parallel_[index(level)]);
@@ -145,6 +148,8 @@ const std::vector<Option<FatTreeOptions>>& fat_tree_options()
        &M::down},
       {"up", "a value a level: switches that a host is cabled to, level 2 switches above one of level 1, ...", &M::up},
       {"cables", "a value a level: parallel cables to each of those; default 1", &M::cables, Need::optional},
+      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts,
+       Need::optional},
   };
   return ROWS;
 }
@@ -172,6 +177,16 @@ void check_size(const OptionTable& table, const FatTreeOptions& options)
   }
 }
 
+void check_hosts(const OptionTable& table, const FatTreeOptions& options)
+{
+  double places = 1;
+  for (const int children : options.down)
+    places *= children;
+  if (options.hosts > places)
+    table.fail("hosts", "found " + std::to_string(options.hosts) + "; allowed: at most " +
+                            std::to_string(static_cast<std::int64_t>(places)) + ", for which \"down\" has room");
+}
+
 std::unique_ptr<Topology> build_fat_tree(const OptionTable& table)
 {
   FatTreeOptions options;
@@ -182,6 +197,7 @@ std::unique_ptr<Topology> build_fat_tree(const OptionTable& table)
   check_length(table, "up", options.up, options);
   check_length(table, "cables", options.cables, options);
   check_size(table, options);
+  check_hosts(table, options);
   return std::make_unique<FatTree>(options);
 }
 

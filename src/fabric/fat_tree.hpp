@@ -11,6 +11,8 @@
  * until the destination is below; then down, where only the cable among parallel ones is free and again the
  * destination's position chooses it. (SimGrid lets the source choose that one.) On the way to a switch the digits that
  * it counts to w are its own, so that the packet ends there.
+ *
+ * Where not all places of level 0 have a host, the last ones are missing; nothing else changes.
  */
 #pragma once
 
@@ -23,6 +25,7 @@ struct FatTreeOptions {
   std::vector<int> down;   ///< m: children of a node of level 1, 2, ...
   std::vector<int> up;     ///< w: parents of a node of level 0, 1, ...
   std::vector<int> cables; ///< p: between a node of level 0, 1, ... and each of its parents
+  int hosts = 0;           ///< the first of the m1 ... mh places have one; 0: all
 };
 
 class FatTree : public Topology {
@@ -50,7 +53,7 @@ class FatTree : public Topology {
   Hop descend(Node from, Node to) const;
 
 public:
-  /** The lists have the same length, at least 1, and all values are positive. */
+  /** The lists have the same length, at least 1, and all values in them are positive. */
   explicit FatTree(const FatTreeOptions& options);
 
   int host_count() const override { return first_[1]; }

@@ -83,6 +83,21 @@ TEST(FatTree, a_large_one_is_right_on_a_sample)
   TopologyCheck(tree).check_sample(1, 2000);
 }
 
+TEST(FatTree, the_last_places_may_be_empty)
+{
+  for (const int hosts : {1, 4, 5, 11, 12}) {
+    const FatTree tree({{4, 3}, {1, 2}, {1, 3}, hosts});
+    EXPECT_EQ(tree.host_count(), hosts);
+    EXPECT_EQ(tree.switch_count(), 3 + 2);
+    TopologyCheck check(tree);
+    check.check_all();
+    check.check_minimal();
+    const auto last = static_cast<std::size_t>(std::max(0, hosts - 8));
+    EXPECT_EQ(check.ports(hosts + 2), last + 6) << hosts << " hosts";
+    EXPECT_EQ(tree.switch_name(2), "level1-2");
+  }
+}
+
 TEST(FatTree, shifts_share_no_link_where_there_are_as_many_cables_up_as_down)
 {
   for (const FatTreeOptions& options :
@@ -118,6 +133,11 @@ TEST(FatTree, is_read_with_one_cable_to_each_parent)
   EXPECT_EQ(tree->cables().size(), 16 + 8);
 }
 
+TEST(FatTree, is_read_with_the_hosts_that_it_has)
+{
+  EXPECT_EQ(topology_of("kind = \"fat_tree\"\ndown = [4, 4]\nup = [1, 2]\nhosts = 13")->host_count(), 13);
+}
+
 TEST(FatTree, impossible_parameters_are_refused)
 {
   const std::string kind = "kind = \"fat_tree\"\n";
@@ -137,6 +157,8 @@ TEST(FatTree, impossible_parameters_are_refused)
             "[topology] down: makes a fabric of 4000000000000000000 cables; allowed: at most 16777216");
   EXPECT_EQ(failure_of(kind + "down = [32, 32]\nup = [1, 2000000000]"),
             "[topology] up: makes a fabric of 64000001024 cables; allowed: at most 16777216");
+  EXPECT_EQ(failure_of(kind + "down = [4, 4]\nup = [1, 4]\nhosts = 17"),
+            "[topology] hosts: found 17; allowed: at most 16, for which \"down\" has room");
 }
 
 } // namespace
