@@ -1,0 +1,424 @@
+/* How long a Broadcast, an Allgather, or an Allgather together with a Reduce-Scatter takes each rank. Plain MPI: any
+ * MPI compiler builds it.
+ *
+ *     collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked]]
+ *
+ * BYTES, a multiple of 4, is what one rank gives (bcast: the root; ag+rs: to the Allgather, and gets from the
+ * Reduce-Scatter). ALGORITHM is `mpi`, the MPI library's own, or one written out here in point-to-point messages:
+ *
+ *   bcast      knomial      tree of radix 4, all of a rank's sends at once
+ *              binary-tree  two binary trees that each carry half of the message
+ *   allgather  ring         each rank passes on to the next what it had from the one before
+ *   ag+rs      ring         both so, independently of each other; `mpi` calls MPI_Iallgather and
+ * MPI_Ireduce_scatter_block
+ *
+ * All ranks meet in a barrier before each iteration but the first. A line is a rank, the mean and the maximum of its
+ * times in microseconds. Every rank checks its last result; a wrong one ends the program with exit status 1.
+ * `unchecked` neither fills nor reads the buffers, so that a simulator may share their memory among the ranks.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2 };
+enum { ROOT = 0, RADIX = 4, ALLGATHER = 0, REDUCE_SCATTER = 1, BOTH = 2 };
+
+/* What a rank calls with. `part` has `count` numbers, `parts` as many for each rank; `to_reduce` and `reduced` are the
+ * Reduce-Scatter's. */
+typedef struct {
+  int rank;
+  int ranks;
+  int count;
+  int checked;
+  int* part;
+  int* parts;
+  int* to_reduce;
+  int* reduced;
+  int* partial[2];
+} Call;
+
+typedef struct {
+  const char* collective;
+  const char* name;
+  void (*run)(const Call*);
+} Algorithm;
+
+/* ---- Broadcast ------------------------------------------------------------------------------------------------------
+ */
+
+static void bcast_mpi(const Call* call)
+{
+  MPI_Bcast(call->part, call->count, MPI_INT, ROOT, MPI_COMM_WORLD);
+}
+
+/* As UCC's bcast `knomial` (tl/ucp, BCAST_KN_RADIX 4): a rank that has the message starts all its sends, the farthest
+ * first, and waits for them together. */
+static void bcast_knomial(const Call* call)
+{
+  MPI_Request sends[RADIX * 32];
+  int started = 0, distance = 1;
+  while (distance * RADIX < call->ranks)
+    distance *= RADIX;
+  for (; distance >= 1; distance /= RADIX) {
+    const int place = call->rank / distance % RADIX;
+    if (call->rank % distance != 0)
+      continue;
+    if (place != 0)
+      MPI_Recv(call->part, call->count, MPI_INT, call->rank - place * distance, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+      for (int child = RADIX - 1; child >= 1; child--)
+        if (call->rank + child * distance < call->ranks)
+          MPI_Isend(call->part, call->count, MPI_INT, call->rank + child * distance, 0, MPI_COMM_WORLD,
+                    &sends[started++]);
+  }
+  MPI_Waitall(started, sends, MPI_STATUSES_IGNORE);
+}
+
+/* Binary tree of the numbers 1 to last in order: the lowest bit of a number is its height; a number beyond `last` is
+ * left out, and its left child takes its place. The root is the highest power of 2. */
+static int tree_root(int last)
+{
+  int root = 1;
+  while (2 * root <= last)
+    root *= 2;
+  return root;
+}
+
+static int tree_parent(int number, int last)
+{
+  do {
+    const int bit = number & -number;
+    number        = (number ^ bit) | 2 * bit;
+  } while (number > last);
+  return number;
+}
+
+static int tree_left(int number)
+{
+  return number - (number & -number) / 2;
+}
+
+static int tree_right(int number, int last)
+{
+  int child = number + (number & -number) / 2;
+  while (child > last && child != tree_left(child))
+    child = tree_left(child);
+  return child > last ? number : child;
+}
+
+/* One half of the message down one tree, in which `number` is this rank's; a number n is the rank sign * n + shift. */
+typedef struct {
+  int* data;
+  int count;
+  int number;
+  int sign;
+  int shift;
+} Half;
+
+static int rank_of(const Half* half, int number, int ranks)
+{
+  return (half->sign * number + half->shift + ranks) % ranks;
+}
+
+static int start_receive(const Call* call, const Half* half, int tag, MPI_Request* request)
+{
+  const int top  = half->number == tree_root(call->ranks);
+  const int from = top ? ROOT : rank_of(half, tree_parent(half->number, call->ranks), call->ranks);
+  if (call->rank == ROOT)
+    return 0;
+  MPI_Irecv(half->data, half->count, MPI_INT, from, tag, MPI_COMM_WORLD, request);
+  return 1;
+}
+
+static int start_sends(const Call* call, const Half* half, int tag, MPI_Request* requests)
+{
+  int started = 0, to[3], targets = 0;
+  if (call->rank == ROOT)
+    to[targets++] = rank_of(half, tree_root(call->ranks), call->ranks);
+  const int left = tree_left(half->number), right = tree_right(half->number, call->ranks);
+  if (left != half->number)
+    to[targets++] = rank_of(half, left, call->ranks);
+  if (right != half->number)
+    to[targets++] = rank_of(half, right, call->ranks);
+  for (int k = 0; k < targets; k++)
+    if (to[k] != ROOT)
+      MPI_Isend(half->data, half->count, MPI_INT, to[k], tag, MPI_COMM_WORLD, &requests[started++]);
+  return started;
+}
+
+/* Two trees, after Sanders, Speck and Träff (Parallel Computing 35, 2009): the second is the first, mirrored for an
+ * even number of ranks and shifted by one for an odd one, so that who has children in one is a leaf in the other. As
+ * UCC's bcast `dbt` (tl/ucp), without pipelining. */
+static void bcast_binary_tree(const Call* call)
+{
+  const int even = call->ranks % 2 == 0, first = (call->count + 1) / 2;
+  const Half halves[2]    = {{call->part, first, call->rank + 1, 1, -1},
+                             {call->part + first, call->count - first,
+                              even ? call->ranks - call->rank : (call->rank + call->ranks - 1) % call->ranks + 1,
+                              even ? -1 : 1, even ? call->ranks : 0}};
+  MPI_Request receives[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, sends[6];
+  int started = 0, next = MPI_UNDEFINED;
+  for (int tag = 0; tag < 2; tag++)
+    if (!start_receive(call, &halves[tag], tag, &receives[tag]))
+      started += start_sends(call, &halves[tag], tag, sends + started);
+  for (MPI_Waitany(2, receives, &next, MPI_STATUS_IGNORE); next != MPI_UNDEFINED;
+       MPI_Waitany(2, receives, &next, MPI_STATUS_IGNORE))
+    started += start_sends(call, &halves[next], next, sends + started);
+  MPI_Waitall(started, sends, MPI_STATUSES_IGNORE);
+}
+
+/* ---- Allgather, and with Reduce-Scatter
+ * ------------------------------------------------------------------------------ */
+
+static void allgather_mpi(const Call* call)
+{
+  MPI_Allgather(call->part, call->count, MPI_INT, call->parts, call->count, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void ag_rs_mpi(const Call* call)
+{
+  MPI_Request requests[2];
+  MPI_Iallgather(call->part, call->count, MPI_INT, call->parts, call->count, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+  MPI_Ireduce_scatter_block(call->to_reduce, call->reduced, call->count, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                            &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* The part that is `behind` ranks behind this one's, in the numbers of all ranks. */
+static int* part_behind(const Call* call, int* numbers, int behind)
+{
+  return numbers + (size_t)((call->rank + 2 * call->ranks - behind) % call->ranks) * call->count;
+}
+
+static int last_step(const Call* call)
+{
+  return call->ranks - 2;
+}
+
+static int* incoming(const Call* call, int ring, int step)
+{
+  if (ring == ALLGATHER)
+    return part_behind(call, call->parts, step + 1);
+  return step == last_step(call) ? call->reduced : call->partial[step % 2];
+}
+
+static int* outgoing(const Call* call, int ring, int step)
+{
+  if (ring == ALLGATHER)
+    return part_behind(call, call->parts, step);
+  return step == 0 ? part_behind(call, call->to_reduce, 1) : call->partial[(step - 1) % 2];
+}
+
+static void start_step(const Call* call, int ring, int step, MPI_Request* requests)
+{
+  MPI_Irecv(incoming(call, ring, step), call->count, MPI_INT, (call->rank + call->ranks - 1) % call->ranks, ring,
+            MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(outgoing(call, ring, step), call->count, MPI_INT, (call->rank + 1) % call->ranks, ring, MPI_COMM_WORLD,
+            &requests[1]);
+}
+
+static void end_step(const Call* call, int ring, int step)
+{
+  if (ring == ALLGATHER || !call->checked)
+    return;
+  int* sum       = incoming(call, ring, step);
+  const int* own = part_behind(call, call->to_reduce, step + 2);
+  for (int i = 0; i < call->count; i++)
+    sum[i] += own[i];
+}
+
+/* The first `rings` of Allgather and Reduce-Scatter, each as fast as it can. */
+static void run_rings(const Call* call, int rings)
+{
+  MPI_Request requests[2 * BOTH];
+  int steps[BOTH] = {0, 0}, next;
+  if (call->checked)
+    memcpy(part_behind(call, call->parts, 0), call->part, sizeof(int) * (size_t)call->count);
+  if (call->checked && call->ranks == 1 && rings == BOTH)
+    memcpy(call->reduced, call->to_reduce, sizeof(int) * (size_t)call->count);
+  for (int ring = 0; ring < rings && call->ranks > 1; ring++)
+    start_step(call, ring, 0, requests + 2 * ring);
+  if (call->ranks == 1)
+    return;
+  for (MPI_Waitany(2 * rings, requests, &next, MPI_STATUS_IGNORE); next != MPI_UNDEFINED;
+       MPI_Waitany(2 * rings, requests, &next, MPI_STATUS_IGNORE)) {
+    const int ring          = next / 2;
+    MPI_Request* of_ring    = requests + 2 * ring;
+    const int both_complete = of_ring[0] == MPI_REQUEST_NULL && of_ring[1] == MPI_REQUEST_NULL;
+    if (!both_complete)
+      continue;
+    end_step(call, ring, steps[ring]);
+    if (steps[ring]++ < last_step(call))
+      start_step(call, ring, steps[ring], of_ring);
+  }
+}
+
+static void allgather_ring(const Call* call)
+{
+  run_rings(call, 1);
+}
+
+static void ag_rs_ring(const Call* call)
+{
+  run_rings(call, BOTH);
+}
+
+static const Algorithm algorithms[] = {
+    {"bcast", "mpi", bcast_mpi},
+    {"bcast", "knomial", bcast_knomial},
+    {"bcast", "binary-tree", bcast_binary_tree},
+    {"allgather", "mpi", allgather_mpi},
+    {"allgather", "ring", allgather_ring},
+    {"ag+rs", "mpi", ag_rs_mpi},
+    {"ag+rs", "ring", ag_rs_ring},
+};
+
+/* ---- Data
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static int given(int rank, int i)
+{
+  return rank * 31 + i % 11 + 1;
+}
+
+static int to_reduce(int rank, int to, int i)
+{
+  return rank % 7 + to % 5 + i % 11;
+}
+
+static void fill(const Call* call, const char* collective)
+{
+  const size_t count = (size_t)call->count;
+  for (size_t i = 0; i < count; i++)
+    call->part[i] = strcmp(collective, "bcast") != 0 || call->rank == ROOT ? given(call->rank, (int)i) : -1;
+  if (call->to_reduce != NULL)
+    for (size_t i = 0; i < count * (size_t)call->ranks; i++)
+      call->to_reduce[i] = to_reduce(call->rank, (int)(i / count), (int)(i % count));
+}
+
+static int wrong_sums(const Call* call)
+{
+  int wrong = 0;
+  for (int i = 0; i < call->count; i++) {
+    int sum = 0;
+    for (int rank = 0; rank < call->ranks; rank++)
+      sum += to_reduce(rank, call->rank, i);
+    wrong += call->reduced[i] != sum;
+  }
+  return wrong;
+}
+
+static int count_wrong(const Call* call, const char* collective)
+{
+  int wrong = 0;
+  if (strcmp(collective, "bcast") == 0) {
+    for (int i = 0; i < call->count; i++)
+      wrong += call->part[i] != given(ROOT, i);
+    return wrong;
+  }
+  for (int rank = 0; rank < call->ranks; rank++)
+    for (int i = 0; i < call->count; i++)
+      wrong += call->parts[(size_t)rank * call->count + i] != given(rank, i);
+  return call->to_reduce == NULL ? wrong : wrong + wrong_sums(call);
+}
+
+static int* numbers(size_t count)
+{
+  int* memory = malloc(count * sizeof(int)); /* not calloc: memory that is shared is not to be touched */
+  if (memory == NULL) {
+    fprintf(stderr, "collective_times: no memory for %zu bytes\n", count * sizeof(int));
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  return memory;
+}
+
+static void allocate(Call* call, const char* collective)
+{
+  const size_t count = (size_t)call->count, all = count * (size_t)call->ranks;
+  call->part = numbers(count);
+  if (strcmp(collective, "bcast") != 0)
+    call->parts = numbers(all);
+  if (strcmp(collective, "ag+rs") == 0) {
+    call->to_reduce  = numbers(all);
+    call->reduced    = numbers(count);
+    call->partial[0] = numbers(count);
+    call->partial[1] = numbers(count);
+  }
+}
+
+static void release(Call* call)
+{
+  free(call->part);
+  free(call->parts);
+  free(call->to_reduce);
+  free(call->reduced);
+  free(call->partial[0]);
+  free(call->partial[1]);
+}
+
+/* ---- Measurement
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void measure(const Call* call, const Algorithm* algorithm, int iterations)
+{
+  double sum = 0, most = 0;
+  for (int i = 0; i < iterations; i++) {
+    if (i > 0)
+      MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    algorithm->run(call);
+    const double seconds = MPI_Wtime() - start;
+    sum += seconds;
+    most = seconds > most ? seconds : most;
+  }
+  printf("%d %.4f %.4f\n", call->rank, sum / iterations * 1e6, most * 1e6);
+}
+
+static const Algorithm* find_algorithm(const char* collective, const char* name)
+{
+  for (size_t k = 0; k < sizeof algorithms / sizeof algorithms[0]; k++)
+    if (strcmp(algorithms[k].collective, collective) == 0 && strcmp(algorithms[k].name, name) == 0)
+      return &algorithms[k];
+  return NULL;
+}
+
+static int parse(int argc, char** argv, Call* call, const Algorithm** algorithm, int* iterations)
+{
+  if (argc < 4 || argc > 6 || (argc == 6 && strcmp(argv[5], "unchecked") != 0))
+    return 0;
+  const long bytes = atol(argv[3]);
+  *algorithm       = find_algorithm(argv[1], argv[2]);
+  *iterations      = argc > 4 ? atoi(argv[4]) : 1;
+  call->count      = (int)(bytes / (long)sizeof(int));
+  call->checked    = argc < 6;
+  return *algorithm != NULL && *iterations > 0 && bytes > 0 && bytes % (long)sizeof(int) == 0 &&
+         bytes / (long)sizeof(int) == call->count;
+}
+
+int main(int argc, char** argv)
+{
+  Call call = {0};
+  const Algorithm* algorithm;
+  int iterations, wrong = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &call.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &call.ranks);
+  if (!parse(argc, argv, &call, &algorithm, &iterations)) {
+    if (call.rank == 0)
+      fputs("usage: collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked]]\n", stderr);
+    MPI_Finalize();
+    return EXIT_USAGE;
+  }
+  allocate(&call, algorithm->collective);
+  if (call.checked)
+    fill(&call, algorithm->collective);
+  measure(&call, algorithm, iterations);
+  if (call.checked)
+    wrong = count_wrong(&call, algorithm->collective);
+  if (wrong > 0)
+    fprintf(stderr, "collective_times: rank %d: %d numbers are wrong\n", call.rank, wrong);
+  release(&call);
+  MPI_Finalize();
+  return wrong > 0 ? EXIT_WRONG_RESULT : 0;
+}
