@@ -52,9 +52,13 @@ def check_format(option: str, target: Path) -> None:
 
 
 def plot_by_size(
-    series: Sequence[Series], title: str, targets: Sequence[Path], option: str
+    series: Sequence[Series],
+    title: str,
+    targets: Sequence[Path],
+    option: str,
+    axis: str = "latency (µs)",
 ) -> None:
-    """Draw latency by message size on logarithmic axes."""
+    """Draw latency by message size, or what else the axis says, on logarithmic axes."""
     figure, axes = _figure(title)
     _draw(axes, series)
     axes.set_xscale("log", base=2)
@@ -62,7 +66,7 @@ def plot_by_size(
     ticks = _size_ticks(sorted({size for one in series for size in one.points}))
     axes.set_xticks(ticks, [format_size(size) for size in ticks], rotation=40, ha="right")
     axes.set_xlabel("message size")
-    _plain_latency_axis(axes)
+    _plain_axis(axes, axis)
     save(figure, targets, option)
 
 
@@ -147,13 +151,13 @@ def _simulated_look(k: int) -> dict[str, Any]:
     return {"linestyle": _DASHES[k], "linewidth": 1.8, "marker": ".", "markersize": 5}
 
 
-def _plain_latency_axis(axes: "Axes") -> None:
+def _plain_axis(axes: "Axes", label: str) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_ylabel("latency (µs)")
+    axes.set_ylabel(label)
 
 
 def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:

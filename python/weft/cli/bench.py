@@ -78,8 +78,8 @@ def allreduce(
     plot: Path | None,
 ) -> None:
     """Check, run, print, write."""
-    _check_outputs(csv_file, plot)
-    request = Bench(fabric, ranks, parse_sizes(sizes), _parse_modes(modes), ppn, iterations)
+    check_outputs(csv_file, plot)
+    request = Bench(fabric, ranks, parse_sizes(sizes), parse_modes(modes), ppn, iterations)
     with progress_bar(len(request.sizes) * len(request.modes)) as progress:
         rows = api.run(request, progress)
     if csv_file is not None:
@@ -89,7 +89,8 @@ def allreduce(
     _print(rows, request)
 
 
-def _parse_modes(text: str) -> list[str]:
+def parse_modes(text: str) -> list[str]:
+    """Return the modes that an option names, each once."""
     modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
     if not all(modes):
         raise click.BadParameter(
@@ -98,7 +99,8 @@ def _parse_modes(text: str) -> list[str]:
     return modes
 
 
-def _check_outputs(csv_file: Path | None, plot: Path | None) -> None:
+def check_outputs(csv_file: Path | None, plot: Path | None) -> None:
+    """Prove before the work that its files can be written."""
     if csv_file is not None:
         check_writable("--csv", csv_file)
     if plot is not None:

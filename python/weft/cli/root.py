@@ -5,6 +5,7 @@ import click
 from weft import _core
 from weft.cli.bench import bench
 from weft.cli.cache import cache
+from weft.cli.bench_collectives import commands as collective_benches
 from weft.cli.calibrate import calibrate
 from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group
@@ -53,4 +54,7 @@ _COMMANDS = (
     *(demo, cc, cxx, f90),
 )
 for command in _COMMANDS:
+for command in collective_benches:
+    bench.add_command(command)
+for command in (run, replay, bench, calibrate, validate, fabric, demo, cc, cxx, f90):
     weft.add_command(command)

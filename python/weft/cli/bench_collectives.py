@@ -1,0 +1,146 @@
+"""`weft bench bcast`, `weft bench allgather` and `weft bench ag+rs`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from weft import bench_collectives as api
+from weft.bench_collectives import COLLECTIVES, Collective, Row, Study
+from weft.cli.bench import check_outputs, parse_modes
+from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
+from weft.plots import Series, plot_by_size
+from weft.report import console, new_table, print_title
+from weft.units import parse_sizes, plural
+
+_HELP = """
+Measure the simulated times of {title} by the bytes that one rank gives.
+
+A mode is a way to offload ({offloading}), an algorithm that the benchmark writes out in messages
+({written}){smpi}. Shown are the mean
+latency of the ranks that receive, how much each of them receives a second, and how much goes
+through all ports of switches, in and out.
+
+\b
+Example:
+  weft bench {name} --fabric fdr-188 -n 188 --sizes 64KiB --modes {modes}
+"""
+
+
+def _help(collective: Collective) -> str:
+    smpi = (
+        ", or the name of an SMPI algorithm or selector" if collective.smpi else ", or SMPI's own"
+    )
+    return _HELP.format(
+        title=collective.title,
+        offloading=", ".join(f"`{mode}`" for mode in api.OFFLOADING),
+        written=", ".join(f"`{mode}`" for mode in collective.written_out),
+        smpi=f"{smpi} (`smpi` for what it does by itself)",
+        name=collective.name,
+        modes=",".join(collective.default_modes[:2]),
+    )
+
+
+def _command(collective: Collective) -> click.Command:
+    @click.command(
+        collective.name, help=_help(collective), short_help=f"Measure {collective.title} by size."
+    )
+    @fabric_option
+    @ranks_option
+    @ppn_option
+    @click.option(
+        "--sizes",
+        default="4KiB:256KiB",
+        show_default=True,
+        metavar="SIZES",
+        help="A range that doubles (4KiB:256KiB), or a list (4KiB,1MiB).",
+    )
+    @click.option(
+        "--iterations",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="Calls a size, with a barrier between; a simulation has no noise: one is enough.",
+    )
+    @click.option(
+        "--modes",
+        default=",".join(collective.default_modes),
+        show_default=True,
+        metavar="MODE,...",
+        help="What to compare.",
+    )
+    @click.option(
+        "--unchecked",
+        is_flag=True,
+        help="Share the buffers' memory among the ranks, so that gigabytes a rank cost nothing;"
+        " results are then not checked.",
+    )
+    @output_option("--csv", "csv_file", help="Write the table, one line a mode and size.")
+    @output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
+    def command(
+        fabric: str,
+        ranks: int,
+        ppn: int | None,
+        sizes: str,
+        iterations: int,
+        modes: str,
+        unchecked: bool,
+        csv_file: Path | None,
+        plot: Path | None,
+    ) -> None:
+        """Check, run, print, write."""
+        check_outputs(csv_file, plot)
+        study = Study(
+            collective,
+            fabric,
+            ranks,
+            parse_sizes(sizes),
+            parse_modes(modes),
+            ppn,
+            iterations,
+            unchecked,
+        )
+        with progress_bar(len(study.sizes) * len(study.modes)) as progress:
+            rows = api.run(study, progress)
+        if csv_file is not None:
+            api.write_csv(rows, csv_file)
+        if plot is not None:
+            _plot(rows, study, plot)
+        _print(rows, study)
+
+    return command
+
+
+def _title(rows: Sequence[Row], study: Study) -> str:
+    title = study.collective.title
+    return f"{title} on {study.fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} a host"
+
+
+def _print(rows: Sequence[Row], study: Study) -> None:
+    on = console()
+    print_title(_title(rows, study), on)
+    table = new_table(
+        ("bytes", "mode", "latency, us", "maximum, us", "received, MB/s", "switch ports, MB")
+    )
+    for row in sorted(rows, key=lambda row: row.bytes):
+        table.add_row(
+            str(row.bytes),
+            row.mode,
+            f"{row.latency_us:.2f}",
+            f"{row.max_us:.2f}",
+            f"{row.receive_Bps / 1e6:.1f}",
+            f"{row.port_bytes / 1e6:.3f}",
+        )
+    on.print(table)
+
+
+def _plot(rows: Sequence[Row], study: Study, target: Path) -> None:
+    series = [
+        Series(mode, {size: rate / 1e9 for size, rate in points.items()}, k)
+        for k, mode in enumerate(study.modes)
+        for points in [api.values(rows, mode, "receive_Bps")]
+    ]
+    plot_by_size(series, _title(rows, study), [target], "--plot", "received by a rank (GB/s)")
+
+
+commands = tuple(map(_command, COLLECTIVES.values()))
