@@ -20,7 +20,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine bench-forwarding conformance real-programs build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance real-programs build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -52,6 +52,9 @@ bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-
 
 bench-forwarding: $(WEFT) ## what a packet forwarding cache does to programs, resumably; docs/forwarding-experiment.md
 	@PYTHONPATH=tests/python $(BIN)/python benchmarks/forwarding.py
+
+multicast: $(WEFT) ## traffic, throughput and speed-up of multicasts; docs/multicast.md; FIGURES="figure-2 …" for some
+	@$(BIN)/python benchmarks/multicast.py $(FIGURES)
 
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@PYTHONPATH=tests/python $(BIN)/python -m conformance

@@ -16,13 +16,15 @@
  * times in microseconds. Every rank checks its last result; a wrong one ends the program with exit status 1.
  * `unchecked` neither fills nor reads the buffers, so that a simulator may share their memory among the ranks.
  */
+#include "ring.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2 };
-enum { ROOT = 0, RADIX = 4, ALLGATHER = 0, REDUCE_SCATTER = 1, BOTH = 2 };
+enum { ROOT = 0, RADIX = 4 };
 
 /* What a rank calls with. `part` has `count` numbers, `parts` as many for each rank; `to_reduce` and `reduced` are the
  * Reduce-Scatter's. */
@@ -185,73 +187,29 @@ static void ag_rs_mpi(const Call* call)
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-/* The part that is `behind` ranks behind this one's, in the numbers of all ranks. */
-static int* part_behind(const Call* call, int* numbers, int behind)
+/* The first `count` of an Allgather and a Reduce-Scatter. */
+static void run_rings(const Call* call, int count)
 {
-  return numbers + (size_t)((call->rank + 2 * call->ranks - behind) % call->ranks) * call->count;
-}
-
-static int last_step(const Call* call)
-{
-  return call->ranks - 2;
-}
-
-static int* incoming(const Call* call, int ring, int step)
-{
-  if (ring == ALLGATHER)
-    return part_behind(call, call->parts, step + 1);
-  return step == last_step(call) ? call->reduced : call->partial[step % 2];
-}
-
-static int* outgoing(const Call* call, int ring, int step)
-{
-  if (ring == ALLGATHER)
-    return part_behind(call, call->parts, step);
-  return step == 0 ? part_behind(call, call->to_reduce, 1) : call->partial[(step - 1) % 2];
-}
-
-static void start_step(const Call* call, int ring, int step, MPI_Request* requests)
-{
-  MPI_Irecv(incoming(call, ring, step), call->count, MPI_INT, (call->rank + call->ranks - 1) % call->ranks, ring,
-            MPI_COMM_WORLD, &requests[0]);
-  MPI_Isend(outgoing(call, ring, step), call->count, MPI_INT, (call->rank + 1) % call->ranks, ring, MPI_COMM_WORLD,
-            &requests[1]);
-}
-
-static void end_step(const Call* call, int ring, int step)
-{
-  if (ring == ALLGATHER || !call->checked)
-    return;
-  int* sum       = incoming(call, ring, step);
-  const int* own = part_behind(call, call->to_reduce, step + 2);
-  for (int i = 0; i < call->count; i++)
-    sum[i] += own[i];
-}
-
-/* The first `rings` of Allgather and Reduce-Scatter, each as fast as it can. */
-static void run_rings(const Call* call, int rings)
-{
-  MPI_Request requests[2 * BOTH];
-  int steps[BOTH] = {0, 0}, next;
+  MPI_Request open[4];
+  Ring rings[2] = {
+      {call->rank, call->ranks, call->count, 0, 0, call->checked, call->parts, NULL, {NULL, NULL}, open, 0},
+      {call->rank,
+       call->ranks,
+       call->count,
+       1,
+       1,
+       call->checked,
+       call->to_reduce,
+       call->reduced,
+       {call->partial[0], call->partial[1]},
+       open + 2,
+       0}};
   if (call->checked)
-    memcpy(part_behind(call, call->parts, 0), call->part, sizeof(int) * (size_t)call->count);
-  if (call->checked && call->ranks == 1 && rings == BOTH)
-    memcpy(call->reduced, call->to_reduce, sizeof(int) * (size_t)call->count);
-  for (int ring = 0; ring < rings && call->ranks > 1; ring++)
-    start_step(call, ring, 0, requests + 2 * ring);
-  if (call->ranks == 1)
-    return;
-  for (MPI_Waitany(2 * rings, requests, &next, MPI_STATUS_IGNORE); next != MPI_UNDEFINED;
-       MPI_Waitany(2 * rings, requests, &next, MPI_STATUS_IGNORE)) {
-    const int ring          = next / 2;
-    MPI_Request* of_ring    = requests + 2 * ring;
-    const int both_complete = of_ring[0] == MPI_REQUEST_NULL && of_ring[1] == MPI_REQUEST_NULL;
-    if (!both_complete)
-      continue;
-    end_step(call, ring, steps[ring]);
-    if (steps[ring]++ < last_step(call))
-      start_step(call, ring, steps[ring], of_ring);
-  }
+    memcpy(part_behind(&rings[0], 0), call->part, sizeof(int) * (size_t)call->count);
+  for (int k = 0; k < count; k++)
+    ring_start(&rings[k]);
+  while (rings_wait_any(rings, count, open))
+    ;
 }
 
 static void allgather_ring(const Call* call)
@@ -261,7 +219,7 @@ static void allgather_ring(const Call* call)
 
 static void ag_rs_ring(const Call* call)
 {
-  run_rings(call, BOTH);
+  run_rings(call, 2);
 }
 
 static const Algorithm algorithms[] = {

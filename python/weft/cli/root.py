@@ -49,12 +49,11 @@ weft = click.version_option(
 )(help_group("weft", _HELP))
 
 calibrate.add_command(cpu)
+for command in collective_benches:
+    bench.add_command(command)
 _COMMANDS = (
     *(run, replay, bench, calibrate, validate, fabric, progress_engine, cache, testbed),
     *(demo, cc, cxx, f90),
 )
 for command in _COMMANDS:
-for command in collective_benches:
-    bench.add_command(command)
-for command in (run, replay, bench, calibrate, validate, fabric, demo, cc, cxx, f90):
     weft.add_command(command)
