@@ -35,6 +35,8 @@ MULTICAST = "multicast"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 Table = list[dict[str, str]]
+MANY: dict[str, Any] = {"unchecked": True}
+"""How thousands of ranks have room for their buffers."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,6 @@ def ring_ports(ranks: int) -> int:
     return (ranks - 1) * sum(way_ports(rank, (rank + 1) % ranks) for rank in range(ranks))
 
 
-def direct_ports(ranks: int) -> int:
-    """Return the same where each rank sends its part to every other, as a linear Allgather does."""
-    return ranks * sum(way_ports(0, rank) for rank in range(1, ranks))
-
-
 def doubling_ports(ranks: int) -> int:
     """Return the same of recursive doubling, of a power of two of ranks."""
     steps = [1 << k for k in range(ranks.bit_length() - 1)]
@@ -85,7 +82,6 @@ def doubling_ports(ranks: int) -> int:
 MODELS: dict[str, Callable[[int], int]] = {
     "ring": ring_ports,
     "recursive doubling": doubling_ports,
-    "linear": direct_ports,
 }
 MEASURED_AS = {"ring": "ring", "rdb": "recursive doubling", MULTICAST: MULTICAST}
 COST_BYTES = 4096
@@ -98,7 +94,7 @@ def measure_cost() -> list[Row]:
     return [
         row
         for ranks in COST_RANKS
-        for row in run("allgather", FULL_BANDWIDTH, ranks, (COST_BYTES,), modes)
+        for row in run("allgather", FULL_BANDWIDTH, ranks, (COST_BYTES,), modes, **MANY)
     ]
 
 
@@ -144,12 +140,91 @@ def cost_table(rows: Table) -> Iterator[str]:
         )
 
 
+# ---- Figure 10: where a multicast's time goes ----------------------------------------------------
+
+PHASE_NODES = (2, 4, 8, 16, 32, 64, 128, 188)
+PHASE_SIZES = (4096, 65536, 262144)
+PHASES = ("barrier", "multicast", "recovery", "handshake")
+
+
+def measure_phases() -> Table:
+    """Run one call of both collectives by nodes and size; return what each phase took."""
+    with work_directory() as work:
+        program = work / "collective_times"
+        compile_c(paths.example("collective_times.c"), program)
+        return [
+            phases(program, collective, nodes, size)
+            for collective in THROUGHPUT_MODES
+            for size in PHASE_SIZES
+            for nodes in PHASE_NODES
+        ]
+
+
+def phases(program: Path, collective: str, nodes: int, size: int) -> dict[str, str]:
+    """Run one call; return the share of each phase in the record."""
+    study = Study(COLLECTIVES[collective], TESTBED, nodes, (size,), (MULTICAST,), unchecked=True)
+    _, record = bench.measure(study, program, MULTICAST, size)
+    (part,) = (one for one in record.multicast if one.collective == collective)
+    print(f"{collective} {nodes} {MULTICAST} {size}", flush=True)
+    return {
+        "collective": collective,
+        "nodes": str(nodes),
+        "bytes": str(size),
+        **{f"{phase}_us": f"{getattr(part, f'{phase}_s') * 1e6:.6g}" for phase in PHASES},
+    }
+
+
+def shares(row: dict[str, str]) -> list[float]:
+    """Return the share of each phase in all of them."""
+    times = [float(row[f"{phase}_us"]) for phase in PHASES]
+    return [time / sum(times) for time in times]
+
+
+def draw_phases(rows: Table, figure: Figure) -> None:
+    """Draw a bar for each number of nodes, a panel for each size and collective."""
+    panels = figure.subplots(len(THROUGHPUT_MODES), len(PHASE_SIZES), sharey=True)
+    for line, collective in zip(panels, THROUGHPUT_MODES, strict=True):
+        for axes, size in zip(line, PHASE_SIZES, strict=True):
+            shown = [
+                row for row in rows if (row["collective"], row["bytes"]) == (collective, str(size))
+            ]
+            below = [0.0] * len(shown)
+            for k, phase in enumerate(PHASES):
+                heights = [100 * shares(row)[k] for row in shown]
+                axes.bar(
+                    [row["nodes"] for row in shown],
+                    heights,
+                    bottom=below,
+                    color=COLOURS[k],
+                    label=phase,
+                )
+                below = [low + height for low, height in zip(below, heights, strict=True)]
+            axes.set_title(f"{COLLECTIVES[collective].title}, {format_size(size)}", loc="left")
+            axes.set_xlabel("nodes")
+        line[0].set_ylabel("share of the time, %")
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper")
+
+
+def phases_table(rows: Table) -> Iterator[str]:
+    """Yield the share of the multicast."""
+    yield "| | bytes | nodes | barrier, us | multicast, us | handshake, us | multicast's share |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for row in rows:
+        times = " | ".join(
+            f"{float(row[f'{phase}_us']):.2f}" for phase in PHASES if phase != "recovery"
+        )
+        yield (
+            f"| {row['collective']} | {format_size(int(row['bytes']))} | {row['nodes']} | {times} "
+            f"| {shares(row)[PHASES.index('multicast')]:.1%} |"
+        )
+
+
 # ---- Figure 11: throughput on the testbed ------------------------------------------------------
 
 THROUGHPUT_SIZES = tuple(1 << k for k in range(12, 19))  # 4 KiB to 256 KiB
 THROUGHPUT_MODES = {
-    "bcast": (MULTICAST, "knomial", "binary-tree", "scatter_LR_allgather", "ompi"),
-    "allgather": (MULTICAST, "ring", "ompi"),
+    "bcast": (MULTICAST, "knomial", "sag-knomial", "binary-tree", "binomial_tree"),
+    "allgather": (MULTICAST, "ring", "bruck"),
 }
 
 
@@ -158,7 +233,7 @@ def measure_throughput() -> list[Row]:
     return [
         row
         for collective, modes in THROUGHPUT_MODES.items()
-        for row in run(collective, TESTBED, TESTBED_HOSTS, THROUGHPUT_SIZES, modes)
+        for row in run(collective, TESTBED, TESTBED_HOSTS, THROUGHPUT_SIZES, modes, **MANY)
     ]
 
 
@@ -216,6 +291,7 @@ def measure_traffic() -> list[Row]:
             (TRAFFIC_BYTES,),
             modes,
             iterations=TRAFFIC_ITERATIONS,
+            **MANY,
         )
     ]
 
@@ -237,6 +313,7 @@ def draw_traffic(rows: Table, figure: Figure) -> None:
         axes.bar_label(bars, labels)
         axes.set_ylabel("received and sent by all switch ports, GB")
         axes.tick_params(axis="x", rotation=20)
+        axes.margins(y=0.1)
         axes.set_title(f"{COLLECTIVES[collective].title}: 10 x 64 KiB, {TESTBED_HOSTS} hosts")
 
 
@@ -267,9 +344,6 @@ def measure_together() -> list[Row]:
         for row in chains
     ]
     return rows + [row for chains in CHAINS[:-1] for row in together(CHAINS_RANKS, chains)]
-
-
-MANY: dict[str, Any] = {"unchecked": True}
 
 
 def at_once(ranks: int) -> tuple[str, int, tuple[int, ...]]:
@@ -339,6 +413,8 @@ def together_table(rows: Table) -> Iterator[str]:
 FSDP_RANKS, FSDP_LAYERS, FSDP_BYTES = 16, 8, 4 * 2**20
 FSDP_COMPUTE_US = (25, 50, 75, 100, 150, 200, 300, 400)
 FSDP_SHOWN_US = 100
+JOINED_US = 0.05
+"""Calls of MPI between two things that a rank does take as long at most."""
 FSDP_MODES = {MULTICAST: "mpi", "ring": "ring", "smpi": "mpi"}
 
 
@@ -380,15 +456,30 @@ def fsdp_step(program: Path, mode: str, compute_us: int, timeline: Path) -> Tabl
 
 def spans(timeline: Path, record: Record) -> Iterator[dict[str, str]]:
     """Yield what rank 0 computed and waited for, and what the network's switches did."""
-    for event in json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]:
-        of_rank = event["ph"] == "X" and (event["pid"], event["tid"]) == (1, 0)
-        what = {"computing": "compute", "MPI_Wait": "wait", "MPI_Waitany": "wait"}
-        if of_rank and event["name"] in what and event["dur"] > 0:
-            yield span(what[event["name"]], event["ts"], event["ts"] + event["dur"])
+    what = {"computing": "compute", "MPI_Wait": "wait", "MPI_Waitany": "wait"}
+    events = json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]
+    of_rank = [one for one in events if one["ph"] == "X" and (one["pid"], one["tid"]) == (1, 0)]
+    doing = [
+        (what[one["name"]], one["ts"], one["ts"] + one["dur"])
+        for one in of_rank
+        if one["name"] in what
+    ]
+    yield from (span(*one) for one in joined(doing) if one[2] > one[1])
     whole = {(one.collective, one.start_s, one.end_s) for one in record.events}
     for collective, start_s, end_s in sorted(whole, key=lambda one: one[1]):
         if collective != "barrier":
             yield span(collective, start_s * 1e6, end_s * 1e6)
+
+
+def joined(doing: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """Return spans of which those that follow each other at once are one."""
+    whole: list[tuple[str, float, float]] = []
+    for what, start, end in doing:
+        if whole and whole[-1][0] == what and start - whole[-1][2] < JOINED_US:
+            whole[-1] = (what, whole[-1][1], end)
+        else:
+            whole.append((what, start, end))
+    return whole
 
 
 def span(what: str, start_us: float, end_us: float) -> dict[str, str]:
@@ -461,6 +552,7 @@ def fsdp_table(rows: Table) -> Iterator[str]:
 
 PARTS = {
     "figure-2": Part(measure_cost, draw_cost, cost_table),
+    "figure-10": Part(measure_phases, draw_phases, phases_table, 12),
     "figure-11": Part(measure_throughput, draw_throughput, throughput_table, 13),
     "figure-12": Part(measure_traffic, draw_traffic, traffic_table, 13),
     "ag-rs": Part(measure_together, draw_together, together_table, 12),

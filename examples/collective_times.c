@@ -7,6 +7,7 @@
  * Reduce-Scatter). ALGORITHM is `mpi`, the MPI library's own, or one written out here in point-to-point messages:
  *
  *   bcast      knomial      tree of radix 4, all of a rank's sends at once
+ *              sag-knomial  scattered down that tree, then gathered by all
  *              binary-tree  two binary trees that each carry half of the message
  *   allgather  ring         each rank passes on to the next what it had from the one before
  *   ag+rs      ring         both so, independently of each other; `mpi` calls MPI_Iallgather and
@@ -75,6 +76,110 @@ static void bcast_knomial(const Call* call)
                     &sends[started++]);
   }
   MPI_Waitall(started, sends, MPI_STATUSES_IGNORE);
+}
+
+/* Levels of groups of RADIX: at level l the ranks of a group are RADIX^l apart. What is left over at the top makes one
+ * more level of smaller groups; ranks beyond all groups are left out. */
+typedef struct {
+  int levels;
+  int distance[32];
+  int radix[32];
+  int ranks;
+} Groups;
+
+static Groups groups_of(int ranks)
+{
+  Groups groups = {0};
+  groups.ranks  = 1;
+  while (groups.ranks * RADIX <= ranks) {
+    groups.distance[groups.levels] = groups.ranks;
+    groups.radix[groups.levels++]  = RADIX;
+    groups.ranks *= RADIX;
+  }
+  if (ranks / groups.ranks > 1) {
+    groups.distance[groups.levels] = groups.ranks;
+    groups.radix[groups.levels++]  = ranks / groups.ranks;
+    groups.ranks *= ranks / groups.ranks;
+  }
+  return groups;
+}
+
+typedef struct {
+  int first;
+  int count;
+} Span;
+
+/* What of the message a rank has when it was divided at all levels from the top down to this one. */
+static Span span_at(const Groups* groups, int rank, int level, int count)
+{
+  Span span = {0, count};
+  for (int l = groups->levels - 1; l >= level; l--) {
+    const int digit = rank / groups->distance[l] % groups->radix[l];
+    const int begin = (int)((long long)span.count * digit / groups->radix[l]);
+    const int end   = (int)((long long)span.count * (digit + 1) / groups->radix[l]);
+    span.first += begin;
+    span.count = end - begin;
+  }
+  return span;
+}
+
+/* Start to move what `owner` has at a level between this rank and another. */
+static void start_span(const Call* call, const Groups* groups, int owner, int level, int with, int sends,
+                       MPI_Request* request)
+{
+  const Span span = span_at(groups, owner, level, call->count);
+  if (sends)
+    MPI_Isend(call->part + span.first, span.count, MPI_INT, with, level, MPI_COMM_WORLD, request);
+  else
+    MPI_Irecv(call->part + span.first, span.count, MPI_INT, with, level, MPI_COMM_WORLD, request);
+}
+
+static void scatter_level(const Call* call, const Groups* groups, int level)
+{
+  const int distance = groups->distance[level], digit = call->rank / distance % groups->radix[level];
+  MPI_Request requests[RADIX];
+  int started = 0;
+  if (call->rank % distance != 0)
+    return;
+  if (digit != 0)
+    start_span(call, groups, call->rank, level, call->rank - digit * distance, 0, &requests[started++]);
+  for (int child = 1; digit == 0 && child < groups->radix[level]; child++)
+    start_span(call, groups, call->rank + child * distance, level, call->rank + child * distance, 1,
+               &requests[started++]);
+  MPI_Waitall(started, requests, MPI_STATUSES_IGNORE);
+}
+
+static void gather_level(const Call* call, const Groups* groups, int level)
+{
+  const int distance = groups->distance[level], digit = call->rank / distance % groups->radix[level];
+  MPI_Request requests[2 * RADIX];
+  int started = 0;
+  for (int other = 0; other < groups->radix[level]; other++) {
+    const int peer = call->rank + (other - digit) * distance;
+    if (other == digit)
+      continue;
+    start_span(call, groups, peer, level, peer, 0, &requests[started++]);
+    start_span(call, groups, call->rank, level, peer, 1, &requests[started++]);
+  }
+  MPI_Waitall(started, requests, MPI_STATUSES_IGNORE);
+}
+
+/* As UCC's bcast `sag_knomial` (tl/ucp, BCAST_SAG_KN_RADIX 4): the message is scattered down a k-nomial tree and
+ * gathered again in groups; ranks beyond all groups get it whole at the end. */
+static void bcast_sag_knomial(const Call* call)
+{
+  const Groups groups = groups_of(call->ranks);
+  const int beyond    = call->rank + groups.ranks;
+  if (call->rank >= groups.ranks) {
+    MPI_Recv(call->part, call->count, MPI_INT, call->rank - groups.ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
+  for (int level = groups.levels - 1; level >= 0; level--)
+    scatter_level(call, &groups, level);
+  for (int level = 0; level < groups.levels; level++)
+    gather_level(call, &groups, level);
+  if (beyond < call->ranks)
+    MPI_Send(call->part, call->count, MPI_INT, beyond, 0, MPI_COMM_WORLD);
 }
 
 /* Binary tree of the numbers 1 to last in order: the lowest bit of a number is its height; a number beyond `last` is
@@ -225,6 +330,7 @@ static void ag_rs_ring(const Call* call)
 static const Algorithm algorithms[] = {
     {"bcast", "mpi", bcast_mpi},
     {"bcast", "knomial", bcast_knomial},
+    {"bcast", "sag-knomial", bcast_sag_knomial},
     {"bcast", "binary-tree", bcast_binary_tree},
     {"allgather", "mpi", allgather_mpi},
     {"allgather", "ring", allgather_ring},

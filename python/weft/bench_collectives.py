@@ -1,7 +1,7 @@
 """Times of Broadcast, Allgather, and Allgather beside Reduce-Scatter, once for each mode and size.
 
 A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
-writes out in point-to-point messages (`ring`, `knomial`, `binary-tree`), or the name of an SMPI
+writes out in point-to-point messages (`ring`, `knomial`, …), or the name of an SMPI
 algorithm or selector; `smpi` is what SMPI does by itself. Each mode and size is a run of its own,
 so that its record says what the links carried.
 """
@@ -62,9 +62,9 @@ COLLECTIVES = {
         Collective(
             "bcast",
             "MPI_Bcast",
-            ("knomial", "binary-tree"),
+            ("knomial", "sag-knomial", "binary-tree"),
             "bcast",
-            ("stream", "knomial", "binary-tree", "ompi"),
+            ("stream", "knomial", "sag-knomial", "binary-tree"),
             lambda size, _ranks: size,
         ),
         Collective(
