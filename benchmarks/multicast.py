@@ -11,8 +11,7 @@ import argparse
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 TESTBED, TESTBED_HOSTS = "fdr-188", 188
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 LEAF, POD = 16, 256  # hosts below a switch of the first and of the second level of the latter
-MULTICAST = "multicast"
+MULTICAST = "stream"  # each part is a plain multicast
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 Table = list[dict[str, str]]
@@ -137,85 +136,6 @@ def cost_table(rows: Table) -> Iterator[str]:
         yield (
             f"| {row['ranks']} | {row['mode']} | {model:,} | {found:,.0f} "
             f"| {found / model - 1:+.2%} |"
-        )
-
-
-# ---- Figure 10: where a multicast's time goes ----------------------------------------------------
-
-PHASE_NODES = (2, 4, 8, 16, 32, 64, 128, 188)
-PHASE_SIZES = (4096, 65536, 262144)
-PHASES = ("barrier", "multicast", "recovery", "handshake")
-
-
-def measure_phases() -> Table:
-    """Run one call of both collectives by nodes and size; return what each phase took."""
-    with work_directory() as work:
-        program = work / "collective_times"
-        compile_c(paths.example("collective_times.c"), program)
-        return [
-            phases(program, collective, nodes, size)
-            for collective in THROUGHPUT_MODES
-            for size in PHASE_SIZES
-            for nodes in PHASE_NODES
-        ]
-
-
-def phases(program: Path, collective: str, nodes: int, size: int) -> dict[str, str]:
-    """Run one call; return the share of each phase in the record."""
-    study = Study(COLLECTIVES[collective], TESTBED, nodes, (size,), (MULTICAST,), unchecked=True)
-    _, record = bench.measure(study, program, MULTICAST, size)
-    (part,) = (one for one in record.multicast if one.collective == collective)
-    print(f"{collective} {nodes} {MULTICAST} {size}", flush=True)
-    return {
-        "collective": collective,
-        "nodes": str(nodes),
-        "bytes": str(size),
-        **{f"{phase}_us": f"{getattr(part, f'{phase}_s') * 1e6:.6g}" for phase in PHASES},
-    }
-
-
-def shares(row: dict[str, str]) -> list[float]:
-    """Return the share of each phase in all of them."""
-    times = [float(row[f"{phase}_us"]) for phase in PHASES]
-    return [time / sum(times) for time in times]
-
-
-def draw_phases(rows: Table, figure: Figure) -> None:
-    """Draw a bar for each number of nodes, a panel for each size and collective."""
-    panels = figure.subplots(len(THROUGHPUT_MODES), len(PHASE_SIZES), sharey=True)
-    for line, collective in zip(panels, THROUGHPUT_MODES, strict=True):
-        for axes, size in zip(line, PHASE_SIZES, strict=True):
-            shown = [
-                row for row in rows if (row["collective"], row["bytes"]) == (collective, str(size))
-            ]
-            below = [0.0] * len(shown)
-            for k, phase in enumerate(PHASES):
-                heights = [100 * shares(row)[k] for row in shown]
-                axes.bar(
-                    [row["nodes"] for row in shown],
-                    heights,
-                    bottom=below,
-                    color=COLOURS[k],
-                    label=phase,
-                )
-                below = [low + height for low, height in zip(below, heights, strict=True)]
-            axes.set_title(f"{COLLECTIVES[collective].title}, {format_size(size)}", loc="left")
-            axes.set_xlabel("nodes")
-        line[0].set_ylabel("share of the time, %")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper")
-
-
-def phases_table(rows: Table) -> Iterator[str]:
-    """Yield the share of the multicast."""
-    yield "| | bytes | nodes | barrier, us | multicast, us | handshake, us | multicast's share |"
-    yield "|---|---:|---:|---:|---:|---:|---:|"
-    for row in rows:
-        times = " | ".join(
-            f"{float(row[f'{phase}_us']):.2f}" for phase in PHASES if phase != "recovery"
-        )
-        yield (
-            f"| {row['collective']} | {format_size(int(row['bytes']))} | {row['nodes']} | {times} "
-            f"| {shares(row)[PHASES.index('multicast')]:.1%} |"
         )
 
 
@@ -331,81 +251,47 @@ def traffic_table(rows: Table) -> Iterator[str]:
 # ---- Section II and appendix B: Allgather and Reduce-Scatter at once ----------------------------
 
 TOGETHER_BYTES = 8 * 2**20
-TOGETHER_RANKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
-CHAINS_RANKS, CHAINS = 64, (1, 2, 4, 8, 16, 32, 64)
+TOGETHER_RANKS = (4, 8, 16, 32)
 
 
 def measure_together() -> list[Row]:
-    """Run both in the network and around rings, and by chains at one number of ranks."""
-    rows = [
+    """Run both in the network and around rings."""
+    modes = (MULTICAST, "ring")
+    return [
         row
         for ranks in TOGETHER_RANKS
-        for chains in (together(ranks, ranks), run("ag+rs", *at_once(ranks), ("ring",), **MANY))
-        for row in chains
+        for row in run("ag+rs", FULL_BANDWIDTH, ranks, (TOGETHER_BYTES,), modes, **MANY)
     ]
-    return rows + [row for chains in CHAINS[:-1] for row in together(CHAINS_RANKS, chains)]
 
 
-def at_once(ranks: int) -> tuple[str, int, tuple[int, ...]]:
-    """Return fabric, ranks and sizes."""
-    return FULL_BANDWIDTH, ranks, (TOGETHER_BYTES,)
-
-
-def together(ranks: int, chains: int) -> list[Row]:
-    """Run both in the network, with so many multicasts at a time."""
-    with fabric_with(FULL_BANDWIDTH, f"[multicast]\nchains = {chains}\n") as fabric:
-        rows = run("ag+rs", fabric, ranks, (TOGETHER_BYTES,), (MULTICAST,), **MANY)
-    return [replace(row, mode=f"{MULTICAST} {chains}") for row in rows]
-
-
-def speed_ups(rows: Table) -> dict[tuple[int, int], float]:
-    """Return by ranks and chains how much faster than rings."""
-    rings = {int(row["ranks"]): float(row["max_us"]) for row in rows if row["mode"] == "ring"}
-    return {
-        (int(row["ranks"]), int(row["mode"].split()[1])): rings[int(row["ranks"])]
-        / float(row["max_us"])
-        for row in rows
-        if row["mode"] != "ring"
-    }
+def speed_ups(rows: Table) -> dict[int, float]:
+    """Return by ranks how much faster than rings."""
+    ends = {(int(row["ranks"]), row["mode"]): float(row["max_us"]) for row in rows}
+    return {ranks: ends[ranks, "ring"] / ends[ranks, MULTICAST] for ranks in TOGETHER_RANKS}
 
 
 def draw_together(rows: Table, figure: Figure) -> None:
-    """Draw the speed-up by ranks and by chains."""
-    by_ranks, by_chains = figure.subplots(1, 2)
+    """Draw the speed-up beside appendix B's."""
+    axes = figure.subplots()
     found = speed_ups(rows)
-    for axes, points, bound, label in (
-        (by_ranks, {p: s for (p, m), s in found.items() if m == p}, lambda p: 2 - 2 / p, "2 - 2/P"),
-        (
-            by_chains,
-            {m: s for (p, m), s in found.items() if p == CHAINS_RANKS},
-            lambda m: 2 - 2 / m if m > 1 else 4 / 3,
-            "2 - 2/M; 4/3 of one",
-        ),
-    ):
-        at = sorted(points)
-        axes.plot(at, [bound(x) for x in at], color="#888888", label=label)
-        axes.plot(at, [points[x] for x in at], "o", color=COLOURS[0], label="run")
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(at, [str(x) for x in at])
-        axes.set_ylim(1, 2.1)
-        axes.set_ylabel("speed-up over ring with ring")
-        axes.legend(frameon=False, loc="lower right")
-    by_ranks.set_title("{AG, RS} of 8 MiB a rank, M = P", loc="left")
-    by_ranks.set_xlabel("ranks P")
-    by_chains.set_title(f"P = {CHAINS_RANKS}", loc="left")
-    by_chains.set_xlabel("chains M")
+    axes.plot(list(found), [2 - 2 / ranks for ranks in found], color="#888888", label="2 - 2/P")
+    axes.plot(list(found), list(found.values()), "o", color=COLOURS[0], label="run")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(list(found), [str(ranks) for ranks in found])
+    axes.set_ylim(1, 2.1)
+    axes.set_xlabel("ranks P")
+    axes.set_ylabel("speed-up over ring with ring")
+    axes.set_title("{AG, RS} of 8 MiB a rank", loc="left")
+    axes.legend(frameon=False, loc="lower right")
 
 
 def together_table(rows: Table) -> Iterator[str]:
     """Yield the speed-ups beside appendix B's."""
-    yield "| ranks | chains | speed-up | 2 - 2/P | difference |"
-    yield "|---:|---:|---:|---:|---:|"
-    for (ranks, chains), speed_up in sorted(speed_ups(rows).items()):
+    yield "| ranks | speed-up | 2 - 2/P | difference |"
+    yield "|---:|---:|---:|---:|"
+    for ranks, speed_up in speed_ups(rows).items():
         bound = 2 - 2 / ranks
-        yield (
-            f"| {ranks:,} | {chains:,} | {speed_up:.4f} | {bound:.4f} "
-            f"| {speed_up / bound - 1:+.2%} |"
-        )
+        yield f"| {ranks:,} | {speed_up:.4f} | {bound:.4f} | {speed_up / bound - 1:+.2%} |"
 
 
 # ---- An FSDP training step ---------------------------------------------------------------------
@@ -436,18 +322,17 @@ def fsdp_step(program: Path, mode: str, compute_us: int, timeline: Path) -> Tabl
     offload: Any = MULTICAST if mode == MULTICAST else "off"
     lines: list[str] = []
     arguments = (str(FSDP_LAYERS), str(FSDP_BYTES), str(compute_us), FSDP_MODES[mode])
-    with fabric_with(FULL_BANDWIDTH, f"[multicast]\nchains = {FSDP_RANKS}\n") as fabric:
-        request = Request(
-            fabric,
-            FSDP_RANKS,
-            str(program),
-            arguments,
-            offload=offload,
-            privatize=False,
-            config=("smpi/test:0",),
-            timeline=timeline if shown else None,
-        )
-        record = completed(launch.run(launch.prepare(request), lines.append))
+    request = Request(
+        FULL_BANDWIDTH,
+        FSDP_RANKS,
+        str(program),
+        arguments,
+        offload=offload,
+        privatize=False,
+        config=("smpi/test:0",),
+        timeline=timeline if shown else None,
+    )
+    record = completed(launch.run(launch.prepare(request), lines.append))
     step_us = next(line for line in lines if line.startswith("step")).split()[1]
     row = {"mode": mode, "compute_us": str(compute_us), "what": "step", "start_us": "0"}
     rows = [{**row, "end_us": step_us}]
@@ -552,10 +437,9 @@ def fsdp_table(rows: Table) -> Iterator[str]:
 
 PARTS = {
     "figure-2": Part(measure_cost, draw_cost, cost_table),
-    "figure-10": Part(measure_phases, draw_phases, phases_table, 12),
     "figure-11": Part(measure_throughput, draw_throughput, throughput_table, 13),
     "figure-12": Part(measure_traffic, draw_traffic, traffic_table, 13),
-    "ag-rs": Part(measure_together, draw_together, together_table, 12),
+    "ag-rs": Part(measure_together, draw_together, together_table),
     "fsdp": Part(measure_fsdp, draw_fsdp, fsdp_table, 14),
 }
 
@@ -588,16 +472,6 @@ def run(
     return bench.run(
         study, lambda mode, size: print(f"{collective} {ranks} {mode} {size}", flush=True)
     )
-
-
-@contextmanager
-def fabric_with(name: str, text: str) -> Iterator[str]:
-    """Have a shipped fabric with more in it."""
-    shipped = paths.installed("fabrics", f"{name}.toml").read_text(encoding="utf-8")
-    with work_directory() as work:
-        file = work / f"{name}.toml"
-        file.write_text(f"{shipped}\n{text}", encoding="utf-8")
-        yield str(file)
 
 
 def completed(record: Record) -> Record:

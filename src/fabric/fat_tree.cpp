@@ -148,8 +148,7 @@ const std::vector<Option<FatTreeOptions>>& fat_tree_options()
        &M::down},
       {"up", "a value a level: switches that a host is cabled to, level 2 switches above one of level 1, ...", &M::up},
       {"cables", "a value a level: parallel cables to each of those; default 1", &M::cables, Need::optional},
-      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts,
-       Need::optional},
+      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts, Need::optional},
   };
   return ROWS;
 }

@@ -195,9 +195,7 @@ def test_a_training_step_hides_its_communication_behind_long_computation(fsdp: P
     gather = 7 / 8 * LAYER / 25e3
     for offload, mode in (("stream", "mpi"), ("off", "ring")):
         # Not hidden: the first Allgather of each pass, and the last Reduce-Scatter.
-        assert step_us(fsdp, 500, offload, mode) == pytest.approx(
-            12 * 500 + 3 * gather, rel=0.01
-        )
+        assert step_us(fsdp, 500, offload, mode) == pytest.approx(12 * 500 + 3 * gather, rel=0.01)
 
 
 def test_a_training_step_without_computation_is_faster_in_the_network(fsdp: Path) -> None:
