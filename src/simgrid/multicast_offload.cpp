@@ -29,6 +29,10 @@ namespace {
 constexpr double BLOCK_NUMBER = 4;
 constexpr double RUN_TO_READ  = 16;
 
+/** Of flows whose way is counted apart. Without any, SimGrid gives a flow the share of one whose latency is 1 s
+ *  (NetworkCm02Model::communicate in its network_cm02.cpp). */
+constexpr Seconds NO_LATENCY{1e-15};
+
 class MulticastOffload : public OffloadedCall, public MulticastActions {
   /** Where a rank stands. */
   struct Rank {
@@ -299,7 +303,7 @@ private:
     // As many shares as roots: each competes as a message of its own.
     const Seconds sharing = departure->plan.forwarding / static_cast<double>(roots.size());
     for (const StreamFlow& flow : departure->plan.flows)
-      simulation_.network->start_flow(flow, Seconds(), sharing, [keep = self(), departure] {
+      simulation_.network->start_flow(flow, NO_LATENCY, sharing, [keep = self(), departure] {
         if (--departure->flows == 0)
           keep->has_left(departure);
       });

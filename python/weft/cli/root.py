@@ -4,8 +4,8 @@ import click
 
 from weft import _core
 from weft.cli.bench import bench
-from weft.cli.cache import cache
 from weft.cli.bench_collectives import commands as collective_benches
+from weft.cli.cache import cache
 from weft.cli.calibrate import calibrate
 from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group
