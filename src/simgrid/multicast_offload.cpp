@@ -300,8 +300,8 @@ private:
     departure->flows = departure->plan.flows.size();
     for (std::size_t at = 0; at < departure->plan.links.size(); ++at)
       simulation_.record.count_multicast_on_link(departure->plan.links[at].link, departure->plan.payloads[at]);
-    // As many shares as roots: each competes as a message of its own.
-    const Seconds sharing = departure->plan.forwarding / static_cast<double>(roots.size());
+    // One share for all, as a stream has: at a receiver they are one sequence of chunks.
+    const Seconds sharing = departure->plan.forwarding;
     for (const StreamFlow& flow : departure->plan.flows)
       simulation_.network->start_flow(flow, NO_LATENCY, sharing, [keep = self(), departure] {
         if (--departure->flows == 0)
