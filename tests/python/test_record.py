@@ -41,6 +41,7 @@ def raw() -> dict[str, Any]:
                 "algorithm": "",
                 "calls": 10,
                 "bytes": 10240,
+                "multicast_bytes": 0,
                 "total_time_s": 3.2e-4,
                 "max_time_s": 1e-5,
                 "energy_J": 3.5,
@@ -60,7 +61,13 @@ def raw() -> dict[str, Any]:
             }
         ],
         "links": [
-            {"name": "host-0.up", "bandwidth_Bps": 1.25e10, "bytes": 10240, "utilisation": 0.1}
+            {
+                "name": "host-0.up",
+                "bandwidth_Bps": 1.25e10,
+                "bytes": 10240,
+                "multicast_bytes": 0,
+                "utilisation": 0.1,
+            }
         ],
         "weather": {"sky": "clear"},
     }
