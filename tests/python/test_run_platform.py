@@ -148,7 +148,7 @@ MISTAKES = {
     "unknown granularity": (
         {**TOFINO, "WEFT_OFFLOAD": "streem"},
         "",
-        ('WEFT_OFFLOAD: found "streem"', "allowed: stream, message, auto, off"),
+        ('WEFT_OFFLOAD: found "streem"', "allowed: stream, message, multicast, auto, off"),
     ),
     "unknown algorithm": (
         TOFINO,
