@@ -601,7 +601,7 @@ const std::map<std::string, Samples>& topology_samples()
   static const Samples GRID{{"dimensions", "[3, 3]"}, {"hosts_per_switch", "2"}, {"cables", "2"}};
   static const std::map<std::string, Samples> SAMPLES{
       {"star", {{"hosts", "4"}}},
-      {"fat_tree", {{"down", "[4, 2]"}, {"up", "[1, 2]"}, {"cables", "[1, 2]"}}},
+      {"fat_tree", {{"down", "[4, 2]"}, {"up", "[1, 2]"}, {"cables", "[1, 2]"}, {"hosts", "7"}}},
       {"dragonfly",
        {{"groups", "3"},
         {"chassis", "2"},

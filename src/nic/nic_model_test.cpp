@@ -50,7 +50,8 @@ TEST(Nic, ShippedPresetsAreComplete)
   for (const std::string& name : list_shared("presets/nic")) {
     const NicModel nic = read_lines("preset = '" + name + "'\n");
     EXPECT_EQ(nic.preset, name);
-    EXPECT_GT(nic.offload_overhead, Seconds()) << name;
+    EXPECT_LT(nic.offload_overhead, Seconds(1e-4)) << name;
+    EXPECT_LT(nic.message_gap, Seconds(1e-4)) << name;
   }
 }
 
