@@ -52,15 +52,6 @@ std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& mode
   return links;
 }
 
-/** How long the packets need on a link, and to be looked up at its end. */
-Seconds time_on(const Fabric& fabric, const FlowLink& its)
-{
-  const Link& link = fabric.link(its.link);
-  const Seconds interval =
-      fabric.topology().is_host(link.to) ? Seconds() : fabric.model_at(link.to).forwarding.interval;
-  return std::max(its.wire / link.bandwidth, interval * its.packets);
-}
-
 /** How long the packets need on a switch's links when nothing else uses them. */
 Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchModel& model, const TreeCall& call,
                   const std::vector<FlowLink>& links, BytesPerSecond host_rate)
@@ -77,6 +68,14 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchM
 }
 
 } // namespace
+
+Seconds time_on(const Fabric& fabric, const FlowLink& its)
+{
+  const Link& link = fabric.link(its.link);
+  const Seconds interval =
+      fabric.topology().is_host(link.to) ? Seconds() : fabric.model_at(link.to).forwarding.interval;
+  return std::max(its.wire / link.bandwidth, interval * its.packets);
+}
 
 std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration)
 {
@@ -111,15 +110,17 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
 {
   const Traffic traffic(tree, call);
   StreamPlan plan{base_latency(fabric, tree, call), Seconds(), {}};
+  std::vector<std::vector<FlowLink>> links; // of each switch
   plan.switches.reserve(tree.switches.size());
+  links.reserve(tree.switches.size());
   for (const TreeSwitch& node : tree.switches) {
-    SwitchPlan& its                   = plan.switches.emplace_back();
-    const SwitchModel& model          = fabric.switch_model(node.index);
-    const std::vector<FlowLink> links = busy_links(traffic, model, node, combines(call.movement), its);
-    const Seconds duration            = streaming(fabric, tree, model, call, links, host_rate);
-    plan.streaming                    = std::max(plan.streaming, duration);
-    its.flows                         = flows_by_size(links, duration);
+    SwitchPlan& its          = plan.switches.emplace_back();
+    const SwitchModel& model = fabric.switch_model(node.index);
+    links.push_back(busy_links(traffic, model, node, combines(call.movement), its));
+    plan.streaming = std::max(plan.streaming, streaming(fabric, tree, model, call, links.back(), host_rate));
   }
+  for (std::size_t at = 0; at < links.size(); ++at)
+    plan.switches[at].flows = flows_by_size(links[at], plan.streaming);
   return plan;
 }
 

@@ -16,7 +16,8 @@
  *
  * Each switch has flows over the links that it owns (the cost of SimGrid's solver grows with the square of a flow's
  * links): one for all links that carry messages of the same size. Each is limited to the rate at which it lasts as long
- * as the busiest.
+ * as the busiest link of the whole tree needs: a packet climbs on no sooner than those from below have come, and a
+ * switch that ran ahead would take its links from others for nothing.
  */
 #pragma once
 
@@ -59,6 +60,9 @@ struct StreamPlan {
 /** Plan @p call over @p tree. @p host_rate: the host's own copy and conversion rate. */
 StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call,
                         BytesPerSecond host_rate);
+
+/** How long the packets need on a link, and to be looked up at its end. */
+Seconds time_on(const Fabric& fabric, const FlowLink& its);
 
 /** One flow for all @p links whose messages are of one size, each as long as @p duration. */
 std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration);

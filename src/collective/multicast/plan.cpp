@@ -43,10 +43,10 @@ private:
   }
 };
 
-/** What a link carries, by its id. */
+/** What a link carries. */
 struct LinkLoad {
-  double payload = 0;
-  double wire    = 0;
+  FlowLink all; // trees together
+  Bytes payload;
 };
 
 class Planner {
@@ -72,9 +72,9 @@ public:
     for (int number = 0; std::cmp_less(number, group_.trees.size()); ++number)
       add_tree(number, plan);
     for (const auto& [id, load] : loads_) {
-      plan.links.push_back({id, 1, Bytes(load.wire)});
-      plan.payloads.emplace_back(load.payload);
-      busiest_ = std::max(busiest_, Bytes(load.wire) / fabric_.link(id).bandwidth);
+      plan.links.push_back(load.all);
+      plan.payloads.push_back(load.payload);
+      busiest_ = std::max(busiest_, time_on(fabric_, load.all));
     }
     for (const MulticastRoot& root : roots_)
       busiest_ = std::max(busiest_, root.block / rates_.send);
@@ -115,7 +115,7 @@ private:
     if (bytes <= 0)
       return;
     const double wire = bytes + model_.packet_overhead.value() * packets;
-    FlowLink flow_link{id, 1, Bytes(wire)};
+    FlowLink flow_link{id, 1, Bytes(wire), packets};
     const bool to_host = fabric_.topology().is_host(fabric_.link(id).to);
     if (to_host && std::isfinite(rates_.receive.value())) {
       // All ranks there, each with workers of its own work, share the engine.
@@ -123,9 +123,10 @@ private:
       busiest_            = std::max(busiest_, Bytes(bytes * flow_link.receivers) / rates_.receive);
     }
     by_switch_.back().push_back(flow_link);
-    LinkLoad& load = loads_[id];
-    load.payload += bytes;
-    load.wire += wire;
+    LinkLoad& load = loads_.try_emplace(id, LinkLoad{{id, 1, Bytes()}, Bytes()}).first->second;
+    load.payload += Bytes(bytes);
+    load.all.wire += Bytes(wire);
+    load.all.packets += packets;
   }
 
   /** A cable has one host below it; its place in all trees belongs to the same member. */

@@ -8,7 +8,8 @@
  * Roots that start at the same time are planned together, as flows over the links of one tree switch each, like those
  * of stream.hpp. On a quiet fabric they need
  *
- *   the time of the busiest link, or of the slowest root's or receiver's progress engine
+ *   the time of the busiest link (or that of looking its packets up where it ends), or of the slowest root's or
+ *   receiver's progress engine
  *   + the longest way from a root to a receiver, with the latency factor of messages of that size
  */
 #pragma once
