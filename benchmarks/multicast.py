@@ -11,6 +11,7 @@ import argparse
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from matplotlib.figure import Figure
 from weft import bench_collectives as bench
 from weft import launch, paths
 from weft.bench_collectives import COLLECTIVES, Row, Study
+from weft.calibrate.fabric_file import with_values
 from weft.launch import Request
 from weft.process import work_directory
 from weft.record import Record
@@ -30,7 +32,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 TESTBED, TESTBED_HOSTS = "fdr-188", 188
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 LEAF, POD = 16, 256  # hosts below a switch of the first and of the second level of the latter
-MULTICAST = "stream"  # each part is a plain multicast
+MULTICAST = "multicast"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 Table = list[dict[str, str]]
@@ -137,6 +139,70 @@ def cost_table(rows: Table) -> Iterator[str]:
             f"| {row['ranks']} | {row['mode']} | {model:,} | {found:,.0f} "
             f"| {found / model - 1:+.2%} |"
         )
+
+
+# ---- Figure 10: the protocol's phases ----------------------------------------------------------
+
+PHASES = ("barrier", "multicast", "recovery", "handshake")
+PHASE_RANKS = (2, 4, 8, 16, 32, 64, 128, TESTBED_HOSTS)
+PHASE_BYTES = (4 * 2**10, 64 * 2**10, 256 * 2**10)
+
+
+def measure_phases() -> Table:
+    """Run Allgathers by the protocol; keep how long a rank is in each phase, in the mean."""
+    rows: Table = []
+    with work_directory() as work:
+        program = work / "collective_times"
+        compile_c(paths.example("collective_times.c"), program)
+        for ranks in PHASE_RANKS:
+            study = Study(
+                COLLECTIVES["allgather"], TESTBED, ranks, PHASE_BYTES, [MULTICAST], **MANY
+            )
+            for size in PHASE_BYTES:
+                (part,) = bench.measure(study, program, MULTICAST, size)[1].multicast
+                seconds = {phase: getattr(part, f"{phase}_s") for phase in PHASES}
+                rows.append(
+                    {"ranks": str(ranks), "bytes": str(size)}
+                    | {f"{phase}_us": f"{time * 1e6:.6g}" for phase, time in seconds.items()}
+                )
+    return rows
+
+
+def shares(row: dict[str, str]) -> dict[str, float]:
+    """Return by phase its share of the time."""
+    times = {phase: float(row[f"{phase}_us"]) for phase in PHASES}
+    return {phase: time / sum(times.values()) for phase, time in times.items()}
+
+
+def draw_phases(rows: Table, figure: Figure) -> None:
+    """Draw the shares of the phases, a bar for each number of nodes."""
+    for axes, size in zip(
+        figure.subplots(1, len(PHASE_BYTES), sharey=True), PHASE_BYTES, strict=True
+    ):
+        of_size = [row for row in rows if row["bytes"] == str(size)]
+        below = [0.0] * len(of_size)
+        for k, phase in enumerate(PHASES):
+            heights = [100 * shares(row)[phase] for row in of_size]
+            nodes = [row["ranks"] for row in of_size]
+            axes.bar(nodes, heights, bottom=below, color=COLOURS[k], label=phase)
+            below = [low + height for low, height in zip(below, heights, strict=True)]
+        axes.set_xlabel("nodes")
+        axes.set_title(f"{format_size(size)} a rank", loc="left")
+    figure.axes[0].set_ylabel("of a rank's time in an Allgather, %")
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False
+    )
+
+
+def phases_table(rows: Table) -> Iterator[str]:
+    """Yield the time and the share of the phases."""
+    yield "| nodes | bytes | Allgather | barrier | multicast | recovery | handshake |"
+    yield "|---:|---:|---:|---:|---:|---:|---:|"
+    for row in rows:
+        whole = sum(float(row[f"{phase}_us"]) for phase in PHASES)
+        cells = " | ".join(f"{share:.2%}" for share in shares(row).values())
+        size = format_size(int(row["bytes"]))
+        yield f"| {row['ranks']} | {size} | {whole:,.1f} us | {cells} |"
 
 
 # ---- Figure 11: throughput on the testbed ------------------------------------------------------
@@ -251,17 +317,29 @@ def traffic_table(rows: Table) -> Iterator[str]:
 # ---- Section II and appendix B: Allgather and Reduce-Scatter at once ----------------------------
 
 TOGETHER_BYTES = 8 * 2**20
-TOGETHER_RANKS = (4, 8, 16, 32)
+TOGETHER_RANKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+CHAINS, CHAINS_RANKS = (1, 2, 4, 8, 16, 32, 64), 64
+
+
+@contextmanager
+def with_chains(chains: int) -> Iterator[str]:
+    """Give FULL_BANDWIDTH, as a file, with so many roots of an Allgather at the same time."""
+    text = (paths.installed("fabrics", f"{FULL_BANDWIDTH}.toml")).read_text(encoding="utf-8")
+    with work_directory() as work:
+        file = work / f"{FULL_BANDWIDTH}.toml"
+        file.write_text(with_values(text, "multicast", {"chains": str(chains)}), encoding="utf-8")
+        yield str(file)
+
+
+def together(ranks: int, chains: int, modes: Sequence[str]) -> list[Row]:
+    """Run both in some modes."""
+    with with_chains(chains) as fabric:
+        return run("ag+rs", fabric, ranks, (TOGETHER_BYTES,), modes, **MANY)
 
 
 def measure_together() -> list[Row]:
-    """Run both in the network and around rings."""
-    modes = (MULTICAST, "ring")
-    return [
-        row
-        for ranks in TOGETHER_RANKS
-        for row in run("ag+rs", FULL_BANDWIDTH, ranks, (TOGETHER_BYTES,), modes, **MANY)
-    ]
+    """Run both in the network and around rings, with all roots at the same time."""
+    return [row for ranks in TOGETHER_RANKS for row in together(ranks, ranks, (MULTICAST, "ring"))]
 
 
 def speed_ups(rows: Table) -> dict[int, float]:
@@ -294,6 +372,50 @@ def together_table(rows: Table) -> Iterator[str]:
         yield f"| {ranks:,} | {speed_up:.4f} | {bound:.4f} | {speed_up / bound - 1:+.2%} |"
 
 
+def measure_chains() -> Table:
+    """Run both in the network with some roots at a time, and around rings."""
+    (ring,) = together(CHAINS_RANKS, 1, ["ring"])
+    return [
+        {"chains": str(chains), "network_us": f"{row.max_us:.6g}", "ring_us": f"{ring.max_us:.6g}"}
+        for chains in CHAINS
+        for row in together(CHAINS_RANKS, chains, [MULTICAST])
+    ]
+
+
+def chains_bound(chains: int) -> float:
+    """Return what to expect when roots and the Reduce-Scatter halve a NIC's way out."""
+    return (2 - 2 / CHAINS_RANKS) / (1 + 1 / chains)
+
+
+def draw_chains(rows: Table, figure: Figure) -> None:
+    """Draw the speed-up by chains."""
+    axes = figure.subplots()
+    chains = [int(row["chains"]) for row in rows]
+    found = [float(row["ring_us"]) / float(row["network_us"]) for row in rows]
+    axes.plot(chains, found, "o", color=COLOURS[0], label="run")
+    expected = list(map(chains_bound, chains))
+    axes.plot(chains, expected, color="#888888", label="(2 - 2/P) / (1 + 1/M)")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(chains, list(map(str, chains)))
+    axes.set_ylim(0, 2.1)
+    axes.set_xlabel("chains M: roots that multicast at the same time")
+    axes.set_ylabel("speed-up over ring with ring")
+    axes.set_title(f"{{AG, RS}} of 8 MiB a rank, {CHAINS_RANKS} ranks", loc="left")
+    axes.legend(frameon=False, loc="lower right")
+
+
+def chains_table(rows: Table) -> Iterator[str]:
+    """Yield the speed-ups by chains."""
+    yield "| chains | both in the network | ring, ring | speed-up | (2 - 2/P) / (1 + 1/M) |"
+    yield "|---:|---:|---:|---:|---:|"
+    for row in rows:
+        ours, ring = float(row["network_us"]), float(row["ring_us"])
+        yield (
+            f"| {row['chains']} | {ours / 1e3:.2f} ms | {ring / 1e3:.2f} ms | {ring / ours:.3f} "
+            f"| {chains_bound(int(row['chains'])):.3f} |"
+        )
+
+
 # ---- An FSDP training step ---------------------------------------------------------------------
 
 FSDP_RANKS, FSDP_LAYERS, FSDP_BYTES = 16, 8, 4 * 2**20
@@ -307,23 +429,23 @@ FSDP_MODES = {MULTICAST: "mpi", "ring": "ring", "smpi": "mpi"}
 def measure_fsdp() -> Table:
     """Run a step by computation and mode; of one computation keep the timeline of rank 0."""
     rows: Table = []
-    with work_directory() as work:
+    with work_directory() as work, with_chains(FSDP_RANKS) as fabric:
         program = work / "fsdp_step"
         compile_c(paths.example("fsdp_step.c"), program)
         for compute_us in FSDP_COMPUTE_US:
             for mode in FSDP_MODES:
-                rows += fsdp_step(program, mode, compute_us, work / "timeline.json")
+                rows += fsdp_step(fabric, program, mode, compute_us, work / "timeline.json")
     return rows
 
 
-def fsdp_step(program: Path, mode: str, compute_us: int, timeline: Path) -> Table:
+def fsdp_step(fabric: str, program: Path, mode: str, compute_us: int, timeline: Path) -> Table:
     """Run one step; return its time and, where it is to be shown, what rank 0 did when."""
     shown = compute_us == FSDP_SHOWN_US
     offload: Any = MULTICAST if mode == MULTICAST else "off"
     lines: list[str] = []
     arguments = (str(FSDP_LAYERS), str(FSDP_BYTES), str(compute_us), FSDP_MODES[mode])
     request = Request(
-        FULL_BANDWIDTH,
+        fabric,
         FSDP_RANKS,
         str(program),
         arguments,
@@ -437,9 +559,11 @@ def fsdp_table(rows: Table) -> Iterator[str]:
 
 PARTS = {
     "figure-2": Part(measure_cost, draw_cost, cost_table),
+    "figure-10": Part(measure_phases, draw_phases, phases_table, 13),
     "figure-11": Part(measure_throughput, draw_throughput, throughput_table, 13),
     "figure-12": Part(measure_traffic, draw_traffic, traffic_table, 13),
     "ag-rs": Part(measure_together, draw_together, together_table),
+    "chains": Part(measure_chains, draw_chains, chains_table),
     "fsdp": Part(measure_fsdp, draw_fsdp, fsdp_table, 14),
 }
 

@@ -26,7 +26,8 @@ const std::vector<Option<MulticastModel>>& multicast_options()
       {"chain_map", R"(who is in one: "ranks", neighbours (where absent), or "racks" or "pods", the hosts of each)",
        &M::chain_map, Need::optional},
       {"trees", "multicast trees among which the data is divided; 1 where absent", &M::trees, Need::optional},
-      {"cutoff_slack", "what the cutoff timer adds to the data's time on the cable; 100us where absent",
+      {"cutoff_slack",
+       "what the cutoff timer adds to the data's time on the cable or in the engine; 100us where absent",
        &M::cutoff_slack, Need::optional, Bound::non_negative},
       {"drop_seed", "of the random drops; 0 where absent", &M::drop_seed, Need::optional, Bound::non_negative},
   };

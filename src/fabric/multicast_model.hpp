@@ -31,7 +31,7 @@ struct MulticastModel {
   int chains            = 1;       ///< M: roots that multicast at the same time
   std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain for the hosts of each
   int trees             = 1;       ///< subgroups: multicast trees among which every block is divided
-  Seconds cutoff_slack;            ///< alpha: of the cutoff timer beyond the data's time on the receiver's cable
+  Seconds cutoff_slack; ///< alpha: of the cutoff timer beyond the data's time on the receiver's cable or engine
   int drop_seed = 0;
   std::vector<DropRule> drops;
 

@@ -51,7 +51,9 @@ class MulticastOffload : public OffloadedCall, public MulticastActions {
   };
   /** Blocks that are on their way, and what they lose. */
   struct Flight {
+    bool started   = false;
     bool in_flight = false;
+    double landed  = 0;
     std::vector<std::vector<ChunkRun>> losses; // by rank; none where nothing is lost
   };
 
@@ -59,8 +61,10 @@ class MulticastOffload : public OffloadedCall, public MulticastActions {
   const MulticastGroup& group_;
   const std::int64_t number_; // of the call, among the communicator's multicast ones
   std::vector<Rank> ranks_;
-  std::vector<Flight> flights_; // by block
-  std::vector<int> leaving_;    // blocks whose roots start now
+  std::vector<Flight> flights_;    // by block
+  std::vector<std::size_t> chain_; // by block
+  std::vector<int> last_started_;  // block, by chain; -1: none
+  std::vector<int> leaving_;       // blocks whose roots start now
   std::unique_ptr<MulticastProtocol> protocol_;
   MulticastStatistics statistics_;
 
@@ -86,6 +90,11 @@ public:
     shape.chains = model_.chain_map == "ranks" ? cut_into_chains(blocks, model_.chains)
                                                : chain_by_group(blocks, model_.chain_map == "racks" ? racks : pods);
     flights_.resize(blocks.size());
+    chain_.resize(blocks.size());
+    last_started_.assign(shape.chains.size(), -1);
+    for (std::size_t chain = 0; chain < shape.chains.size(); ++chain)
+      for (const int number : shape.chains[chain])
+        chain_[static_cast<std::size_t>(number)] = chain;
     protocol_ = std::make_unique<MulticastProtocol>(std::move(shape), *this);
   }
 
@@ -195,19 +204,23 @@ private:
   void set_timer(int rank, std::int64_t chunks) override
   {
     Rank& its          = at(rank);
-    const Seconds time = model_.chunk * static_cast<double>(chunks) / cable_of(rank) + model_.cutoff_slack;
+    const Seconds time = time_of_chunk(rank) * static_cast<double>(chunks) + model_.cutoff_slack;
     its.timer          = Timer::set(sg::Engine::get_clock() + time.value(), [this, rank, keep = self()] {
       at(rank).timer = nullptr;
       protocol_->expired(rank);
     });
   }
 
-  BytesPerSecond cable_of(int rank) const
+  /** On the rank's cable, or in its progress engine, which all ranks of the NIC share. */
+  Seconds time_of_chunk(int rank) const
   {
     const Fabric& fabric = simulation_.fabric;
     const VertexId root  = group_.trees.front().switches.front().index + fabric.host_count();
     const Hop hop        = fabric.topology().next_hop(communicator_->rank_hosts[static_cast<std::size_t>(rank)], root);
-    return fabric.link(reverse(hop.link)).bandwidth;
+    const Bytes wire     = model_.chunk + model_.packet_overhead * model_.packets(model_.chunk);
+    const auto member    = static_cast<std::size_t>(group_.member_of[static_cast<std::size_t>(rank)]);
+    return std::max(wire / fabric.link(reverse(hop.link)).bandwidth,
+                    model_.chunk * group_.ranks_at[member] / simulation_.engine_rates().receive);
   }
 
   void store(int rank, int number, ChunkRun run, int from) override
@@ -229,9 +242,21 @@ private:
   bool arriving(int rank, int number) const override
   {
     const Flight& flight = flights_[static_cast<std::size_t>(number)];
-    if (not flight.in_flight)
+    if (flight.started)
+      return flight.in_flight && seen(rank, number);
+    // Its turn has not come while a root before it in its chain is heard, or was until lately.
+    const int last = last_started_[chain_[static_cast<std::size_t>(number)]];
+    if (last < 0 || not seen(rank, last))
       return false;
-    return flight.losses.empty() || count_chunks(flight.losses[static_cast<std::size_t>(rank)]) < block(number).chunks;
+    const Flight& before = flights_[static_cast<std::size_t>(last)];
+    return before.in_flight || sg::Engine::get_clock() - before.landed < model_.cutoff_slack.value();
+  }
+
+  /** Whether a rank gets anything of a block. */
+  bool seen(int rank, int number) const
+  {
+    const auto& losses = flights_[static_cast<std::size_t>(number)].losses;
+    return losses.empty() || count_chunks(losses[static_cast<std::size_t>(rank)]) < block(number).chunks;
   }
 
   void enters(int rank, MulticastPhase phase) override
@@ -311,8 +336,10 @@ private:
 
   void take_off(int number)
   {
-    Flight& flight   = flights_[static_cast<std::size_t>(number)];
-    flight.in_flight = true;
+    Flight& flight                                          = flights_[static_cast<std::size_t>(number)];
+    flight.started                                          = true;
+    flight.in_flight                                        = true;
+    last_started_[chain_[static_cast<std::size_t>(number)]] = number;
     flight.losses =
         Drops(simulation_.fabric, group_).of({communicator_->id, number_, block(number).root, block(number).chunks});
     for (const std::vector<ChunkRun>& lost : flight.losses)
@@ -333,7 +360,9 @@ private:
   void land(const Departure& departure)
   {
     for (const int number : departure.blocks) {
-      flights_[static_cast<std::size_t>(number)].in_flight = false;
+      Flight& flight   = flights_[static_cast<std::size_t>(number)];
+      flight.in_flight = false;
+      flight.landed    = sg::Engine::get_clock();
       for (int rank = 0; std::cmp_less(rank, ranks_.size()); ++rank)
         if (rank != block(number).root)
           land_at(rank, number);

@@ -140,9 +140,22 @@ def test_exactly_the_listed_chunks_get_lost_and_are_fetched(run: Run, fabric: Fa
     assert (row["drops"], row["fetch_requests"], row["timer_expiries"]) == (2, 1, 1)
     assert (row["fetched_chunks"], row["fetched_bytes"]) == (2, 2 * MTU)
     # The timer, the request, its answer, the read of two runs, the data, the handshake.
-    timer = 2 * signal() + 5 * MTU / RATE + 100e-6
+    timer = 2 * signal() + wire(5 * MTU) / RATE + 100e-6
     fetch = signal(4) + signal(4) + signal(2 * 16) + signal(2 * MTU)
     assert max(ends(result)) == pytest.approx(timer + fetch + signal(), rel=EXACT)
+
+
+def test_nobody_asks_for_blocks_whose_turn_has_not_come(run: Run, fabric: Fabric) -> None:
+    """The activations of 16 steps take longer than the slack; the second half gets lost at one."""
+    slack = 'cutoff_slack = "5us"'
+    lossless = fabric(f"[multicast]\n{slack}", topology=TREE)
+    row = only(multicast(run, lossless, "allgather", "100", ranks=16))
+    assert row["timer_expiries"] > 0
+    assert row["fetch_requests"] == row["recovery_s"] == 0
+    losses = "".join(f"[[multicast.drops]]\nroot = {root}\nreceiver = 3\n" for root in range(8, 16))
+    lossy = fabric(f"[multicast]\n{slack}\n{losses}", topology=TREE)
+    row = only(multicast(run, lossy, "allgather", "100", ranks=16))
+    assert row["drops"] == row["fetched_chunks"] == 8
 
 
 def test_what_a_link_loses_is_lost_for_all_behind_it(run: Run, fabric: Fabric) -> None:

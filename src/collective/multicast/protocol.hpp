@@ -15,7 +15,7 @@
  *               that one may still read from it
  *
  * The cutoff timer expires for chunks that do not arrive any more. Where some still do, because other traffic slows the
- * multicast, it is set again for those.
+ * multicast or because roots wait for their turns, it is set again for those.
  */
 #pragma once
 
@@ -66,7 +66,7 @@ public:
   virtual void send(int from, int to, const MulticastSignal& signal) = 0;
   /** Multicast a block: injected() when the root's last chunk has left it, arrived() for what comes to each rank. */
   virtual void multicast(int block) = 0;
-  /** Whether chunks of @p block are on their way to @p rank. */
+  /** Whether chunks of @p block are on their way to @p rank, or its root's turn has not come. */
   virtual bool arriving(int rank, int block) const = 0;
   /** Set a rank's cutoff timer for so many chunks: expired(), unless it has come to another phase. */
   virtual void set_timer(int rank, std::int64_t chunks) = 0;
