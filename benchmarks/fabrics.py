@@ -1,8 +1,9 @@
-"""What large fabrics cost: building and checking one, an Allreduce of all its ranks, a route.
+"""What large fabrics cost: building and checking one, collectives of all its ranks, a route.
 
-The Allreduce is in the network, of all 65,536 ranks of a fat tree of three levels. The route is
-SimGrid's `Host::route_to` between two random hosts of a fat tree of four levels (4,096 hosts),
-which is what a message asks for: the fabric's own routing and SimGrid's way to it.
+The Allreduce is in the network, of all 65,536 ranks of a fat tree of three levels; the Allgather is
+by multicast, of 1,024 hosts with data that are checked, start and end of the run included. The
+route is SimGrid's `Host::route_to` between two random hosts of a fat tree of four levels (4,096
+hosts), which is what a message asks for: the fabric's own routing and SimGrid's way to it.
 """
 
 import os
@@ -15,7 +16,8 @@ from pathlib import Path
 from allreduce import Key, Standard, checked
 from measure import Case, Cost
 
-from weft import launch
+from weft import bench_collectives, launch, paths
+from weft.bench_collectives import COLLECTIVES, Study
 from weft.errors import WeftError
 from weft.launch import Request
 from weft.process import Ended, run_child
@@ -74,6 +76,15 @@ def all_ranks(work: Path) -> dict[Key, Case]:
     return {ALL_RANKS: _case(request, 1, 21)}
 
 
+def multicast_allgather(work: Path) -> Record:
+    """Run one Allgather of 4 KiB a rank by the multicast protocol, one root at a time."""
+    program = work / "collective_times"
+    compile_c(paths.example("collective_times.c"), program)
+    collective, fabric, size = COLLECTIVES["allgather"], "fat-tree-1024-radix-32", 4096
+    study = Study(collective, fabric, 1024, [size], ["multicast"])
+    return bench_collectives.measure(study, program, "multicast", size)[1]
+
+
 def _case(request: Request, few: int, many: int) -> Case:
     plan = launch.prepare(request)
 
@@ -96,7 +107,7 @@ def _ignore(_line: str) -> None:
     pass
 
 
-def standards(built: Ended, costs: Mapping[Key, Cost]) -> list[Standard]:
+def standards(built: Ended, multicast: Record, costs: Mapping[Key, Cost]) -> list[Standard]:
     """Hold the figures against the standards."""
     memory = built.peak_memory_bytes / 2**30
     allreduce, route = costs[ALL_RANKS].median_us, costs[ROUTE].median_us
@@ -104,5 +115,8 @@ def standards(built: Ended, costs: Mapping[Key, Cost]) -> list[Standard]:
         Standard("65,536 hosts built, checked", built.wall_time_s, 10, at_most=True, unit=" s"),
         Standard("65,536 hosts, peak memory", memory, 4, at_most=True, unit=" GiB"),
         Standard("stream, 65,536 ranks", allreduce, 6, at_most=True, unit=" us"),
+        Standard(
+            "multicast Allgather, 1,024 hosts", multicast.cpu_time_s, 20, at_most=True, unit=" s"
+        ),
         Standard("a route, 4-level fat tree", route, 2, at_most=True, unit=" us"),
     ]

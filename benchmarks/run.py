@@ -48,13 +48,14 @@ def main() -> None:
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
         print("bench: 65,536 hosts", file=sys.stderr, flush=True)
         built = fabrics.build_and_check()
+        multicast = fabrics.multicast_allgather(work)
         costs |= measure(fabrics.all_ranks(work), 1, lambda _: None)
         print("bench: --offload auto", file=sys.stderr, flush=True)
         chosen = choices.measure(work)
     standards = [
         *allreduce.standards(costs),
         *in_network.standards(costs),
-        *fabrics.standards(built, costs),
+        *fabrics.standards(built, multicast, costs),
     ]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
     rows = [_row(key, cost) for key, cost in costs.items()]
