@@ -64,7 +64,7 @@ COLLECTIVES = {
             "MPI_Bcast",
             ("knomial", "sag-knomial", "binary-tree"),
             "bcast",
-            ("stream", "knomial", "sag-knomial", "binary-tree"),
+            ("multicast", "stream", "knomial", "sag-knomial", "binary-tree"),
             lambda size, _ranks: size,
         ),
         Collective(
@@ -72,7 +72,7 @@ COLLECTIVES = {
             "MPI_Allgather",
             ("ring",),
             "allgather",
-            ("stream", "ring", "ompi"),
+            ("multicast", "stream", "ring", "ompi"),
             lambda size, ranks: size * (ranks - 1),
         ),
         Collective(
@@ -80,7 +80,7 @@ COLLECTIVES = {
             "MPI_Iallgather with MPI_Ireduce_scatter_block",
             ("ring",),
             None,
-            ("stream", "ring", "smpi"),
+            ("multicast", "stream", "ring", "smpi"),
             lambda size, ranks: size * ranks,
         ),
     )
