@@ -57,7 +57,7 @@ def print_run(record: Record, on: Console) -> None:
         return
     if record.collectives:
         on.print(_collectives(record.collectives, on))
-    for line in _reasons(record):
+    for line in (*_reasons(record), *_losses(record)):
         on.print(line, soft_wrap=True)
     on.print(_summary(record), soft_wrap=True)
 
@@ -131,6 +131,16 @@ def explain(reason: str, record: Record) -> str:
     if reason == "policy" and record.offload == "off":
         return "offloading is switched off"
     return _REASONS.get(reason, reason or "no reason was given")
+
+
+def _losses(record: Record) -> list[str]:
+    """Return what was lost of multicasts, by collective, where anything was."""
+    return [
+        f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive; ranks fetched"
+        f" {format_size(round(row.fetched_bytes))} from their neighbours"
+        for row in record.multicast
+        if row.drops > 0
+    ]
 
 
 def _summary(record: Record) -> str:

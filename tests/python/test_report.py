@@ -1,12 +1,13 @@
 """Tables for people."""
 
+import dataclasses
 import io
 
 import pytest
 from rich.console import Console
 from test_record import raw
 
-from weft.record import CollectivePart, OutcomePart, Record
+from weft.record import CollectivePart, MulticastPart, OutcomePart, Record
 from weft.report import console, explain, print_run
 
 
@@ -29,6 +30,9 @@ def record_with(*rows: CollectivePart) -> Record:
 
 FALLBACK = {"path": "fallback", "reason": "datatype", "algorithm": "ompi", "datatype": "MPI_DOUBLE"}
 
+COUNTS = dict.fromkeys((field.name for field in dataclasses.fields(MulticastPart)), 0)
+LOSSES = {"collective": "allgather", "drops": 3, "fetched_bytes": 12288.0}
+
 
 def test_each_row_says_how_and_why_and_how_long() -> None:
     lines = printed(record_with(row(), row(**FALLBACK, total_time_s=1e-3)))
@@ -39,6 +43,16 @@ def test_each_row_says_how_and_why_and_how_long() -> None:
         "why datatype: the switch does not compute with this datatype",
         "4 ranks on 4 hosts of tofino-4: simulated time 125 us, wall time 250 ms",
     ]
+
+
+def test_losses_are_told() -> None:
+    record = record_with(row())
+    record.multicast = [MulticastPart.from_json({**COUNTS, **LOSSES})]
+    assert printed(record)[2] == (
+        "allgather: 3 chunks did not arrive; ranks fetched 12 KiB from their neighbours"
+    )
+    record.multicast[0].drops = 0
+    assert len(printed(record)) == 3
 
 
 def test_where_nothing_was_offloaded_one_line_says_why() -> None:
