@@ -227,6 +227,13 @@ void OptionTable::allow_only(std::span<const std::string> known) const
   }
 }
 
+void check_name(const OptionTable& table, const std::string& key, const std::string& name,
+                std::span<const std::string> known)
+{
+  if (std::ranges::find(known, name) == known.end())
+    table.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
+}
+
 void detail::check_bound(const OptionTable& table, const std::string& key, double value, Bound bound)
 {
   if (std::isfinite(value) && (value > 0 || (value == 0 && bound == Bound::non_negative)))

@@ -68,6 +68,10 @@ public:
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
 };
 
+/** Throws at @p key of @p table unless @p name, found there, is among @p known. */
+void check_name(const OptionTable& table, const std::string& key, const std::string& name,
+                std::span<const std::string> known);
+
 /** Which values a number may take. */
 enum class Bound { positive, non_negative };
 enum class Need { required, optional };

@@ -17,7 +17,8 @@ std::size_t tables_kept(std::size_t vertices)
 
 } // namespace
 
-Custom::Custom(Graph graph) : graph_(std::move(graph)), first_port_(static_cast<std::size_t>(vertices()) + 1)
+Custom::Custom(Graph graph, LinkAggregation aggregation)
+    : graph_(std::move(graph)), aggregation_(aggregation), first_port_(static_cast<std::size_t>(vertices()) + 1)
 {
   for (const Cable& cable : graph_.cables) {
     ++first_port_[static_cast<std::size_t>(cable.lower) + 1];
@@ -68,7 +69,7 @@ LinkId Custom::pick(VertexId at, const Port& first, VertexId to) const
 {
   const auto parallel = [&first](const Port& port) { return port.to == first.to; };
   const auto count    = std::ranges::count_if(ports(at), parallel);
-  auto skip           = to % count;
+  auto skip           = aggregation_.choice(to, to) % count;
   const auto picked =
       std::find_if(ports(at).begin(), ports(at).end(), [&](const Port& port) { return parallel(port) && skip-- == 0; });
   return picked->link;
@@ -177,6 +178,7 @@ namespace {
 struct CustomOptions {
   std::vector<std::string> hosts;
   std::vector<std::string> switches;
+  std::string link_aggregation{LinkAggregation().name()};
 };
 
 struct CableOptions {
@@ -190,6 +192,7 @@ const std::vector<Option<CustomOptions>>& custom_options()
   static const std::vector<Option<M>> ROWS{
       {"hosts", "names of the hosts, in the order of ranks", &M::hosts},
       {"switches", "names of the switches", &M::switches},
+      link_aggregation_option<M>(),
   };
   return ROWS;
 }
@@ -268,10 +271,11 @@ class CustomReader {
   }
 
 public:
-  Custom::Graph read(const OptionTable& table)
+  std::unique_ptr<Custom> read(const OptionTable& table)
   {
     CustomOptions options;
     require_options(table, custom_options(), read_options(table, custom_options(), {"kind", "cables"}, options));
+    check_link_aggregation(table, options.link_aggregation);
     graph_.hosts    = options.hosts;
     graph_.switches = options.switches;
     read_names(table, "hosts", options.hosts);
@@ -279,13 +283,13 @@ public:
     for (const OptionTable& row : table.tables("cables"))
       read_cable(row);
     check_cabled(table);
-    return std::move(graph_);
+    return std::make_unique<Custom>(std::move(graph_), LinkAggregation(options.link_aggregation));
   }
 };
 
 std::unique_ptr<Topology> build_custom(const OptionTable& table)
 {
-  auto custom = std::make_unique<Custom>(CustomReader().read(table));
+  auto custom = CustomReader().read(table);
   if (const std::optional<Custom::Gap> gap = custom->find_gap())
     table.fail("cables", "there is no way from \"" + custom->vertex_name(gap->host) + "\" to \"" +
                              custom->vertex_name(gap->other) + "\"; hosts do not forward");

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "fabric/link_aggregation.hpp"
 #include "fabric/topology.hpp"
 
 #include <map>
@@ -40,6 +41,7 @@ private:
   };
 
   Graph graph_;
+  LinkAggregation aggregation_;
   std::vector<int> first_port_;       // by vertex: its ports begin there; at the end their number
   std::vector<Port> ports_;           // by vertex, then in the order of the cables
   mutable std::vector<Table> tables_; // that of a destination is at its number modulo their count
@@ -55,7 +57,7 @@ private:
 
 public:
   /** Between any host and any other vertex there is a way through switches; see find_gap(). */
-  explicit Custom(Graph graph);
+  explicit Custom(Graph graph, LinkAggregation aggregation = LinkAggregation());
 
   /** A pair that is not connected; two hosts where there are such. */
   std::optional<Gap> find_gap() const;

@@ -29,7 +29,7 @@ LinkId link_between(int cable, int from, int to)
 } // namespace
 
 Dragonfly::Dragonfly(const DragonflyOptions& options)
-    : options_(options), group_routers_(options.chassis * options.routers),
+    : options_(options), aggregation_(options.link_aggregation), group_routers_(options.chassis * options.routers),
       first_green_(options.groups * group_routers_ * options.hosts),
       first_black_(first_green_ + options.groups * options.chassis * pairs(options.routers) * options.router_cables),
       first_blue_(first_black_ + options.groups * options.routers * pairs(options.chassis) * options.chassis_cables)
@@ -70,13 +70,13 @@ int Dragonfly::blue(int group, int other) const
   return first_blue_ + pair_rank(group, other, options_.groups) * options_.global_cables;
 }
 
-/** What chooses among parallel cables: it varies with every coordinate of a destination. */
+/** What chooses among parallel cables: the sum varies with every coordinate of a destination. */
 int Dragonfly::spread(VertexId destination) const
 {
   const bool host    = is_host(destination);
   const Place target = place(host ? destination / options_.hosts : destination - host_count());
   const int last     = host ? destination % options_.hosts : 0;
-  return target.group + target.chassis + target.router + last;
+  return aggregation_.choice(destination, target.group + target.chassis + target.router + last);
 }
 
 /** One step inside the group that both are in. */
@@ -183,6 +183,7 @@ const std::vector<Option<DragonflyOptions>>& dragonfly_options()
        &M::chassis_cables, Need::optional},
       {"router_cables", "parallel cables between two routers of a chassis (\"green\"); default 1", &M::router_cables,
        Need::optional},
+      link_aggregation_option<M>(),
   };
   return ROWS;
 }
@@ -211,6 +212,7 @@ std::unique_ptr<Topology> build_dragonfly(const OptionTable& table)
 {
   DragonflyOptions options;
   require_options(table, dragonfly_options(), read_options(table, dragonfly_options(), {"kind"}, options));
+  check_link_aggregation(table, options.link_aggregation);
   check_size(table, options);
   return std::make_unique<Dragonfly>(options);
 }

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "fabric/link_aggregation.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft {
@@ -25,10 +26,12 @@ struct DragonflyOptions {
   int global_cables  = 1; ///< blue: between two groups
   int chassis_cables = 1; ///< black: between routers of the same place in two chassis of a group
   int router_cables  = 1; ///< green: between two routers of a chassis
+  std::string link_aggregation{LinkAggregation().name()};
 };
 
 class Dragonfly : public Topology {
   DragonflyOptions options_;
+  LinkAggregation aggregation_;
   int group_routers_; // routers of a group
   int first_green_, first_black_, first_blue_;
 

@@ -598,10 +598,12 @@ using Samples = std::map<std::string, std::string>;
 /** By the topology's name. */
 const std::map<std::string, Samples>& topology_samples()
 {
-  static const Samples GRID{{"dimensions", "[3, 3]"}, {"hosts_per_switch", "2"}, {"cables", "2"}};
+  static const Samples GRID{
+      {"dimensions", "[3, 3]"}, {"hosts_per_switch", "2"}, {"cables", "2"}, {"link_aggregation", "\"crc\""}};
   static const std::map<std::string, Samples> SAMPLES{
       {"star", {{"hosts", "4"}}},
-      {"fat_tree", {{"down", "[4, 2]"}, {"up", "[1, 2]"}, {"cables", "[1, 2]"}, {"hosts", "7"}}},
+      {"fat_tree",
+       {{"down", "[4, 2]"}, {"up", "[1, 2]"}, {"cables", "[1, 2]"}, {"hosts", "7"}, {"link_aggregation", "\"crc\""}}},
       {"dragonfly",
        {{"groups", "3"},
         {"chassis", "2"},
@@ -609,11 +611,16 @@ const std::map<std::string, Samples>& topology_samples()
         {"hosts", "2"},
         {"global_cables", "2"},
         {"chassis_cables", "2"},
-        {"router_cables", "2"}}},
+        {"router_cables", "2"},
+        {"link_aggregation", "\"crc\""}}},
       {"torus", GRID},
       {"mesh", GRID},
       {"custom",
-       {{"hosts", "[\"a\"]"}, {"switches", "[\"s\"]"}, {"cables.between", "[\"a\", \"s\"]"}, {"cables.count", "2"}}},
+       {{"hosts", "[\"a\"]"},
+        {"switches", "[\"s\"]"},
+        {"cables.between", "[\"a\", \"s\"]"},
+        {"cables.count", "2"},
+        {"link_aggregation", "\"crc\""}}},
   };
   return SAMPLES;
 }

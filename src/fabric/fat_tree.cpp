@@ -7,7 +7,7 @@ namespace weft {
 
 FatTree::FatTree(const FatTreeOptions& options)
     : levels_(static_cast<int>(options.down.size())), down_(options.down), up_(options.up), parallel_(options.cables),
-      below_{1}, above_{1}, first_{0}, first_cable_{0}
+      below_{1}, above_{1}, first_{0}, first_cable_{0}, aggregation_(options.link_aggregation)
 {
   if (down_.empty() || up_.size() != down_.size() || parallel_.size() != down_.size())
     throw std::logic_error("a fat tree has as many values of each parameter as levels");
@@ -51,6 +51,13 @@ int FatTree::cable(int level, int child, int parent_digit, int number) const
   return first_cable_[index(level)] + (child * up_[index(level)] + parent_digit) * parallel_[index(level)] + number;
 }
 
+/** Which of the parallel cables above a node of @p level leads to @p to. */
+int FatTree::parallel(int level, Node to) const
+{
+  const int parent = to.position / above_[index(level)] / up_[index(level)];
+  return aggregation_.choice(first_[index(to.level)] + to.position, parent) % parallel_[index(level)];
+}
+
 Hop FatTree::climb(Node from, Node to) const
 {
   const int level = from.level;
@@ -58,22 +65,21 @@ Hop FatTree::climb(Node from, Node to) const
     throw std::logic_error("a fat tree has no way from a top switch to a switch that is not below");
   const int count  = up_[index(level)];
   const int low    = above_[index(level)];
-  const int chosen = to.position / low % (count * parallel_[index(level)]);
-  const int digit  = level < to.level ? to.position / low % count : chosen % count;
-  const int number = level < to.level ? to.position % parallel_[index(level)] : chosen / count;
+  const int digit  = to.position / low % count;
+  const int number = level < to.level ? to.position % parallel_[index(level)] : parallel(level, to);
   const int parent = from.position % low + digit * low + from.position / (low * down_[index(level)]) * low * count;
   return {up_link(index(cable(level, from.position, digit, number))), first_[index(level) + 1] + parent};
 }
 
 Hop FatTree::descend(Node from, Node to) const
 {
-  const int level  = from.level - 1;
-  const int count  = up_[index(level)];
-  const int low    = above_[index(level)];
-  const int digit  = to.position / stride(to.level, level) % down_[index(level)];
-  const int child  = from.position % low + digit * low + from.position / (low * count) * low * down_[index(level)];
-  const int number = to.position / low % (count * parallel_[index(level)]) / count;
-  return {down_link(index(cable(level, child, from.position / low % count, number))), first_[index(level)] + child};
+  const int level = from.level - 1;
+  const int count = up_[index(level)];
+  const int low   = above_[index(level)];
+  const int digit = to.position / stride(to.level, level) % down_[index(level)];
+  const int child = from.position % low + digit * low + from.position / (low * count) * low * down_[index(level)];
+  return {down_link(index(cable(level, child, from.position / low % count, parallel(level, to)))),
+          first_[index(level)] + child};
 }
 
 Hop FatTree::next_hop(VertexId at, VertexId to) const
@@ -129,7 +135,7 @@ std::vector<VertexId> FatTree::meeting_switches(std::span<const VertexId> hosts)
 
 std::unique_ptr<const ForwardingHash> FatTree::forwarding_hash() const
 {
-  return make_fat_tree_hash({down_, up_, parallel_});
+  return make_fat_tree_hash({down_, up_, parallel_, 0, std::string(aggregation_.name())});
 }
 
 std::string FatTree::switch_name(int index_of_switch) const
@@ -149,6 +155,7 @@ const std::vector<Option<FatTreeOptions>>& fat_tree_options()
       {"up", "a value a level: switches that a host is cabled to, level 2 switches above one of level 1, ...", &M::up},
       {"cables", "a value a level: parallel cables to each of those; default 1", &M::cables, Need::optional},
       {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts, Need::optional},
+      link_aggregation_option<M>(),
   };
   return ROWS;
 }
@@ -195,6 +202,7 @@ std::unique_ptr<Topology> build_fat_tree(const OptionTable& table)
     options.cables.assign(options.down.size(), 1);
   check_length(table, "up", options.up, options);
   check_length(table, "cables", options.cables, options);
+  check_link_aggregation(table, options.link_aggregation);
   check_size(table, options);
   check_hosts(table, options);
   return std::make_unique<FatTree>(options);

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "fabric/link_aggregation.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft {
@@ -26,6 +27,7 @@ struct FatTreeOptions {
   std::vector<int> up;     ///< w: parents of a node of level 0, 1, ...
   std::vector<int> cables; ///< p: between a node of level 0, 1, ... and each of its parents
   int hosts = 0;           ///< the first of the m1 ... mh places have one; 0: all
+  std::string link_aggregation{LinkAggregation().name()};
 };
 
 class FatTree : public Topology {
@@ -41,6 +43,7 @@ class FatTree : public Topology {
   std::vector<int> above_;                // by level: w1 ... wl, the nodes of that level above a host
   std::vector<int> first_;                // by level: its first vertex; at the end their number
   std::vector<int> first_cable_;          // by level: the first cable that goes up from it
+  LinkAggregation aggregation_;
 
   int size(int level) const { return first_[index(level) + 1] - first_[index(level)]; }
   static std::size_t index(int level) { return static_cast<std::size_t>(level); }
@@ -49,6 +52,7 @@ class FatTree : public Topology {
   int shared_level(std::span<const VertexId> hosts) const;
   bool is_above(Node upper, Node lower) const;
   int cable(int level, int child, int parent_digit, int number) const;
+  int parallel(int level, Node to) const;
   Hop climb(Node from, Node to) const;
   Hop descend(Node from, Node to) const;
 

@@ -111,15 +111,21 @@ class CubeHash final : public ForwardingHash {
     return result;
   }
 
-  /** Which of parallel cables along the dimension of coordinate @p dimension: by those that vary beyond it. */
+  /** The coordinates from @p first on, and the host's, as one number; of all, it is the host's. */
+  int number(std::size_t first, ForwardingAddress destination) const
+  {
+    int number = 0;
+    for (std::size_t i = shape_.dimensions.size(); i >= first; --i)
+      number = number * sizes_[i] + format_.get(destination, i);
+    return number * shape_.hosts_per_switch + format_.get(destination, 0);
+  }
+
+  /** Which of parallel cables along the dimension of coordinate @p dimension. */
   int cable(std::size_t dimension, ForwardingAddress destination) const
   {
     if (shape_.cables == 1)
       return 0;
-    long number = 0;
-    for (std::size_t i = shape_.dimensions.size(); i >= dimension; --i)
-      number = number * sizes_[i] + format_.get(destination, i);
-    return static_cast<int>((number * shape_.hosts_per_switch + format_.get(destination, 0)) % shape_.cables);
+    return shape_.aggregation.choice(number(1, destination), number(dimension, destination)) % shape_.cables;
   }
 
   /** Whether a packet goes to higher coordinates: the shorter way round where there is one, up where both are. */
@@ -163,27 +169,32 @@ class FatTreeHash final : public ForwardingHash {
     int subtree; ///< which of the groups of hosts below switches of that level is below this one
   };
   FatTreeOptions options_;
+  LinkAggregation aggregation_;
   std::vector<int> below_{1}; // by level: hosts below a switch
   std::vector<int> above_{1}; // by level: switches of that level above a host
   std::vector<Place> places_;
 
+  /** Which of the parallel cables above a node of that level. */
+  int parallel(std::size_t level, int host) const
+  {
+    return aggregation_.choice(host, host / above_[level] / options_.up[level]) % options_.cables[level];
+  }
   ForwardingTag down(int level, int host) const
   {
-    const auto at    = static_cast<std::size_t>(level - 1);
-    const int cables = options_.cables[at];
-    const int digit  = host / below_[at] % options_.down[at];
-    const int number = host / above_[at] % (options_.up[at] * cables) / options_.up[at];
-    return static_cast<ForwardingTag>(digit * cables + number);
+    const auto at   = static_cast<std::size_t>(level - 1);
+    const int digit = host / below_[at] % options_.down[at];
+    return static_cast<ForwardingTag>(digit * options_.cables[at] + parallel(at, host));
   }
   ForwardingTag up(int level, int host) const
   {
     const auto at    = static_cast<std::size_t>(level);
-    const int chosen = host / above_[at] % (options_.up[at] * options_.cables[at]);
-    return static_cast<ForwardingTag>(options_.down[at - 1] * options_.cables[at - 1] + chosen);
+    const int digit  = host / above_[at] % options_.up[at];
+    const int others = options_.down[at - 1] * options_.cables[at - 1];
+    return static_cast<ForwardingTag>(others + digit * options_.cables[at] + parallel(at, host));
   }
 
 public:
-  explicit FatTreeHash(const FatTreeOptions& options) : options_(options)
+  explicit FatTreeHash(const FatTreeOptions& options) : options_(options), aggregation_(options.link_aggregation)
   {
     for (std::size_t level = 0; level < options.down.size(); ++level) {
       below_.push_back(below_.back() * options.down[level]);
@@ -216,6 +227,7 @@ class DragonflyHash final : public ForwardingHash {
     int group;
   };
   DragonflyOptions options_;
+  LinkAggregation aggregation_;
   std::vector<int> sizes_;
   AddressFormat format_;
   std::vector<Place> places_;
@@ -242,7 +254,8 @@ class DragonflyHash final : public ForwardingHash {
 
 public:
   explicit DragonflyHash(const DragonflyOptions& options)
-      : options_(options), sizes_{options.hosts, options.routers, options.chassis, options.groups}, format_(sizes_)
+      : options_(options), aggregation_(options.link_aggregation),
+        sizes_{options.hosts, options.routers, options.chassis, options.groups}, format_(sizes_)
   {
     for (int group = 0; group < options.groups; ++group)
       for (int chassis = 0; chassis < options.chassis; ++chassis)
@@ -258,7 +271,9 @@ public:
     const Place& here = places_[static_cast<std::size_t>(switch_index)];
     const int host    = format_.get(destination, 0);
     const Place there{format_.get(destination, 1), format_.get(destination, 2), format_.get(destination, 3)};
-    const int spread = there.group + there.chassis + there.router + host; // chooses among parallel cables
+    const int number =
+        ((there.group * options_.chassis + there.chassis) * options_.routers + there.router) * options_.hosts + host;
+    const int spread = aggregation_.choice(number, there.group + there.chassis + there.router + host);
     if (here.group != there.group)
       return static_cast<ForwardingTag>(cross(here, there.group, spread));
     if (here.router != there.router || here.chassis != there.chassis)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "fabric/graph.hpp"
+#include "fabric/link_aggregation.hpp"
 #include "smart_switch/forwarding_cache.hpp"
 
 #include <cstdint>
@@ -68,6 +69,7 @@ struct CubeShape {
   std::vector<Dimension> dimensions;
   int hosts_per_switch;
   int cables; ///< between neighbouring switches
+  LinkAggregation aggregation;
 };
 std::unique_ptr<const ForwardingHash> make_cube_hash(const CubeShape& shape);
 /** Fat trees (paper 004, algorithm 2). */

@@ -44,14 +44,25 @@ std::string list(std::mt19937& random, std::size_t length, int least, int most)
   return text + "]";
 }
 
+/** A key of [topology] and a value from 1 to @p most. */
+std::string some(std::mt19937& random, const std::string& key, int most)
+{
+  return key + " = " + std::to_string(1 + static_cast<int>(random() % static_cast<unsigned>(most))) + "\n";
+}
+
+/** The one way to choose among parallel cables or the other. */
+std::string some_aggregation(std::mt19937& random)
+{
+  return std::string("link_aggregation = \"") + (random() % 2 == 0 ? "crc" : "coordinates") + "\"\n";
+}
+
 TEST(ForwardingHash, HoldsOnRandomGrids)
 {
   std::mt19937 random(1);
   for (int attempt = 0; attempt < 60; ++attempt) {
     const std::string text = std::string("kind = \"") + (attempt % 2 == 0 ? "torus" : "mesh") +
-                             "\"\ndimensions = " + list(random, 1 + random() % 4, 2, 5) +
-                             "\nhosts_per_switch = " + std::to_string(1 + random() % 3) +
-                             "\ncables = " + std::to_string(1 + random() % 4);
+                             "\"\ndimensions = " + list(random, 1 + random() % 4, 2, 5) + "\n" +
+                             some(random, "hosts_per_switch", 3) + some(random, "cables", 4) + some_aggregation(random);
     const auto topology    = topology_of(text);
     expect_holds(*make_forwarding_hash("cube", *topology), *topology, text);
   }
@@ -63,7 +74,8 @@ TEST(ForwardingHash, HoldsOnRandomFatTrees)
   for (int attempt = 0; attempt < 60; ++attempt) {
     const std::size_t levels = 1 + random() % 3;
     const std::string text   = "kind = \"fat_tree\"\ndown = " + list(random, levels, 1, 5) +
-                               "\nup = " + list(random, levels, 1, 3) + "\ncables = " + list(random, levels, 1, 3);
+                               "\nup = " + list(random, levels, 1, 3) + "\ncables = " + list(random, levels, 1, 4) +
+                               "\n" + some_aggregation(random);
     const auto topology      = topology_of(text);
     expect_holds(*make_forwarding_hash("fat_tree", *topology), *topology, text);
   }
@@ -72,13 +84,11 @@ TEST(ForwardingHash, HoldsOnRandomFatTrees)
 TEST(ForwardingHash, HoldsOnRandomDragonflies)
 {
   std::mt19937 random(3);
-  const auto some = [&random](const std::string& key, int most) {
-    return key + " = " + std::to_string(1 + static_cast<int>(random() % static_cast<unsigned>(most))) + "\n";
-  };
   for (int attempt = 0; attempt < 60; ++attempt) {
-    const std::string text = "kind = \"dragonfly\"\n" + some("groups", 9) + some("chassis", 3) + some("routers", 4) +
-                             some("hosts", 3) + some("global_cables", 3) + some("chassis_cables", 3) +
-                             some("router_cables", 3);
+    const std::string text = "kind = \"dragonfly\"\n" + some(random, "groups", 9) + some(random, "chassis", 3) +
+                             some(random, "routers", 4) + some(random, "hosts", 3) + some(random, "global_cables", 4) +
+                             some(random, "chassis_cables", 4) + some(random, "router_cables", 4) +
+                             some_aggregation(random);
     const auto topology    = topology_of(text);
     expect_holds(*make_forwarding_hash("dragonfly", *topology), *topology, text);
   }

@@ -21,7 +21,7 @@ bool wraps_around(int size, Torus::Edges edges)
 } // namespace
 
 Torus::Torus(const TorusOptions& options, Edges edges)
-    : hosts_per_switch_(options.hosts_per_switch), parallel_(options.cables)
+    : hosts_per_switch_(options.hosts_per_switch), parallel_(options.cables), aggregation_(options.link_aggregation)
 {
   for (const int size : options.dimensions)
     switches_ *= size;
@@ -60,9 +60,8 @@ int Torus::cable_to_next(const Dimension& dimension, int switch_index, int numbe
  *  dimension on, and their hosts. */
 Hop Torus::step(const Dimension& dimension, int from, int to, int destination) const
 {
-  const int host = destination < host_count() ? destination % hosts_per_switch_ : 0;
-  const int number =
-      static_cast<int>((static_cast<long>(to) / dimension.stride * hosts_per_switch_ + host) % parallel_);
+  const int host    = destination < host_count() ? destination % hosts_per_switch_ : 0;
+  const int number  = aggregation_.choice(destination, to / dimension.stride * hosts_per_switch_ + host) % parallel_;
   const int forward = (coordinate(to, dimension) - coordinate(from, dimension) + dimension.size) % dimension.size;
   const bool up =
       dimension.wraps ? 2 * forward <= dimension.size : coordinate(to, dimension) > coordinate(from, dimension);
@@ -124,7 +123,7 @@ std::vector<VertexId> Torus::meeting_switches(std::span<const VertexId> hosts) c
 
 std::unique_ptr<const ForwardingHash> Torus::forwarding_hash() const
 {
-  CubeShape shape{{}, hosts_per_switch_, parallel_};
+  CubeShape shape{{}, hosts_per_switch_, parallel_, aggregation_};
   for (const Dimension& dimension : dimensions_)
     shape.dimensions.push_back({dimension.size, dimension.wraps});
   return make_cube_hash(shape);
@@ -144,6 +143,7 @@ const std::vector<Option<TorusOptions>>& torus_options()
       {"dimensions", "switches along each dimension, as [4, 4, 4]", &M::dimensions},
       {"hosts_per_switch", "hosts on each switch; default 1", &M::hosts_per_switch, Need::optional},
       {"cables", "parallel cables between neighbouring switches; default 1", &M::cables, Need::optional},
+      link_aggregation_option<M>(),
   };
   return ROWS;
 }
@@ -169,6 +169,7 @@ std::unique_ptr<Topology> build_torus(const OptionTable& table, Torus::Edges edg
 {
   TorusOptions options;
   require_options(table, torus_options(), read_options(table, torus_options(), {"kind"}, options));
+  check_link_aggregation(table, options.link_aggregation);
   check_size(table, options, edges);
   return std::make_unique<Torus>(options, edges);
 }

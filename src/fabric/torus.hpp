@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "fabric/link_aggregation.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft {
@@ -19,6 +20,7 @@ struct TorusOptions {
   std::vector<int> dimensions;
   int hosts_per_switch = 1;
   int cables           = 1; ///< between neighbouring switches
+  std::string link_aggregation{LinkAggregation().name()};
 };
 
 class Torus : public Topology {
@@ -34,6 +36,7 @@ class Torus : public Topology {
   int hosts_per_switch_;
   int parallel_;
   int cable_count_ = 0;
+  LinkAggregation aggregation_;
 
   VertexId vertex(int switch_index) const { return host_count() + switch_index; }
   static int coordinate(int switch_index, const Dimension& dimension);

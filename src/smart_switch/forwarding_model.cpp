@@ -1,7 +1,5 @@
 #include "smart_switch/forwarding_model.hpp"
 
-#include "base/share.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -13,18 +11,6 @@ const std::vector<std::string>& kinds()
 {
   static const std::vector<std::string> NAMES{"tcam", "cache"};
   return NAMES;
-}
-
-bool among(const std::vector<std::string>& names, const std::string& name)
-{
-  return std::ranges::find(names, name) != names.end();
-}
-
-void check_name(const OptionTable& table, const std::string& key, const std::string& name,
-                const std::vector<std::string>& known)
-{
-  if (not among(known, name))
-    table.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
 }
 
 /** Only a cache has a shape. */

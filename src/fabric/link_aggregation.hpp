@@ -1,0 +1,41 @@
+/* Link aggregation: which of the parallel cables between two vertices a packet takes, by its destination.
+ *
+ * The topologies' routing and the hashes of the forwarding caches (forwarding_hash.hpp) both ask here, so that the tag
+ * of a destination stands for the cable that routing takes.
+ */
+#pragma once
+
+#include "base/option_file.hpp"
+#include "fabric/graph.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+class LinkAggregation {
+  bool crc_ = false;
+
+public:
+  LinkAggregation() = default;
+  /** By a name that check_link_aggregation() has let pass. */
+  explicit LinkAggregation(const std::string& name) : crc_(name == "crc") {}
+
+  std::string_view name() const { return crc_ ? "crc" : "coordinates"; }
+  /** The cable, modulo as many as there are: @p coordinates, which varies with what the destinations beyond differ in,
+   *  or the CRC-24 of the destination's number ("a port selection among a bundled link is selected by the packet
+   *  destination, and a CRC circuit is used": paper 004, section V.B). */
+  int choice(VertexId destination, int coordinates) const;
+};
+
+/** The key, for the options of a topology that may have parallel cables. */
+template <class T> Option<T> link_aggregation_option()
+{
+  return {"link_aggregation",
+          R"(what chooses among parallel cables: the destination's "coordinates" (where absent), or its "crc")",
+          &T::link_aggregation, Need::optional};
+}
+/** Throws UserError unless @p name, found in @p table, is a way to choose. */
+void check_link_aggregation(const OptionTable& table, const std::string& name);
+
+} // namespace weft
