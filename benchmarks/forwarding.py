@@ -51,12 +51,15 @@ _RECORDING = (
     *("--offload", "off", "--fallback", _FALLBACK),
 )
 
-# Paper 004, table 1: 50 ns, and 10 ns of routing computation or 1 ns where the cache hits, which it
-# always does after the first packets to a port.
-_DELAYS = {"tcam": "60ns", "cache": "51ns"}
-# Shortest frames as fast as they are looked up: one of 84 B with its gap every 4 ns in a TCAM
-# (section I), every 0.72 ns in cache and hash of three stages (section V.B).
-_LOOKUP_RATES_GBPS = {"tcam": 168, "cache": 933}
+# Paper 004, table 1: 10 ns of routing computation, or 1 ns where the cache hits. Misses take both.
+_FORWARDING = {
+    "tcam": {"kind": '"tcam"', "tcam_latency": '"10ns"'},
+    "cache": {"kind": '"cache"', "tcam_latency": '"10ns"', "hit_latency": '"1ns"'},
+}
+# From one lookup to the next: 4 ns in a TCAM (section I), 0.72 ns in cache and hash of three stages
+# (section V.B); a shortest frame with its gap is 84 B.
+_INTERVALS = {"tcam": '"4ns"', "cache": '"0.72ns"'}
+_SHORTEST_FRAME = '"84B"'
 # SimGrid's factors on latency and bandwidth for MPI messages of some size (option network/model:
 # SMPI, smpi_config.cpp; fitted to a cluster with Gigabit Ethernet), up from the size named.
 _SIMGRID_FACTORS = (
@@ -106,7 +109,7 @@ class Case:
     extra: str = ""
     """Tables of the fabric file."""
     looked_up: bool = False
-    """Whether frames are short and no faster than their lookups."""
+    """Whether frames are the shortest, and no faster than their lookups."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +156,8 @@ PROGRAMS = (
         *("FT", example("ft"), 256, ("128", "256", "256", "2"), ": right"),
         algorithms=("smpi/alltoall:pair",),
     ),
-    # An exchange among 256 ranks is 65,280 messages, and these make 6 and 11 of them.
-    Program("BFS", example("bfs"), 64, ("16", "1"), ": right"),
-    Program("IS", nas("is"), 64, ("64", "A"), "Verification    =               SUCCESSFUL"),
+    Program("BFS", example("bfs"), 256, ("16", "1"), ": right"),
+    Program("IS", nas("is"), 256, ("256", "A"), "Verification    =               SUCCESSFUL"),
 )
 
 _FACTORS = "".join(
@@ -189,8 +191,8 @@ def fabric_text(variant: Variant) -> str:
     case = CASES[variant.case]
     text = Path(_core.load_fabric(variant.fabric).file).read_text(encoding="utf-8")
     text = with_values(text, "fabric", {"name": f'"{variant.name}"'})
-    text = with_values(text, "switch", {"forwarding_latency": f'"{_DELAYS[variant.forwarding]}"'})
-    text = with_values(text, "link", {"bandwidth": f'"{_bandwidth_Gbps(variant)}Gbps"'})
+    text = with_values(text, "switch.forwarding", _forwarding(variant))
+    text = with_values(text, "link", {"bandwidth": f'"{variant.bandwidth_Gbps}Gbps"'})
     text = with_values(text, "topology", case.topology)
     if not case.latencies:
         for table in ("link", "[links]"):
@@ -200,10 +202,11 @@ def fabric_text(variant: Variant) -> str:
     return text + case.extra
 
 
-def _bandwidth_Gbps(variant: Variant) -> int:  # noqa: N802 (the unit's name)
+def _forwarding(variant: Variant) -> Mapping[str, str]:
     if not CASES[variant.case].looked_up:
-        return variant.bandwidth_Gbps
-    return min(variant.bandwidth_Gbps, _LOOKUP_RATES_GBPS[variant.forwarding])
+        return _FORWARDING[variant.forwarding]
+    interval = _INTERVALS[variant.forwarding]
+    return {**_FORWARDING[variant.forwarding], "interval": interval, "frame": _SHORTEST_FRAME}
 
 
 def variants(case: str) -> Iterator[Variant]:
@@ -292,6 +295,8 @@ class Run:
             bandwidth_Gbps=self.variant.bandwidth_Gbps,
             forwarding=self.variant.forwarding,
             seconds=record.simulated_time_s,
+            hits=sum(switch.cache_hits or 0 for switch in record.switches),
+            misses=sum(switch.cache_misses or 0 for switch in record.switches),
         )
 
 

@@ -54,6 +54,9 @@ class Row:
     bandwidth_Gbps: int  # noqa: N815 (the unit's name)
     forwarding: str
     seconds: float
+    hits: int
+    """Of all lookups of messages in caches; none without them."""
+    misses: int
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ def read_csv(source: Path) -> list[Row]:
                 int(row["bandwidth_Gbps"]),
                 row["forwarding"],
                 float(row["seconds"]),
+                int(row["hits"]),
+                int(row["misses"]),
             )
             for row in csv.DictReader(file)
         ]
@@ -175,6 +180,22 @@ def _gain_rows(found: Results, meaning: str, fabric: str, programs: Sequence[str
         f"| {meaning} | {fabric} | {what} | {' | '.join(values)} |"
         for what, values in cells.items()
     ]
+
+
+def hit_table(rows: Sequence[Row]) -> str:
+    """Return how many lookups the caches answer, by fabric and program, at the fastest links."""
+    shown = [row for row in rows if (row.case, row.forwarding) == ("paper", "cache")]
+    fast = max(row.bandwidth_Gbps for row in shown)
+    found = {(row.fabric, row.program): row for row in shown if row.bandwidth_Gbps == fast}
+    fabrics, programs = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
+    lines = [f"| | | {' | '.join(programs)} |", "|---|---|" + "---:|" * len(programs)]
+    for fabric in fabrics:
+        cells = [found[fabric, program] for program in programs]
+        lookups = [f"{row.hits + row.misses}" for row in cells]
+        rates = [f"{row.hits / (row.hits + row.misses):.2%}" for row in cells]
+        lines.append(f"| {fabric} | lookups | {' | '.join(lookups)} |")
+        lines.append(f"| {fabric} | hits | {' | '.join(rates)} |")
+    return "\n".join(lines) + "\n"
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -261,6 +282,7 @@ def document_parts(rows: Sequence[Row], meanings: Mapping[str, str]) -> dict[str
     """Return the tables of the document, by the names that it marks them with."""
     return {
         **{fabric: relative_table(rows, fabric) for fabric in _FIGURES},
+        "hits": hit_table(rows),
         "gains": gain_table(rows, meanings),
     }
 
