@@ -185,3 +185,10 @@ def test_the_compilers_get_their_arguments_untouched(here: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert (here / "a program").exists()
     assert weft("cc", "nothing.c").returncode != 0
+
+
+def test_no_command_waits_for_libraries_that_it_does_not_use() -> None:
+    heavy = ("scipy", "matplotlib", "ortools")
+    code = f"import sys, weft.cli.root; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert found.stdout == "[]\n"

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from weft.calibrate.samples import Floats
 
@@ -28,6 +27,7 @@ def default_affine(sizes: Floats, seconds: Floats) -> Affine:
 
 def best_affine(sizes: Floats, seconds: Floats) -> Affine:
     """Return the one with the least mean logarithmic error."""
+    from scipy.optimize import minimize
 
     def error(logs: Floats) -> float:
         latency, bandwidth = np.exp(logs)

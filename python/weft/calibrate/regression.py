@@ -5,7 +5,6 @@ least squares would give it to its largest messages, while errors are judged by 
 """
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from weft.calibrate.samples import Floats
 
@@ -14,6 +13,8 @@ def relative_line(
     sizes: Floats, seconds: Floats, least: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float]:
     """Return what a message takes, and what each byte adds; neither is below `least`."""
+    from scipy.optimize import lsq_linear
+
     terms = np.stack([np.ones_like(sizes), sizes], axis=1) / seconds[:, None]
     scale = 1 / np.abs(terms).max(axis=0)  # the solver wants columns of like magnitude
     floor = np.array(least) / scale

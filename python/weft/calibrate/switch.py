@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq, least_squares
-from scipy.stats import f as f_distribution
 
 from weft import _core
 from weft.calibrate.samples import Floats
@@ -165,6 +163,8 @@ class _Problem:
 
     def best(self, start: Floats, fixed: int | None = None) -> tuple[Floats, float]:
         """Return the least sum of squares and where it is, with one parameter held or none."""
+        from scipy.optimize import least_squares
+
         free = np.arange(len(start)) != fixed
 
         def residuals(some: Floats) -> Floats:
@@ -182,6 +182,8 @@ class _Problem:
 
 def fit(hardware: Hardware, tables: Sequence[Observations]) -> SwitchFit:
     """Fit all parameters that the rows depend on."""
+    from scipy.stats import f as f_distribution
+
     problem = _Problem(hardware, tables)
     logs, squares = _global_best(problem)
     freedom = problem.rows - len(logs)
@@ -207,6 +209,8 @@ def _global_best(problem: _Problem) -> tuple[Floats, float]:
 
 def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -> float:
     """Return where a parameter's profile passes the limit on one side: 0 or infinity if nowhere."""
+    from scipy.optimize import brentq
+
     excess = _profile(problem, logs, index, limit)
     near, far = 0.0, _FIRST_STEP
     while excess(side * far) < 0:
