@@ -12,6 +12,8 @@ SIMGRID := build/stamps/simgrid
 WEFT := build/stamps/weft
 UNIT := build/unit/build.ninja
 JOBS := $(shell nproc)
+# A file's tests share what they compile, so they stay together.
+PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 files = $(if $(wildcard $(1)),$(shell find $(wildcard $(1)) -type f -name '$(2)' ! -path '*/__pycache__/*'))
 CXX_FILES := $(call files,src,*.[ch]pp)
@@ -36,7 +38,7 @@ test: ## everything: lint, unit tests, all end-to-end tests
 	@echo 'test: lint, unit tests and end-to-end tests passed'
 
 check: unit $(WEFT) ## unit tests and the quick end-to-end tests
-	@$(BIN)/python -m pytest -m 'not slow'
+	@$(PYTEST) -m 'not slow'
 
 bench: $(WEFT) ## how fast the simulator is
 	@$(BIN)/python benchmarks/run.py
@@ -71,7 +73,7 @@ unit: $(UNIT) ## unit tests of the core, under sanitizers
 	  sed -uE '/ Passed +[0-9.]+ sec$$|^ +Start +[0-9]+:|^Internal ctest|^Test project|^$$/d'
 
 pytest: $(WEFT)
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
 	@echo 'lint: ruff, mypy, shellcheck, clang-format'
