@@ -6,7 +6,9 @@ cannot do. Left aside, as by `runtests`: `xfail` (a program that is expected to 
 only where it says so), and `mpiversion` (SMPI claims 3.1, and no line asks for more).
 """
 
+import fcntl
 import re
+import shutil
 import struct
 import subprocess
 import tarfile
@@ -49,14 +51,21 @@ class Test:
 
 
 def source_tree() -> Path:
-    """Return the suite's directory, unpacked from the tarball that the set-up keeps."""
+    """Return the suite's directory, unpacked from the tarball that the set-up keeps.
+
+    All processes that test want it, to know which tests there are: one unpacks, others wait.
+    """
     target = BUILD / "source"
-    if not target.is_dir():
-        unfinished = BUILD / "unpacking"
-        with tarfile.open(_tarball()) as archive:
-            archive.extractall(unfinished, members=_members(archive), filter="data")
-        _configure(unfinished)
-        unfinished.rename(target)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.is_dir():
+            unfinished = BUILD / "unpacking"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            with tarfile.open(_tarball()) as archive:
+                archive.extractall(unfinished, members=_members(archive), filter="data")
+            _configure(unfinished)
+            unfinished.rename(target)
     return target
 
 
