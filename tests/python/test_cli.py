@@ -82,6 +82,7 @@ def test_all_that_a_fabric_file_can_say_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", _core.list_fabrics())
+@pytest.mark.slow
 def test_every_shipped_fabric_is_listed_and_shown_and_proven(name: str) -> None:
     listed = weft("fabric", "list").stdout.splitlines()
     assert [line for line in listed if line.split()[0] == name]

@@ -110,6 +110,7 @@ def run_step(directory: Path, step: Step) -> str:
 
 
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "console")], ids=name_of)
+@pytest.mark.slow
 def test_commands_print_what_the_document_says(document: Path, desk: Path) -> None:
     for block in blocks(document, "console"):
         for step in steps(block):

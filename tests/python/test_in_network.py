@@ -126,6 +126,7 @@ def test_a_collective_lasts_as_long_as_its_closed_form(
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.slow
 def test_a_call_that_does_not_block_goes_on_while_the_rank_computes(
     run: Run, fabric: Path, collective: str
 ) -> None:
@@ -139,6 +140,7 @@ def test_a_call_that_does_not_block_goes_on_while_the_rank_computes(
 @pytest.mark.parametrize("form", ["", "i"])
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("ppn", [1, 2])
+@pytest.mark.slow
 def test_messages_give_the_same_results(
     run: Run, fabric: Path, collective: str, form: str, ppn: int
 ) -> None:
@@ -152,6 +154,7 @@ def test_messages_give_the_same_results(
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.slow
 def test_switches_count_the_same_at_both_granularities(
     run: Run, fabric: Path, collective: str
 ) -> None:
@@ -210,6 +213,7 @@ def test_a_host_combines_what_its_ranks_contribute(run: Run, fabric: Path, tmp_p
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("offload", ["stream", "message"])
+@pytest.mark.slow
 def test_hosts_that_combine_give_the_same_results(
     run: Run, fabric: Path, tmp_path: Path, collective: str, offload: str
 ) -> None:

@@ -69,6 +69,7 @@ def stock(program: Program) -> Stock:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("offload", ["stream", "message"])
+@pytest.mark.slow
 def test_results_are_those_of_stock_smpi(
     run: Run, stock: Stock, networks: dict[str, str], seed: int, network: str, offload: str
 ) -> None:

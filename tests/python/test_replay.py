@@ -55,6 +55,7 @@ def record(program: Program, tmp_path: Path) -> Record:
 
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 @pytest.mark.parametrize("part", PARTS)
+@pytest.mark.slow
 def test_a_replay_on_the_same_fabric_takes_the_same_time(
     record: Record, part: str, offload: str
 ) -> None:
