@@ -4,9 +4,10 @@ The loops are C++ (src/fabric/cache_study.cpp); here is what they are asked for,
 """
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -62,6 +63,7 @@ class Study:
         )
 
 
+T = TypeVar("T", int, str)
 _PARTS = ("hits", "initial", "capacity", "conflict")
 
 
@@ -81,30 +83,42 @@ def conflicts_by_ways(
     cache: Cache, ways: Sequence[int], destinations: Sequence[int], *, scattered: bool
 ) -> Study:
     """Study one port with packets for so many hosts, all equally often (paper 004, figure 5)."""
+
+    def counters(count: int, way: int) -> dict[str, int]:
+        lookups = count * _LOOKUPS_A_DESTINATION
+        return _core.cache_of_port(
+            cache.entries, way, cache.replacement, count, scattered, lookups, SEED
+        )
+
+    addresses = "scattered addresses" if scattered else "addresses in one block"
+    title = f"Conflict misses, uniform traffic, {cache.entries} entries, {addresses}"
+    labels = [f"{count} destinations" for count in destinations]
+    return _conflicts(title, "destinations", destinations, labels, ways, counters)
+
+
+def _conflicts(
+    title: str,
+    what: str,
+    subjects: Sequence[T],
+    labels: Sequence[str],
+    ways: Sequence[int],
+    counters: Callable[[T, int], dict[str, int]],
+) -> Study:
+    """Study conflict misses by ways, a line for each subject."""
     rows: list[tuple[str | int | float, ...]] = []
     lines: list[dict[int, float]] = []
-    for count in destinations:
-        line = {}
+    for one in subjects:
+        line: dict[int, float] = {}
         for way in ways:
-            counters = _core.cache_of_port(
-                cache.entries,
-                way,
-                cache.replacement,
-                count,
-                scattered,
-                count * _LOOKUPS_A_DESTINATION,
-                SEED,
-            )
-            shares = _shares(counters)
-            rows.append((count, way, *shares))
+            shares: tuple[float, ...] = _shares(counters(one, way))
+            rows.append((one, way, *shares))
             line[way] = 100 * shares[3]
         lines.append(line)
-    addresses = "scattered addresses" if scattered else "addresses in one block"
     return Study(
-        f"Conflict misses, uniform traffic, {cache.entries} entries, {addresses}",
-        ("destinations", "ways", *_PARTS),
+        title,
+        (what, "ways", *_PARTS),
         rows,
-        _series([f"{count} destinations" for count in destinations], lines),
+        _series(labels, lines),
         "ways",
         "conflict misses (% of lookups)",
     )
@@ -132,26 +146,15 @@ def conflicts_of_trace(
     """Study all ports of a fabric while a recorded program runs (paper 004, figure 6)."""
     loaded = _core.load_fabric(fabric)
     messages = messages_of(folder, fabric)
-    rows: list[tuple[str | int | float, ...]] = []
-    lines: list[dict[int, float]] = []
-    for name in hashes:
-        line = {}
-        for way in ways:
-            counters = _core.cache_of_messages(
-                cache.entries, way, cache.replacement, loaded, name, messages
-            )
-            shares = _shares(counters)
-            rows.append((name, way, *shares))
-            line[way] = 100 * shares[3]
-        lines.append(line)
-    return Study(
-        f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries} entries",
-        ("hash", "ways", *_PARTS),
-        rows,
-        _series([f"hash {name}" for name in hashes], lines),
-        "ways",
-        "conflict misses (% of lookups)",
-    )
+
+    def counters(name: str, way: int) -> dict[str, int]:
+        return _core.cache_of_messages(
+            cache.entries, way, cache.replacement, loaded, name, messages
+        )
+
+    title = f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries} entries"
+    labels = [f"hash {name}" for name in hashes]
+    return _conflicts(title, "hash", hashes, labels, ways, counters)
 
 
 def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Study:

@@ -1,6 +1,6 @@
 """`weft bench`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -8,6 +8,7 @@ import click
 from weft import bench as api
 from weft.bench import Bench, Row
 from weft.cli.common import (
+    Command,
     fabric_option,
     help_group,
     output_option,
@@ -39,6 +40,15 @@ Examples:
 
 bench = help_group("bench", "Measure collectives on a simulated fabric.")
 
+rows_option = output_option("--csv", "csv_file", help="Write the table, one line a mode and size.")
+
+
+def modes_option(default: str) -> Callable[[Command], Command]:
+    """Return the option for what is compared."""
+    return click.option(
+        "--modes", default=default, show_default=True, metavar="MODE,...", help="What to compare."
+    )
+
 
 @bench.command(help=_HELP, short_help="Measure MPI_Allreduce by message size.")
 @fabric_option
@@ -58,14 +68,8 @@ bench = help_group("bench", "Measure collectives on a simulated fabric.")
     show_default=True,
     help="Calls a size; few are enough, since a simulation has no noise.",
 )
-@click.option(
-    "--modes",
-    default="stream,message,ompi",
-    show_default=True,
-    metavar="MODE,...",
-    help="What to compare.",
-)
-@output_option("--csv", "csv_file", help="Write the table, one line a mode and size.")
+@modes_option("stream,message,ompi")
+@rows_option
 @output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
 def allreduce(
     fabric: str,

@@ -7,7 +7,7 @@ import click
 
 from weft import bench_collectives as api
 from weft.bench_collectives import COLLECTIVES, Collective, Row, Study
-from weft.cli.bench import check_outputs, parse_modes
+from weft.cli.bench import check_outputs, modes_option, parse_modes, rows_option
 from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
 from weft.plots import Series, plot_by_size
 from weft.report import console, new_table, print_title
@@ -62,20 +62,14 @@ def _command(collective: Collective) -> click.Command:
         show_default=True,
         help="Calls a size, with a barrier between; a simulation has no noise: one is enough.",
     )
-    @click.option(
-        "--modes",
-        default=",".join(collective.default_modes),
-        show_default=True,
-        metavar="MODE,...",
-        help="What to compare.",
-    )
+    @modes_option(",".join(collective.default_modes))
     @click.option(
         "--unchecked",
         is_flag=True,
         help="Share the buffers' memory among the ranks, so that gigabytes a rank cost nothing;"
         " results are then not checked.",
     )
-    @output_option("--csv", "csv_file", help="Write the table, one line a mode and size.")
+    @rows_option
     @output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
     def command(
         fabric: str,
