@@ -1,4 +1,4 @@
-/* Binomial Scatter and pairwise Alltoall as paper 001 writes them out:
+/* Binomial Scatter and pairwise Alltoall as Clauss et al. (IPDPS 2011) write them out:
  * `contention scatter|alltoall SWITCHES BYTES,BYTES,...`.
  *
  * Ranks next to each other go to SWITCHES switches in turn (1: in the order of the hosts). BYTES is what one rank gets

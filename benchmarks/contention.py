@@ -1,6 +1,6 @@
 """What contention does: `make bench-contention` writes docs/contention.{csv,md} and its figure.
 
-Paper 001, figures 7 to 12: binomial Scatter and pairwise Alltoall on 16 hosts, on links that share
+Clauss et al., figures 7 to 12: binomial Scatter, pairwise Alltoall on 16 hosts, on links that share
 their bandwidth and on links that never do. Times are simulated and the same on every machine.
 """
 

@@ -1,6 +1,6 @@
 """What SMPI's sampling and shared memory save: `make bench-cpu` writes docs/cpu-and-memory.md.
 
-Paper 001, figures 18 (NAS EP: simulation time and simulated time by sampling ratio) and 16 (NAS DT:
+Clauss et al., figures 18 (NAS EP: simulation and simulated time by sampling ratio) and 16 (NAS DT:
 memory with and without sharing). The times are this machine's.
 """
 

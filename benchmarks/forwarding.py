@@ -1,6 +1,6 @@
 """What a packet forwarding cache does to programs: `make bench-forwarding`.
 
-Paper 004, section V.C: programs on a 4-ary 4-torus and a Dragonfly of 256 switches, at links from
+Hirasawa et al., section V.C: programs on a torus and a Dragonfly of 256 switches, at links from
 100 Gb/s to 1.6 Tb/s, each switch with 10 ns of routing computation (TCAM) or 1 ns (cache).
 
 Each program runs once, checks its data and leaves a trace; the trace is replayed on each variant of
@@ -51,7 +51,7 @@ _RECORDING = (
     *("--offload", "off", "--fallback", _FALLBACK),
 )
 
-# Paper 004, table 1: 10 ns of routing computation, or 1 ns where the cache hits. Misses take both.
+# Hirasawa et al., table 1: routing computation, 10 ns, or 1 ns where the cache hits; misses: both.
 _FORWARDING = {
     "tcam": {"kind": '"tcam"', "tcam_latency": '"10ns"'},
     "cache": {"kind": '"cache"', "tcam_latency": '"10ns"', "hit_latency": '"1ns"'},

@@ -20,7 +20,7 @@ TABLE = DOCS / "forwarding-experiment.csv"
 FORWARDING = ("tcam", "cache")
 BASELINE_GBPS = 100
 
-# Paper 004, section V.C: what it gives of figures 17 and 18, at 1.6 Tb/s with the cache.
+# Hirasawa et al., section V.C: what it gives of figures 17 and 18, at 1.6 Tb/s with the cache.
 PAPER = {
     ("torus-4x4x4x4", "DT"): 15.3,
     ("torus-4x4x4x4", "average"): 5.07,

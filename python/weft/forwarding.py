@@ -21,7 +21,7 @@ from weft.trace.folder import Folder
 
 SEED = 1
 SHORTEST_FRAME, LONGEST_FRAME = 84, 1518
-"""Bytes of Ethernet's frames: 64 with what lies between two, and the largest (paper 004)."""
+"""Bytes of Ethernet's frames: 64 with what lies between two, and the largest (Hirasawa et al.)."""
 
 _LOOKUPS_A_DESTINATION = 200
 """So that initial misses do not count."""
@@ -82,7 +82,7 @@ def _series(labels: Sequence[str], points: Iterable[dict[int, float]]) -> tuple[
 def conflicts_by_ways(
     cache: Cache, ways: Sequence[int], destinations: Sequence[int], *, scattered: bool
 ) -> Study:
-    """Study one port with packets for so many hosts, all equally often (paper 004, figure 5)."""
+    """Study one port; packets to so many hosts, all equally often (Hirasawa et al., figure 5)."""
 
     def counters(count: int, way: int) -> dict[str, int]:
         lookups = count * _LOOKUPS_A_DESTINATION
@@ -143,7 +143,7 @@ def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
 def conflicts_of_trace(
     cache: Cache, ways: Sequence[int], folder: Folder, fabric: str, hashes: Sequence[str]
 ) -> Study:
-    """Study all ports of a fabric while a recorded program runs (paper 004, figure 6)."""
+    """Study all ports of a fabric while a recorded program runs (Hirasawa et al., figure 6)."""
     loaded = _core.load_fabric(fabric)
     messages = messages_of(folder, fabric)
 
@@ -217,7 +217,7 @@ def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: 
 
 
 def job_sizes(sizes: jobs.Sizes) -> Study:
-    """Return the share of jobs of at most so many processors (paper 004, figure 3)."""
+    """Return the share of jobs of at most so many processors (Hirasawa et al., figure 3)."""
     shares = {name: jobs.distribution(of) for name, of in sizes.items()}
     rows: list[tuple[str | int | float, ...]] = [
         (name, processors, sizes[name][processors], round(share, 6))

@@ -195,7 +195,7 @@ TEST(Stream, ReproducesTheTestbed)
   EXPECT_LE(std::expm1(*std::ranges::max_element(errors)), 0.05);
 }
 
-// Paper 000, figure 5: 1 KiB on 4 to 16 hosts takes the same time.
+// Belbeisi et al. (CF '26), figure 5: 1 KiB on 4 to 16 hosts takes the same time.
 TEST(Stream, DoesNotGrowWithTheHosts)
 {
   const Fabric fabric = Fabric::load("tofino-16");

@@ -11,7 +11,7 @@
  *   Barrier          a packet without payload up and down
  *
  * for each message that crosses the link: one a member where members share a host's cable, one a subtree behind a
- * switch that only forwards. For Allgather and Reduce_scatter these are the counts of paper 002, section II: with both
+ * switch that only forwards. For Allgather and Reduce_scatter: the counts of Khalilov et al., section II: with both
  * at once every host's cable carries S each way.
  */
 #pragma once

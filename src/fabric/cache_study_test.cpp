@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-constexpr CacheShape BASELINE{2048, 4, Replacement::lru}; // paper 004's
+constexpr CacheShape BASELINE{2048, 4, Replacement::lru}; // of Hirasawa et al. (CLUSTER 2021)
 
 double share(std::int64_t part, const CacheCounters& of)
 {

@@ -49,7 +49,7 @@ struct HostModel {
 const std::vector<Option<HostModel>>& host_options();
 
 /** Factors on latency and bandwidth of point-to-point messages of at least `from` bytes: SMPI's piecewise-linear model
- *  (paper 001, section 4.1). */
+ *  (Clauss et al., IPDPS 2011, section 4.1). */
 struct PointToPointSegment {
   Bytes from;
   double latency_factor   = 1;
@@ -167,7 +167,7 @@ std::vector<TableHelp> fabric_schema();
 /** What a fabric is, in some lines of text. */
 std::string describe(const Fabric& fabric);
 
-/** Prove the routes (paper 000, section 5, third rule): each way exists, joins end to end over cables that there are,
+/** Prove the routes (Belbeisi et al., section 5, rule 3): each way exists, joins end to end over cables that there are,
  *  visits nothing twice, crosses a switch and is no longer than the topology's diameter. All pairs of up to 1,024
  *  hosts, else a seeded sample; always every switch from and to some host. Returns what was proven; throws UserError
  *  with the first pair for which it does not hold. */

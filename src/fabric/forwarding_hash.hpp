@@ -1,4 +1,4 @@
-/* The switchable hash of the packet forwarding cache (paper 004, section IV): what a switch looks a packet up by.
+/* The switchable hash of the packet forwarding cache (Hirasawa et al., section IV): what a switch looks a packet up by.
  *
  * A packet carries the address of its destination, at most 24 bits; the hash makes the tag of it. On regular topologies
  * a tag stands for all destinations that leave a switch by the same port, so that a switch has no more tags than ports
@@ -33,7 +33,7 @@ struct FatTreeOptions;
 /** What a packet carries of its destination. */
 using ForwardingAddress = std::uint32_t;
 
-/** "Routing information is set to 24 bits" (paper 004, section V.B). */
+/** "Routing information is set to 24 bits" (Hirasawa et al., CLUSTER 2021, section V.B). */
 constexpr int ADDRESS_BITS = 24;
 
 /** A hash that does not go with a topology; what() says why and what would. */
@@ -60,7 +60,7 @@ std::uint32_t crc24(ForwardingAddress address);
 
 // ---- The hashes of regular topologies, each by its parameters
 
-/** Meshes and tori (paper 004, algorithm 1). */
+/** Meshes and tori (Hirasawa et al., CLUSTER 2021, algorithm 1). */
 struct CubeShape {
   struct Dimension {
     int size;
@@ -72,9 +72,9 @@ struct CubeShape {
   LinkAggregation aggregation;
 };
 std::unique_ptr<const ForwardingHash> make_cube_hash(const CubeShape& shape);
-/** Fat trees (paper 004, algorithm 2). */
+/** Fat trees (Hirasawa et al., CLUSTER 2021, algorithm 2). */
 std::unique_ptr<const ForwardingHash> make_fat_tree_hash(const FatTreeOptions& options);
-/** Dragonflies, which paper 004 leads back to fat trees. */
+/** Dragonflies, which Hirasawa et al. (CLUSTER 2021) lead back to fat trees. */
 std::unique_ptr<const ForwardingHash> make_dragonfly_hash(const DragonflyOptions& options);
 
 /** What was proven of a hash on a topology. */

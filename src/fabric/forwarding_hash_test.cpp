@@ -1,4 +1,4 @@
-/* The hash on every topology: same tag, same port; no more tags than ports. Then paper 004's examples, and what a
+/* The hash on every topology: same tag, same port; no more tags than ports. Then Hirasawa et al.'s examples, and what a
  * failed link does to caches (its figure 12). */
 #include "fabric/forwarding_hash.hpp"
 
@@ -161,7 +161,7 @@ TEST(ForwardingHash, OfAFabricIsCheckedAsItIsRead)
                              "topology; allowed: auto, crc, fat_tree");
 }
 
-// ---- Paper 004's examples
+// ---- The examples of Hirasawa et al. (CLUSTER 2021)
 
 /** The tags at a switch of all hosts. */
 std::vector<ForwardingTag> tags_at(const ForwardingHash& hash, int switch_index, int hosts)

@@ -24,7 +24,7 @@ public:
   std::string_view name() const { return crc_ ? "crc" : "coordinates"; }
   /** The cable, modulo as many as there are: @p coordinates, which varies with what the destinations beyond differ in,
    *  or the CRC-24 of the destination's number ("a port selection among a bundled link is selected by the packet
-   *  destination, and a CRC circuit is used": paper 004, section V.B). */
+   *  destination, and a CRC circuit is used": Hirasawa et al. (CLUSTER 2021), section V.B). */
   int choice(VertexId destination, int coordinates) const;
 };
 

@@ -1,4 +1,4 @@
-/* Message granularity: paper 000, section 4, with its actor at every switch of a communicator's tree.
+/* Message granularity: Belbeisi et al. (CF '26), section 4, with its actor at every switch of a communicator's tree.
  *
  * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox. The actor pre-posts a
  * receive for every message that it combines; each member sends its request (with its reply mailbox) and its data to

@@ -139,7 +139,7 @@ public:
     if (not text)
       return;
     try {
-      // Paper 000 writes plain numbers of seconds and bytes.
+      // Belbeisi et al. (CF '26) write plain numbers of seconds and bytes.
       const bool plain = text->find_first_not_of("0123456789.eE+-") == std::string::npos;
       into             = parse<Q>(plain ? *text + plain_unit : *text);
     } catch (const UnitError& error) {

@@ -1,4 +1,4 @@
-/* A platform of SimGrid's (XML or library) whose smart switches are hosts with properties (paper 000, figure 2).
+/* A platform of SimGrid's (XML or library) whose smart switches are hosts with properties (Belbeisi et al., figure 2).
  *
  * A host with the properties `processing_latency` (seconds, or a text with a unit) and `max_ports` is a smart switch.
  * Further properties override the preset that the property `preset` names (`tofino` where there is none): every key of

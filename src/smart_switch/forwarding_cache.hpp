@@ -1,4 +1,4 @@
-/* The packet forwarding cache of one input port (paper 004, section III).
+/* The packet forwarding cache of one input port (Hirasawa et al., CLUSTER 2021, section III).
  *
  * An entry holds the port of one tag; a tag is what the switch's hash makes of a packet's destination
  * (fabric/forwarding_hash.hpp). Its set is the tag modulo their number, so that tags which count from zero, as the

@@ -1,7 +1,7 @@
 /* How a switch finds the port by which a packet leaves: its routing computation.
  *
  * Either every packet searches the TCAM, or a cache at the input port answers first and only its misses search (the
- * packet forwarding cache, paper 004). What that costs comes on top of the switch's forwarding latency. A port that
+ * packet forwarding cache, Hirasawa et al.). What that costs is added to the switch's forwarding latency. A port that
  * looks up one packet each `interval` forwards no more than one frame each.
  */
 #pragma once
@@ -20,8 +20,8 @@ struct ForwardingModel {
   Seconds tcam_latency;           ///< of a search in the TCAM
   Seconds hit_latency;            ///< of a look into the cache
   Seconds interval;               ///< from one lookup of an input port to its next; 0: no limit
-  Bytes frame{1518};              ///< the largest that messages are cut into: Ethernet's (paper 004, section I)
-  int entries             = 2048; ///< paper 004, section III.B: enough for nearly all jobs
+  Bytes frame{1518};              ///< the largest that messages are cut into: Ethernet's (Hirasawa et al., section I)
+  int entries             = 2048; ///< Hirasawa et al. (CLUSTER 2021), section III.B: enough for nearly all jobs
   int ways                = 4;    ///< the same: almost no conflicts
   std::string replacement = "lru";
   std::string hash        = "auto";

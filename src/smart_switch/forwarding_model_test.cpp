@@ -82,7 +82,7 @@ TEST(Forwarding, RefusesWhatDoesNotGoTogether)
             "hash: found \"crc32\"; allowed: auto, crc, cube, fat_tree, dragonfly");
 }
 
-// ---- Line rate: the numbers of paper 004
+// ---- Line rate: the numbers of Hirasawa et al. (CLUSTER 2021)
 
 constexpr Bytes SHORTEST(84); // the shortest frame, 64 B, and what must lie between two
 constexpr Bytes LONGEST(1518);

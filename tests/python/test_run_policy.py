@@ -1,6 +1,6 @@
 """What is offloaded and what falls back, to what and why.
 
-Calls that are offloaded move the switch's counters, no others do (paper 000, section 5).
+Calls that are offloaded move the switch's counters, no others do (Belbeisi et al., section 5).
 """
 
 import pytest

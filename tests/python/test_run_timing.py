@@ -148,7 +148,7 @@ def test_a_ping_pong_takes_the_fabrics_factors(run: Run, ranks: int) -> None:
 
 
 def test_latency_of_1_kib_hardly_depends_on_the_number_of_hosts(run: Run) -> None:
-    """Paper 000, figure 5: less than 1 us from 4 to 16 hosts."""
+    """Belbeisi et al. (CF '26), figure 5: less than 1 us from 4 to 16 hosts."""
     times = [
         run("latency.c", "1024", on="tofino-16", ranks=hosts).row()["max_time_s"]
         for hosts in (4, 16)

@@ -1,4 +1,4 @@
-"""The two affine models that paper 001 compares with (section 7.1.1)."""
+"""The two affine models that Clauss et al. (IPDPS 2011) compares with (section 7.1.1)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The piecewise-linear model of paper 001 (section 4.1): segments by linear regression.
+"""The piecewise-linear model of Clauss et al. (section 4.1): segments by linear regression.
 
 The bounds are chosen such that the product of the segments' correlation coefficients is largest. A
 bound lies at a row, so that dynamic programming over the rows finds the best of all choices.

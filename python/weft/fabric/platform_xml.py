@@ -2,7 +2,7 @@
 
 Every link of the fabric is a link of the platform, by its name. A switch is the link
 `NAME.forwarding` that all may use at once and that has nothing but the delay of a packet that it
-forwards; a smart switch is a host as well, with properties (paper 000, figure 2). All routes are
+forwards; a smart switch is a host too, with properties (Belbeisi et al., figure 2). All routes are
 listed, as weft routes them. The factors of point-to-point messages and all else that SimGrid needs
 to know of the network are options in the file.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_HOSTS = 512
 # What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp of SimGrid 4.1).
 ENVELOPE_BYTES = 16
-# Of a switch as a host: paper 000, figure 2. Nothing that it computes is timed.
+# Of a switch as a host: Belbeisi et al. (CF '26), figure 2. Nothing that it computes is timed.
 _SWITCH_SPEED = "100Gf"
 # A forwarding link is faster than every cable, so that it only delays.
 _FASTER = 100
