@@ -7,7 +7,7 @@ for each mode.
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,12 @@ from weft.simgrid import SimGrid
 from weft.site import choose_ppn
 from weft.toolchain import compile_c
 from weft.units import join_sizes
+from weft.ways import Way, way_taken
 
-COLUMNS = ("collective", "mode", "ranks", "ppn", "bytes", "latency_us")
+COLUMNS = (
+    *("fabric", "collective", "mode", "path", "reason"),
+    *("ranks", "ppn", "bytes", "latency_us"),
+)
 _OFFLOADING = ("stream", "message")
 _INT_BYTES = 4
 
@@ -56,6 +60,19 @@ class Row:
     ppn: int
     bytes: int
     latency_us: float
+    fabric: str = ""
+    way: Way = field(default=Way("", ""), compare=False)
+    """What was simulated in this mode."""
+
+    @property
+    def path(self) -> str:
+        """What did it."""
+        return self.way.path
+
+    @property
+    def reason(self) -> str:
+        """Why the hosts did what the switches were asked for."""
+        return self.way.reason
 
 
 def check(bench: Bench) -> None:
@@ -96,8 +113,10 @@ def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> lis
             rows.append(_row(plan, mode, line))
             progress(mode, rows[-1].bytes)
 
-    _check_ended(mode, launch.run(plan, take))
-    return rows
+    record = launch.run(plan, take)
+    _check_ended(mode, record)
+    way = way_taken(record, mode, ("allreduce",), offloading=mode in _OFFLOADING)
+    return [replace(row, fabric=record.fabric.name, way=way) for row in rows]
 
 
 def _request(bench: Bench, program: Path, mode: str) -> Request:

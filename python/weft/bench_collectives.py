@@ -22,10 +22,14 @@ from weft.record import LinkPart, Record
 from weft.simgrid import SimGrid
 from weft.site import choose_ppn
 from weft.toolchain import compile_c
+from weft.ways import Way, way_taken
 
 COLUMNS = (
+    "fabric",
     "collective",
     "mode",
+    "path",
+    "reason",
     "ranks",
     "ppn",
     "bytes",
@@ -52,6 +56,8 @@ class Collective:
     smpi: str | None
     """SMPI's name of it, where SMPI has a choice of algorithms."""
     default_modes: tuple[str, ...]
+    called: tuple[str, ...]
+    """What the record calls it."""
     received: _Received
     """Bytes that a rank has from others, by the bytes of one rank and the ranks."""
 
@@ -65,6 +71,7 @@ COLLECTIVES = {
             ("knomial", "sag-knomial", "binary-tree"),
             "bcast",
             ("multicast", "stream", "knomial", "sag-knomial", "binary-tree"),
+            ("bcast",),
             lambda size, _ranks: size,
         ),
         Collective(
@@ -73,6 +80,7 @@ COLLECTIVES = {
             ("ring",),
             "allgather",
             ("multicast", "stream", "ring", "ompi"),
+            ("allgather",),
             lambda size, ranks: size * (ranks - 1),
         ),
         Collective(
@@ -81,6 +89,7 @@ COLLECTIVES = {
             ("ring",),
             None,
             ("multicast", "stream", "ring", "smpi"),
+            ("iallgather", "ireduce_scatter"),
             lambda size, ranks: size * ranks,
         ),
     )
@@ -121,6 +130,19 @@ class Row:
     """Over all ports of switches, in and out, of all iterations and what is between them."""
     times_us: Sequence[float] = field(default=(), compare=False)
     """The mean of each rank."""
+    fabric: str = ""
+    way: Way = field(default=Way("", ""), compare=False)
+    """What was simulated in this mode."""
+
+    @property
+    def path(self) -> str:
+        """What did it."""
+        return self.way.path
+
+    @property
+    def reason(self) -> str:
+        """Why the hosts did what the switches were asked for."""
+        return self.way.reason
 
 
 def check(study: Study) -> None:
@@ -220,6 +242,8 @@ def _row(
         study.collective.received(size, study.ranks) / latency_us * 1e6,
         port_bytes(study.fabric, record.links),
         means,
+        record.fabric.name,
+        way_taken(record, mode, study.collective.called, offloading=mode in OFFLOADING),
     )
 
 

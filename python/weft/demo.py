@@ -14,6 +14,7 @@ from weft.bench import Bench, Progress, Row
 from weft.measured import Column, LogError, log_error
 from weft.output import check_writable, whole_file
 from weft.plots import Series, plot_by_hosts, plot_by_size
+from weft.ways import check_as_asked
 
 HOSTS = (4, 8, 12, 16)
 BY_HOSTS_BYTES = 1024
@@ -69,6 +70,7 @@ def run(progress: Progress | None = None) -> Results:
     by_hosts: list[Row] = []
     for hosts in HOSTS:
         by_hosts += bench.run(Bench("tofino-16", hosts, [BY_HOSTS_BYTES], modes), progress)
+    check_as_asked([*by_size, *by_hosts], "demo")
     return Results(by_size, by_hosts, measured.read_columns(measured.OSU_4X1))
 
 

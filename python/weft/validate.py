@@ -25,6 +25,7 @@ from weft.measured import LogError, log_error
 from weft.plots import Series, plot_by_hosts, plot_by_size
 from weft.process import work_directory
 from weft.toolchain import compile_c
+from weft.ways import check_as_asked
 
 SCHEMA = "weft-validate/1"
 CHECKS = "checks.toml"
@@ -189,7 +190,9 @@ def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Ma
 
 @cache
 def _bench(request: Bench) -> Mapping[int, float]:
-    return bench.latencies(bench.run(request), request.modes[0])
+    rows = bench.run(request)
+    check_as_asked(rows, "validate")
+    return bench.latencies(rows, request.modes[0])
 
 
 # ---- Ping-pong -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from weft.errors import WeftError
 from weft.launch import Request
 from weft.plots import Series, check_format, plot_by_hosts, plot_by_size
 from weft.toolchain import compile_c
+from weft.ways import Way
 
 
 def test_rows_come_by_mode_and_size() -> None:
@@ -32,13 +33,26 @@ def test_the_iterations_do_not_matter() -> None:
 
 
 def test_the_csv_is_long(tmp_path: Path) -> None:
-    rows = [Row("allreduce", "stream", 4, 1, 4, 7.5), Row("allreduce", "rdb", 4, 1, 4, 4.75)]
+    rows = [
+        Row("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ompi", "datatype")),
+        Row("allreduce", "rdb", 4, 1, 4, 4.75, "f", Way("rdb")),
+    ]
     bench.write_csv(rows, tmp_path / "latency.csv")
     with (tmp_path / "latency.csv").open() as file:
         assert list(csv.reader(file)) == [
-            ["collective", "mode", "ranks", "ppn", "bytes", "latency_us"],
-            ["allreduce", "stream", "4", "1", "4", "7.5"],
-            ["allreduce", "rdb", "4", "1", "4", "4.75"],
+            [
+                "fabric",
+                "collective",
+                "mode",
+                "path",
+                "reason",
+                "ranks",
+                "ppn",
+                "bytes",
+                "latency_us",
+            ],
+            ["f", "allreduce", "stream", "ompi", "datatype", "4", "1", "4", "7.5"],
+            ["f", "allreduce", "rdb", "rdb", "", "4", "1", "4", "4.75"],
         ]
 
 

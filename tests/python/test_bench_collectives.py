@@ -15,6 +15,7 @@ from weft.errors import WeftError
 from weft.launch import Request
 from weft.record import LinkPart
 from weft.toolchain import compile_c
+from weft.ways import Way
 
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 WRITTEN_OUT = [(name, mode) for name, one in COLLECTIVES.items() for mode in one.written_out]
@@ -130,12 +131,12 @@ def test_links_of_hosts_have_one_port_of_a_switch() -> None:
 
 
 def test_the_csv_is_long(tmp_path: Path) -> None:
-    row = Row("bcast", "ring", 4, 1, 4, 7.5, 8.0, 1e9, 12.0, [7.5])
+    row = Row("bcast", "ring", 4, 1, 4, 7.5, 8.0, 1e9, 12.0, [7.5], "f", Way("messages"))
     bench_collectives.write_csv([row], tmp_path / "bench.csv")
     with (tmp_path / "bench.csv").open() as file:
         assert list(csv.reader(file)) == [
             list(bench_collectives.COLUMNS),
-            ["bcast", "ring", "4", "1", "4", "7.5", "8", "1e+09", "12"],
+            ["f", "bcast", "ring", "messages", "", "4", "1", "4", "7.5", "8", "1e+09", "12"],
         ]
 
 

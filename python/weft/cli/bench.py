@@ -1,5 +1,6 @@
 """`weft bench`."""
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,17 +19,19 @@ from weft.cli.common import (
 )
 from weft.output import check_distinct, check_writable
 from weft.plots import Series, check_format, plot_by_size
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 from weft.units import parse_sizes, plural
+from weft.ways import Benched, labels, messages
 
 _HELP = """
 Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message size, in the way of
 the OSU micro-benchmarks.
 
 A mode is `stream` or `message` (offloaded) or the name of an SMPI algorithm or selector, which
-then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast` and others. Latencies are in
-microseconds: the mean over all ranks and calls. Sizes are in bytes, or carry a unit: B, kB, KiB,
-MB, MiB, GB, GiB.
+then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast` and others. Where the switches
+cannot do it the hosts do, and the mode is called after what was simulated: `ompi for stream`.
+Latencies are in microseconds: the mean over all ranks and calls. Sizes are in bytes, or carry a
+unit: B, kB, KiB, MB, MiB, GB, GiB.
 
 \b
 Examples:
@@ -91,6 +94,7 @@ def allreduce(
     if plot is not None:
         _plot(rows, request, plot)
     _print(rows, request)
+    say_fallbacks(rows)
 
 
 def parse_modes(text: str) -> list[str]:
@@ -101,6 +105,13 @@ def parse_modes(text: str) -> list[str]:
             f"found '{text}'; write names with commas between", param_hint="'--modes'"
         )
     return modes
+
+
+def say_fallbacks(rows: Sequence[Benched]) -> None:
+    """Say which modes are not what was asked for, and why."""
+    sys.stdout.flush()
+    for message in messages(rows):
+        click.echo(f"weft: {message}", err=True)
 
 
 def check_outputs(csv_file: Path | None, plot: Path | None) -> None:
@@ -121,14 +132,17 @@ def _title(rows: Sequence[Row], request: Bench) -> str:
 
 def _print(rows: Sequence[Row], request: Bench) -> None:
     on = console()
-    table = new_table(("bytes", *request.modes))
+    table = new_table(("bytes", *(labels(rows, mode) for mode in request.modes)))
     columns = [api.latencies(rows, mode) for mode in request.modes]
     for size in request.sizes:
         table.add_row(str(size), *(f"{column[size]:.2f}" for column in columns))
     print_title(f"{_title(rows, request)}: latency in us", on)
-    on.print(table)
+    print_table(table, on)
 
 
 def _plot(rows: Sequence[Row], request: Bench, target: Path) -> None:
-    series = [Series(mode, api.latencies(rows, mode), k) for k, mode in enumerate(request.modes)]
+    series = [
+        Series(labels(rows, mode), api.latencies(rows, mode), k)
+        for k, mode in enumerate(request.modes)
+    ]
     plot_by_size(series, _title(rows, request), [target], "--plot")

@@ -7,18 +7,20 @@ import click
 
 from weft import bench_collectives as api
 from weft.bench_collectives import COLLECTIVES, Collective, Row, Study
-from weft.cli.bench import check_outputs, modes_option, parse_modes, rows_option
+from weft.cli.bench import check_outputs, modes_option, parse_modes, rows_option, say_fallbacks
 from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
 from weft.plots import Series, plot_by_size
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 from weft.units import parse_sizes, plural
+from weft.ways import labels
 
 _HELP = """
 Measure the simulated times of {title} by the bytes that one rank gives.
 
 A mode is a way to offload ({offloading}), an algorithm that the benchmark writes out in messages
-({written}){smpi}. Shown are the mean
-latency of the ranks that receive, how much each of them receives a second, and how much goes
+({written}){smpi}. Where the
+switches cannot do it the hosts do, and the mode is called after what was simulated. Shown are the
+mean latency of the ranks that receive, how much each of them receives a second, and how much goes
 through all ports of switches, in and out.
 
 \b
@@ -101,6 +103,7 @@ def _command(collective: Collective) -> click.Command:
         if plot is not None:
             _plot(rows, study, plot)
         _print(rows, study)
+        say_fallbacks(rows)
 
     return command
 
@@ -114,23 +117,24 @@ def _print(rows: Sequence[Row], study: Study) -> None:
     on = console()
     print_title(_title(rows, study), on)
     table = new_table(
-        ("bytes", "mode", "latency, us", "maximum, us", "received, MB/s", "switch ports, MB")
+        ("bytes", "mode", "latency, us", "maximum, us", "received, MB/s", "switch ports, MB"),
+        left=("mode",),
     )
     for row in sorted(rows, key=lambda row: row.bytes):
         table.add_row(
             str(row.bytes),
-            row.mode,
+            row.way.label,
             f"{row.latency_us:.2f}",
             f"{row.max_us:.2f}",
             f"{row.receive_Bps / 1e6:.1f}",
             f"{row.port_bytes / 1e6:.3f}",
         )
-    on.print(table)
+    print_table(table, on)
 
 
 def _plot(rows: Sequence[Row], study: Study, target: Path) -> None:
     series = [
-        Series(mode, {size: rate / 1e9 for size, rate in points.items()}, k)
+        Series(labels(rows, mode), {size: rate / 1e9 for size, rate in points.items()}, k)
         for k, mode in enumerate(study.modes)
         for points in [api.values(rows, mode, "receive_Bps")]
     ]

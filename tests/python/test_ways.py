@@ -1,0 +1,104 @@
+"""A label says what was simulated, not what was asked for."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from test_record import raw
+
+from weft.bench import Row
+from weft.cli.root import weft
+from weft.errors import WeftError
+from weft.record import Record
+from weft.ways import Way, check_as_asked, labels, way_taken
+
+FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "ompi"}
+
+
+def record(*rows: dict[str, Any]) -> Record:
+    data = raw()
+    data["collectives"] = [{**data["collectives"][0], **row} for row in rows]
+    return Record.from_json(data)
+
+
+def test_what_was_offloaded_is_called_by_its_mode() -> None:
+    way = way_taken(record({}), "stream", ["allreduce"], offloading=True)
+    assert way == Way("stream", "", "stream", "")
+
+
+def test_what_fell_back_is_called_by_what_did_it() -> None:
+    way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
+    assert way == Way(
+        "ompi",
+        "collective",
+        "ompi for stream",
+        "ompi for stream: the hosts did allreduce on tofino-4, because the switch does not do this"
+        " collective",
+    )
+
+
+def test_hosts_that_were_asked_are_no_fallback() -> None:
+    asked = {**FALLBACK, "reason": "policy", "algorithm": "rdb"}
+    assert way_taken(record(asked), "rdb", ["allreduce"], offloading=False).label == "rdb"
+    assert way_taken(record(), "ring", ["bcast"], offloading=False).path == "messages"
+
+
+def test_one_of_two_collectives_that_fell_back_is_named() -> None:
+    fallen = {**FALLBACK, "collective": "ireduce_scatter", "algorithm": "only"}
+    both = record({"collective": "iallgather", "path": "multicast"}, fallen)
+    way = way_taken(both, "multicast", ["iallgather", "ireduce_scatter"], offloading=True)
+    assert (way.path, way.reason) == ("multicast + smpi", "collective")
+    assert way.label == "multicast, ireduce_scatter by hosts"
+
+
+def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
+    way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
+    rows = [Row("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]
+    assert labels(rows, "stream") == "ompi for stream"
+    with pytest.raises(WeftError, match="demo: ompi for stream: the hosts did allreduce"):
+        check_as_asked(rows, "demo")
+
+
+# ---- Benches on switches that cannot -------------------------------------------------------------
+
+
+def bench(*arguments: str) -> Result:
+    result = CliRunner().invoke(weft, ["bench", *arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_table_and_the_csv_of_an_allreduce_name_the_fallback(tmp_path: Path) -> None:
+    target = tmp_path / "latency.csv"
+    options = ("--sizes", "1KiB", "--modes", "stream,ompi", "--csv", str(target))
+    result = bench("allreduce", "--fabric", "star-8", "-n", "4", *options)
+    heading, head, line = result.stdout.splitlines()
+    assert heading.startswith("MPI_Allreduce on star-8")
+    assert head.split() == ["bytes", "ompi", "for", "stream", "ompi"]
+    assert line.split()[1] == line.split()[2]
+    reason = "its hosts reach no common smart switch"
+    assert result.stderr == (
+        f"weft: ompi for stream: the hosts did allreduce on star-8, because {reason}\n"
+    )
+    with target.open() as file:
+        rows = [
+            (row["fabric"], row["mode"], row["path"], row["reason"]) for row in csv.DictReader(file)
+        ]
+    assert rows == [
+        ("star-8", "stream", "ompi", "communicator not on the tree"),
+        ("star-8", "ompi", "ompi", ""),
+    ]
+
+
+def test_the_table_of_a_broadcast_names_the_fallback() -> None:
+    options = ("--sizes", "4KiB", "--modes", "stream,knomial")
+    result = bench("bcast", "--fabric", "tofino-4", "-n", "4", *options)
+    first, second = result.stdout.splitlines()[2:]
+    assert first.split()[:4] == ["4096", "ompi", "for", "stream"]
+    assert second.split()[:2] == ["4096", "knomial"]
+    assert result.stderr == (
+        "weft: ompi for stream: the hosts did bcast on tofino-4, because the switch does not do"
+        " this collective\n"
+    )
