@@ -107,6 +107,16 @@ class CollectivePart(_Entry):
         return self.path != "fallback"
 
     @property
+    def way(self) -> str:
+        """What did it: a way to offload, or an algorithm of the hosts."""
+        return self.path if self.offloaded else self.algorithm or "host"
+
+    @property
+    def why(self) -> str:
+        """Why it went that way, in a word or few."""
+        return "offloaded" if self.offloaded else self.reason
+
+    @property
     def mean_time_s(self) -> float | None:
         """Time of one rank in one call."""
         if self.total_time_s is None:
@@ -210,6 +220,7 @@ class Record(_Entry):
     ppn: int = 1
     fallback: str = ""
     config: list[str] = field(default_factory=list)
+    host_speed: str = ""
     exit_status: int = 0
     wall_time_s: float = 0.0
     cpu_time_s: float = 0.0

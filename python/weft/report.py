@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from weft.record import CollectivePart, Record
 from weft.units import format_seconds, format_size, plural
@@ -51,27 +52,46 @@ def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
     return table
 
 
-def print_run(record: Record, on: Console) -> None:
-    """Print what was offloaded and what was not, and the times, where the run got that far."""
-    if record.failed and record.simulated_time_s == 0:
+def print_table(table: Table, on: Console) -> None:
+    """Print a table; a terminal too narrow for its numbers gets a line a cell in its place."""
+    if _least_width(table) <= on.width:
+        on.print(table)
         return
-    if record.collectives:
-        on.print(_collectives(record.collectives, on))
-    for line in (*_reasons(record), *_losses(record)):
-        on.print(line, soft_wrap=True)
-    on.print(_summary(record), soft_wrap=True)
+    names = [str(column.header).strip() for column in table.columns]
+    indent = 2 if len(names) > 1 else 0
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        for number, (name, cell) in enumerate(zip(names, cells, strict=True)):
+            line = f"{name}: {cell}" if name else str(cell)
+            if cell:
+                on.print(" " * (indent if number else 0) + line, soft_wrap=True)
 
 
-def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
-    """Make the table; a narrow terminal gets it without its least important columns."""
-    ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
-    cells = [_cells(row) for row in ordered]
-    for name in _DISPENSABLE:
-        if _width(_table_of(cells), on) <= on.width:
-            break
-        for row in cells:
-            del row[name]
-    return _table_of(cells)
+def _least_width(table: Table) -> int:
+    """Return the width below which rich would cut numbers, or words within."""
+    gaps = (table.padding[1] + table.padding[3]) * (len(table.columns) - 1)
+    return gaps + sum(_least_column(column) for column in table.columns)
+
+
+def _least_column(column: Column) -> int:
+    texts = [str(column.header), *map(str, column.cells)]
+    parts = texts if column.no_wrap else [word for text in texts for word in text.split()]
+    return max(map(cell_len, parts), default=0)
+
+
+def fitting(
+    rows: Sequence[dict[str, str]], dispensable: Sequence[str], left: Sequence[str], on: Console
+) -> Table:
+    """Make a table of rows by column; a narrow terminal gets it without some, in their order.
+
+    One that is too narrow even for the rest gets all of them, a line a cell.
+    """
+    whole = table = table_of(rows, left)
+    for name in dispensable:
+        if _width(table, on) <= on.width:
+            return table
+        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
+        table = table_of(rows, left)
+    return table if _least_width(table) <= on.width else whole
 
 
 def _width(table: Table, on: Console) -> int:
@@ -79,33 +99,56 @@ def _width(table: Table, on: Console) -> int:
     return table.__rich_measure__(on, unlimited).maximum
 
 
-def _table_of(rows: Sequence[dict[str, str]]) -> Table:
-    table = new_table(list(rows[0]), left=("collective", "type, op", "path", "why"))
+def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
+    """Make a table of rows by column."""
+    table = new_table(list(rows[0]), left)
     for row in rows:
         table.add_row(*row.values())
     return table
 
 
+def print_run(record: Record, on: Console) -> None:
+    """Print what was offloaded and what was not, and the times, where the run got that far."""
+    if record.failed and record.simulated_time_s == 0:
+        return
+    if record.collectives:
+        print_table(_collectives(record.collectives, on), on)
+    for line in (*reasons(record), *losses(record)):
+        on.print(line, soft_wrap=True)
+    on.print(_summary(record), soft_wrap=True)
+
+
+def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
+    ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
+    cells = [_cells(row) for row in ordered]
+    return fitting(cells, _DISPENSABLE, ("collective", "type, op", "path", "why"), on)
+
+
 def _cells(row: CollectivePart) -> dict[str, str]:
-    kind = (name.removeprefix("MPI_") for name in (row.datatype, row.op) if name)
     return {
         "collective": row.collective,
         "ranks": str(row.communicator_size),
-        "type, op": ", ".join(kind),
-        "path": row.path if row.offloaded else row.algorithm or "host",
-        "why": "offloaded" if row.offloaded else row.reason,
+        "type, op": type_and_op(row.datatype, row.op),
+        "path": row.way,
+        "why": row.why,
         "calls": str(row.calls),
         "bytes": format_size(row.bytes),
-        "mean us": _microseconds(row.mean_time_s),
-        "max us": _microseconds(row.max_time_s),
+        "mean us": microseconds(row.mean_time_s),
+        "max us": microseconds(row.max_time_s),
     }
 
 
-def _microseconds(time_s: float | None) -> str:
+def type_and_op(datatype: str, op: str) -> str:
+    """Return both as tables have them."""
+    return ", ".join(name.removeprefix("MPI_") for name in (datatype, op) if name)
+
+
+def microseconds(time_s: float | None) -> str:
+    """Return a time as tables have it, or nothing where it is not known."""
     return "" if time_s is None else f"{time_s * 1e6:.3f}"
 
 
-def _reasons(record: Record) -> list[str]:
+def reasons(record: Record) -> list[str]:
     """Return the explanation of each word in the column `why`."""
     if not any(row.offloaded for row in record.collectives):
         return [why_nothing(record)]
@@ -133,7 +176,7 @@ def explain(reason: str, record: Record) -> str:
     return _REASONS.get(reason, reason or "no reason was given")
 
 
-def _losses(record: Record) -> list[str]:
+def losses(record: Record) -> list[str]:
     """Return what was lost of multicasts, by collective, where anything was."""
     return [
         f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive; ranks fetched"

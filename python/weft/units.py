@@ -88,10 +88,17 @@ def _three_digits(number: float) -> str:
     return f"{number:.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
 
 
+def format_ratio(ratio: float | None) -> str:
+    """Return a speed-up with three digits or all that are whole: `1.70`, `0.0312`, `1,240`."""
+    if ratio is None:
+        return ""
+    return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
+
+
 def plural(count: int, noun: str) -> str:
-    """Return `1 call` or `2 calls` or `2 switches`, with a space every three digits."""
+    """Return `1 call` or `2 calls` or `2 switches`, with a comma every three digits."""
     ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{count:,}".replace(",", " ") + f" {noun}{ending}"
+    return f"{count:,} {noun}{ending}"
 
 
 def join_sizes(sizes: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from weft.cli.common import Command, help_group, output_option
 from weft.forwarding import Cache, Study
 from weft.output import check_distinct, check_writable
 from weft.plots import check_format
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 from weft.trace.folder import read_folder
 
 cache = help_group(
@@ -100,7 +100,7 @@ def _report(study: Study, csv_file: Path | None, figure: Path | None) -> int:
     table = new_table(study.columns, left=("fabric", "hash", "trace", "ports"))
     for row in study.rows:
         table.add_row(*(f"{cell:.2%}" if isinstance(cell, float) else str(cell) for cell in row))
-    on.print(table)
+    print_table(table, on)
     if csv_file is not None:
         study.write_csv("--csv", csv_file)
     if figure is not None:
@@ -327,5 +327,5 @@ def rate(latency_ns: float, stages: int) -> int:
         table.add_row(
             name, str(size), f"{bytes_a_second / size / 1e9:.3g}", f"{bytes_a_second * 8e-9:.0f}"
         )
-    on.print(table)
+    print_table(table, on)
     return 0

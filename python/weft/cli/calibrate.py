@@ -8,7 +8,7 @@ import click
 from weft.cli.common import help_group, output_option
 from weft.measured import log_error
 from weft.output import check_distinct, check_writable
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 from weft.units import format_size, parse_size
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _print_estimates(fit: "SwitchFit") -> None:
         value = found.text(found.value) if found.determined else "?"
         table.add_row(found.name, value, found.text(found.low), found.text(found.high))
     print_title("Fitted, with intervals that hold together with 95 %", on)
-    on.print(table)
+    print_table(table, on)
     for found in fit.estimates:
         if not found.determined:
             side = "at least" if found.low > 0 else "at most"
@@ -224,7 +224,7 @@ def _print_models(calibration: "Calibration") -> None:
         error = calibration.error(name)
         table.add_row(name, f"{error.mean:.1%}", f"{error.worst:.1%}")
     print_title(f"{calibration.pingpong.source}: error of the fits", on)
-    on.print(table)
+    print_table(table, on)
 
 
 def _print_segments(calibration: "Calibration") -> None:
@@ -238,7 +238,7 @@ def _print_segments(calibration: "Calibration") -> None:
             f"{segment.correlation:.4f}",
         )
     print_title(f"Segments, product of correlations {calibration.transfer.correlation:.4f}", on)
-    on.print(table)
+    print_table(table, on)
 
 
 def _print_protocol(calibration: "Calibration") -> None:

@@ -61,9 +61,9 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(launch.OFFLOADS),
         default="stream",
         show_default=True,
-        help="How the switches do a collective: packet by packet, message by message, packet by"
-        " packet where that is predicted to be faster (or as the fabric's [[policy]] says), or not"
-        " at all.",
+        help="How the switches do a collective: packet by packet; message by message; Bcast and"
+        " Allgather by the hosts' multicast protocol; packet by packet where that is predicted to"
+        " be faster (or as the fabric's [[policy]] says); or not at all.",
     ),
     click.option(
         "--fallback",

@@ -14,7 +14,7 @@ from weft import paths
 from weft.cli.common import progress_bar
 from weft.demo import COMPARISONS, HOSTS, Results
 from weft.measured import PAPER_ERROR
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 
 _HELP = """
 Compare simulated Allreduce latencies with those measured on a real Tofino.
@@ -59,7 +59,7 @@ def _print_by_size(results: Results, on: Console) -> None:
         table.add_row(str(size), *_cells(results, size))
     print_title("MPI_Allreduce by message size, 4 hosts x 1 rank: latency in us", on)
     on.print("mpitofino and Open MPI tuned are measured; stream, message and ompi are simulated.")
-    on.print(table)
+    print_table(table, on)
     on.print()
 
 
@@ -84,7 +84,7 @@ def _print_errors(results: Results, on: Console) -> None:
         table.add_row(comparison.mode, name, f"{error.mean:.1%}", f"{error.worst:.1%}")
     table.add_row("Belbeisi et al., CF '26", "mpitofino", f"{PAPER_ERROR:.0%}", "")
     print_title("Error over all sizes: exp(mean |ln(simulated / measured)|) - 1", on)
-    on.print(table)
+    print_table(table, on)
     on.print()
 
 
@@ -93,7 +93,7 @@ def _print_by_hosts(results: Results, on: Console) -> None:
     for hosts in HOSTS:
         table.add_row(str(hosts), *(f"{results.hosts(one.mode)[hosts]:.2f}" for one in COMPARISONS))
     print_title("MPI_Allreduce of 1 KiB, one rank a host: simulated latency in us", on)
-    on.print(table)
+    print_table(table, on)
     on.print()
 
 

@@ -72,7 +72,7 @@ def _click_message(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is None:
         return message
-    return f"{message.rstrip('.')}; see `{context.command_path} --help`"
+    return f"{message.removesuffix('.')}; see `{context.command_path} --help`"
 
 
 def _say(message: str, status: int) -> int:

@@ -12,7 +12,7 @@ from weft.cli.common import help_group, output_option
 from weft.errors import WeftError
 from weft.output import check_writable
 from weft.progress_engine import Case, Memory, Throughput
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 from weft.units import format_size, parse_counts, parse_size, parse_sizes
 
 _GROUP = """
@@ -112,7 +112,7 @@ def _print_throughput(rows: Sequence[Throughput], title: str) -> None:
     for row in rows:
         table.add_row(*_cells(row).values())
     print_title(title, on)
-    on.print(table)
+    print_table(table, on)
 
 
 def _cells(row: Throughput) -> dict[str, str]:
@@ -168,7 +168,7 @@ def _print_memory(rows: Sequence[Memory]) -> None:
             str(row.communicators) if limited else "unlimited",
         )
     print_title(f"{first.engine}: chunks of {format_size(first.chunk_bytes)}", on)
-    on.print(table)
+    print_table(table, on)
     if limited:
         on.print(
             f"All of its memory, {format_size(first.memory_bytes)}, is the bitmap of a receive"

@@ -11,7 +11,7 @@ import click
 from weft.cli.common import help_group, output_option
 from weft.output import check_distinct, check_writable, whole_file
 from weft.plots import check_format
-from weft.report import console, new_table
+from weft.report import console, new_table, print_table
 from weft.testbed import inventory as inventories
 from weft.testbed import medians
 from weft.testbed import plan as plans
@@ -135,7 +135,7 @@ def _print(names: tuple[str, ...], rows: Iterable[tuple[str, ...]], numbers: int
     table = new_table(names, left=names[numbers:])
     for row in rows:
         table.add_row(*row)
-    console().print(table)
+    print_table(table, console())
 
 
 @testbed.command(short_help="Write the switch's tables, a script that fills them, and the program.")

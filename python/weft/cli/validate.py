@@ -9,7 +9,7 @@ import click
 from weft import accuracy
 from weft.cli.common import output_option
 from weft.output import check_writable, whole_file
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 from weft.validate import SCHEMA, Check, Result, plot, read_checks, run
 
 _HELP = """
@@ -77,7 +77,7 @@ def _print(results: Sequence[Result]) -> None:
             "" if result.holds else "ABOVE ITS BOUND",
         )
     print_title("Logarithmic error of the simulator against measurements", on)
-    on.print(table)
+    print_table(table, on)
 
 
 def _rows(check: Check, result: Result) -> str:

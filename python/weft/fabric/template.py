@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft._core import Fabric, Option, Topology
 
 DEVICES = ("host", "nic", "switch")
-# The testbed of paper 000 (fabrics/tofino-4.toml says where each value is from).
+# The testbed of Belbeisi et al. (CF '26) (fabrics/tofino-4.toml says where each value is from).
 DEFAULT_PRESETS = {"host": "xeon-8360", "nic": "connectx-6-dx", "switch": "tofino"}
 DEFAULT_BANDWIDTH = "100Gbps"
 DEFAULT_LATENCY = "0.94us"
@@ -227,7 +227,8 @@ def meanings(table: str) -> dict[str, str]:
 
 def sentence(text: str) -> str:
     """Return the meaning of a key as a sentence."""
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+    end = "" if text.endswith(".") else "."
+    return f"{text[0].upper()}{text[1:]}{end}"
 
 
 def _shortened(text: str) -> str:
