@@ -17,7 +17,7 @@ from typing import Literal
 
 from weft import _core, outcome, paths
 from weft.errors import WeftError, suggestion
-from weft.process import Ended, run_child, work_directory
+from weft.process import Ended, Streams, run_child, work_directory
 from weft.program import check_program, find_program
 from weft.record import EventPart, OutcomePart, Record
 from weft.simgrid import SimGrid
@@ -169,8 +169,15 @@ def _check_form(setting: str) -> None:
         raise WeftError(f"--cfg: weft sets {key} itself; use {_OWN_SETTINGS[key]}")
 
 
-def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
-    """Run the program; its output goes where weft's own goes, or line by line to `on_line`."""
+def run(
+    plan: Plan,
+    on_line: Callable[[str], None] | None = None,
+    streams: Streams | None = None,
+) -> Record:
+    """Run the program; its output goes line by line to `on_line`, else to the streams given.
+
+    Without either it goes where weft's own goes.
+    """
     with work_directory() as work:
         plan.site.place(work / "hosts")
         ended = run_child(
@@ -178,6 +185,7 @@ def run(plan: Plan, on_line: Callable[[str], None] | None = None) -> Record:
             _environment(plan, work),
             timeout_s=plan.request.timeout_s,
             on_line=on_line,
+            streams=streams,
         )
         record = _make_record(plan, work, ended)
         if plan.request.ti_trace is not None and record.ended:
@@ -306,6 +314,7 @@ def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
     record.hosts_used = -(-request.ranks // record.ppn)
     record.fallback = request.fallback or DEFAULT_FALLBACK
     record.config = list(request.config)
+    record.host_speed = request.host_speed or ""
     record.wall_time_s = ended.wall_time_s
     record.cpu_time_s = ended.cpu_time_s
     record.peak_memory_bytes = ended.peak_memory_bytes

@@ -103,19 +103,32 @@ class Ended:
     peak_memory_bytes: int
 
 
+@dataclass(frozen=True)
+class Streams:
+    """A child's standard streams, as file descriptors; those that are None are weft's own."""
+
+    stdin: int | None = None
+    stdout: int | None = None
+    stderr: int | None = None
+
+
 def run_child(
     command: Sequence[str],
     environment: Mapping[str, str],
     *,
     timeout_s: float | None = None,
     on_line: Callable[[str], None] | None = None,
+    streams: Streams | None = None,
 ) -> Ended:
     """Run a command to its end.
 
-    Its standard output goes line by line to `on_line`, or where weft's own goes.
+    Its standard output goes line by line to `on_line`, and it has no input then; without, its
+    streams are those given, or weft's own.
     """
     start = time.monotonic()
-    with _running(command, environment, capture=on_line is not None) as child:
+    captured = Streams(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    streams = (streams or Streams()) if on_line is None else captured
+    with _running(command, environment, streams) as child:
         clock = _Clock(child, timeout_s)
         try:
             if on_line is not None:
@@ -135,13 +148,13 @@ def run_child(
 
 @contextmanager
 def _running(
-    command: Sequence[str], environment: Mapping[str, str], *, capture: bool
+    command: Sequence[str], environment: Mapping[str, str], streams: Streams
 ) -> "Iterator[subprocess.Popen[str]]":
     """Start a child, and end it where it has not ended by itself."""
     child = None
     try:
         with _signals_held():
-            child = _start(command, environment, capture=capture)
+            child = _start(command, environment, streams)
         yield child
     finally:
         if child is not None and child.returncode is None:
@@ -171,18 +184,19 @@ class _Clock:
 
 
 def _start(
-    command: Sequence[str], environment: Mapping[str, str], *, capture: bool
+    command: Sequence[str], environment: Mapping[str, str], streams: Streams
 ) -> "subprocess.Popen[str]":
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return subprocess.Popen(
             command,
             env=environment,
-            stdin=subprocess.DEVNULL if capture else None,
-            stdout=subprocess.PIPE if capture else None,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
             text=True,
             errors="replace",
-            process_group=0 if _own_group(capture=capture) else None,
+            process_group=0 if _own_group(streams) else None,
         )
     except OSError as error:
         raise WeftError(f"SimGrid: cannot start {command[0]}: {error.strerror}") from None
@@ -190,9 +204,9 @@ def _start(
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _own_group(*, capture: bool) -> bool:
+def _own_group(streams: Streams) -> bool:
     """Only the terminal's foreground group may read from it: a program that might stays in ours."""
-    return capture or not sys.stdin or not sys.stdin.isatty()
+    return streams.stdin is not None or not sys.stdin or not sys.stdin.isatty()
 
 
 def _read_lines(stream: IO[str] | None, on_line: Callable[[str], None]) -> None:

@@ -10,7 +10,7 @@ for those that began before it; no more of it is held in memory than is open.
 import heapq
 import json
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,8 @@ from weft.record import EventPart, Record
 from weft.units import format_size
 
 _RANKS, _SWITCHES = 1, 2
+_PROCESSES = 10  # more than a run has
+_HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
 _WORDS = {_DEFINE_VALUE: 4, _CREATE: 6, _DESTROY: 4, _PUSH: 5, _POP: 4}
 
@@ -100,12 +102,33 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
     tracks = _switch_tracks(record)
     events = heapq.merge(_rank_events(trace, ranks), _switch_events(tracks), key=_start)
     with whole_file("--trace", target) as file:
-        file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
+        file.write(_HEAD)
         separator = ""
         for event in chain(_metadata(ranks, tracks), events):
             file.write(separator + json.dumps(event))
             separator = ",\n"
-        file.write("\n]}\n")
+        file.write(_FOOT)
+
+
+def join_timelines(parts: Sequence[tuple[str, Path]], target: Path) -> None:
+    """Write several timelines as one, whole or not at all; processes are called by run as well."""
+    with whole_file("--trace", target) as file:
+        file.write(_HEAD)
+        separator = ""
+        for number, (run, path) in enumerate(parts):
+            for event in _written_events(path):
+                event["pid"] += number * _PROCESSES
+                if event["name"] == "process_name":
+                    event["args"]["name"] += f", {run}"
+                file.write(separator + json.dumps(event))
+                separator = ",\n"
+        file.write(_FOOT)
+
+
+def _written_events(path: Path) -> Iterator[Event]:
+    for line in _lines(path):
+        if line.startswith('{"ph"'):
+            yield json.loads(line.rstrip(",\n"))
 
 
 def _start(event: Event) -> float:

@@ -9,6 +9,7 @@ import click
 from weft import launch
 from weft import replay as api
 from weft.cli.common import check_results, network_options, report, result_options
+from weft.cli.compare import compare_option, run_comparison
 from weft.trace.folder import read_folder
 
 _HELP = """
@@ -22,6 +23,7 @@ ranks are those of the recorded run; so is --ppn, where it was given then.
 Examples:
   weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program
   weft replay trace --fabric tofino-16 --offload off
+  weft replay trace --fabric tofino-16 --compare
   weft replay trace --fabric fat-tree-1024 --json run.json
 
 \b
@@ -31,10 +33,14 @@ Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --tim
 
 @click.command(help=_HELP, short_help="Replay a recorded program on another fabric.")
 @network_options
+@compare_option
 @result_options
 @click.argument("trace", type=click.Path(path_type=Path), metavar="DIRECTORY")
-def replay(trace: Path, json_file: Path | None, quiet: bool, **options: Any) -> int:
+def replay(trace: Path, json_file: Path | None, compare: bool, quiet: bool, **options: Any) -> int:
     """Check, replay, report."""
     check_results(json_file, options["timeline"])
     request = api.replay_request(read_folder(trace), command=("weft", *sys.argv[1:]), **options)
-    return report(launch.run(launch.prepare(request)), json_file, quiet=quiet)
+    plan = launch.prepare(request)
+    if compare:
+        return run_comparison(plan, json_file, quiet=quiet)
+    return report(launch.run(plan), json_file, quiet=quiet)

@@ -14,6 +14,7 @@ from weft.cli.common import (
     report,
     result_options,
 )
+from weft.cli.compare import compare_option, run_comparison
 from weft.errors import WeftError
 from weft.trace.folder import check_target
 
@@ -30,6 +31,7 @@ the hosts takes no simulated time, so that every run gives the same; --host-spee
 Examples:
   weft run --fabric tofino-4 -n 4 -- ./program --its-own-option
   weft run --fabric tofino-16 -n 64 --ppn 4 --offload off --fallback rdb -- ./program
+  weft run --fabric tofino-16 -n 16 --compare -- ./program
   weft run --platform cluster.xml -n 64 -- ./program
   weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
@@ -47,6 +49,7 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
 )
 @network_options
 @ranks_option
+@compare_option
 @result_options
 @click.option(
     "--record-ti",
@@ -71,15 +74,18 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
 def run(
     json_file: Path | None,
     record_ti: Path | None,
+    compare: bool,
     no_privatize: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
     """Check, run, report."""
     check_results(json_file, options["timeline"])
-    _check_recording(record_ti, options["timeline"])
+    _check_recording(record_ti, options["timeline"], compare=compare)
     request = launch.Request(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
+    if compare:
+        return run_comparison(plan, json_file, quiet=quiet)
     if record_ti is None:
         return report(launch.run(plan), json_file, quiet=quiet)
     recording = replay.record_trace(plan, record_ti)
@@ -89,9 +95,14 @@ def run(
     return status or recording.exit_status
 
 
-def _check_recording(record_ti: Path | None, timeline: Path | None) -> None:
+def _check_recording(record_ti: Path | None, timeline: Path | None, *, compare: bool) -> None:
     if record_ti is None:
         return
+    if compare:
+        raise WeftError(
+            "--record-ti: found together with --compare, which runs the program twice; record it"
+            " first, then `weft replay DIRECTORY --compare`"
+        )
     if timeline is not None:
         raise WeftError(
             "--record-ti: found together with --trace, and SimGrid writes one of them at a time;"

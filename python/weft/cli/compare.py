@@ -1,0 +1,73 @@
+"""`--compare` of `weft run` and `weft replay`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from weft import compare as api
+from weft.compare import Comparison
+from weft.launch import Plan
+from weft.record import Record
+from weft.report import console, print_run
+from weft.report_compare import print_comparison
+
+compare_option = click.option(
+    "--compare",
+    is_flag=True,
+    help="Run once more with --offload off, all else the same, and say what offloading gained, by"
+    " collective and in all. The second run's output is not shown. --timeout holds for each run;"
+    " --json writes both records, --trace both timelines.",
+)
+
+
+def run_comparison(plan: Plan, json_file: Path | None, *, quiet: bool) -> int:
+    """Run with and without offload; write and print what was gained; return the exit status."""
+    first: list[Record] = []
+
+    def between(record: Record) -> None:
+        first.append(record)
+        sys.stdout.flush()
+
+    try:
+        comparison = api.compare(plan, between)
+    except BaseException:  # also Ctrl-C in the second run: the first is not lost
+        if first and not quiet:
+            print_run(first[0], console(stderr=True))
+        raise
+    if json_file is not None:
+        api.write_comparison(comparison, json_file)
+    sys.stdout.flush()
+    if not quiet:
+        _print(comparison)
+    _say_what_failed(comparison)
+    return comparison.exit_status
+
+
+def _print(comparison: Comparison) -> None:
+    on = console(stderr=True)
+    if comparison.complete:
+        print_comparison(comparison, on)
+    else:
+        print_run(comparison.offloaded, on)
+
+
+def _say_what_failed(comparison: Comparison) -> None:
+    first, second = comparison.offloaded, comparison.hosts
+    if first.failed and first.outcome.extra.get("signal") != "SIGPIPE":
+        _say(first.outcome.message)
+    if second is None:
+        _say("--compare: there was no run without offload, because the one with it did not end")
+    elif second.failed and second.outcome != first.outcome:
+        if not second.ended:
+            click.echo(comparison.errors, nl=False, err=True)
+        _say(f"--compare: in the run without offload {second.outcome.message}")
+    if api.input_was_ignored():
+        _say(
+            "--compare: the program was given no input, since a pipe can be read once; write it to"
+            " a file and give that: < FILE"
+        )
+
+
+def _say(message: str) -> None:
+    click.echo(f"weft: {message}", err=True)

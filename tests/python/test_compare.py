@@ -1,0 +1,277 @@
+"""`--compare`: two runs, one with offload and one without, and what offloading gained."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Program
+from simulated import WEFT, Result, run_command
+from test_record import raw
+
+from weft.compare import Comparison, write_comparison
+from weft.record import CollectivePart, OutcomePart, Record, read_record
+
+COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
+FALLBACK = {"path": "fallback", "reason": "policy", "algorithm": "ompi"}
+
+
+def record(*rows: dict[str, Any], **changes: Any) -> Record:
+    data = raw()
+    data["collectives"] = [{**data["collectives"][0], **row} for row in rows]
+    made = Record.from_json(data)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def compared(program: Path, *arguments: str, options: tuple[str, ...] = (), **more: Any) -> Result:
+    return run_command([*COMPARE, *options, "--", str(program), *arguments], **more)
+
+
+@pytest.fixture
+def sums(program: Program) -> Path:
+    return program("compared.c")
+
+
+# ---- The numbers -----------------------------------------------------------------------------
+
+
+def test_a_gain_is_the_hosts_time_by_the_switches() -> None:
+    both = Comparison(
+        record({"total_time_s": 3.2e-4}, simulated_time_s=1e-4),
+        record({**FALLBACK, "total_time_s": 8e-4}, simulated_time_s=2.5e-4),
+    )
+    (gain,) = both.gains()
+    assert (gain.time_s, gain.time_without_s) == (8e-5, 2e-4)  # of one of four ranks
+    assert (gain.speed_up, both.speed_up) == (2.5, 2.5)
+    assert (gain.paths, gain.reasons, gain.algorithms) == (("stream",), ("offloaded",), ("ompi",))
+
+
+def test_calls_of_one_kind_that_went_several_ways_are_one_gain() -> None:
+    fallen = {**FALLBACK, "reason": "no free channel", "calls": 2, "total_time_s": 1e-4}
+    both = Comparison(record(fallen, {}), record({**FALLBACK, "calls": 12, "total_time_s": 1e-3}))
+    (gain,) = both.gains()
+    assert (gain.calls, gain.calls_without) == (12, 12)
+    assert gain.paths == ("stream", "ompi")
+    assert gain.reasons == ("offloaded", "no free channel")
+    assert gain.time_s == pytest.approx((3.2e-4 + 1e-4) / 4)
+
+
+def test_a_time_that_nobody_sees_has_no_gain() -> None:
+    both = Comparison(record({}), record({**FALLBACK, "total_time_s": None}))
+    (gain,) = both.gains()
+    assert (gain.time_without_s, gain.speed_up) == (None, None)
+
+
+def test_calls_of_one_run_alone_are_shown() -> None:
+    both = Comparison(record({}), record({**FALLBACK, "collective": "bcast"}))
+    assert {(gain.collective, gain.calls, gain.calls_without) for gain in both.gains()} == {
+        ("allreduce", 10, 0),
+        ("bcast", 0, 10),
+    }
+
+
+def test_a_run_that_did_not_end_is_compared_with_nothing(tmp_path: Path) -> None:
+    crashed = record(outcome=OutcomePart(kind="signal", message="the program crashed"))
+    for both in (Comparison(crashed, None), Comparison(record({}), crashed)):
+        assert not both.complete
+        assert (both.speed_up, both.gains()) == (None, [])
+        write_comparison(both, tmp_path / "both.json")
+        assert json.loads((tmp_path / "both.json").read_text())["speed_up"] is None
+    assert Comparison(replace(crashed, exit_status=139), None).exit_status == 139
+    assert Comparison(record({}), replace(crashed, exit_status=3)).exit_status == 3
+
+
+# ---- Two runs --------------------------------------------------------------------------------
+
+
+def test_a_comparison_says_what_was_gained(sums: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("both.json", "both.trace", "with.json", "without.json")]
+    options = ("--json", str(files[0]), "--trace", str(files[1]), "--fallback", "rdb")
+    result = compared(sums, options=options)
+    assert (result.status, result.stdout) == (0, "done\n")
+    document = json.loads(files[0].read_text())
+    check_document(document)
+    check_table(result.stderr.splitlines(), document)
+    check_timeline(json.loads(files[1].read_text())["traceEvents"])
+    for path, name in zip(files[2:], ("with_offload", "without_offload"), strict=True):
+        path.write_text(json.dumps(document[name]))
+        assert read_record(path).simulated_time_s > 0
+
+
+def check_document(document: dict[str, Any]) -> None:
+    assert document["schema"] == "weft-compare/1"
+    ours, theirs = document["with_offload"], document["without_offload"]
+    assert (ours["offload"], theirs["offload"]) == ("stream", "off")
+    assert ours["fallback"] == theirs["fallback"] == "rdb"
+    assert document["speed_up"] == theirs["simulated_time_s"] / ours["simulated_time_s"] > 1
+    ints = document["gains"][0]
+    assert (ints["collective"], ints["datatype"], ints["calls"]) == ("allreduce", "MPI_INT", 5)
+    assert ints["speed_up"] == ints["time_without_s"] / ints["time_s"] > 1
+
+
+def check_table(lines: list[str], document: dict[str, Any]) -> None:
+    assert lines[0] == "Time of a rank in all its calls: with --offload stream, and without"
+    assert " ".join(lines[1].split()) == (
+        "collective ranks type, op path why calls bytes with, us hosts without, us speed-up"
+    )
+    ints = document["gains"][0]
+    assert lines[2].split() == [
+        *("allreduce", "4", "INT,", "SUM", "stream", "offloaded", "5", "320", "KiB"),
+        f"{ints['time_s'] * 1e6:.3f}",
+        "rdb",
+        f"{ints['time_without_s'] * 1e6:.3f}",
+        f"{ints['speed_up']:.2f}",
+    ]
+    assert lines[-1].startswith("4 ranks on 4 hosts of tofino-4: simulated time ")
+    assert " without (--fallback rdb): " in lines[-1]
+    assert lines[-1].endswith(f"{document['speed_up']:.2f} times as fast")
+    assert "why datatype: the switch does not compute with this datatype" in lines
+
+
+def check_timeline(events: list[dict[str, Any]]) -> None:
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert list(names.values()) == [
+        "ranks, --offload stream",
+        "switches, --offload stream",
+        "ranks, --offload off",
+        "switches, --offload off",
+    ]
+    ends = [
+        max(event["ts"] + event["dur"] for event in events if (event["pid"], event["ph"]) == key)
+        for key in zip((pid for pid, name in names.items() if "ranks" in name), "XX", strict=True)
+    ]
+    assert ends[0] < ends[1]
+
+
+def test_both_runs_read_the_same_file(sums: Path, tmp_path: Path) -> None:
+    (tmp_path / "input").write_text("one\ntwo\n")
+    with (tmp_path / "input").open() as file:
+        result = subprocess.run(
+            [*COMPARE, "-q", "--json", str(tmp_path / "both.json"), "--", str(sums)],
+            stdin=file,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert file.buffer.raw.tell() == 8  # type: ignore[attr-defined]
+    assert (result.stdout, result.stderr) == ("read one\nread two\ndone\n", "")
+
+
+def test_a_pipe_is_no_input_and_that_is_said(sums: Path) -> None:
+    result = subprocess.run(
+        [*COMPARE, "-q", "--", str(sums)],
+        input="one\n",
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (0, "done\n")
+    assert result.stderr == (
+        "weft: --compare: the program was given no input, since a pipe can be read once; write it"
+        " to a file and give that: < FILE\n"
+    )
+
+
+def test_a_first_run_that_crashes_is_the_last(sums: Path, tmp_path: Path) -> None:
+    path = tmp_path / "both.json"
+    result = compared(sums, "crash", "stream", options=("--json", str(path)))
+    assert result.status == 134
+    assert result.messages[0].startswith("weft: the program crashed (SIGABRT)")
+    assert result.messages[1].startswith("weft: --compare: there was no run without offload")
+    assert json.loads(path.read_text())["without_offload"] is None
+
+
+def test_a_second_run_that_crashes_is_told_and_the_first_is_not_lost(
+    sums: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "both.json"
+    result = compared(sums, "crash", "off", options=("--json", str(path)))
+    assert (result.status, result.stdout) == (134, "done\n")
+    assert "4 ranks on 4 hosts of tofino-4: simulated time" in result.stderr
+    assert "about to crash" in result.stderr
+    assert result.messages[-1].startswith(
+        "weft: --compare: in the run without offload the program crashed (SIGABRT)"
+    )
+    document = json.loads(path.read_text())
+    assert (document["exit_status"], document["speed_up"]) == (134, None)
+
+
+@pytest.mark.parametrize("offload", ["stream", "off"])
+def test_a_program_with_a_status_of_its_own_is_compared(sums: Path, offload: str) -> None:
+    result = compared(sums, "exit", offload)
+    assert result.status == 3
+    assert "times as" in result.stderr
+    assert "the program ended with exit status 3" in result.messages[-1]
+
+
+def test_ctrl_c_in_the_second_run_shows_the_first(sums: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    weft = subprocess.Popen(
+        [*COMPARE, "--json", str(tmp_path / "both.json"), "--", str(sums), "wait", "off"],
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    errors = wait_for(tmp_path, "waiting")
+    weft.send_signal(signal.SIGINT)
+    out, err = weft.communicate(timeout=20)
+    assert errors
+    assert (weft.returncode, out) == (130, "done\n")
+    assert "allreduce" in err
+    assert err.endswith("weft: interrupted\n")
+    assert not list(tmp_path.iterdir())
+
+
+def wait_for(folder: Path, text: str) -> bool:
+    """Wait until a file of the second run's errors says it."""
+    for _ in range(600):
+        if any(text in path.read_text() for path in folder.glob("weft-*/errors")):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--offload", "off"), "--compare: found together with --offload off"),
+        (("--record-ti", "t"), "--record-ti: found together with --compare"),
+    ],
+)
+def test_what_goes_with_no_comparison_is_refused(
+    sums: Path, options: tuple[str, ...], says: str
+) -> None:
+    result = compared(sums, options=options)
+    assert (result.status, result.stdout, len(result.messages)) == (2, "", 1)
+    assert says in result.stderr
+
+
+def test_a_replay_is_compared_too(program: Program, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    run = [*WEFT, "run", "-q", "--fabric", "tofino-4", "-n", "4", "--record-ti", str(trace)]
+    assert run_command([*run, "--", str(program("regular.c")), "collectives"]).status == 0
+    result = run_command([*WEFT, "replay", str(trace), "--fabric", "tofino-16", "--compare"])
+    assert result.status == 0, result.stderr
+    assert result.stderr.splitlines()[-1].startswith("4 ranks on 4 hosts of tofino-16: simulated")
+
+
+def test_where_nothing_is_offloaded_there_is_no_gain(sums: Path) -> None:
+    result = run_command([*WEFT, "run", "--fabric", "star-8", "-n", "4", "--compare", str(sums)])
+    lines = result.stderr.splitlines()
+    assert lines[-2].startswith("Nothing was offloaded: its hosts reach no common smart switch")
+    assert lines[-1].endswith(": no gain")
+
+
+def test_the_path_of_a_row_is_what_did_it() -> None:
+    row = raw()["collectives"][0]
+    assert CollectivePart.from_json(row).way == "stream"
+    assert CollectivePart.from_json({**row, **FALLBACK}).why == "policy"
