@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** What a switch has done; Belbeisi et al., section 5: offloaded calls move these, a call that falls back never does. */
+/** What a switch has done; Belbeisi et al., section 5: offloaded calls move these, those that fall back never do. */
 struct SwitchCounters {
   std::int64_t offloaded         = 0; ///< collectives executed
   std::int64_t packets_reduced   = 0; ///< results computed, one a packet of the message
