@@ -223,6 +223,8 @@ def start(program: Program, place: Place) -> "subprocess.Popen[str]":
         cwd=place.work,
         env=place.environment(),
         start_new_session=True,
+        # Under nohup, children inherit that SIGHUP is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
