@@ -79,7 +79,7 @@ lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
 	@echo 'lint: ruff, mypy, shellcheck, clang-format'
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --diff .
-	@$(BIN)/mypy --strict --no-error-summary python/weft
+	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run
 	@$(BIN)/clang-format --dry-run -Werror -ferror-limit=1 $(CXX_FILES) $(C_FILES)
 	@echo 'lint: clang-tidy'

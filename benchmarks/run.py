@@ -15,9 +15,9 @@ from typing import Any
 
 import allreduce
 import choices
-import fabrics
 import host_calls
 import in_network
+import large_fabrics
 from allreduce import Key, Standard
 from choices import Choice
 from measure import Cost, measure, ratio
@@ -43,19 +43,19 @@ def main() -> None:
             **allreduce.cases(work),
             **in_network.cases(work),
             **pair.cases(),
-            **fabrics.routes(work),
+            **large_fabrics.routes(work),
         }
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
         print("bench: 65,536 hosts", file=sys.stderr, flush=True)
-        built = fabrics.build_and_check()
-        multicast = fabrics.multicast_allgather(work)
-        costs |= measure(fabrics.all_ranks(work), 1, lambda _: None)
+        built = large_fabrics.build_and_check()
+        multicast = large_fabrics.multicast_allgather(work)
+        costs |= measure(large_fabrics.all_ranks(work), 1, lambda _: None)
         print("bench: --offload auto", file=sys.stderr, flush=True)
         chosen = choices.measure(work)
     standards = [
         *allreduce.standards(costs),
         *in_network.standards(costs),
-        *fabrics.standards(built, multicast, costs),
+        *large_fabrics.standards(built, multicast, costs),
     ]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
     rows = [_row(key, cost) for key, cost in costs.items()]

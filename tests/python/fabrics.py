@@ -1,6 +1,6 @@
 """Fabrics for tests: one of 16 hosts for each topology, and files of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from weft import _core
@@ -31,7 +31,7 @@ LARGE = {
 
 
 def template(
-    kind: str, options: dict[str, Sequence[str]] | None = None, switch: str = "tofino"
+    kind: str, options: Mapping[str, Sequence[str]] | None = None, switch: str = "tofino"
 ) -> Template:
     """What `weft fabric new KIND` writes."""
     return Template(
@@ -45,7 +45,7 @@ def template(
 def make(
     directory: Path,
     kind: str,
-    options: dict[str, Sequence[str]] | None = None,
+    options: Mapping[str, Sequence[str]] | None = None,
     switch: str = "tofino",
 ) -> Path:
     """Write such a file."""
@@ -55,7 +55,7 @@ def make(
 
 
 def load(
-    directory: Path, kind: str, options: dict[str, Sequence[str]] | None = None
+    directory: Path, kind: str, options: Mapping[str, Sequence[str]] | None = None
 ) -> _core.Fabric:
     """Return such a fabric."""
     return _core.load_fabric(str(make(directory, kind, options)))

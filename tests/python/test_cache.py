@@ -36,7 +36,7 @@ def test_the_hash_holds_at_every_switch_of_the_largest_fabric() -> None:
 @pytest.mark.slow
 def test_crc_hits_nearly_nothing_of_what_hosts_send_on_the_largest_torus() -> None:
     study = forwarding.capacity_of_tori(Cache(), [16], 4)
-    hits = {(row[2], row[3]): row[4] for row in study.rows}
+    hits = {(row[2], row[3]): float(row[4]) for row in study.rows}
     assert hits["crc", "host"] < 0.04
     assert hits["crc", "dimension 0"] < 0.1
     misses = {row[2]: row[6:] for row in study.rows if row[3] == "all"}

@@ -7,6 +7,7 @@ import time
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -127,7 +128,7 @@ def test_ctrl_c_loses_nothing_that_has_started(tmp_path: Path) -> None:
     started: list[Path] = []
     jobs = [Job(tmp_path / str(k), started, interrupts=k == 4) for k in range(50)]
     with pytest.raises(KeyboardInterrupt):
-        forwarding.carry_out(jobs)
+        forwarding.carry_out(cast("list[Run]", jobs))
     assert all(record.exists() for record in started)
     assert 4 < len(started) < len(jobs)
 

@@ -76,7 +76,7 @@ class Reader:
     def send(self, source: Place, destination: str) -> list[Arrival]:
         """Every place where a frame of a server comes out."""
         waiting = [(self.peers[source], (), None)] if source in self.peers else []
-        arrivals = []
+        arrivals: list[Arrival] = []
         for _ in range(MOST_STEPS):
             if not waiting:
                 return arrivals
