@@ -96,9 +96,12 @@ def format_ratio(ratio: float | None) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 call` or `2 calls` or `2 switches`, with a comma every three digits."""
-    ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{count:,} {noun}{ending}"
+    """Return `1 call`, `2 calls`, `2 switches` or `2 entries`, with a comma every three digits."""
+    if count == 1:
+        return f"{count} {noun}"
+    if noun.endswith("ch"):
+        return f"{count:,} {noun}es"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("ry") else f"{count:,} {noun}s"
 
 
 def join_sizes(sizes: Sequence[int]) -> str:

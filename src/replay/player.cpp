@@ -5,7 +5,7 @@
 #include <ctime>
 #include <iterator>
 #include <numeric>
-#include <smpi/smpi_helpers_internal.h>
+#include <smpi/smpi_helpers_internal.h> // smpi_nanosleep, which SMPI gives programs for nanosleep
 #include <string_view>
 #include <unordered_map>
 

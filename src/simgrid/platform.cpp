@@ -7,6 +7,7 @@
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
+ *   WEFT_MESSAGES where the hosts of each message between two go, in order: int32 sender, int32 receiver; fabrics only
  */
 #include "base/error.hpp"
 #include "simgrid/collectives.hpp"
@@ -16,6 +17,7 @@
 #include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +25,7 @@
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <xbt/config.hpp>
 
 namespace {
@@ -62,17 +65,30 @@ void check_privatization(weft::OffloadMode mode)
                           " take \"dlopen\", or granularity \"stream\"");
 }
 
+/** @return WEFT_PPN, or as few ranks a host as @p count hosts allow. */
+int ranks_per_host(int ranks, int count)
+{
+  const std::string text = environment("WEFT_PPN");
+  if (text.empty())
+    return (ranks + count - 1) / count;
+  int ppn          = 0;
+  const char* end  = text.data() + text.size();
+  const auto found = std::from_chars(text.data(), end, ppn);
+  if (found.ec != std::errc() || found.ptr != end || ppn < 1)
+    throw weft::UserError("WEFT_PPN: found \"" + text + "\"; allowed: a number of ranks a host, from 1 on");
+  return ppn;
+}
+
 /** Write the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
 void place_ranks(const weft::PlatformNetwork& network)
 {
   const std::string path = environment("WEFT_HOSTFILE");
   if (path.empty())
     return;
-  const auto hosts    = network.hosts();
-  const auto ranks    = simgrid::config::get_value<int>("smpi/np");
-  const int count     = static_cast<int>(hosts.size());
-  const std::string k = environment("WEFT_PPN");
-  const int ppn       = k.empty() ? (ranks + count - 1) / count : std::stoi(k);
+  const auto hosts = network.hosts();
+  const auto ranks = simgrid::config::get_value<int>("smpi/np");
+  const int count  = static_cast<int>(hosts.size());
+  const int ppn    = ranks_per_host(ranks, count);
   if (ranks > ppn * count)
     throw weft::UserError(std::to_string(ranks) + " ranks do not fit on " + std::to_string(count) + " hosts with " +
                           std::to_string(ppn) + " ranks a host");

@@ -121,6 +121,14 @@ def test_commands_print_what_the_document_says(document: Path, desk: Path) -> No
                 pytest.fail(message + printed, pytrace=False)
 
 
+def test_the_guide_names_every_variable_that_the_platform_reads() -> None:
+    source = (ROOT / "src" / "simgrid" / "platform.cpp").read_text()
+    read = set(re.findall(r'environment\("(\w+)"', source))
+    assert len(read) > 5
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    assert [name for name in sorted(read) if f"`{name}" not in guide] == []
+
+
 # ---- Links ---------------------------------------------------------------------------------------
 
 

@@ -176,6 +176,7 @@ def test_switches_count_the_same_at_both_granularities(
 def test_links_carry_every_byte_once(run: Run, fabric: Path, collective: str) -> None:
     shape = Shape(collective, 64)
     result = run("collectives.c", collective, "64", "2", on=str(fabric), ranks=HOSTS)
+    assert result.row()["path"] == "stream"
     links = {link["name"]: link["bytes"] for link in result.record["links"]}
     wires = [wire(part) for part in shape.parts]
     whole = HEADERS if collective == "barrier" else wire(4 * 64)
@@ -221,7 +222,7 @@ def test_hosts_that_combine_give_the_same_results(
     per_host.write_text(fabric.read_text().replace("[nic]", '[nic]\ncontributions = "per-host"', 1))
     for root in ("0", "5"):
         for form in ("", "i"):
-            run(
+            result = run(
                 "collectives.c",
                 form + collective,
                 "77",
@@ -230,3 +231,4 @@ def test_hosts_that_combine_give_the_same_results(
                 ranks=12,
                 options=("--ppn", "3", "--offload", offload),
             )
+            assert result.row()["path"] == offload

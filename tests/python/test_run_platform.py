@@ -1,6 +1,7 @@
 """The platform library under plain smpirun; and where nothing is offloaded, weft costs no time."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import simulated
@@ -105,6 +106,23 @@ def test_more_ranks_than_hosts_go_round_robin(program: Program, tmp_path: Path) 
     assert [bytes_ / ups[1] for bytes_ in ups] == [1.5, 1, 1, 1]
 
 
+@pytest.mark.parametrize("ppn", ["two", "2x", "0", "-1", "99999999999"])
+def test_a_ppn_that_is_no_number_of_ranks_is_refused(
+    program: Program, tmp_path: Path, ppn: str
+) -> None:
+    result = simulated.run_library(
+        program("calls.c"),
+        "int-sum",
+        WEFT_PLATFORM=str(simulated.STAR),
+        WEFT_HOSTFILE=str(tmp_path / "hosts"),
+        WEFT_PPN=ppn,
+    )
+    assert result.status == 2
+    assert result.messages == [
+        f'weft: WEFT_PPN: found "{ppn}"; allowed: a number of ranks a host, from 1 on'
+    ]
+
+
 def test_a_host_file_places_the_ranks(program: Program, tmp_path: Path) -> None:
     hostfile = tmp_path / "hosts"
     hostfile.write_text("host-3\nhost-1\nhost-1\n")
@@ -167,11 +185,12 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_message(program: Program, tmp_path: Path, mistake: str) -> None:
     environment, setting, says = MISTAKES[mistake]
+    more: dict[str, Any] = dict(environment)
     result = simulated.run_library(
         program("calls.c"),
         record=tmp_path / "record.json",
         settings=[setting] if setting else [],
-        **environment,
+        **more,
     )
     assert result.status == 2
     (said,) = result.messages

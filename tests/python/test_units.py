@@ -94,6 +94,7 @@ def test_times_are_shown_in_the_unit_that_suits_them(seconds: float, text: str) 
 
 def test_counts_carry_their_noun() -> None:
     assert [plural(n, "rank") for n in (0, 1, 4096)] == ["0 ranks", "1 rank", "4,096 ranks"]
+    assert [plural(2, noun) for noun in ("switch", "entry")] == ["2 switches", "2 entries"]
 
 
 def test_a_near_word_is_suggested_and_else_all_are_listed() -> None:

@@ -170,7 +170,7 @@ def tables(plan: Path, directory: Path) -> None:
     }
     for name, content in contents.items():
         _write("-o", directory / name, content)
-    click.echo(f"{plural(len(entries), 'entry').replace('entrys', 'entries')} in {directory}")
+    click.echo(f"{plural(len(entries), 'entry')} in {directory}")
 
 
 def _lines(lines: Iterable[str]) -> Iterable[str]:

@@ -120,11 +120,6 @@ class Inventory:
             return self.chassis.ports[int(port.name)].speed
         return self.devices[port.device].speed
 
-    def chassis_port(self, port: Port) -> int | None:
-        """Return the number of the chassis port that a port is cabled to."""
-        peer = self.peers.get(port)
-        return int(peer.name) if peer and peer.device == self.chassis.name else None
-
     def cabled(self, device: Server | Layer2) -> list[Port]:
         """Return the ports of a device that a cable ends in."""
         return [port for port in device.ports if port in self.peers]
