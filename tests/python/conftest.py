@@ -1,10 +1,11 @@
-"""Programs for the end-to-end tests: each is compiled once, when the first test wants it."""
+"""Programs for the end-to-end tests, and runs of them."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
+import compiled
 import pytest
 import simulated
 from simulated import Result
@@ -17,7 +18,7 @@ class Run(Protocol):
 
     def __call__(
         self,
-        program: str,
+        source: str,
         *arguments: str,
         on: str = "tofino-4",
         ranks: int = 4,
@@ -28,17 +29,9 @@ class Run(Protocol):
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+def program() -> Program:
     """Return the compiled form of a program in tests/smpi, by the name of its source."""
-    directory = tmp_path_factory.mktemp("programs")
-
-    def compiled(source: str) -> Path:
-        target = directory / source.replace(".", "_")
-        if not target.exists():
-            simulated.compile_program(simulated.TESTS / "smpi" / source, target)
-        return target
-
-    return compiled
+    return lambda source: compiled.program(simulated.TESTS / "smpi" / source)
 
 
 @pytest.fixture(scope="session")

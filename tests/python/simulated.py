@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import in_process
+
 from weft import _core, paths
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -53,7 +55,8 @@ class Result:
     @property
     def switch(self) -> dict[str, Any]:
         """The counters of the fabric's only switch."""
-        (switch,) = self.record["switches"]
+        switches: list[dict[str, Any]] = self.record["switches"]
+        (switch,) = switches
         return switch
 
     def rows(self, **wanted: Any) -> list[dict[str, Any]]:
@@ -71,17 +74,6 @@ class Result:
 def fabric(case: str) -> str:
     """The fabric file of a case."""
     return str(TESTS / "cases" / case / "fabric.toml")
-
-
-def compile_program(source: Path, program: Path) -> None:
-    """Compile as a user does, with `weft cc`, `cxx` or `f90`; of a directory, all that is C."""
-    sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-    language = {".c": "cc", ".cpp": "cxx"}.get(sources[0].suffix, "f90")
-    # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and numbers as arrays.
-    flags = ("-std=legacy", "-w") if source.suffix == ".f" else ("-O1", "-g")
-    command = [*WEFT, language, *flags, *map(str, sources), "-o", str(program)]
-    result = subprocess.run(command, text=True, capture_output=True, check=False)
-    assert result.returncode == 0, result.stderr
 
 
 def weft_command(
@@ -106,7 +98,11 @@ def weft_command(
 def run_command(
     command: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any
 ) -> Result:
-    """Run it to its end."""
+    """Run it to its end; weft itself in this process, where nothing asks for another one."""
+    words = list(command[len(WEFT) :])
+    own = tuple(command[: len(WEFT)]) == WEFT and in_process.can_run(words)
+    if own and not environment and not options:
+        return Result(*in_process.run(words))
     ended = subprocess.run(
         command,
         text=True,

@@ -3,14 +3,14 @@
 import csv
 from pathlib import Path
 
+import compiled
 import pytest
 
-from weft import bench, launch, paths
+from weft import bench, launch
 from weft.bench import Bench, Row
 from weft.errors import WeftError
 from weft.launch import Request
 from weft.plots import Series, check_format, plot_by_hosts, plot_by_size
-from weft.toolchain import compile_c
 from weft.ways import Way
 
 
@@ -63,11 +63,8 @@ def test_a_run_that_fails_is_an_error() -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2, 7, 30])
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
-def test_the_benchmark_finds_its_results_right(
-    tmp_path: Path, ranks: int, offload: launch.Offload
-) -> None:
-    program = tmp_path / "latency"
-    compile_c(paths.example("allreduce_latency.c"), program)
+def test_the_benchmark_finds_its_results_right(ranks: int, offload: launch.Offload) -> None:
+    program = compiled.example("allreduce_latency")
     lines: list[str] = []
     request = Request("tofino-16", ranks, str(program), ("4,12,400", "2"), offload=offload)
     record = launch.run(launch.prepare(request), lines.append)
@@ -78,9 +75,8 @@ def test_the_benchmark_finds_its_results_right(
 @pytest.mark.parametrize(
     "arguments", ["3", "0", "8:4", "4:", "4,", "x", "4 0", "4 1 1", "4x", "-4", "4:8,16"]
 )
-def test_the_benchmark_refuses_what_it_does_not_understand(tmp_path: Path, arguments: str) -> None:
-    program = tmp_path / "latency"
-    compile_c(paths.example("allreduce_latency.c"), program)
+def test_the_benchmark_refuses_what_it_does_not_understand(arguments: str) -> None:
+    program = compiled.example("allreduce_latency")
     request = Request("tofino-4", 2, str(program), tuple(arguments.split()))
     assert launch.run(launch.prepare(request), lambda line: None).exit_status == 2
 

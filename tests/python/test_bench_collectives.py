@@ -5,16 +5,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import compiled
 import pytest
 from click.testing import CliRunner
 
-from weft import _core, bench_collectives, launch, paths
+from weft import _core, bench_collectives, launch
 from weft.bench_collectives import COLLECTIVES, Row, Study
 from weft.cli.root import weft
 from weft.errors import WeftError
 from weft.launch import Request
 from weft.record import LinkPart
-from weft.toolchain import compile_c
 from weft.ways import Way
 
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
@@ -26,19 +26,13 @@ def study(collective: str, ranks: int, size: int, *modes: str, on: str = FULL_BA
 
 
 @pytest.fixture(scope="module")
-def times(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled("collective_times", tmp_path_factory.mktemp("programs"))
+def times() -> Path:
+    return compiled.example("collective_times")
 
 
 @pytest.fixture(scope="module")
-def fsdp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled("fsdp_step", tmp_path_factory.mktemp("programs"))
-
-
-def compiled(name: str, folder: Path) -> Path:
-    program = folder / name
-    compile_c(paths.example(f"{name}.c"), program)
-    return program
+def fsdp() -> Path:
+    return compiled.example("fsdp_step")
 
 
 def run(program: Path, ranks: int, *arguments: str, **options: object) -> tuple[int, list[str]]:

@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import compiled
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -21,7 +22,6 @@ from weft.calibrate.rounds import single_messages
 from weft.calibrate.samples import Floats, read_allreduce, read_pingpong
 from weft.cli.root import weft
 from weft.errors import WeftError
-from weft.toolchain import compile_c
 
 AZURE = "p2p_azure_hc44rs_mpi.csv"
 TAURUS = "p2p_taurus_ethernet.csv"
@@ -76,7 +76,7 @@ def test_the_bounds_are_the_best_of_all() -> None:
     def correlation(first: int, end: int) -> float:
         weights = seconds[first:end] ** -2.0
         matrix = np.cov(sizes[first:end], seconds[first:end], aweights=weights)
-        return max(1e-12, matrix[0, 1] / math.sqrt(matrix[0, 0] * matrix[1, 1]))
+        return max(1e-12, float(matrix[0, 1]) / math.sqrt(matrix[0, 0] * matrix[1, 1]))
 
     choices = [
         (0, *bounds, len(sizes))
@@ -139,10 +139,8 @@ def make(directory: Path, calibration: Calibration, base: str | None = None) -> 
 
 
 @pytest.fixture(scope="module")
-def ping_pong(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("program") / "pingpong"
-    compile_c(paths.example("pingpong.c"), program)
-    return program
+def ping_pong() -> Path:
+    return compiled.example("pingpong")
 
 
 def simulate(fabric: str, program: Path, sizes: Floats) -> Floats:

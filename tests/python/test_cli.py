@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+import compiled
 import pytest
 
-from weft import _core, paths
-from weft.toolchain import compile_c
+from weft import _core
 
 WEFT = (sys.executable, "-m", "weft.cli.main")
 COMMANDS = [
@@ -30,10 +30,8 @@ RUN = ("run", "--fabric", "tofino-4", "-n", "4")
 
 
 @pytest.fixture(scope="module")
-def latency(tmp_path_factory: pytest.TempPathFactory) -> str:
-    program = tmp_path_factory.mktemp("cli") / "latency"
-    compile_c(paths.example("allreduce_latency.c"), program)
-    return str(program)
+def latency() -> str:
+    return str(compiled.example("allreduce_latency"))
 
 
 @pytest.fixture

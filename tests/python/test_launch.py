@@ -3,23 +3,22 @@
 from dataclasses import replace
 from pathlib import Path
 
+import compiled
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft import _core, paths
+from weft import _core
 from weft.errors import WeftError
 from weft.launch import Request, build_command, prepare
 from weft.site import FabricSite, choose_ppn
-from weft.toolchain import compile_c
 
 FABRIC = _core.load_fabric("tofino-4")
 
 
 @pytest.fixture(scope="module")
-def request_(tmp_path_factory: pytest.TempPathFactory) -> Request:
-    program = tmp_path_factory.mktemp("launch") / "latency"
-    compile_c(paths.example("allreduce_latency.c"), program)
+def request_() -> Request:
+    program = compiled.example("allreduce_latency")
     return Request(fabric="tofino-4", ranks=4, program=str(program))
 
 

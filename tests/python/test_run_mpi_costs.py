@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
+import compiled
 import pytest
 from simulated import run_command, weft_command
-
-from weft import paths
-from weft.toolchain import compile_c
 
 FABRIC = """
 [fabric]
@@ -43,10 +41,8 @@ def network_us(size: int) -> float:
 
 
 @pytest.fixture(scope="module")
-def ping_pong(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("program") / "pingpong"
-    compile_c(paths.example("pingpong.c"), program)
-    return program
+def ping_pong() -> Path:
+    return compiled.example("pingpong")
 
 
 def times(

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import compiled
 import pytest
 import simulated
 from conftest import Program, Run
-
-from weft import paths
 
 # They depend on the machine and the moment.
 NOT_SIMULATED = {"wall_time_s", "cpu_time_s", "peak_memory_bytes"}
@@ -174,10 +173,8 @@ def assert_nested(spans: list[tuple[float, float]]) -> None:
 @pytest.mark.parametrize("offload", ["stream", pytest.param("message", marks=pytest.mark.slow)])
 def test_4096_ranks_on_a_full_switch(tmp_path: Path, offload: str) -> None:
     """The benchmark checks the result of every rank."""
-    latency = tmp_path / "latency"
-    simulated.compile_program(paths.example("allreduce_latency.c"), latency)
     command = simulated.weft_command(
-        latency,
+        compiled.example("allreduce_latency"),
         *("1024", "1"),
         on="tofino-64x64",
         ranks=4096,

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import compiled
 import pytest
 import simulated
 from conftest import Program, Run
 from simulated import Result
 
-from weft import _core, paths
+from weft import _core
 from weft.fabric.export import export
 
 EXACT = 1e-9
@@ -215,11 +216,9 @@ def test_results_are_right_over_many_switches(
     run: Run, program: Program, tmp_path: Path, name: str, offload: str
 ) -> None:
     """The benchmark checks its results itself."""
-    benchmark = tmp_path / "allreduce_latency"
-    simulated.compile_program(paths.example("allreduce_latency.c"), benchmark)
     options = ("--offload", offload, "--no-privatize", "--cfg", "smpi/bcast:binomial_tree")
     command = simulated.weft_command(
-        benchmark,
+        compiled.example("allreduce_latency"),
         *("4,5000", "1"),
         on=name,
         ranks=200,

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import compiled
 import pytest
 
 from weft import _core
@@ -84,19 +85,18 @@ class Row:
 
 
 @pytest.fixture(scope="session")
-def zones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def zones() -> Path:
     """Compile the program that prints SimGrid's routes."""
-    program = tmp_path_factory.mktemp("zones") / "zones"
     prefix = Path(_core.simgrid_prefix)
     library = next(prefix.glob("lib*/libsimgrid.so")).parent
     options = ["-std=c++17", "-O1", f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
     compiler = os.environ.get("CXX", "c++")
-    subprocess.run([compiler, *options, SOURCE, "-lsimgrid", "-o", program], check=True)
-    return program
+    command = [compiler, *options, str(SOURCE), "-lsimgrid"]
+    return compiled.made("zones", [SOURCE], command)
 
 
 def simgrid_routes(zones: Path, kind: str, words: list[str], pairs: str) -> list[Row]:
-    command = [zones, kind, *words, pairs, "--log=root.thres:warning"]
+    command = [str(zones), kind, *words, pairs, "--log=root.thres:warning"]
     text = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True).stdout
     rows = []
     for line in text.splitlines():
