@@ -26,7 +26,7 @@ from rich.table import Table
 from weft import _core
 from weft.output import whole_file
 from weft.process import raise_on_signals, work_directory
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 
 OUT = Path(__file__).parent.parent / "build" / "bench"
 Row = dict[str, Any]
@@ -107,9 +107,9 @@ def _print(rows: Sequence[Row], standards: Sequence[Standard]) -> None:
             f"{row['peak_memory_MiB']:.0f}",
         )
     print_title("CPU time (user and system) per rank and call, over the rounds", on)
-    on.print(table)
+    print_table(table, on)
     on.print()
-    on.print(_standards(standards))
+    print_table(_standards(standards), on)
 
 
 def _standards(standards: Sequence[Standard]) -> Table:
@@ -136,7 +136,7 @@ def _print_choices(chosen: Sequence[Choice]) -> None:
     on.print()
     title = "--offload auto, against the hosts' default algorithms and against the best of several"
     print_title(title, on)
-    on.print(choices.table(chosen))
+    print_table(choices.table(chosen), on)
 
 
 def _write(

@@ -10,7 +10,7 @@ for those that began before it; no more of it is held in memory than is open.
 import heapq
 import json
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -100,11 +100,12 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
     """Write the timeline of a run, whole or not at all."""
     ranks = read_ranks(trace, record.ranks)
     tracks = _switch_tracks(record)
-    events = heapq.merge(_rank_events(trace, ranks), _switch_events(tracks), key=_start)
+    ranks_did = _rank_events(trace, ranks, _ways(record))
+    events = heapq.merge(ranks_did, _switch_events(tracks), key=_start)
     with whole_file("--trace", target) as file:
         file.write(_HEAD)
         separator = ""
-        for event in chain(_metadata(ranks, tracks), events):
+        for event in chain(_metadata(ranks, tracks, _on_hosts(record)), events):
             file.write(separator + json.dumps(event))
             separator = ",\n"
         file.write(_FOOT)
@@ -164,7 +165,25 @@ def _lines(trace: Path) -> Iterator[str]:
         yield from file
 
 
-def _rank_events(trace: Path, ranks: dict[str, int]) -> Iterator[Event]:
+def _ways(record: Record) -> dict[str, str]:
+    """Return the ways that the calls of each collective went: `stream or ompi (datatype)`."""
+    ways: dict[str, dict[str, None]] = {}
+    for row in record.collectives:
+        way = row.way if row.offloaded else f"{row.way} ({row.reason})"
+        ways.setdefault(row.collective, {})[way] = None
+    return {collective: " or ".join(names) for collective, names in ways.items()}
+
+
+def _on_hosts(record: Record) -> str:
+    """Return what the switches were asked for and did not do, with the reasons."""
+    if record.offload == "off":
+        return ""
+    fallen = (f"{row.collective} ({row.reason})" for row in record.collectives if not row.offloaded)
+    names = ", ".join(dict.fromkeys(fallen))
+    return f"; by the hosts: {names}" if names else ""
+
+
+def _rank_events(trace: Path, ranks: dict[str, int], ways: Mapping[str, str]) -> Iterator[Event]:
     for state in PajeReader().states(_lines(trace)):
         if state.container in ranks and state.end_s is not None:
             yield _complete(
@@ -173,8 +192,14 @@ def _rank_events(trace: Path, ranks: dict[str, int]) -> Iterator[Event]:
                 _call_name(state.name),
                 "compute" if state.name == "computing" else "mpi",
                 (state.start_s, state.end_s),
-                {} if state.count is None else {"count": state.count},
+                _call_details(state, ways),
             )
+
+
+def _call_details(state: State, ways: Mapping[str, str]) -> dict[str, Any]:
+    count = {} if state.count is None else {"count": state.count}
+    collective = _call_name(state.name).removeprefix("MPI_").lower().removesuffix("_block")
+    return {**count, "way": ways[collective]} if collective in ways else count
 
 
 def _call_name(name: str) -> str:
@@ -242,11 +267,11 @@ def _complete(
     }
 
 
-def _metadata(ranks: dict[str, int], tracks: list[Track]) -> Iterator[Event]:
+def _metadata(ranks: dict[str, int], tracks: list[Track], on_hosts: str) -> Iterator[Event]:
     yield _name(_RANKS, None, "ranks")
     for rank in sorted(ranks.values()):
         yield _name(_RANKS, rank, f"rank {rank}")
-    yield _name(_SWITCHES, None, "switches")
+    yield _name(_SWITCHES, None, f"switches{on_hosts}")
     for number, track in enumerate(tracks):
         yield _name(_SWITCHES, number, track.name)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -11,13 +12,14 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from simulated import WEFT, Result, run_command
+from simulated import TESTS, WEFT, Result, run_command
 from test_record import raw
 
 from weft.compare import Comparison, write_comparison
 from weft.record import CollectivePart, OutcomePart, Record, read_record
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
+RECORD = TESTS.parent / "docs" / "record.md"
 FALLBACK = {"path": "fallback", "reason": "policy", "algorithm": "ompi"}
 
 
@@ -107,6 +109,9 @@ def test_a_comparison_says_what_was_gained(sums: Path, tmp_path: Path) -> None:
 
 def check_document(document: dict[str, Any]) -> None:
     assert document["schema"] == "weft-compare/1"
+    said = RECORD.read_text(encoding="utf-8").partition("## Comparisons")[2]
+    assert set(re.findall(r"^\| (\w+) \|", said, re.MULTILINE)) == {"key", *document}
+    assert set(re.findall(r"`(\w+)`", said)) >= set(document["gains"][0])
     ours, theirs = document["with_offload"], document["without_offload"]
     assert (ours["offload"], theirs["offload"]) == ("stream", "off")
     assert ours["fallback"] == theirs["fallback"] == "rdb"
@@ -139,7 +144,7 @@ def check_timeline(events: list[dict[str, Any]]) -> None:
     names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert list(names.values()) == [
         "ranks, --offload stream",
-        "switches, --offload stream",
+        "switches; by the hosts: allreduce (datatype), barrier (collective), --offload stream",
         "ranks, --offload off",
         "switches, --offload off",
     ]
@@ -201,6 +206,13 @@ def test_a_second_run_that_crashes_is_told_and_the_first_is_not_lost(
     )
     document = json.loads(path.read_text())
     assert (document["exit_status"], document["speed_up"]) == (134, None)
+
+
+def test_a_full_disk_does_not_cost_the_table(sums: Path) -> None:
+    result = compared(sums, options=("--json", "/dev/full"))
+    assert result.status == 2
+    assert "times as fast" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("weft: --json: cannot write /dev/full")
 
 
 @pytest.mark.parametrize("offload", ["stream", "off"])

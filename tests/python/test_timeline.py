@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_record import raw
 
-from weft.record import EventPart, Record
+from weft.record import CollectivePart, EventPart, Record
 from weft.timeline import PajeReader, is_complete, read_ranks, write_timeline
 
 # Two ranks. SimGrid counts actors from 1; an actor that is no rank came between them.
@@ -137,11 +137,25 @@ def test_a_timeline_is_ordered_and_in_microseconds(tmp_path: Path) -> None:
     ]
     assert shown == [
         (1, 0, "MPI_Init", 0, 0, {}),
-        (1, 0, "MPI_Allreduce", 1, 10, {"count": 256}),
+        (1, 0, "MPI_Allreduce", 1, 10, {"count": 256, "way": "stream"}),
         (1, 1, "computing", 2, 1, {}),
-        (1, 1, "MPI_Allreduce", 3, 7, {"count": 256}),
+        (1, 1, "MPI_Allreduce", 3, 7, {"count": 256, "way": "stream"}),
         (2, 0, "allreduce 1 KiB", 3, 6.5, {"bytes": 1024, "ranks": 2, "communicator": -1}),
     ]
+
+
+def test_a_timeline_says_what_the_hosts_did_in_place_of_the_switches(tmp_path: Path) -> None:
+    record = record_of_two()
+    fallen = {"path": "fallback", "reason": "datatype", "algorithm": "ompi"}
+    record.collectives += [CollectivePart.from_json({**raw()["collectives"][0], **fallen})]
+    events = timeline(tmp_path, TRACE, record)
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert names == ["ranks", "switches; by the hosts: allreduce (datatype)"]
+    ways = [event["args"]["way"] for event in events if event["name"] == "MPI_Allreduce"]
+    assert ways == ["stream or ompi (datatype)"] * 2
+    record.offload = "off"
+    events = timeline(tmp_path, TRACE, record)
+    assert "switches" in [event["args"].get("name") for event in events]
 
 
 def test_a_run_that_left_no_trace_has_an_empty_timeline(tmp_path: Path) -> None:

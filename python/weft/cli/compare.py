@@ -35,11 +35,11 @@ def run_comparison(plan: Plan, json_file: Path | None, *, quiet: bool) -> int:
         if first and not quiet:
             print_run(first[0], console(stderr=True))
         raise
-    if json_file is not None:
-        api.write_comparison(comparison, json_file)
     sys.stdout.flush()
     if not quiet:
         _print(comparison)
+    if json_file is not None:  # after the table, which a full disk must not cost
+        api.write_comparison(comparison, json_file)
     _say_what_failed(comparison)
     return comparison.exit_status
 
@@ -54,7 +54,9 @@ def _print(comparison: Comparison) -> None:
 
 def _say_what_failed(comparison: Comparison) -> None:
     first, second = comparison.offloaded, comparison.hosts
-    if first.failed and first.outcome.extra.get("signal") != "SIGPIPE":
+    if first.outcome.extra.get("signal") == "SIGPIPE":  # nobody listens, as in `… | head`
+        return
+    if first.failed:
         _say(first.outcome.message)
     if second is None:
         _say("--compare: there was no run without offload, because the one with it did not end")

@@ -20,7 +20,7 @@ from conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
 from weft import _core
 from weft.output import whole_file
 from weft.process import raise_on_signals
-from weft.report import console, new_table, print_title
+from weft.report import console, new_table, print_table, print_title
 
 SUMMARY = ROOT / "docs" / "conformance.csv"
 RESULTS = BUILD / "results.csv"
@@ -141,7 +141,7 @@ def _print(rows: Iterable[Row]) -> None:
     table = new_table(COLUMNS, left=("directory", "lost"))
     for row in rows:
         table.add_row(*map(str, row))
-    out.print(table)
+    print_table(table, out)
 
 
 def _write_summary(rows: Iterable[Row]) -> None:
