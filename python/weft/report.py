@@ -11,6 +11,7 @@ from weft.record import CollectivePart, Record
 from weft.units import format_seconds, format_size, plural
 
 _PLAIN_WIDTH = 1000
+_USUAL_WIDTH = 80
 _DISPENSABLE = ("bytes", "max us", "ranks")
 _REASONS = {
     "datatype": "the switch does not compute with this datatype",
@@ -33,7 +34,10 @@ def console(*, stderr: bool = False) -> Console:
     """Return a console; off the terminal its lines are as long as they need to be."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PLAIN_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False)
+    made = Console(file=stream, width=width, highlight=False, markup=False)
+    if made.width < 1:  # as COLUMNS=0 has it, and rich would print nothing at all
+        made.width = _USUAL_WIDTH
+    return made
 
 
 def print_title(title: str, on: Console) -> None:

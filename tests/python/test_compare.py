@@ -1,5 +1,6 @@
 """`--compare`: two runs, one with offload and one without, and what offloading gained."""
 
+import io
 import json
 import os
 import re
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 from conftest import Program
+from rich.console import Console
 from simulated import TESTS, WEFT, Result, run_command
 from test_record import raw
 
 from weft.compare import Comparison, write_comparison
 from weft.record import CollectivePart, OutcomePart, Record, read_record
+from weft.report_compare import print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
 RECORD = TESTS.parent / "docs" / "record.md"
@@ -63,6 +66,15 @@ def test_calls_of_one_kind_that_went_several_ways_are_one_gain() -> None:
     assert gain.paths == ("stream", "ompi")
     assert gain.reasons == ("offloaded", "no free channel")
     assert gain.time_s == pytest.approx((3.2e-4 + 1e-4) / 4)
+
+
+@pytest.mark.parametrize("width", [1, *range(5, 120, 5)])
+def test_no_terminal_is_too_narrow_for_a_comparison(width: int) -> None:
+    stream = io.StringIO()
+    theirs = record({**FALLBACK, "total_time_s": 12.3456}, simulated_time_s=7654.321)
+    print_comparison(Comparison(record({}), theirs), Console(file=stream, width=width))
+    cells = {"allreduce", "INT,", "SUM", "offloaded", "80.000", "3086400.000", "38,580"}
+    assert cells | {"7654321000.000"} <= set(stream.getvalue().split())
 
 
 def test_a_time_that_nobody_sees_has_no_gain() -> None:

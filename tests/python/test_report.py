@@ -75,6 +75,22 @@ def test_a_narrow_terminal_gets_fewer_columns() -> None:
     assert "ranks" not in printed(record, 51)[0]
 
 
+@pytest.mark.parametrize("width", [1, *range(5, 120, 5)])
+def test_no_terminal_is_too_narrow_for_a_run(width: int) -> None:
+    record = record_with(row(**FALLBACK, total_time_s=123.456789), row())
+    cells = {"allreduce", "DOUBLE,", "SUM", "datatype", "offloaded", "3086419.725", "8.000"}
+    assert cells <= set(" ".join(printed(record, width)).split())
+
+
+def test_a_terminal_without_columns_is_printed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", stream)
+    monkeypatch.setenv("COLUMNS", "0")
+    print_run(record_with(row()), console())
+    assert "allreduce" in stream.getvalue()
+
+
 def test_a_run_that_never_began_has_no_table() -> None:
     record = record_with()
     record.outcome = OutcomePart(kind="signal", message="the program crashed (SIGSEGV)")

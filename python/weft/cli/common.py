@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from weft import launch
 from weft.bench import Progress as BenchProgress
@@ -16,6 +23,7 @@ from weft.record import Record, write_record
 from weft.report import console, print_run
 from weft.units import format_size
 
+_ROOM_FOR_A_BAR = 60
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 
 fabric_option = click.option(
@@ -167,13 +175,16 @@ def progress_bar(total: int) -> Iterator[BenchProgress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    columns = (
+    on = console(stderr=True)
+    columns: tuple[ProgressColumn, ...] = (
         TextColumn("{task.description:24}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+    if on.width < _ROOM_FOR_A_BAR:
+        columns = (MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=on, transient=True) as bar:
         task = bar.add_task("compiling", total=total)
         yield lambda mode, size: bar.update(
             task, advance=1, description=f"{mode}, {format_size(size)}"
