@@ -3,9 +3,9 @@
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from weft import _core
@@ -69,13 +69,17 @@ class SimGrid:
         return reason[1] if reason else f"SimGrid's launcher ended with status {answer.returncode}"
 
     def _ask(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [str(self.launcher), *arguments]
-        environment = self.environment(os.environ)
-        return subprocess.run(
-            command,
-            env=environment,
-            text=True,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        return _answer(self, arguments)
+
+
+@cache
+def _answer(simgrid: SimGrid, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Return what the launcher says; it says the same each time, so many runs ask once."""
+    return subprocess.run(
+        [str(simgrid.launcher), *arguments],
+        env=simgrid.environment(os.environ),
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )

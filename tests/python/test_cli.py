@@ -100,7 +100,7 @@ def test_a_group_alone_shows_its_help(command: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("rnu", "No such command 'rnu'"),
+        ("rnu", "No such command 'rnu'. Did you mean 'run'?"),
         ("run --fabrik x", "No such option"),
         ("run --fabric tofino-4 -n 4", "Missing argument 'PROGRAM'; see `weft run --help`"),
         ("run --fabric tofino-4 -n 0 x", "Invalid value for '-n'"),
@@ -187,7 +187,16 @@ def test_the_compilers_get_their_arguments_untouched(here: Path) -> None:
 
 
 def test_no_command_waits_for_libraries_that_it_does_not_use() -> None:
-    heavy = ("scipy", "matplotlib", "ortools")
-    code = f"import sys, weft.cli.root; print([name for name in {heavy} if name in sys.modules])"
+    """Nor for other commands: a run needs none of numpy's."""
+    code = """
+import sys, click
+from weft.cli.root import weft
+context = click.Context(weft)
+def loaded(*heavy): return [name for name in heavy if name in sys.modules]
+weft.get_command(context, "run")
+assert not loaded("numpy", "weft.cli.testbed", "weft.forwarding")
+assert [weft.get_command(context, name) for name in weft.list_commands(context)]
+print(loaded("scipy", "matplotlib", "ortools"))
+"""
     found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
     assert found.stdout == "[]\n"

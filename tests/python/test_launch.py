@@ -1,7 +1,9 @@
 """What is checked before a run, and the command that starts it."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import compiled
 import pytest
@@ -114,3 +116,19 @@ def test_what_the_user_can_mend_is_said_before_anything_runs(
 def test_a_fabric_error_is_the_cores_own(request_: Request) -> None:
     with pytest.raises(_core.UserError, match="tofino-5"):
         prepare(replace(request_, fabric="tofino-5"))
+
+
+def test_simgrid_is_asked_once_for_many_runs(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    start = subprocess.run
+
+    def counted(command: list[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+        asked.append(command)
+        return start(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    for _ in range(3):
+        prepare(replace(request_, config=("smpi/wtime:1e-7",), fallback="rdb"))
+    assert sum("--cfg=smpi/wtime:1e-7" in command for command in asked) == 1

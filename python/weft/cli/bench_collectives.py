@@ -7,7 +7,14 @@ import click
 
 from weft import bench_collectives as api
 from weft.bench_collectives import COLLECTIVES, Collective, Row, Study
-from weft.cli.bench import check_outputs, modes_option, parse_modes, rows_option, say_fallbacks
+from weft.cli.bench import (
+    bench,
+    check_outputs,
+    modes_option,
+    parse_modes,
+    rows_option,
+    say_fallbacks,
+)
 from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
 from weft.plots import Series, plot_by_size
 from weft.report import console, new_table, print_table, print_title
@@ -141,4 +148,5 @@ def _plot(rows: Sequence[Row], study: Study, target: Path) -> None:
     plot_by_size(series, _title(rows, study), [target], "--plot", "received by a rank (GB/s)")
 
 
-commands = tuple(map(_command, COLLECTIVES.values()))
+for one in COLLECTIVES.values():
+    bench.add_command(_command(one))

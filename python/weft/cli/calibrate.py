@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group, output_option
 from weft.measured import log_error
 from weft.output import check_distinct, check_writable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _GROUP = "Fit the parameters of a fabric file to measurements of your own testbed."
 
 calibrate = help_group("calibrate", _GROUP)
+calibrate.add_command(cpu)
 
 table_argument = click.argument(
     "table", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path)

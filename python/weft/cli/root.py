@@ -1,22 +1,30 @@
 """The command `weft` itself."""
 
+from importlib import import_module
+
 import click
+from click.exceptions import NoSuchCommand
 
 from weft import _core
-from weft.cli.bench import bench
-from weft.cli.bench_collectives import commands as collective_benches
-from weft.cli.cache import cache
-from weft.cli.calibrate import calibrate
-from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group
-from weft.cli.compilers import cc, cxx, f90
-from weft.cli.demo import demo
-from weft.cli.fabric import fabric
-from weft.cli.progress_engine import progress_engine
-from weft.cli.replay import replay
-from weft.cli.run import run
-from weft.cli.testbed import testbed
-from weft.cli.validate import validate
+
+# The module of weft.cli that has each command. It is loaded when its command is named: loading all
+# of them takes longer than most commands do.
+_MODULES = {
+    "run": "run",
+    "replay": "replay",
+    "bench": "bench_collectives",
+    "calibrate": "calibrate",
+    "validate": "validate",
+    "fabric": "fabric",
+    "progress-engine": "progress_engine",
+    "cache": "cache",
+    "testbed": "testbed",
+    "demo": "demo",
+    "cc": "compilers",
+    "cxx": "compilers",
+    "f90": "compilers",
+}
 
 _HELP = """
 Simulate MPI programs on clusters whose switches compute.
@@ -43,19 +51,34 @@ Words:
 """
 
 
+class _Commands(click.Group):
+    """All commands, each loaded when it is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all."""
+        return sorted(_MODULES)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Load one."""
+        if name not in _MODULES:
+            return None
+        module = import_module(f"weft.cli.{_MODULES[name]}")
+        command: click.Command = getattr(module, name.replace("-", "_"))
+        return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of some arguments, or suggest those with near names."""
+        try:
+            return super().resolve_command(context, arguments)
+        except NoSuchCommand as error:
+            raise NoSuchCommand(error.command_name, possibilities=_MODULES, ctx=context) from None
+
+
 weft = click.version_option(
     _core.version,
     "-V",
     "--version",
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
-)(help_group("weft", _HELP))
-
-calibrate.add_command(cpu)
-for command in collective_benches:
-    bench.add_command(command)
-_COMMANDS = (
-    *(run, replay, bench, calibrate, validate, fabric, progress_engine, cache, testbed),
-    *(demo, cc, cxx, f90),
-)
-for command in _COMMANDS:
-    weft.add_command(command)
+)(help_group("weft", _HELP, _Commands))
