@@ -91,7 +91,7 @@ def conflicts_by_ways(
         )
 
     addresses = "scattered addresses" if scattered else "addresses in one block"
-    title = f"Conflict misses, uniform traffic, {cache.entries} entries, {addresses}"
+    title = f"Conflict misses, uniform traffic, {cache.entries:,} entries, {addresses}"
     labels = [f"{count} destinations" for count in destinations]
     return _conflicts(title, "destinations", destinations, labels, ways, counters)
 
@@ -152,7 +152,7 @@ def conflicts_of_trace(
             cache.entries, way, cache.replacement, loaded, name, messages
         )
 
-    title = f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries} entries"
+    title = f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries:,} entries"
     labels = [f"hash {name}" for name in hashes]
     return _conflicts(title, "hash", hashes, labels, ways, counters)
 
@@ -185,7 +185,7 @@ def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Stu
             if not hashed:
                 lines[1][hosts] = 100 * _shares(by_port[0])[2]
     return Study(
-        f"Capacity misses on k-ary {dimensions}-tori, uniform traffic, {cache.entries} entries",
+        f"Capacity misses on k-ary {dimensions}-tori, uniform traffic, {cache.entries:,} entries",
         ("k", "hosts", "hash", "ports", *_PARTS),
         rows,
         _series(names, lines),
@@ -207,7 +207,7 @@ def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: 
         )
         rows.append((loaded.name, name, sum(counters.values()), *_shares(counters)))
     return Study(
-        f"Lookups on {loaded.name}, {messages} messages, uniform traffic",
+        f"Lookups on {loaded.name}, {messages:,} messages, uniform traffic",
         ("fabric", "hash", "lookups", *_PARTS),
         rows,
         (),

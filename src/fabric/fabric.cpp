@@ -394,14 +394,24 @@ std::vector<TableHelp> fabric_schema()
 
 namespace {
 
+/** A count with a comma every three digits, "65,536"; counts are not negative. */
+std::string grouped(std::int64_t count)
+{
+  constexpr int GROUP = 3;
+  std::string text    = std::to_string(count);
+  for (int end = static_cast<int>(text.size()) - GROUP; end > 0; end -= GROUP)
+    text.insert(static_cast<std::size_t>(end), ",");
+  return text;
+}
+
 void describe_model(const SwitchModel& model, int count, std::ostream& text)
 {
-  text << "  " << count << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
+  text << "  " << grouped(count) << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
        << " ports, forwards in " << to_text(model.hop_latency()) << "\n";
   if (not model.forwarding.kind.empty())
     text << "    looks up by " << to_text(model.forwarding) << "\n";
   if (model.smart())
-    text << "    aggregates " << model.channels << " channels of " << model.slots << " slots of "
+    text << "    aggregates " << grouped(model.channels) << " channels of " << grouped(model.slots) << " slots of "
          << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
          << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
   for (const Capability& row : model.capabilities) {
@@ -422,9 +432,10 @@ std::string describe(const Fabric& fabric)
   std::ostringstream text;
   text << fabric.name() << ": " << fabric.description() << "\n"
        << "  file " << fabric.file() << "\n"
-       << "  topology " << fabric.topology_kind() << ": " << fabric.host_count() << " hosts, " << fabric.switch_count()
-       << (fabric.switch_count() == 1 ? " switch, " : " switches, ") << fabric.links().size() / 2 << " cables, at most "
-       << topology.diameter() << " links from host to host\n"
+       << "  topology " << fabric.topology_kind() << ": " << grouped(fabric.host_count()) << " hosts, "
+       << grouped(fabric.switch_count()) << (fabric.switch_count() == 1 ? " switch, " : " switches, ")
+       << grouped(static_cast<std::int64_t>(fabric.links().size() / 2)) << " cables, at most " << topology.diameter()
+       << " links from host to host\n"
        << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "
        << fabric.host().cores << " cores of " << to_text(fabric.host().speed) << "\n";
 
@@ -432,8 +443,8 @@ std::string describe(const Fabric& fabric)
   for (std::size_t id = 0; id < fabric.links().size(); id += 2)
     ++cables[{fabric.links()[id].bandwidth.value(), fabric.links()[id].latency.value()}];
   for (const auto& [model, count] : cables)
-    text << "  " << count << (count == 1 ? " cable of " : " cables of ") << to_text(BytesPerSecond(model.first)) << ", "
-         << to_text(Seconds(model.second)) << " each way\n";
+    text << "  " << grouped(count) << (count == 1 ? " cable of " : " cables of ")
+         << to_text(BytesPerSecond(model.first)) << ", " << to_text(Seconds(model.second)) << " each way\n";
 
   std::map<const SwitchModel*, int> switches;
   for (int index = 0; index < fabric.switch_count(); ++index)
@@ -527,8 +538,8 @@ std::string check(const Fabric& fabric)
     checker.check(host, hosts + index);
     checker.check(hosts + index, host);
   }
-  return std::to_string(pairs) + (all ? " routes, every pair of hosts" : " routes, a seeded sample of every host's") +
-         ", and to and from each of " + std::to_string(fabric.switch_count()) +
+  return grouped(pairs) + (all ? " routes, every pair of hosts" : " routes, a seeded sample of every host's") +
+         ", and to and from each of " + grouped(fabric.switch_count()) +
          (fabric.switch_count() == 1 ? " switch" : " switches") +
          ": each joins end to end over existing cables, visits nothing twice, goes through a switch and has at most " +
          std::to_string(fabric.topology().diameter()) + " links";

@@ -371,7 +371,7 @@ TEST(Check, ProvesEveryPairOfASmallFabric)
 TEST(Check, ProvesASampleOfALargeOne)
 {
   const std::string text = replaced(with("hosts = 4", "hosts = 1025"), "max_ports = 8", "max_ports = 1025");
-  EXPECT_EQ(check(fabric_of(text)).find("16400 routes, a seeded sample of every host's, and"), 0);
+  EXPECT_EQ(check(fabric_of(text)).find("16,400 routes, a seeded sample of every host's, and"), 0);
 }
 
 /** A star on which packets for host 1 go a way of their own from one vertex. */

@@ -94,7 +94,7 @@ def test_a_malformed_table_is_refused_with_its_line(tmp_path: Path) -> None:
         (("ways", "--ways", "2,x"), "found '2,x'; allowed: whole numbers"),
         (("ways", "--ways", "3"), "ways: found 3 ways of 2048 entries; allowed"),
         (("traffic", "tofino-4", "--hash", "cube"), "not the hash of the fabric's topology"),
-        (("capacity", "--sizes", "64"), "found 64, which makes a torus of 16777216 hosts"),
+        (("capacity", "--sizes", "64"), "found 64, which makes a torus of 16,777,216 hosts"),
         (("trace", "nowhere", "--fabric", "tofino-4"), "nowhere is no trace"),
         (("jobs", "nowhere.swf"), "nowhere.swf: cannot be read"),
     ],

@@ -71,6 +71,22 @@ def test_the_help_has_an_example(command: str) -> None:
     assert "  weft " in weft(*command.split(), "--help").stdout
 
 
+def test_counts_have_commas_and_papers_names() -> None:
+    shown = weft("fabric", "show", "fat-tree-1024").stdout
+    assert "fat_tree: 1,024 hosts, 320 switches, 3,072 cables, at most 6 links" in shown
+    assert "paper 0" not in weft("fabric", "list").stdout
+
+
+def test_an_ellipsis_is_whole_in_help() -> None:
+    text = " ".join(weft("fabric", "new", "fat_tree", "--help").stdout.split())
+    assert "switches below one of level 2, ... " in text
+
+
+def test_the_help_names_every_way_to_offload() -> None:
+    text = " ".join(weft("run", "--help").stdout.split())
+    assert "Bcast and Allgather by the hosts' multicast protocol" in text
+
+
 def test_all_that_a_fabric_file_can_say_is_listed() -> None:
     lines = weft("fabric", "options").stdout.splitlines()
     for table in _core.fabric_schema():
