@@ -227,7 +227,8 @@ def capacity(
     """Study, print, write."""
     if max(sizes) ** dimensions > _MOST_HOSTS:
         raise click.UsageError(
-            f"--sizes: found {max(sizes)}, which makes a torus of {max(sizes) ** dimensions:,} hosts;"
+            f"--sizes: found {max(sizes)}, which makes a torus of"
+            f" {max(sizes) ** dimensions:,} hosts;"
             f" allowed: at most {_MOST_HOSTS}"
         )
     _check(csv_file, figure)

@@ -107,7 +107,7 @@ def _print_next(on: Console) -> None:
     weft, source = _own_name(), _shown(paths.example("allreduce_latency.c"))
     on.print("\nTry next:", soft_wrap=True)
     bench_options = "--fabric tofino-16 -n 64 --modes stream,ompi,rdb --plot latency.png"
-    run_options = "--fabric tofino-16 -n 16 --trace timeline.json"
+    run_options = "--fabric tofino-16 -n 16 --compare --trace timeline.json"
     for command in (
         f"{weft} fabric show tofino-4",
         f"{weft} bench allreduce {bench_options}",
