@@ -27,10 +27,9 @@ from weft.errors import WeftError
 from weft.launch import Plan
 from weft.output import whole_file
 from weft.process import Streams, work_directory
-from weft.record import CollectivePart, Record
+from weft.record import COMPARISON_SCHEMA, CollectivePart, Record
 from weft.timeline import join_timelines
 
-SCHEMA = "weft-compare/1"
 Kind = tuple[str, int, str, str]
 
 
@@ -106,7 +105,7 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Return what `json` writes: the gains, and both records whole."""
         return {
-            "schema": SCHEMA,
+            "schema": COMPARISON_SCHEMA,
             "exit_status": self.exit_status,
             "simulated_time_s": self.offloaded.simulated_time_s,
             "simulated_time_without_s": self.hosts.simulated_time_s if self.hosts else None,

@@ -16,6 +16,7 @@ from weft.errors import WeftError
 from weft.output import whole_file
 
 SCHEMA = "weft-run/1"
+COMPARISON_SCHEMA = "weft-compare/1"
 
 
 @dataclass(kw_only=True)
@@ -248,6 +249,11 @@ def read_record(path: Path) -> Record:
     """Read a record from a file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] == COMPARISON_SCHEMA:
+            raise WeftError(
+                f"record: {path} holds the two records of a comparison; write the one that is meant"
+                f" into a file of its own, for example `jq .with_offload {path}`"
+            )
         if data["schema"] != SCHEMA:
             raise WeftError(
                 f"record: {path} has the schema '{data['schema']}'; allowed is '{SCHEMA}'"

@@ -104,6 +104,7 @@ def test_a_missing_key_is_named(tmp_path: Path, path: list[str]) -> None:
     [
         ("{", "is no record of a run"),
         ("[]", "is no record of a run"),
+        ('{"schema": "weft-compare/1"}', r"holds the two records of a comparison; .*with_offload"),
         ('{"schema": "weft-run/9"}', "has the schema 'weft-run/9'; allowed is 'weft-run/1'"),
     ],
 )
