@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from simulated import TESTS
 
 from weft.report import new_table, print_table
 
@@ -52,6 +53,13 @@ def test_a_wide_terminal_has_a_table_and_a_narrow_one_a_line_a_cell() -> None:
         "  Open MPI tuned: -6.4%",
         "  why: policy",
     ]
+
+
+def test_all_that_make_a_table_print_it_so() -> None:
+    for directory in ("python/weft", "benchmarks", "tests/python/conformance"):
+        for path in (TESTS.parent / directory).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            assert path.name == "report.py" or not re.search(r"\.print\(\w*tables?\b", text), path
 
 
 # ---- Commands on a terminal ----------------------------------------------------------------------
