@@ -27,7 +27,8 @@ def run_comparison(plan: Plan, json_file: Path | None, *, quiet: bool) -> int:
 
     def between(record: Record) -> None:
         first.append(record)
-        sys.stdout.flush()
+        if sys.stderr.isatty() and not quiet:
+            _say("--compare: once more, with --offload off")
 
     try:
         comparison = api.compare(plan, between)
