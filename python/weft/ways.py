@@ -38,9 +38,10 @@ def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloa
     if not fallen:
         return Way(path, label=mode)
     names = " and ".join(dict.fromkeys(row.collective for row in fallen))
-    label = f"{path} for {mode}" if len(fallen) == len(rows) else f"{mode}, {names} by hosts"
+    label = f"{path} for {mode}" if len(fallen) == len(rows) else f"{mode}, {names} by the hosts"
     why = "; ".join(dict.fromkeys(explain(row.reason, record) for row in fallen))
-    message = f"{label}: the hosts did {names} on {record.fabric.name}, because {why}"
+    by = ", ".join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in fallen))
+    message = f"{mode}: on {record.fabric.name} the hosts ({by}) did {names}, because {why}"
     return Way(path, " + ".join(dict.fromkeys(row.reason for row in fallen)), label, message)
 
 

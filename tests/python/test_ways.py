@@ -34,7 +34,7 @@ def test_what_fell_back_is_called_by_what_did_it() -> None:
         "ompi",
         "collective",
         "ompi for stream",
-        "ompi for stream: the hosts did allreduce on tofino-4, because the switch does not do this"
+        "stream: on tofino-4 the hosts (ompi) did allreduce, because the switch does not do this"
         " collective",
     )
 
@@ -50,14 +50,14 @@ def test_one_of_two_collectives_that_fell_back_is_named() -> None:
     both = record({"collective": "iallgather", "path": "multicast"}, fallen)
     way = way_taken(both, "multicast", ["iallgather", "ireduce_scatter"], offloading=True)
     assert (way.path, way.reason) == ("multicast + smpi", "collective")
-    assert way.label == "multicast, ireduce_scatter by hosts"
+    assert way.label == "multicast, ireduce_scatter by the hosts"
 
 
 def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
     way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
     rows = [Row("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]
     assert labels(rows, "stream") == "ompi for stream"
-    with pytest.raises(WeftError, match="demo: ompi for stream: the hosts did allreduce"):
+    with pytest.raises(WeftError, match="demo: stream: on tofino-4 the hosts"):
         check_as_asked(rows, "demo")
 
 
@@ -80,7 +80,7 @@ def test_the_table_and_the_csv_of_an_allreduce_name_the_fallback(tmp_path: Path)
     assert line.split()[1] == line.split()[2]
     reason = "its hosts reach no common smart switch"
     assert result.stderr == (
-        f"weft: ompi for stream: the hosts did allreduce on star-8, because {reason}\n"
+        f"weft: stream: on star-8 the hosts (ompi) did allreduce, because {reason}\n"
     )
     with target.open() as file:
         rows = [
@@ -99,6 +99,6 @@ def test_the_table_of_a_broadcast_names_the_fallback() -> None:
     assert first.split()[:4] == ["4096", "ompi", "for", "stream"]
     assert second.split()[:2] == ["4096", "knomial"]
     assert result.stderr == (
-        "weft: ompi for stream: the hosts did bcast on tofino-4, because the switch does not do"
-        " this collective\n"
+        "weft: stream: on tofino-4 the hosts (ompi) did bcast, because the switch does not do this"
+        " collective\n"
     )
