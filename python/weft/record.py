@@ -126,6 +126,29 @@ class CollectivePart(_Entry):
 
 
 @dataclass(kw_only=True)
+class ProfilePart(_Entry):
+    """The time of all ranks in calls of one kind, or outside MPI, or after they ended."""
+
+    kind: str
+    calls: int
+    least_s: float
+    mean_s: float
+    most_s: float
+    ranks_s: list[float] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class MpiCallPart(_Entry):
+    """The calls of one function of MPI by all ranks."""
+
+    call: str
+    kind: str
+    calls: int
+    total_time_s: float
+    max_time_s: float
+
+
+@dataclass(kw_only=True)
 class SwitchPart(_Entry):
     """What one switch did."""
 
@@ -187,12 +210,25 @@ class EventPart(_Entry):
     end_s: float
 
 
+@dataclass(kw_only=True)
+class SlicePart(_Entry):
+    """One call of MPI by one rank."""
+
+    rank: int
+    call: str
+    start_s: float
+    end_s: float
+
+
 _LISTS: dict[str, type[_Entry]] = {
+    "profile": ProfilePart,
+    "mpi_calls": MpiCallPart,
     "collectives": CollectivePart,
     "multicast": MulticastPart,
     "switches": SwitchPart,
     "links": LinkPart,
     "events": EventPart,
+    "slices": SlicePart,
 }
 
 
@@ -209,11 +245,14 @@ class Record(_Entry):
     offload: str
     outcome: OutcomePart
     simulated_time_s: float
+    profile: list[ProfilePart] = field(default_factory=list)
+    mpi_calls: list[MpiCallPart] = field(default_factory=list)
     collectives: list[CollectivePart] = field(default_factory=list)
     multicast: list[MulticastPart] = field(default_factory=list)
     switches: list[SwitchPart] = field(default_factory=list)
     links: list[LinkPart] = field(default_factory=list)
     events: list[EventPart] = field(default_factory=list)
+    slices: list[SlicePart] = field(default_factory=list)
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 
+from weft.profile import poll_warning, profile_rows
 from weft.record import CollectivePart, Record
 from weft.units import format_seconds, format_size, plural
 
@@ -98,6 +99,14 @@ def fitting(
     return table if _least_width(table) <= on.width else whole
 
 
+def print_profile(record: Record, on: Console) -> None:
+    """Print where the ranks' time went, and what is odd about it."""
+    if rows := profile_rows(record):
+        print_table(fitting(rows, ("least us",), ("time of a rank",), on), on)
+    for line in poll_warning(record):
+        on.print(line, soft_wrap=True)
+
+
 def _width(table: Table, on: Console) -> int:
     unlimited = on.options.update(max_width=_PLAIN_WIDTH)
     return table.__rich_measure__(on, unlimited).maximum
@@ -119,6 +128,7 @@ def print_run(record: Record, on: Console) -> None:
         print_table(_collectives(record.collectives, on), on)
     for line in (*reasons(record), *losses(record)):
         on.print(line, soft_wrap=True)
+    print_profile(record, on)
     on.print(_summary(record), soft_wrap=True)
 
 

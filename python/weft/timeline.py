@@ -1,10 +1,11 @@
 """A run as a timeline that opens in Perfetto (Chrome's trace event format).
 
 SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the
-record. Both become complete events (`"ph": "X"`) in the order of their start: a track a rank in
-the process `ranks`, a track a switch (several where communicators share it) in the process
-`switches`. The Paje trace is ordered by time, so that the events come out in order when each waits
-for those that began before it; no more of it is held in memory than is open.
+record, and as slices the calls that SimGrid does not trace. All become complete events
+(`"ph": "X"`) in the order of their start: a track a rank in the process `ranks`, a track a switch
+(several where communicators share it) in the process `switches`. The Paje trace is ordered by time,
+so that the events come out in order when each waits for those that began before it; no more of it
+is held in memory than is open.
 """
 
 import heapq
@@ -101,7 +102,7 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
     ranks = read_ranks(trace, record.ranks)
     tracks = _switch_tracks(record)
     ranks_did = _rank_events(trace, ranks, _ways(record))
-    events = heapq.merge(ranks_did, _switch_events(tracks), key=_start)
+    events = heapq.merge(ranks_did, _slices(record), _switch_events(tracks), key=_start)
     with whole_file("--trace", target) as file:
         file.write(_HEAD)
         separator = ""
@@ -200,6 +201,11 @@ def _call_details(state: State, ways: Mapping[str, str]) -> dict[str, Any]:
     count = {} if state.count is None else {"count": state.count}
     collective = _call_name(state.name).removeprefix("MPI_").lower().removesuffix("_block")
     return {**count, "way": ways[collective]} if collective in ways else count
+
+
+def _slices(record: Record) -> Iterator[Event]:
+    for item in sorted(record.slices, key=lambda item: item.start_s):
+        yield _complete(_RANKS, item.rank, item.call, "mpi", (item.start_s, item.end_s), {})
 
 
 def _call_name(name: str) -> str:

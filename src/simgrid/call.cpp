@@ -41,12 +41,13 @@ InsideCollective::InsideCollective() : pid_(sg::this_actor::get_pid())
   const auto at = static_cast<std::size_t>(pid_);
   if (at >= inside().size())
     inside().resize(at + 1);
+  before_      = inside()[at];
   inside()[at] = true;
 }
 
 InsideCollective::~InsideCollective()
 {
-  inside()[static_cast<std::size_t>(pid_)] = false;
+  inside()[static_cast<std::size_t>(pid_)] = before_;
 }
 
 Call::Call(const Described& described, MPI_Comm comm)

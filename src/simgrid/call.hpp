@@ -29,6 +29,7 @@ bool is_own_call(MPI_Comm comm);
 /** While it lives, the rank's calls are not its program's own: SMPI's algorithms call further collectives. */
 class InsideCollective {
   aid_t pid_;
+  bool before_;
 
 public:
   InsideCollective();

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "simgrid/call.hpp"
+#include "simgrid/communicator_making.hpp"
 #include "simgrid/descriptions.hpp"
 #include "simgrid/private_abi.hpp"
 
@@ -104,6 +105,10 @@ int barrier(MPI_Comm comm)
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
+  if (is_being_made(comm)) {
+    *static_cast<int*>(buffer) = agreed_id(comm);
+    return MPI_SUCCESS;
+  }
   return entries().bcast.carry_out(
       comm, MPI_OP_NULL, [&] { return describe_bcast("bcast", count, type, root); },
       [&] { return RankBuffers{buffer, count, type, buffer, count, type}; }, buffer, count, type, root, comm);
@@ -206,6 +211,17 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
 }
 
 } // namespace
+
+int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  return entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
+}
+
+int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                    MPI_Datatype type, MPI_Comm comm)
+{
+  return entries().allgather.fallback(comm)(send, send_count, send_type, receive, count, type, comm);
+}
 
 void register_collectives(Simulation& simulation)
 {

@@ -13,4 +13,9 @@ namespace weft {
  *  where SMPI has no algorithm of the selected name. */
 void register_collectives(Simulation& simulation);
 
+/** Carry them out as the run's hosts do, not counted, whatever switches could do. */
+int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                    MPI_Datatype type, MPI_Comm comm);
+
 } // namespace weft

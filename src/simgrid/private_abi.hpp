@@ -34,6 +34,10 @@ std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::str
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
+/** Its Bcast by a k-nomial tree of radix 4 (src/smpi/colls/bcast/bcast-mvapich-smp.cpp). */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+
 /** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
 constexpr double MESSAGE_ENVELOPE = 16;
 
@@ -47,7 +51,11 @@ public:
   int id() const; ///< the same at all members, never reused; MPI_UNDEFINED while SMPI is still making it
   int rank() const;
   int size() const;
+  bool is_smp_comm() const; ///< made by SMPI for its own algorithms, or for MPI_Comm_split_type without LD_PRELOAD
   MPI_Group group();
+  MPI_Comm get_leaders_comm() const;
+  void init_smp();                    ///< finds out which ranks share a host; defined anew by simgrid/interposed.cpp
+  MPI_Comm split(int color, int key); ///< defined anew by simgrid/communicator_making.cpp
 };
 
 class Datatype {

@@ -1,6 +1,7 @@
 #include "simgrid/record.hpp"
 
 #include "mpi/names.hpp"
+#include "simgrid/profile.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -181,6 +182,8 @@ std::string Record::to_json(const Run& run) const
               {"offload", std::string(to_text(run.mode))},
               {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
               {"simulated_time_s", run.simulated_time},
+              {"profile", Profile::get().kinds_to_json(run.simulated_time)},
+              {"mpi_calls", Profile::get().functions_to_json()},
               {"collectives", calls_to_json(run)},
               {"multicast", multicast_to_json()},
               {"switches", switches_to_json(run)},
@@ -196,6 +199,7 @@ std::string Record::to_json(const Run& run) const
                         {"start_s", event.start},
                         {"end_s", event.end}});
     record["events"] = std::move(events);
+    record["slices"] = Profile::get().slices_to_json();
   }
   return record.dump(1) + "\n";
 }

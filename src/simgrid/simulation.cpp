@@ -4,6 +4,7 @@
 #include "simgrid/call.hpp"
 #include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/profile.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -91,6 +92,7 @@ Simulation& Simulation::create(Fabric fabric, OffloadMode mode, std::string reco
   auto* simulation               = new Simulation(std::move(fabric), mode, std::move(record_path));
   the_simulation()               = simulation;
   simulation->record.keep_events = keep_events;
+  Profile::get().keep_slices     = keep_events;
   simulation->watch_ranks_from_now_on();
   sg::Engine::on_simulation_end_cb([simulation] { simulation->write_record(); });
   sg::Engine::on_deadlock_cb([simulation] { simulation->abort("deadlock", simulation->describe_deadlock()); });
@@ -108,8 +110,10 @@ void Simulation::watch_ranks_from_now_on()
     if (not network->is_host(actor.get_host()) || actor.get_name() == SPEAKER_NAME)
       return;
     ++ranks_;
+    Profile::get().rank_begins(actor.get_pid());
     hosts_used_.insert(actor.get_host());
     actor.on_exit([this, pid = actor.get_pid()](bool killed) {
+      Profile::get().rank_ends(pid);
       if (not killed)
         rank_ended(pid);
     });
@@ -430,6 +434,7 @@ void Simulation::write_record() const
 {
   if (record_path_.empty())
     return;
+  Profile::get().stop();
   const Record::Run run{fabric,
                         mode,
                         ranks_,

@@ -1,0 +1,320 @@
+#include "simgrid/communicator_making.hpp"
+
+#include "simgrid/call.hpp"
+#include "simgrid/collectives.hpp"
+#include "simgrid/original.hpp"
+#include "simgrid/private_abi.hpp"
+#include "simgrid/profile.hpp"
+#include "simgrid/simulation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <map>
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <vector>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** What the ranks of a communicator come to together. A rank joins the first that it has not been in. */
+template <class Shared> class Meetings {
+  struct Meeting {
+    Shared shared;
+    std::vector<bool> joined; // by rank
+    int left = 0;
+  };
+  std::list<Meeting> meetings_;
+
+public:
+  using Place = typename std::list<Meeting>::iterator;
+
+  template <class Open> Place join(int rank, int size, Open&& open)
+  {
+    auto place = std::ranges::find_if(
+        meetings_, [rank](const Meeting& meeting) { return not meeting.joined[static_cast<std::size_t>(rank)]; });
+    if (place == meetings_.end())
+      place = meetings_.insert(place, Meeting{open(), std::vector<bool>(static_cast<std::size_t>(size))});
+    place->joined[static_cast<std::size_t>(rank)] = true;
+    return place;
+  }
+  void leave(Place place)
+  {
+    if (std::cmp_equal(++place->left, place->joined.size()))
+      meetings_.erase(place);
+  }
+  bool empty() const { return meetings_.empty(); }
+};
+
+/** What the ranks of one MPI_Comm_split say, and what comes of it. */
+struct Split {
+  std::vector<std::pair<int, int>> said; ///< colour and key, by rank
+  int missing;
+  int waiting = 0;
+  sg::SemaphorePtr complete;
+  std::map<int, std::vector<int>> groups; ///< by colour, ranks in the order of their keys
+
+  explicit Split(int size) : said(static_cast<std::size_t>(size)), missing(size), complete(sg::Semaphore::create(0)) {}
+
+  void say(int rank, int colour, int key)
+  {
+    said[static_cast<std::size_t>(rank)] = {colour, key};
+    if (--missing > 0)
+      return;
+    make_groups();
+    for (; waiting > 0; --waiting)
+      complete->release();
+  }
+
+  /** All have spoken when the Allgather is over, or its algorithm does not do what its name says. */
+  void wait()
+  {
+    if (missing == 0)
+      return;
+    ++waiting;
+    complete->acquire();
+  }
+
+private:
+  void make_groups()
+  {
+    for (int rank = 0; std::cmp_less(rank, said.size()); ++rank)
+      groups[said[static_cast<std::size_t>(rank)].first].push_back(rank);
+    for (auto& [colour, ranks] : groups)
+      std::ranges::stable_sort(ranks, {}, [this](int rank) { return said[static_cast<std::size_t>(rank)].second; });
+  }
+};
+
+/** By the communicator's number. */
+std::map<int, Meetings<Split>>& splits()
+{
+  static std::map<int, Meetings<Split>> all;
+  return all;
+}
+
+/** What libraries reduce to find a context id that is free at all ranks. */
+constexpr std::size_t CONTEXT_MASK = 65;
+
+/** Let the ranks of @p comm agree on a context id. What they send does not matter: all share the buffers. */
+void reduce_context_mask(MPI_Comm comm)
+{
+  static std::array<int, CONTEXT_MASK> sent{};
+  static std::array<int, CONTEXT_MASK> received{};
+  if (comm->size() > 1)
+    hosts_allreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm);
+}
+
+/** Let the ranks of @p comm tell each other their colours and keys. */
+void gather_colours(MPI_Comm comm)
+{
+  static std::array<int, 2> sent{};
+  static std::vector<int> received;
+  received.resize(std::max(received.size(), sent.size() * static_cast<std::size_t>(comm->size())));
+  hosts_allgather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, comm);
+}
+
+/** The members of @p colour, made a communicator. */
+MPI_Comm make_part(MPI_Comm comm, const std::vector<int>& ranks)
+{
+  MPI_Group all  = MPI_GROUP_NULL;
+  MPI_Group part = MPI_GROUP_NULL;
+  MPI_Comm made  = MPI_COMM_NULL;
+  PMPI_Comm_group(comm, &all);
+  PMPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &part);
+  PMPI_Comm_create(comm, part, &made);
+  PMPI_Group_free(&part);
+  PMPI_Group_free(&all);
+  return made;
+}
+
+MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
+{
+  const int rank = comm->rank();
+  const int size = comm->size();
+  if (size == 1)
+    return colour == MPI_UNDEFINED ? MPI_COMM_NULL : make_part(comm, {0});
+  const int id    = comm->id();
+  auto& meetings  = splits()[id];
+  const auto here = meetings.join(rank, size, [size] { return Split(size); });
+  here->shared.say(rank, colour, key);
+  gather_colours(comm);
+  here->shared.wait();
+  MPI_Comm made = MPI_COMM_NULL;
+  if (colour != MPI_UNDEFINED)
+    made = make_part(comm, here->shared.groups.at(colour));
+  meetings.leave(here);
+  if (meetings.empty())
+    splits().erase(id);
+  return made;
+}
+
+/** Carry out a call by which the ranks of @p comm make something that has a context id. */
+template <class Make> int make(MpiFunction& function, const MPI_Comm& comm, Make&& making)
+{
+  const TimedCall timed(function);
+  if (not timed.outermost())
+    return making();
+  const InsideCollective inside; // SMPI's own collectives are not the program's
+  const int result = making();
+  if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
+    reduce_context_mask(comm);
+  return result;
+}
+
+MpiFunction makes_communicators(const char* name)
+{
+  return {name, CallKind::communicators, false};
+}
+
+MpiFunction makes_windows(const char* name)
+{
+  return {name, CallKind::one_sided, false};
+}
+
+} // namespace
+
+bool is_being_made(MPI_Comm comm)
+{
+  // MPI_COMM_SELF never gets a number.
+  return comm->id() == MPI_UNDEFINED && not comm->is_smp_comm() && not(comm->size() == 1 && comm == MPI_COMM_SELF);
+}
+
+int agreed_id(MPI_Comm comm)
+{
+  static int next_id = 0;
+  static std::map<std::vector<aid_t>, Meetings<int>> makings; // by the members
+  std::vector<aid_t> members;
+  for (int rank = 0; rank < comm->size(); ++rank)
+    members.push_back(comm->group()->actor(rank));
+  auto& meetings  = makings[members];
+  const auto here = meetings.join(comm->rank(), comm->size(), [] { return next_id++; });
+  const int id    = here->shared;
+  meetings.leave(here);
+  if (meetings.empty())
+    makings.erase(members);
+  return id;
+}
+
+} // namespace weft
+
+namespace simgrid::smpi {
+
+// SMPI's own gives the parent's topology to the parts; MPI gives them none.
+WEFT_INTERPOSED MPI_Comm Comm::split(int color, int key)
+{
+  return weft::split_in_memory(this, color, key);
+}
+
+} // namespace simgrid::smpi
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_INTERPOSED int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_dup)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_dup");
+  return make(function, comm, [&] { return THEIRS(comm, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_dup_with_info)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_dup_with_info");
+  return make(function, comm, [&] { return THEIRS(comm, info, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_create)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_create");
+  return make(function, comm, [&] { return THEIRS(comm, group, made); });
+}
+
+/** Only the members call it. */
+WEFT_INTERPOSED int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_create_group)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_create_group");
+  MPI_Comm members         = MPI_COMM_NULL;
+  return make(function, members, [&] {
+    const int result = THEIRS(comm, group, tag, made);
+    members          = result == MPI_SUCCESS ? *made : MPI_COMM_NULL;
+    return result;
+  });
+}
+
+WEFT_INTERPOSED int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_split)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_split");
+  return make(function, comm, [&] { return THEIRS(comm, colour, key, made); });
+}
+
+/** SMPI's own leaves the communicator without a number, so that its messages match those of others, and ignores the
+ * key. This is MPI_Comm_split by host. */
+WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_split_type)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_split_type");
+  return make(function, comm, [&] {
+    if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
+      return THEIRS(comm, type, key, info, made);
+    const VertexId host = Simulation::get().network->vertex_of(sg::this_actor::get_host());
+    return PMPI_Comm_split(comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(host), key, made);
+  });
+}
+
+WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* sizes, const int* periods, int reorder,
+                                     MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Cart_create)>(__func__);
+  static auto function     = makes_communicators("MPI_Cart_create");
+  return make(function, comm, [&] { return THEIRS(comm, dimensions, sizes, periods, reorder, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Cart_sub)>(__func__);
+  static auto function     = makes_communicators("MPI_Cart_sub");
+  return make(function, comm, [&] { return THEIRS(comm, remain, made); });
+}
+
+// Windows have a communicator of their own. SMPI's Allgather of where they are costs what it costs.
+
+WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_create)>(__func__);
+  static auto function     = makes_windows("MPI_Win_create");
+  return make(function, comm, [&] { return THEIRS(base, size, unit, info, comm, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_allocate)>(__func__);
+  static auto function     = makes_windows("MPI_Win_allocate");
+  return make(function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                                             MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_allocate_shared)>(__func__);
+  static auto function     = makes_windows("MPI_Win_allocate_shared");
+  return make(function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); });
+}
+
+WEFT_INTERPOSED int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_create_dynamic)>(__func__);
+  static auto function     = makes_windows("MPI_Win_create_dynamic");
+  return make(function, comm, [&] { return THEIRS(info, comm, made); });
+}
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,31 @@
+/* SMPI's own functions, where weft's of the same name come before them (LD_PRELOAD). */
+#pragma once
+
+#include <dlfcn.h>
+#include <stdexcept>
+#include <string>
+
+/** Of functions that replace SMPI's. */
+#define WEFT_INTERPOSED __attribute__((visibility("default")))
+
+namespace weft {
+
+/** SMPI's function of that (mangled) name. */
+template <class Function> Function original(const char* name)
+{
+  void* theirs = dlsym(RTLD_NEXT, name);
+  if (not theirs)
+    throw std::logic_error("SimGrid has no function " + std::string(name) + ", which weft replaces; use SimGrid 4.1");
+  return reinterpret_cast<Function>(theirs);
+}
+
+/** SMPI's function of the same name as @p ours. */
+template <class Function> Function original(Function ours)
+{
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(ours), &info) == 0 || not info.dli_sname)
+    throw std::logic_error("a function that replaces SimGrid's has no name");
+  return original<Function>(info.dli_sname);
+}
+
+} // namespace weft

@@ -1,0 +1,170 @@
+#include "simgrid/profile.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <string_view>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/** In the order of CallKind. */
+constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "point-to-point", "waits", "polls",
+                                                            "collectives",   "one-sided",      "I/O",   "other"};
+
+/** Where SMPI turns the program's own computation into simulated time, it does so as the next call of MPI begins. It is
+ *  made to do so now, so that the call does not count it as its own. */
+void settle_computation()
+{
+  static const bool SIMULATED = simgrid::config::get_value<bool>("smpi/simulate-computation");
+  if (not SIMULATED)
+    return;
+  int initialized = 0;
+  int finalized   = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  if (initialized != 0 && finalized == 0) {
+    smpi_bench_end();
+    smpi_bench_begin();
+  }
+}
+
+} // namespace
+
+Profile& Profile::get()
+{
+  static auto* profile = new Profile; // ranks may still end while the process's static objects are destroyed
+  return *profile;
+}
+
+void Profile::rank_begins(aid_t actor)
+{
+  const auto at = static_cast<std::size_t>(actor);
+  if (at >= by_actor_.size())
+    by_actor_.resize(at + 1);
+  by_actor_[at] = &ranks_.emplace_back(RankTime{static_cast<int>(ranks_.size())});
+}
+
+void Profile::rank_ends(aid_t actor)
+{
+  RankTime& rank   = *by_actor_[static_cast<std::size_t>(actor)];
+  const double now = sg::Engine::get_clock();
+  close(rank, now);
+  rank.ended = now;
+}
+
+RankTime* Profile::enter(MpiFunction& function)
+{
+  const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
+  RankTime* rank   = actor < by_actor_.size() ? by_actor_[actor] : nullptr;
+  if (not rank || rank->inside)
+    return nullptr;
+  if (not function.known_to_profile) {
+    function.known_to_profile = true;
+    functions_.push_back(&function);
+  }
+  settle_computation();
+  rank->inside = &function;
+  rank->since  = sg::Engine::get_clock();
+  function.calls += 1;
+  rank->calls[static_cast<std::size_t>(function.kind)] += 1;
+  return rank;
+}
+
+void Profile::leave(RankTime& rank)
+{
+  close(rank, sg::Engine::get_clock());
+}
+
+void Profile::close(RankTime& rank, double now)
+{
+  if (not rank.inside)
+    return;
+  MpiFunction& function = *rank.inside;
+  const double time     = now - rank.since;
+  rank.inside           = nullptr;
+  rank.times[static_cast<std::size_t>(function.kind)] += time;
+  function.total_time += time;
+  function.max_time = std::max(function.max_time, time);
+  if (keep_slices && not function.traced && time > 0)
+    slices_.push_back({rank.rank, &function, rank.since, now});
+}
+
+void Profile::stop()
+{
+  for (RankTime& rank : ranks_)
+    close(rank, sg::Engine::get_clock());
+}
+
+Json Profile::row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const
+{
+  double total = 0;
+  for (const double time : times)
+    total += time;
+  const auto [least, most] = std::ranges::minmax(times);
+  return {{"kind", kind},     {"calls", calls},
+          {"least_s", least}, {"mean_s", total / static_cast<double>(times.size())},
+          {"most_s", most},   {"ranks_s", times}};
+}
+
+Json Profile::kinds_to_json(double simulated_time) const
+{
+  Json rows = Json::array();
+  if (functions_.empty())
+    return rows;
+  std::vector<double> outside;
+  std::vector<double> after;
+  for (const RankTime& rank : ranks_) {
+    const double end = rank.ended.value_or(simulated_time);
+    double in_calls  = 0;
+    for (const double time : rank.times)
+      in_calls += time;
+    outside.push_back(std::max(0.0, end - in_calls));
+    after.push_back(simulated_time - end);
+  }
+  for (std::size_t kind = 0; kind < CALL_KINDS; ++kind) {
+    std::vector<double> times;
+    std::int64_t calls = 0;
+    for (const RankTime& rank : ranks_) {
+      times.push_back(rank.times[kind]);
+      calls += rank.calls[kind];
+    }
+    if (calls > 0)
+      rows.push_back(row(KIND_NAMES[kind], calls, times));
+  }
+  rows.push_back(row("outside MPI", 0, outside));
+  if (std::ranges::any_of(after, [](double time) { return time > 0; }))
+    rows.push_back(row("ended", 0, after));
+  return rows;
+}
+
+Json Profile::functions_to_json() const
+{
+  std::vector<const MpiFunction*> sorted(functions_.begin(), functions_.end());
+  std::ranges::sort(sorted, {}, [](const MpiFunction* function) { return std::string_view(function->name); });
+  Json rows = Json::array();
+  for (const MpiFunction* function : sorted)
+    rows.push_back({{"call", function->name},
+                    {"kind", KIND_NAMES[static_cast<std::size_t>(function->kind)]},
+                    {"calls", function->calls},
+                    {"total_time_s", function->total_time},
+                    {"max_time_s", function->max_time}});
+  return rows;
+}
+
+Json Profile::slices_to_json() const
+{
+  Json rows = Json::array();
+  for (const CallSlice& slice : slices_)
+    rows.push_back(
+        {{"rank", slice.rank}, {"call", slice.function->name}, {"start_s", slice.start}, {"end_s", slice.end}});
+  return rows;
+}
+
+} // namespace weft

@@ -1,0 +1,208 @@
+/* The functions of MPI that can take simulated time, each defined anew: time SMPI's own (profile.hpp).
+ *
+ * These are the PMPI_… functions: programs, Fortran and profiling tools all get there. LD_PRELOAD puts the definitions
+ * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
+ * costs nothing in SMPI, or SMPI does not have it.
+ */
+#include "simgrid/original.hpp"
+#include "simgrid/profile.hpp"
+
+#include <cstddef>
+#include <smpi/smpi.h>
+#include <tuple>
+
+namespace weft {
+namespace {
+
+template <class Signature> struct Arguments;
+template <class Result, class... Types> struct Arguments<Result(Types...)> {
+  template <std::size_t index> using Type = std::tuple_element_t<index, std::tuple<Types...>>;
+};
+template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
+
+constexpr bool traced   = true;
+constexpr bool untraced = false;
+
+} // namespace
+} // namespace weft
+
+// Parameters and arguments of a function with so many.
+#define WEFT_PARAMETERS_0(Signature)
+#define WEFT_PARAMETERS_1(Signature) Argument<0, Signature> a0
+#define WEFT_PARAMETERS_2(Signature) WEFT_PARAMETERS_1(Signature), Argument<1, Signature> a1
+#define WEFT_PARAMETERS_3(Signature) WEFT_PARAMETERS_2(Signature), Argument<2, Signature> a2
+#define WEFT_PARAMETERS_4(Signature) WEFT_PARAMETERS_3(Signature), Argument<3, Signature> a3
+#define WEFT_PARAMETERS_5(Signature) WEFT_PARAMETERS_4(Signature), Argument<4, Signature> a4
+#define WEFT_PARAMETERS_6(Signature) WEFT_PARAMETERS_5(Signature), Argument<5, Signature> a5
+#define WEFT_PARAMETERS_7(Signature) WEFT_PARAMETERS_6(Signature), Argument<6, Signature> a6
+#define WEFT_PARAMETERS_8(Signature) WEFT_PARAMETERS_7(Signature), Argument<7, Signature> a7
+#define WEFT_PARAMETERS_9(Signature) WEFT_PARAMETERS_8(Signature), Argument<8, Signature> a8
+#define WEFT_PARAMETERS_10(Signature) WEFT_PARAMETERS_9(Signature), Argument<9, Signature> a9
+#define WEFT_PARAMETERS_11(Signature) WEFT_PARAMETERS_10(Signature), Argument<10, Signature> a10
+#define WEFT_PARAMETERS_12(Signature) WEFT_PARAMETERS_11(Signature), Argument<11, Signature> a11
+#define WEFT_PARAMETERS_13(Signature) WEFT_PARAMETERS_12(Signature), Argument<12, Signature> a12
+#define WEFT_ARGUMENTS_0
+#define WEFT_ARGUMENTS_1 a0
+#define WEFT_ARGUMENTS_2 WEFT_ARGUMENTS_1, a1
+#define WEFT_ARGUMENTS_3 WEFT_ARGUMENTS_2, a2
+#define WEFT_ARGUMENTS_4 WEFT_ARGUMENTS_3, a3
+#define WEFT_ARGUMENTS_5 WEFT_ARGUMENTS_4, a4
+#define WEFT_ARGUMENTS_6 WEFT_ARGUMENTS_5, a5
+#define WEFT_ARGUMENTS_7 WEFT_ARGUMENTS_6, a6
+#define WEFT_ARGUMENTS_8 WEFT_ARGUMENTS_7, a7
+#define WEFT_ARGUMENTS_9 WEFT_ARGUMENTS_8, a8
+#define WEFT_ARGUMENTS_10 WEFT_ARGUMENTS_9, a9
+#define WEFT_ARGUMENTS_11 WEFT_ARGUMENTS_10, a10
+#define WEFT_ARGUMENTS_12 WEFT_ARGUMENTS_11, a11
+#define WEFT_ARGUMENTS_13 WEFT_ARGUMENTS_12, a12
+
+/** PMPI_@p name, which has so many @p parameters, is of @p kind, and which SimGrid's own trace shows or not. */
+#define WEFT_TIMED(parameters, name, kind, shown)                                                                      \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
+    const TimedCall timed(function);                                                                                   \
+    return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
+  }
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_TIMED(1, Comm_disconnect, communicators, untraced)
+WEFT_TIMED(1, Comm_free, communicators, untraced)
+
+WEFT_TIMED(6, Bsend, point_to_point, traced)
+WEFT_TIMED(7, Bsend_init, point_to_point, untraced)
+WEFT_TIMED(1, Cancel, point_to_point, untraced)
+WEFT_TIMED(7, Ibsend, point_to_point, traced)
+WEFT_TIMED(7, Irecv, point_to_point, traced)
+WEFT_TIMED(7, Irsend, point_to_point, traced)
+WEFT_TIMED(7, Isend, point_to_point, traced)
+WEFT_TIMED(12, Isendrecv, point_to_point, traced)
+WEFT_TIMED(9, Isendrecv_replace, point_to_point, traced)
+WEFT_TIMED(7, Issend, point_to_point, traced)
+WEFT_TIMED(7, Recv, point_to_point, traced)
+WEFT_TIMED(7, Recv_init, point_to_point, untraced)
+WEFT_TIMED(1, Request_free, point_to_point, untraced)
+WEFT_TIMED(6, Rsend, point_to_point, traced)
+WEFT_TIMED(7, Rsend_init, point_to_point, untraced)
+WEFT_TIMED(6, Send, point_to_point, traced)
+WEFT_TIMED(7, Send_init, point_to_point, untraced)
+WEFT_TIMED(12, Sendrecv, point_to_point, traced)
+WEFT_TIMED(9, Sendrecv_replace, point_to_point, traced)
+WEFT_TIMED(6, Ssend, point_to_point, traced)
+WEFT_TIMED(7, Ssend_init, point_to_point, untraced)
+WEFT_TIMED(1, Start, point_to_point, traced)
+WEFT_TIMED(2, Startall, point_to_point, traced)
+
+WEFT_TIMED(4, Probe, waits, untraced)
+WEFT_TIMED(2, Wait, waits, traced)
+WEFT_TIMED(3, Waitall, waits, traced)
+WEFT_TIMED(4, Waitany, waits, traced)
+WEFT_TIMED(5, Waitsome, waits, traced)
+
+WEFT_TIMED(5, Iprobe, polls, untraced)
+WEFT_TIMED(3, Request_get_status, polls, untraced)
+WEFT_TIMED(3, Test, polls, traced)
+WEFT_TIMED(4, Testall, polls, traced)
+WEFT_TIMED(5, Testany, polls, traced)
+WEFT_TIMED(5, Testsome, polls, traced)
+
+WEFT_TIMED(7, Allgather, collectives, traced)
+WEFT_TIMED(8, Allgatherv, collectives, traced)
+WEFT_TIMED(6, Allreduce, collectives, traced)
+WEFT_TIMED(7, Alltoall, collectives, traced)
+WEFT_TIMED(9, Alltoallv, collectives, traced)
+WEFT_TIMED(9, Alltoallw, collectives, traced)
+WEFT_TIMED(1, Barrier, collectives, traced)
+WEFT_TIMED(5, Bcast, collectives, traced)
+WEFT_TIMED(6, Exscan, collectives, traced)
+WEFT_TIMED(8, Gather, collectives, traced)
+WEFT_TIMED(9, Gatherv, collectives, traced)
+WEFT_TIMED(8, Iallgather, collectives, traced)
+WEFT_TIMED(9, Iallgatherv, collectives, traced)
+WEFT_TIMED(7, Iallreduce, collectives, traced)
+WEFT_TIMED(8, Ialltoall, collectives, traced)
+WEFT_TIMED(10, Ialltoallv, collectives, traced)
+WEFT_TIMED(10, Ialltoallw, collectives, traced)
+WEFT_TIMED(2, Ibarrier, collectives, traced)
+WEFT_TIMED(6, Ibcast, collectives, traced)
+WEFT_TIMED(7, Iexscan, collectives, traced)
+WEFT_TIMED(9, Igather, collectives, traced)
+WEFT_TIMED(10, Igatherv, collectives, traced)
+WEFT_TIMED(8, Ireduce, collectives, traced)
+WEFT_TIMED(7, Ireduce_scatter, collectives, traced)
+WEFT_TIMED(7, Ireduce_scatter_block, collectives, traced)
+WEFT_TIMED(7, Iscan, collectives, traced)
+WEFT_TIMED(9, Iscatter, collectives, traced)
+WEFT_TIMED(10, Iscatterv, collectives, traced)
+WEFT_TIMED(7, Reduce, collectives, traced)
+WEFT_TIMED(6, Reduce_scatter, collectives, traced)
+WEFT_TIMED(6, Reduce_scatter_block, collectives, traced)
+WEFT_TIMED(6, Scan, collectives, traced)
+WEFT_TIMED(8, Scatter, collectives, traced)
+WEFT_TIMED(9, Scatterv, collectives, traced)
+
+WEFT_TIMED(9, Accumulate, one_sided, traced)
+WEFT_TIMED(7, Compare_and_swap, one_sided, traced)
+WEFT_TIMED(7, Fetch_and_op, one_sided, traced)
+WEFT_TIMED(8, Get, one_sided, traced)
+WEFT_TIMED(12, Get_accumulate, one_sided, traced)
+WEFT_TIMED(8, Put, one_sided, traced)
+WEFT_TIMED(10, Raccumulate, one_sided, traced)
+WEFT_TIMED(9, Rget, one_sided, traced)
+WEFT_TIMED(13, Rget_accumulate, one_sided, traced)
+WEFT_TIMED(9, Rput, one_sided, traced)
+WEFT_TIMED(3, Win_attach, one_sided, untraced)
+WEFT_TIMED(1, Win_complete, one_sided, traced)
+WEFT_TIMED(2, Win_detach, one_sided, untraced)
+WEFT_TIMED(2, Win_fence, one_sided, traced)
+WEFT_TIMED(2, Win_flush, one_sided, traced)
+WEFT_TIMED(1, Win_flush_all, one_sided, traced)
+WEFT_TIMED(2, Win_flush_local, one_sided, traced)
+WEFT_TIMED(1, Win_flush_local_all, one_sided, traced)
+WEFT_TIMED(1, Win_free, one_sided, untraced)
+WEFT_TIMED(4, Win_lock, one_sided, traced)
+WEFT_TIMED(2, Win_lock_all, one_sided, traced)
+WEFT_TIMED(3, Win_post, one_sided, traced)
+WEFT_TIMED(3, Win_start, one_sided, traced)
+WEFT_TIMED(2, Win_unlock, one_sided, traced)
+WEFT_TIMED(1, Win_unlock_all, one_sided, traced)
+WEFT_TIMED(1, Win_wait, one_sided, traced)
+
+WEFT_TIMED(1, File_close, io, untraced)
+WEFT_TIMED(2, File_delete, io, untraced)
+WEFT_TIMED(2, File_get_position, io, untraced)
+WEFT_TIMED(2, File_get_position_shared, io, untraced)
+WEFT_TIMED(2, File_get_size, io, untraced)
+WEFT_TIMED(5, File_open, io, untraced)
+WEFT_TIMED(5, File_read, io, traced)
+WEFT_TIMED(5, File_read_all, io, traced)
+WEFT_TIMED(6, File_read_at, io, traced)
+WEFT_TIMED(6, File_read_at_all, io, traced)
+WEFT_TIMED(5, File_read_ordered, io, traced)
+WEFT_TIMED(5, File_read_shared, io, traced)
+WEFT_TIMED(3, File_seek, io, untraced)
+WEFT_TIMED(3, File_seek_shared, io, untraced)
+WEFT_TIMED(2, File_set_size, io, untraced)
+WEFT_TIMED(6, File_set_view, io, untraced)
+WEFT_TIMED(1, File_sync, io, untraced)
+WEFT_TIMED(5, File_write, io, traced)
+WEFT_TIMED(5, File_write_all, io, traced)
+WEFT_TIMED(6, File_write_at, io, traced)
+WEFT_TIMED(6, File_write_at_all, io, traced)
+WEFT_TIMED(5, File_write_ordered, io, traced)
+WEFT_TIMED(5, File_write_shared, io, traced)
+
+WEFT_TIMED(2, Abort, other, untraced)
+WEFT_TIMED(0, Finalize, other, traced)
+WEFT_TIMED(2, Init, other, untraced)
+WEFT_TIMED(4, Init_thread, other, untraced)
+WEFT_TIMED(0, Wtime, other, untraced)
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)
