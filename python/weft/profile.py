@@ -16,7 +16,7 @@ _USUAL_POLL = "1e-7"
 
 
 def profile_rows(record: Record) -> list[dict[str, str]]:
-    """Return the rows of the table of where time went; the times of a column add up to the run's."""
+    """Return the rows of the table of where time went; their means add up to the run's time."""
     taking = [part for part in record.profile if part.most_s >= _SHOWN_S]
     return [_row(part, record.simulated_time_s) for part in taking]
 
