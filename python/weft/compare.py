@@ -66,6 +66,25 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class Share:
+    """What a kind of `profile` took in both runs: calls of MPI, or what is outside of it."""
+
+    kind: str
+    time_s: float
+    """Mean of the ranks."""
+    time_without_s: float
+
+    @property
+    def speed_up(self) -> float | None:
+        """How many times as fast it is with offload."""
+        return ratio(self.time_without_s, self.time_s)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `json` writes."""
+        return {**self.__dict__, "speed_up": self.speed_up}
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A run with offload, and the same without; none where the first did not end."""
 
@@ -102,6 +121,17 @@ class Comparison:
         ]
         return sorted(gains, key=lambda gain: -(gain.time_without_s or gain.time_s or 0))
 
+    def shares(self) -> list[Share]:
+        """Return what each kind of calls took, and what is outside of MPI; they add up to all."""
+        if self.hosts is None or not self.complete:
+            return []
+        ours, theirs = (
+            {part.kind: part.mean_s for part in record.profile}
+            for record in (self.offloaded, self.hosts)
+        )
+        kinds = dict.fromkeys((*ours, *theirs))
+        return [Share(kind, ours.get(kind, 0.0), theirs.get(kind, 0.0)) for kind in kinds]
+
     def to_json(self) -> dict[str, Any]:
         """Return what `json` writes: the gains, and both records whole."""
         return {
@@ -111,6 +141,7 @@ class Comparison:
             "simulated_time_without_s": self.hosts.simulated_time_s if self.hosts else None,
             "speed_up": self.speed_up,
             "gains": [gain.to_json() for gain in self.gains()],
+            "profile": [share.to_json() for share in self.shares()],
             "with_offload": self.offloaded.to_json(),
             "without_offload": self.hosts.to_json() if self.hosts else None,
         }

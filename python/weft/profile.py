@@ -17,13 +17,23 @@ _USUAL_POLL = "1e-7"
 
 def profile_rows(record: Record) -> list[dict[str, str]]:
     """Return the rows of the table of where time went; their means add up to the run's time."""
-    taking = [part for part in record.profile if part.most_s >= _SHOWN_S]
+    taking = [part for part in record.profile if takes_time(part.most_s)]
     return [_row(part, record.simulated_time_s) for part in taking]
+
+
+def kind_name(kind: str) -> str:
+    """Return a kind of `profile` as tables name it."""
+    return _LABELS.get(kind, kind)
+
+
+def takes_time(time_s: float) -> bool:
+    """Whether a table would show it as more than nothing."""
+    return time_s >= _SHOWN_S
 
 
 def _row(part: ProfilePart, simulated_time_s: float) -> dict[str, str]:
     return {
-        "time of a rank": _LABELS.get(part.kind, part.kind),
+        "time of a rank": kind_name(part.kind),
         "calls": str(part.calls) if part.calls else "",
         "least us": f"{part.least_s * 1e6:.3f}",
         "mean us": f"{part.mean_s * 1e6:.3f}",

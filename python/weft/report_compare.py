@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from weft.compare import Comparison, Gain
+from weft.compare import Comparison, Gain, Share
+from weft.profile import kind_name, takes_time
 from weft.record import Record
 from weft.report import (
     fitting,
@@ -28,8 +29,7 @@ def print_comparison(comparison: Comparison, on: Console) -> None:
         return
     if gains := comparison.gains():
         print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
-        rows = [*map(_cells, gains), _run_cells(comparison, theirs)]
-        print_table(fitting(rows, _DISPENSABLE, _LEFT, on), on)
+        print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
     for line in (*_doubts(ours, gains), *reasons(ours), *losses(ours), gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
 
@@ -59,13 +59,26 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(words))
 
 
-def _run_cells(comparison: Comparison, theirs: Record) -> dict[str, str]:
-    empty = dict.fromkeys(_cells(comparison.gains()[0]), "")
-    return empty | {
-        "collective": "whole run",
-        "with, us": microseconds(comparison.offloaded.simulated_time_s),
-        "without, us": microseconds(theirs.simulated_time_s),
-        "speed-up": format_ratio(comparison.speed_up),
+def _rows(comparison: Comparison, theirs: Record) -> list[dict[str, str]]:
+    """Return the collectives, what else took time, and the whole run."""
+    ours = comparison.offloaded
+    whole = Share("whole run", ours.simulated_time_s, theirs.simulated_time_s)
+    others = [
+        share
+        for share in comparison.shares()
+        if share.kind != "collectives" and takes_time(max(share.time_s, share.time_without_s))
+    ]
+    collectives = [_cells(gain) for gain in comparison.gains()]
+    empty = dict.fromkeys(collectives[0], "")
+    return [*collectives, *(empty | _share_cells(share) for share in (*others, whole))]
+
+
+def _share_cells(share: Share) -> dict[str, str]:
+    return {
+        "collective": kind_name(share.kind),
+        "with, us": microseconds(share.time_s),
+        "without, us": microseconds(share.time_without_s),
+        "speed-up": format_ratio(share.speed_up),
     }
 
 

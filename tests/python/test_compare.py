@@ -18,7 +18,7 @@ from simulated import TESTS, WEFT, Result, run_command
 from test_record import raw
 
 from weft.compare import Comparison, write_comparison
-from weft.record import CollectivePart, OutcomePart, Record, read_record
+from weft.record import CollectivePart, OutcomePart, ProfilePart, Record, read_record
 from weft.report_compare import print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
@@ -75,6 +75,32 @@ def test_no_terminal_is_too_narrow_for_a_comparison(width: int) -> None:
     print_comparison(Comparison(record({}), theirs), Console(file=stream, width=width))
     cells = {"allreduce", "INT,", "SUM", "offloaded", "80.000", "3086400.000", "38,580"}
     assert cells | {"7654321000.000"} <= set(stream.getvalue().split())
+
+
+def profile(**means: float) -> list[ProfilePart]:
+    return [
+        ProfilePart(kind=kind.replace("_", "-"), calls=4, least_s=0, mean_s=mean_s, most_s=mean_s)
+        for kind, mean_s in means.items()
+    ]
+
+
+def test_what_else_took_time_is_shown() -> None:
+    ours, theirs = record({}, simulated_time_s=1e-4), record(FALLBACK, simulated_time_s=2e-4)
+    ours.profile = profile(collectives=8e-5, point_to_point=2e-5, polls=0)
+    theirs.profile = profile(collectives=1.4e-4, point_to_point=6e-5)
+    both = Comparison(ours, theirs)
+    assert [(share.kind, share.speed_up) for share in both.shares()] == [
+        ("collectives", pytest.approx(1.75)),
+        ("point-to-point", pytest.approx(3)),
+        ("polls", None),
+    ]
+    stream = io.StringIO()
+    print_comparison(both, Console(file=stream, width=200))
+    rows = [line.split() for line in stream.getvalue().splitlines()[3:5]]
+    assert rows == [
+        ["point-to-point", "20.000", "60.000", "3.00"],
+        ["whole", "run", "100.000", "200.000", "2.00"],
+    ]
 
 
 def test_a_time_that_nobody_sees_has_no_gain() -> None:
