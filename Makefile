@@ -12,7 +12,7 @@ SIMGRID := build/stamps/simgrid
 WEFT := build/stamps/weft
 UNIT := build/unit/build.ninja
 JOBS := $(shell nproc)
-# A file's tests share what they compile, so they stay together.
+# A file's tests share runs and fabrics, so they stay together.
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 files = $(if $(wildcard $(1)),$(shell find $(wildcard $(1)) -type f -name '$(2)' ! -path '*/__pycache__/*'))
@@ -73,7 +73,7 @@ unit: $(UNIT) ## unit tests of the core, under sanitizers
 	  sed -uE '/ Passed +[0-9.]+ sec$$|^ +Start +[0-9]+:|^Internal ctest|^Test project|^$$/d'
 
 pytest: $(WEFT)
-	@$(PYTEST)
+	@$(PYTEST) --durations=20
 
 lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
 	@echo 'lint: ruff, mypy, shellcheck, clang-format'
