@@ -47,6 +47,8 @@ class Check:
     fabric: str | None = None
     segments: str | None = None
     bytes: int | None = None
+    ranks: int = 4
+    """One a host, of tables by size."""
     settings: tuple[str, ...] = ()
     """Of SimGrid, KEY:VALUE."""
     mean: float | None = None
@@ -154,7 +156,7 @@ def _allreduce(check: Check) -> Result:
         return Result(check, "ranks", tuple(_by_ranks(check, table, rows)))
     column = size_column(table)
     sizes = tuple(int(table.number(row, column)) for row in rows)
-    simulated = _latencies(check, 4, 1, sizes)
+    simulated = _latencies(check, check.ranks, 1, sizes)
     return Result(
         check,
         "bytes",

@@ -34,7 +34,7 @@ def run(*arguments: str) -> str:
 
 
 def refused(*arguments: str) -> str:
-    with pytest.raises((WeftError, click.ClickException)) as error:
+    with pytest.raises((WeftError, _core.UserError, click.ClickException)) as error:
         run(*arguments)
     failure = error.value
     return failure.format_message() if isinstance(failure, click.ClickException) else str(failure)
@@ -82,7 +82,7 @@ def test_all_options_reach_the_file(here: Path, kind: str) -> None:
     assert said.startswith(f"x.toml: {HOSTS} hosts, ")
     assert fabric.name == "other"
     assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {5e9}
-    assert {cable["latency_s"] for cable in fabric.cables()} == {2e-6}
+    assert {cable["latency_s"] for cable in fabric.cables() if cable["lower"] < HOSTS} == {2e-6}
     assert {switch["preset"] for switch in fabric.switches} == {"l2"}
 
 
@@ -110,6 +110,104 @@ def test_a_file_is_replaced_only_when_that_is_asked_for(here: Path) -> None:
 def test_default_presets_exist() -> None:
     for device in DEVICES:
         assert DEFAULT_PRESETS[device] in _core.list_presets(device)
+
+
+# ---- What nobody gave ----
+
+
+def inner_and_outer(fabric: _core.Fabric) -> tuple[set[float], set[float]]:
+    """Latencies of cables between switches, and of those of hosts."""
+    hosts = len(fabric.hosts)
+    latency = [
+        (cable["lower"] >= hosts, round(cable["latency_s"], 12)) for cable in fabric.cables()
+    ]
+    inner = {seconds for between, seconds in latency if between}
+    return inner, {seconds for between, seconds in latency if not between}
+
+
+def command_of(kind: str) -> list[str]:
+    pairs = [(option_name(key), value) for key, values in SMALL[kind].items() for value in values]
+    return [kind, *(part for pair in pairs for part in pair), "-o", "x.toml"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cables_between_switches_have_no_host_in_them(here: Path, kind: str) -> None:
+    """They had a host's 0.94 us, silently."""
+    said = run(*command_of(kind))
+    inner, outer = inner_and_outer(_core.load_fabric("x.toml"))
+    assert outer == {0.94e-6}
+    assert inner == (set() if kind == "star" else {25e-9})
+    guessed = "25ns between switches is a guess (--switch-latency)"
+    assert (guessed in said) == (kind != "star")
+    assert ("25ns is a guess" in Path("x.toml").read_text()) == (kind != "star")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "star"])
+def test_that_latency_can_be_given(here: Path, kind: str) -> None:
+    said = run(*command_of(kind), "--switch-latency", "70ns")
+    assert inner_and_outer(_core.load_fabric("x.toml")) == ({70e-9}, {0.94e-6})
+    assert "guess" not in said
+
+
+def test_cables_of_odd_names_are_found(here: Path) -> None:
+    cables = ["a,x[1]", "b,x*", "x[1],x*:count=2", "x*,s"]
+    options = [part for cable in cables for part in ("--cables", cable)]
+    run("custom", "--hosts", "a,b", "--switches", "x[1],x*,s", *options, "-o", "x.toml")
+    assert inner_and_outer(_core.load_fabric("x.toml")) == ({25e-9}, {0.94e-6})
+
+
+@pytest.mark.parametrize(
+    ("switch", "like", "nic"),
+    [
+        ("tofino", "tofino-4", "connectx-6-dx"),
+        ("sharp", "hdr100-8", "connectx-6-hdr100"),
+        ("sx6036", "fdr-188", "connectx-3"),
+        ("l2", "tofino-4", "connectx-6-dx"),
+    ],
+)
+def test_what_is_not_given_is_of_one_measured_fabric_and_said(
+    here: Path, switch: str, like: str, nic: str
+) -> None:
+    """SHARP switches had the overhead of a Tofino's hosts, silently."""
+    said = run("star", "--hosts", "8", "--switch-preset", switch, "-o", "x.toml")
+    fabric, source = _core.load_fabric("x.toml"), _core.load_fabric(like)
+    assert fabric.nic["preset"] == nic
+    assert (fabric.nic["offload_overhead_s"], fabric.host) == (
+        _core.load_fabric(like).nic["offload_overhead_s"],
+        source.host,
+    )
+    assert fabric.point_to_point == source.point_to_point
+    assert fabric.cables()[0]["latency_s"] == source.cables()[0]["latency_s"]
+    note = next(line for line in said.splitlines() if line.startswith("weft: x.toml: "))
+    for words in (f"taken from {like}", f"{nic} (--nic-preset)", "--latency", "--messages"):
+        assert words in note
+    text = Path("x.toml").read_text()
+    assert text.count(f"# As in {like}") == 4
+    assert ("and not l2" in text) == (switch == "l2")
+
+
+def test_what_is_given_is_not_said(here: Path) -> None:
+    said = run(
+        *("star", "--hosts", "8", "-o", "x.toml", "--switch-preset", "tofino"),
+        *("--host-preset", "xeon-8360", "--nic-preset", "connectx-6-dx", "--messages", "none"),
+        *("--bandwidth", "100Gbps", "--latency", "1us"),
+    )
+    assert said == "x.toml: 8 hosts, 1 switch, 8 cables\n"
+    assert _core.load_fabric("x.toml").point_to_point == [
+        {"from_bytes": 0.0, "latency_factor": 1.0, "bandwidth_factor": 1.0}
+    ]
+    assert "As in" not in Path("x.toml").read_text()
+
+
+def test_another_fabric_can_be_the_model(here: Path) -> None:
+    run("star", "--hosts", "8", "-o", "x.toml", "--bandwidth", "10Gbps")
+    text = Path("x.toml").read_text() + '[mpi]\nsend_overhead = "3us"\n'
+    Path("x.toml").write_text(text)
+    run("torus", "--dimensions", "3,3", "--like", "x.toml", "-o", "y.toml")
+    fabric = _core.load_fabric("y.toml")
+    assert fabric.mpi is not None
+    assert fabric.mpi == _core.load_fabric("x.toml").mpi
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {1.25e9}
 
 
 # ---- Help ----
@@ -148,6 +246,10 @@ def test_the_keys_of_a_topology_are_no_options_of_all(kind: str) -> None:
         ("star --hosts 65 -o x", "--switch-preset: the topology has 65 hosts, and all switches"),
         ("star --hosts 4 --bandwidth 100 -o x", '--bandwidth: found "100"; allowed: a bandwidth'),
         ("star --hosts 4 --latency -1us -o x", '--latency: found "-1us"; allowed: zero or more'),
+        ("star --hosts 4 --switch-latency 1us -o x", "--switch-latency: there is no cable between"),
+        ("torus --dimensions 3,3 --switch-latency 1 -o x", '--switch-latency: found "1"; '),
+        ("star --hosts 4 --like tofno-4 -o x", 'fabric "tofno-4": there is no such file'),
+        ("star --hosts 4 --messages tofno-4 -o x", 'fabric "tofno-4": there is no such file'),
         ("star --hosts 4 --switch-preset tofin -o x", "Invalid value for '--switch-preset'"),
         ("star --hosts 4 --name= -o x", '--name: found ""; allowed: '),
         ("star --hosts 4 -o no/x", "-o: cannot write no/x: there is no directory "),

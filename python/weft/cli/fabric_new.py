@@ -9,13 +9,13 @@ import click
 
 from weft import _core
 from weft.cli.common import help_group, output_option
+from weft.fabric.defaults import Asked, fill
 from weft.fabric.graph import counts
 from weft.fabric.template import (
-    DEFAULT_BANDWIDTH,
-    DEFAULT_LATENCY,
-    DEFAULT_PRESETS,
     DEVICES,
-    Template,
+    LIKE,
+    OTHERS_LIKE,
+    SWITCH_LATENCY,
     find_topology,
     inner_options,
     meanings,
@@ -25,16 +25,19 @@ from weft.fabric.template import (
     tables_form,
     write,
 )
+from weft.output import check_writable
 
 if TYPE_CHECKING:
     from weft._core import Option, Topology
 
 # Topologies choose the names of their keys; this keeps them apart from weft's own.
 _OWN = "topology_"
+_ASKED = ("like", "bandwidth", "latency", "switch_latency", "messages")
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
-switches. All of it can be changed in the file later. Nothing is written that `weft fabric show`
-would not accept.
+switches. What is not given is taken from a shipped fabric, --like, and said: it was measured on
+that one's devices. All of it can be changed in the file later. Nothing is written that
+`weft fabric show` would not accept.
 
 \b
 Examples:
@@ -111,22 +114,35 @@ def _own_parameters(topology: "Topology") -> list[click.Parameter]:
 
 
 def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
+    yield click.option(
+        "--like",
+        metavar="FILE|NAME",
+        help="Fabric to take from what is not given.  [default: by the switch, "
+        + "; ".join(f"{switch}: {name}" for switch, name in LIKE.items())
+        + f"; others: {OTHERS_LIKE}]",
+    )
     for device in DEVICES:
         yield click.option(
             f"--{device}-preset",
             type=click.Choice(_core.list_presets(device)),
-            default=DEFAULT_PRESETS[device],
-            show_default=True,
-            help=f"What every {'NIC' if device == 'nic' else device} is.",
+            help=f"What every {'NIC' if device == 'nic' else device} is.  [default: --like's]",
         )
-    for key, default in (("bandwidth", DEFAULT_BANDWIDTH), ("latency", DEFAULT_LATENCY)):
+    for key in ("bandwidth", "latency"):
         yield click.option(
             f"--{key}",
-            default=default,
-            show_default=True,
             metavar=key.upper(),
-            help=sentence(meanings("link")[key]),
+            help=sentence(meanings("link")[key]) + "  [default: --like's, of a host's cable]",
         )
+    yield click.option(
+        "--switch-latency",
+        metavar="LATENCY",
+        help=f"Of each direction of a cable between switches.  [default: {SWITCH_LATENCY}, 5 m]",
+    )
+    yield click.option(
+        "--messages",
+        metavar="FILE|NAME|none",
+        help="Fabric whose [[point_to_point]] and [mpi] to take.  [default: --like's]",
+    )
     yield click.option("--name", help="Name in records and plots.  [default: the file's]")
     yield output_option("-o", "output", required=True, help="Fabric file to write.")
     yield click.option("--force", is_flag=True, help="Replace the file if there is one.")
@@ -137,23 +153,21 @@ def _write(
     output: Path,
     force: bool,
     name: str | None,
-    bandwidth: str,
-    latency: str,
     **others: Any,
 ) -> None:
-    """Write the file and say what is in it."""
+    """Write the file, and say what is in it and what of that nobody has measured."""
+    check_writable("-o", output)
     given = {
         key.removeprefix(_OWN): value if isinstance(value, tuple) else (value,)
         for key, value in others.items()
         if key.startswith(_OWN) and value
     }
-    template = Template(
-        topology=topology["kind"],
-        options=given,
-        name=name if name is not None else output.stem,
+    asked = Asked(
         presets={device: others[f"{device}_preset"] for device in DEVICES},
-        bandwidth=bandwidth,
-        latency=latency,
+        **{key: others[key] for key in _ASKED},
     )
-    fabric = write(template, output, force=force)
+    filled = fill(topology["kind"], given, name if name is not None else output.stem, asked)
+    fabric = write(filled.template, output, force=force)
     click.echo(f"{output}: {counts(fabric)}", err=True)
+    if filled.note:
+        click.echo(f"weft: {output}: {filled.note}", err=True)

@@ -1,4 +1,4 @@
-"""New fabric files: a topology with its parameters, presets for the devices, one kind of cable.
+"""New fabric files: a topology with its parameters, presets for the devices, two kinds of cables.
 
 All keys, their types and the words of the comments come from the core's registry and schema. The
 file is proven by loading it before it takes its place; what is wrong is told of the option that
@@ -6,10 +6,13 @@ the value came from.
 """
 
 import json
+import math
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +28,16 @@ DEVICES = ("host", "nic", "switch")
 DEFAULT_PRESETS = {"host": "xeon-8360", "nic": "connectx-6-dx", "switch": "tofino"}
 DEFAULT_BANDWIDTH = "100Gbps"
 DEFAULT_LATENCY = "0.94us"
+# What a new fabric is like where nobody says it, by its switch: the shipped fabric of which
+# something was measured with that switch. All others are like the testbed of Belbeisi et al.
+LIKE = {"sharp": "hdr100-8", "sx6036": "fdr-188"}
+OTHERS_LIKE = "tofino-4"
+# 5 m of cable, 5 ns a metre, as in the shipped fabrics.
+SWITCH_LATENCY = "25ns"
 STANDARD_OUTPUT = Path("/dev/stdout")
 _LINE = 80
+# As the core names values in SI units.
+_UNIT_OF_A_KEY = re.compile(r"(\w+)_(bytes|s|Bps)")
 # TOML's integers have 64 bits.
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -47,6 +58,12 @@ class Template:
     presets: Mapping[str, str] = field(default_factory=lambda: DEFAULT_PRESETS)
     bandwidth: str = DEFAULT_BANDWIDTH
     latency: str = DEFAULT_LATENCY
+    switch_latency: str | None = None
+    """Of cables between switches; that of all cables where it is None."""
+    messages: str | None = None
+    """The fabric whose [[point_to_point]] and [mpi] are taken."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """By table: what a comment says of where values that nobody gave are from."""
 
 
 def option_name(key: str) -> str:
@@ -80,14 +97,28 @@ def inner_options(topology: "Topology", key: str) -> "list[Option]":
 
 def render(template: Template) -> str:
     """Return the text of the file."""
+    text = _without_exceptions(template)
+    tables = [_exceptions()]
+    if template.switch_latency is not None:
+        patterns = _between_switches(_proven(text), template.topology)
+        tables.append(_links_tables(template, patterns))
+    if template.messages is not None:
+        tables.append(_messages_tables(template))
+    return text + "\n" + _joined(tables)
+
+
+def _without_exceptions(template: Template) -> str:
     topology = find_topology(template.topology)
     tables = [
         _fabric_table(template, topology),
         _topology_table(template, topology),
-        *(_device_table(device, template.presets[device]) for device in DEVICES),
+        *(_device_table(device, template) for device in DEVICES),
         _link_table(template),
-        _exceptions(),
     ]
+    return _joined(tables)
+
+
+def _joined(tables: Sequence[Iterator[str]]) -> str:
     return "\n".join("\n".join(lines) + "\n" for lines in tables)
 
 
@@ -126,6 +157,8 @@ def _of_option(message: str, path: Path) -> str:
         return f"{option_name(key)}: {problem}"
     if table in DEVICES:
         return f"--{table}-preset: {problem}"
+    if table == "links":
+        return f"--switch-latency: {problem}"
     return f"--{key}: {problem}"
 
 
@@ -191,21 +224,90 @@ def _line(option: "Option", text: str, said_as: str | None = None) -> str:
     return f"{option['key']} = {write(said_as or option['key'], text)}"
 
 
-def _device_table(device: str, preset: str) -> Iterator[str]:
+def _device_table(device: str, template: Template) -> Iterator[str]:
     table = _schema(device)
     keys = (option["key"] for option in table["options"] if option["key"] != "preset")
     yield f"# {sentence(table['meaning'])} What differs from the preset can be given here:"
     yield from _listed(keys)
+    yield from _origin(template, device)
     yield f"[{device}]"
-    yield f"preset = {_quoted('preset', preset)}"
+    yield f"preset = {_quoted('preset', template.presets[device])}"
+
+
+def _origin(template: Template, table: str) -> Iterator[str]:
+    if table in template.origins:
+        yield f"# {template.origins[table]}"
 
 
 def _link_table(template: Template) -> Iterator[str]:
     yield f"# {sentence(_schema('link')['meaning'])}"
+    yield from _origin(template, "link")
     yield "[link]"
     for key, value in (("bandwidth", template.bandwidth), ("latency", template.latency)):
         yield f"# {sentence(meanings('link')[key])}"
         yield f"{key} = {_quoted(key, value)}"
+
+
+def has_cables_between_switches(template: Template) -> bool:
+    """Whether there is a cable that ends at no host. Raises what `write` would."""
+    fabric = _proven(_without_exceptions(template))
+    return any(cable["lower"] >= len(fabric.hosts) for cable in fabric.cables())
+
+
+def _between_switches(fabric: "Fabric", topology: str) -> list[str]:
+    """Return patterns that the names of those cables match, and no other's does."""
+    hosts = len(fabric.hosts)
+    inner = [cable for cable in fabric.cables() if cable["lower"] >= hosts]
+    if not inner:
+        raise WeftError(f"--switch-latency: there is no cable between switches in this {topology}")
+    prefix = _common_prefix(inner[0]["name"], inner[-1]["name"])
+    pattern = _literally(re.sub(r"[\d#-]+$", "", prefix)) + "*"
+    matching = [one["name"] for one in fabric.cables() if fnmatchcase(one["name"], pattern)]
+    if len(inner) > 1 and matching == [cable["name"] for cable in inner]:
+        return [pattern]
+    return [_literally(cable["name"]) for cable in inner]
+
+
+def _common_prefix(one: str, other: str) -> str:
+    same = zip(one, other, strict=False)
+    return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], same))
+
+
+def _literally(name: str) -> str:
+    """Return the pattern that matches this name alone."""
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def _links_tables(template: Template, patterns: Sequence[str]) -> Iterator[str]:
+    yield "# Cables between switches."
+    yield from _origin(template, "links")
+    for number, pattern in enumerate(patterns):
+        yield from [""] if number else []
+        yield "[[links]]"
+        yield f"match = {_quoted('match', pattern)}"
+        yield f"latency = {_quoted('switch_latency', template.switch_latency or '')}"
+
+
+def _messages_tables(template: Template) -> Iterator[str]:
+    fabric = _core.load_fabric(template.messages or "")
+    meaning = _schema("point_to_point")["meaning"].removesuffix(", as [[point_to_point]]")
+    yield f"# {sentence(meaning)}"
+    yield from _origin(template, "point_to_point")
+    for number, row in enumerate(fabric.point_to_point):
+        yield from [""] if number else []
+        yield "[[point_to_point]]"
+        yield f'from = "{row["from_bytes"]:.0f}B"'
+        yield f"latency_factor = {row['latency_factor']!r}"
+        yield f"bandwidth_factor = {row['bandwidth_factor']!r}"
+    if fabric.mpi is None:
+        return
+    yield ""
+    yield f"# {sentence(_schema('mpi')['meaning'])}"
+    yield "[mpi]"
+    for name, value in fabric.mpi.items():
+        key, unit = _UNIT_OF_A_KEY.fullmatch(name).groups()  # type: ignore[union-attr]
+        if isinstance(value, float) and math.isfinite(value):
+            yield f'{key} = "{value:.0f}B"' if unit == "bytes" else f'{key} = "{value!r}{unit}"'
 
 
 def _exceptions() -> Iterator[str]:

@@ -1,0 +1,125 @@
+"""What a new fabric has where nobody says it: the values of a shipped fabric, said to be its own.
+
+Nothing here is a value of its own but one guess, the cables between switches. Everything that is
+taken is told, in the file and by the command: it was measured on other devices.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from weft import _core
+from weft.errors import WeftError
+from weft.fabric.template import (
+    DEVICES,
+    LIKE,
+    OTHERS_LIKE,
+    SWITCH_LATENCY,
+    Template,
+    has_cables_between_switches,
+)
+
+if TYPE_CHECKING:
+    from weft._core import Cable, Fabric
+
+NO_MESSAGES = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the options of `weft fabric new` say; None where they say nothing."""
+
+    like: str | None = None
+    presets: Mapping[str, str | None] = field(default_factory=dict)
+    bandwidth: str | None = None
+    latency: str | None = None
+    switch_latency: str | None = None
+    messages: str | None = None
+    """A fabric, or `none`."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The template, and what of it was taken from where."""
+
+    template: Template
+    taken: tuple[str, ...]
+    source: str
+
+    @property
+    def note(self) -> str:
+        """Say what was taken, in one line."""
+        if not self.taken:
+            return ""
+        return f"not measured on your devices but taken from {self.source}: {', '.join(self.taken)}"
+
+
+def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: Asked) -> Filled:
+    """Return the template with what nobody asked for taken from the fabric that it is like."""
+    switch = asked.presets.get("switch")
+    like = asked.like or LIKE.get(switch or "", OTHERS_LIKE)
+    fabric = _core.load_fabric(like)
+    presets = _presets(fabric, asked)
+    cable = _host_cable(fabric)
+    origins: dict[str, str] = {}
+    taken: list[str] = []
+
+    def take(table: str, what: str) -> None:
+        origins[table] = _origin(fabric, switch)
+        taken.append(what)
+
+    for device, option in (("host", "--host-preset"), ("nic", "--nic-preset")):
+        if asked.presets.get(device) is None:
+            take(device, f"{presets[device]} ({option})")
+    if asked.presets.get("switch") is None:
+        taken.append(f"{presets['switch']} (--switch-preset)")
+    bandwidth = asked.bandwidth or f"{cable['bandwidth_Bps'] * 8e-9:g}Gbps"
+    latency = asked.latency or f"{cable['latency_s'] * 1e6:g}us"
+    if asked.latency is None:
+        take("link", f"{latency} a cable to a host (--latency)")
+    if asked.bandwidth is None:
+        take("link", f"{bandwidth} (--bandwidth)")
+    if asked.messages is None:
+        take("point_to_point", "its MPI library's messages (--messages)")
+    template = Template(
+        topology=topology,
+        options=options,
+        name=name,
+        presets=presets,
+        bandwidth=bandwidth,
+        latency=latency,
+        switch_latency=asked.switch_latency,
+        messages=None if asked.messages == NO_MESSAGES else asked.messages or like,
+        origins=origins,
+    )
+    if asked.switch_latency is None and has_cables_between_switches(template):
+        origins["links"] = f"{SWITCH_LATENCY} is a guess: 5 m of cable, 5 ns a metre."
+        taken.append(f"and {SWITCH_LATENCY} between switches is a guess (--switch-latency)")
+        template = replace(template, switch_latency=SWITCH_LATENCY)
+    return Filled(template, tuple(taken), fabric.name)
+
+
+def _presets(fabric: "Fabric", asked: Asked) -> dict[str, str]:
+    own = {
+        "host": fabric.host["preset"],
+        "nic": fabric.nic["preset"],
+        "switch": fabric.switches[0]["preset"],
+    }
+    presets = {device: asked.presets.get(device) or own[device] for device in DEVICES}
+    for device, preset in presets.items():
+        if not preset:
+            raise WeftError(
+                f"--like: {fabric.name} names no {device} preset; give --{device}-preset"
+            )
+    return presets
+
+
+def _host_cable(fabric: "Fabric") -> "Cable":
+    return next(cable for cable in fabric.cables() if cable["lower"] < len(fabric.hosts))
+
+
+def _origin(fabric: "Fabric", switch: str | None) -> str:
+    """Return the comment above values that were taken."""
+    own = fabric.switches[0]["preset"]
+    other = f", with {own} switches and not {switch}" if switch not in (None, own) else ""
+    return f"As in {fabric.name}{other}: not measured on your devices. Give your own."
