@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from weft import _core, paths
+from weft import paths
 from weft.simgrid import SimGrid
 from weft.toolchain import compiler_for
 
@@ -65,10 +65,10 @@ def _checksum(sources: Sequence[Path], command: Sequence[str]) -> str:
 def _identity(compiler: str) -> str:
     """Say which compiler and which SimGrid these are: their versions, and when they were made."""
     version = subprocess.run([compiler, "--version"], text=True, capture_output=True, check=True)
-    (library, *_) = Path(_core.simgrid_prefix).glob("lib*/libsimgrid.so")
+    library = SimGrid().launcher.parent.parent / "libsimgrid.so"
     path = Path(shutil.which(compiler) or compiler)
     made_at = [one.stat().st_mtime_ns for one in (path, library)]
-    return f"{version.stdout}{_core.simgrid_prefix} {made_at}"
+    return f"{version.stdout}{SimGrid().prefix} {made_at}"
 
 
 @contextmanager
