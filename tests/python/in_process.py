@@ -5,8 +5,9 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, contextmanager
+from pathlib import Path
 from typing import IO
 from unittest import mock
 
@@ -22,9 +23,15 @@ def can_run(words: Sequence[str]) -> bool:
     return not words or words[0] not in _COMPILERS
 
 
-def run(words: Sequence[str]) -> tuple[int, str, str]:
+def run(
+    words: Sequence[str], environment: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> tuple[int, str, str]:
     """Call `weft WORDS`; return its status, its standard output, and its standard error."""
     with ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ, environment or {}))
+        # Python remembers TMPDIR.
+        stack.enter_context(mock.patch.object(tempfile, "tempdir", None))
+        stack.enter_context(chdir(cwd or Path.cwd()))
         out, err = (stack.enter_context(_redirected(number)) for number in (1, 2))
         stack.enter_context(_input_closed())
         stack.enter_context(_signals_kept())

@@ -101,8 +101,8 @@ def run_command(
     """Run it to its end; weft itself in this process, where nothing asks for another one."""
     words = list(command[len(WEFT) :])
     own = tuple(command[: len(WEFT)]) == WEFT and in_process.can_run(words)
-    if own and not environment and not options:
-        return Result(*in_process.run(words))
+    if own and options.keys() <= {"cwd"}:
+        return Result(*in_process.run(words, environment, **options))
     ended = subprocess.run(
         command,
         text=True,
