@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from weft.compare import Comparison, Gain, Share
-from weft.profile import kind_name, takes_time
+from weft.profile import kind_name, poll_warning, takes_time
 from weft.record import Record
 from weft.report import (
     fitting,
@@ -30,7 +30,8 @@ def print_comparison(comparison: Comparison, on: Console) -> None:
     if gains := comparison.gains():
         print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
-    for line in (*_doubts(ours, gains), *reasons(ours), *losses(ours), gain_in_all(comparison)):
+    notes = (*_doubts(ours, gains), *reasons(ours), *losses(ours), *poll_warning(ours))
+    for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
 
 

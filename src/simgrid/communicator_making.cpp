@@ -187,6 +187,7 @@ int agreed_id(MPI_Comm comm)
   static int next_id = 0;
   static std::map<std::vector<aid_t>, Meetings<int>> makings; // by the members
   std::vector<aid_t> members;
+  members.reserve(static_cast<std::size_t>(comm->size()));
   for (int rank = 0; rank < comm->size(); ++rank)
     members.push_back(comm->group()->actor(rank));
   auto& meetings  = makings[members];

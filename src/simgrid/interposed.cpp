@@ -67,7 +67,11 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
 
 namespace {
 /** Whether the rank that runs is about to set a communicator up for nothing. It does so at once. */
-bool set_up_is_needless = false;
+bool& set_up_is_needless()
+{
+  static bool flag = false;
+  return flag;
+}
 } // namespace
 
 /** SMPI's k-nomial Bcast, which its selector `ompi` chooses from 64 ranks on, alone and within Allreduces. Before its
@@ -79,14 +83,14 @@ WEFT_INTERPOSED int bcast__mvapich2_knomial_intra_node(void* buffer, int count, 
                                                        MPI_Comm comm)
 {
   static const auto THEIRS = weft::original(&bcast__mvapich2_knomial_intra_node);
-  set_up_is_needless       = comm->get_leaders_comm() == MPI_COMM_NULL;
+  set_up_is_needless()     = comm->get_leaders_comm() == MPI_COMM_NULL;
   return THEIRS(buffer, count, type, root, comm);
 }
 
 WEFT_INTERPOSED void Comm::init_smp()
 {
   static const auto THEIRS = weft::original<void (*)(Comm*)>("_ZN7simgrid4smpi4Comm8init_smpEv");
-  if (not std::exchange(set_up_is_needless, false))
+  if (not std::exchange(set_up_is_needless(), false))
     THEIRS(this);
 }
 
