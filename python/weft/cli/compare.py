@@ -16,8 +16,8 @@ compare_option = click.option(
     "--compare",
     is_flag=True,
     help="Run once more with --offload off, all else the same, and say what offloading gained, by"
-    " collective and in all. The second run's output is not shown. --timeout holds for each run;"
-    " --json writes both records, --trace both timelines.",
+    " collective and in all. The second run's output is not shown; an input is a file's (< FILE)."
+    " --timeout holds for each run; --json writes both records, --trace both timelines.",
 )
 
 
