@@ -16,8 +16,9 @@ compare_option = click.option(
     "--compare",
     is_flag=True,
     help="Run once more with --offload off, all else the same, and say what offloading gained, by"
-    " collective and in all. The second run's output is not shown; its input must be a file (< FILE)."
-    " --timeout holds for each run; --json writes both records, --trace both timelines.",
+    " collective and in all. The second run's output is not shown; the program's input must be a"
+    " file (< FILE). --timeout holds for each run; --json writes both records, --trace both"
+    " timelines.",
 )
 
 
