@@ -27,7 +27,7 @@ COLUMNS = (
     *("fabric", "collective", "mode", "path", "reason"),
     *("ranks", "ppn", "bytes", "latency_us"),
 )
-_OFFLOADING = ("stream", "message")
+_OFFLOADING = ("stream", "message", "auto")
 _INT_BYTES = 4
 
 Progress = Callable[[str, int], None]

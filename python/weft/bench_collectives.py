@@ -38,7 +38,7 @@ COLUMNS = (
     "receive_Bps",
     "port_bytes",
 )
-OFFLOADING = tuple(mode for mode in launch.OFFLOADS if mode not in ("auto", "off"))
+OFFLOADING = tuple(mode for mode in launch.OFFLOADS if mode != "off")
 _INT_BYTES = 4
 # What keeps the memory of thousands of ranks small: all of them share the pages of their buffers.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")

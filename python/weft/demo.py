@@ -12,12 +12,17 @@ from pathlib import Path
 from weft import bench, measured
 from weft.bench import Bench, Progress, Row
 from weft.measured import Column, LogError, log_error
-from weft.output import check_writable, whole_file
+from weft.output import whole_file
 from weft.plots import Series, plot_by_hosts, plot_by_size
 from weft.ways import check_as_asked
 
 HOSTS = (4, 8, 12, 16)
 BY_HOSTS_BYTES = 1024
+_TABLES = ("allreduce_4x1.csv", "allreduce_1KiB_by_hosts.csv", "errors_4x1.csv")
+_FIGURES = ("allreduce_4x1", "allreduce_1KiB_by_hosts")
+_FORMATS = (".png", ".pdf")
+FILES = (*_TABLES, *(name + form for name in _FIGURES for form in _FORMATS))
+"""All that it writes."""
 _SIZES = [4 << k for k in range(19)]
 
 
@@ -74,19 +79,10 @@ def run(progress: Progress | None = None) -> Results:
     return Results(by_size, by_hosts, measured.read_columns(measured.OSU_4X1))
 
 
-def check_directory(out: Path) -> None:
-    """Prove before the work starts that the files can be written."""
-    out.mkdir(parents=True, exist_ok=True)
-    check_writable("--out", out / "allreduce_4x1.csv")
-
-
 def write_files(results: Results, out: Path) -> list[Path]:
     """Write tables and figures; return their paths."""
-    tables = [
-        out / "allreduce_4x1.csv",
-        out / "allreduce_1KiB_by_hosts.csv",
-        out / "errors_4x1.csv",
-    ]
+    out.mkdir(parents=True, exist_ok=True)
+    tables = [out / name for name in _TABLES]
     bench.write_csv(results.by_size, tables[0], "--out")
     bench.write_csv(results.by_hosts, tables[1], "--out")
     _write_errors(results, tables[2])
@@ -128,7 +124,7 @@ def _draw_by_size(results: Results, out: Path) -> list[Path]:
         Series("measured: Open MPI, tuned", real["openmpi_tuned_us"], 2, measured=True),
         Series("measured: Open MPI, basic", real["openmpi_basic_us"], 3, measured=True),
     ]
-    targets = [out / f"allreduce_4x1{suffix}" for suffix in (".png", ".pdf")]
+    targets = [out / f"{_FIGURES[0]}{form}" for form in _FORMATS]
     plot_by_size(
         series,
         "MPI_Allreduce by message size: 4 hosts x 1 rank on a 100 Gb/s Tofino",
@@ -149,7 +145,7 @@ def _draw_by_hosts(results: Results, out: Path) -> list[Path]:
         Series("measured: mpitofino", real, 0, measured=True),
         Series("measured: Open MPI, tuned", tuned, 2, measured=True),
     ]
-    targets = [out / f"allreduce_1KiB_by_hosts{suffix}" for suffix in (".png", ".pdf")]
+    targets = [out / f"{_FIGURES[1]}{form}" for form in _FORMATS]
     plot_by_hosts(
         series,
         "MPI_Allreduce of 1 KiB by the number of hosts on a 100 Gb/s Tofino",

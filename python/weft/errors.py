@@ -30,6 +30,14 @@ class Interrupted(BaseException):
         self.signum = signum
 
 
+def printable(text: str) -> str:
+    """Return a text that does to a terminal nothing but be read: control characters by number."""
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
 def suggestion(found: str, allowed: Iterable[str]) -> str:
     """Return "did you mean …?" where allowed words are near the one found, else all of them."""
     words = list(allowed)

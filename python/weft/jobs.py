@@ -11,9 +11,12 @@ from pathlib import Path
 
 from weft import paths
 from weft.errors import WeftError
+from weft.reading import UnreadableError, read_text
 
 SHIPPED = "job_sizes_swf.csv"
 _FIELDS = 18
+_MOST = 1 << 53
+"""Above every count and time of an archive: `inf`, `nan` and slips of the finger."""
 _ALLOCATED, _REQUESTED = 4, 7
 
 Sizes = dict[str, Counter[int]]
@@ -23,15 +26,15 @@ Sizes = dict[str, Counter[int]]
 def read_jobs(path: Path) -> Sizes:
     """Read an archive, or a table of sizes such as the shipped one (.csv)."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise WeftError(f"{path}: cannot be read: {error.strerror}") from None
+        lines = read_text(path, old=path.suffix != ".csv").splitlines()
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
     sizes = (
         _read_table(path, lines)
         if path.suffix == ".csv"
         else {path.name: Counter(_swf(path, lines))}
     )
-    if not any(sizes.values()):
+    if not any(jobs.total() for jobs in sizes.values()):
         raise WeftError(f"{path}: has no job of a known size")
     return sizes
 
@@ -56,7 +59,7 @@ def _processors(path: Path, number: int, line: str) -> int:
         numbers = [float(field) for field in fields]
     except ValueError:
         numbers = []
-    if len(numbers) != _FIELDS:
+    if len(numbers) != _FIELDS or not all(abs(number) <= _MOST for number in numbers):
         raise WeftError(
             f"{path}:{number}: found '{line.strip()[:60]}'; allowed: a job of {_FIELDS} numbers"
             " (SWF), or a comment that begins with ';'"
@@ -75,11 +78,14 @@ def _read_table(path: Path, lines: list[str]) -> Sizes:
     rows = csv.DictReader(line for _, line in numbered)
     for (number, line), row in zip(numbered[1:], rows, strict=False):
         try:
-            sizes.setdefault(row["trace"], Counter())[int(row["procs"])] += int(row["jobs"])
+            procs, count = int(row["procs"]), int(row["jobs"])
+            if not (0 < procs <= _MOST and 0 <= count <= _MOST and row["trace"]):
+                raise ValueError
+            sizes.setdefault(row["trace"], Counter())[procs] += count
         except (KeyError, TypeError, ValueError):
             raise WeftError(
                 f"{path}:{number}: found '{line[:60]}'; allowed: a table with the columns trace,"
-                " procs and jobs, the last two whole numbers"
+                " procs (at least 1) and jobs, the last two whole numbers"
             ) from None
     return sizes
 

@@ -8,7 +8,9 @@ happens in the simulation, a crash or a deadlock of the program included, is in 
 outcome.
 """
 
+import math
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +30,8 @@ from weft.trace.folder import Folder
 Offload = Literal["stream", "message", "multicast", "auto", "off"]
 OFFLOADS: tuple[Offload, ...] = ("stream", "message", "multicast", "auto", "off")
 DEFAULT_FALLBACK = "ompi"
+MOST_RANKS = 1 << 20
+"""Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
 _OWN_SETTINGS = {
     "smpi/np": "-n",
@@ -37,6 +41,9 @@ _OWN_SETTINGS = {
     "tracing": "--trace",
     "tracing/filename": "--trace",
 }
+
+# KiB of a stack, pages, threads.
+_MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16, "contexts/nthreads": 1024}
 
 # SimGrid speaks only of what weft does not say itself. Its reports of a deadlock and of MPI_Abort
 # go to files.
@@ -136,6 +143,11 @@ def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[
 
 def _check_settings(request: Request, simgrid: SimGrid) -> None:
     speed = _speed_settings(request.host_speed)
+    if _is_odd_speed(request.host_speed):
+        raise WeftError(
+            f"--host-speed: found '{request.host_speed}'; allowed is a number above zero with a"
+            " unit, such as 10Gf (10^10 operations a second), or auto to measure it"
+        )
     if speed and (reason := simgrid.rejects(speed)):
         raise WeftError(
             f"--host-speed: found '{request.host_speed}', which SimGrid does not accept ({reason});"
@@ -143,8 +155,22 @@ def _check_settings(request: Request, simgrid: SimGrid) -> None:
         )
     for setting in request.config:
         _check_form(setting)
+    _check_bounds(request.config)
     if request.config and (reason := simgrid.rejects(list(request.config))):
         raise _rejected(request, simgrid, reason)
+
+
+def _is_odd_speed(speed: str | None) -> bool:
+    """Whether it has a number that SimGrid would take and no machine can have."""
+    number = re.match(r"[-+]?(inf|nan|[0-9.]+(e[-+]?[0-9]+)?)", speed or "", re.IGNORECASE)
+    return number is not None and not 0 < _as_float(number[0]) < math.inf
+
+
+def _as_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _rejected(request: Request, simgrid: SimGrid, reason: str) -> WeftError:
@@ -167,6 +193,16 @@ def _check_form(setting: str) -> None:
         )
     if key in _OWN_SETTINGS:
         raise WeftError(f"--cfg: weft sets {key} itself; use {_OWN_SETTINGS[key]}")
+
+
+def _check_bounds(config: Sequence[str]) -> None:
+    """SimGrid takes any number here, and dies of some of them later."""
+    for key, _, value in (setting.partition(":") for setting in config):
+        most = _MOST.get(key)
+        if most is not None and not (value.isdecimal() and len(value) < 12 and int(value) <= most):
+            raise WeftError(
+                f"--cfg: found {key}:{value}; allowed is a whole number from 0 to {most}"
+            )
 
 
 def run(
@@ -194,8 +230,16 @@ def run(
             trace = work / "trace.paje"
             if not record.failed and not is_complete(trace):
                 raise outcome.incomplete(trace)
-            write_timeline(trace, record, plan.request.timeline)
+            _write_timeline(trace, record, plan.request.timeline)
     return record
+
+
+def _write_timeline(trace: Path, record: Record, target: Path) -> None:
+    """Write it, and where the disk is full, keep what is known of the run all the same."""
+    try:
+        write_timeline(trace, record, target)
+    except WeftError as error:
+        record.unwritten = str(error)
 
 
 def _take_ti_trace(work: Path, target: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
-from weft.output import whole_path
+from weft.output import shown, whole_path
 from weft.units import format_size
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def check_format(option: str, target: Path) -> None:
     """Prove that a figure can be written to a file of this name."""
     if target.suffix.lower() not in FORMATS:
         raise WeftError(
-            f"{option}: found '{target}'; its name must end in one of {', '.join(FORMATS)}"
+            f"{option}: found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
         )
 
 
@@ -163,7 +163,12 @@ def _plain_axis(axes: "Axes", label: str) -> None:
 def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
     """Write a figure in the formats that the files' names say; always the same bytes for it."""
     from matplotlib import rc_context
+    from matplotlib.text import Text
 
+    # Names may hold a dollar; only the ticks of axes are matplotlib's own formulas.
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and r"\mathdefault" not in text.get_text():
+            text.set_parse_math(False)
     for target in targets:
         with rc_context({"svg.hashsalt": "weft"}), whole_path(option, target) as path:
             form = target.suffix[1:].lower()

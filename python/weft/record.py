@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 from weft.errors import WeftError
 from weft.output import whole_file
+from weft.reading import UnreadableError, check_type, read_json
 
 SCHEMA = "weft-run/1"
 COMPARISON_SCHEMA = "weft-compare/1"
@@ -25,12 +26,18 @@ class _Entry:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read it; a missing key is a KeyError."""
+        """Read it. Raises `UnreadableError` where something is missing or is of another type."""
+        if not isinstance(data, Mapping):
+            raise UnreadableError("a part of it is no object")
         names = {item.name for item in dataclasses.fields(cls)} - {"extra"}
+        hints = get_type_hints(cls)
+        for name in names & set(data):
+            if not hasattr(hints[name], "from_json") and name not in _LISTS:
+                check_type(name, data[name], hints[name])
         known = {name: cls._read(name, value) for name, value in data.items() if name in names}
         lacking = [name for name in cls._required() if name not in known]
         if lacking:
-            raise KeyError(lacking[0])
+            raise UnreadableError(f"'{lacking[0]}' is missing")
         return cls(**known, extra={name: data[name] for name in data if name not in names})
 
     @classmethod
@@ -266,9 +273,14 @@ class Record(_Entry):
     cpu_time_s: float = 0.0
     peak_memory_bytes: int = 0
 
+    def __post_init__(self) -> None:
+        """Nothing is unwritten yet; what is, is no part of the file."""
+        self.unwritten = ""
+
     @classmethod
     def _read(cls, name: str, value: Any) -> Any:
         if name in _LISTS:
+            check_type(name, value, list[Any])
             return [_LISTS[name].from_json(item) for item in value]
         parts: dict[str, type[_Entry]] = {"fabric": FabricPart, "outcome": OutcomePart}
         return parts[name].from_json(value) if name in parts else value
@@ -287,23 +299,22 @@ class Record(_Entry):
 def read_record(path: Path) -> Record:
     """Read a record from a file."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["schema"] == COMPARISON_SCHEMA:
+        data = read_json(path)
+        check_type("the whole", data, dict[str, Any])
+        if data.get("schema") == COMPARISON_SCHEMA:
             raise WeftError(
                 f"record: {path} holds the two records of a comparison; write the one that is meant"
                 f" into a file of its own, for example `jq .with_offload {path}`"
             )
-        if data["schema"] != SCHEMA:
-            raise WeftError(
-                f"record: {path} has the schema '{data['schema']}'; allowed is '{SCHEMA}'"
-            )
+        if data.get("schema") != SCHEMA:
+            check_type("schema", data.get("schema"), str)
+            raise UnreadableError(f"it has the schema '{data['schema']}'; allowed is '{SCHEMA}'")
         return Record.from_json(data)
-    except OSError as error:
-        raise WeftError(f"record: cannot read {path}: {error.strerror}") from None
-    except (ValueError, TypeError) as error:
-        raise WeftError(f"record: {path} is no record of a run: {error}") from None
-    except KeyError as error:
-        raise WeftError(f"record: {path} is no record of a run: {error} is missing") from None
+    except UnreadableError as error:
+        raise WeftError(
+            f"record: {path} is no record of a run: {error}; give a file that"
+            " `weft run --json` has written"
+        ) from None
 
 
 def write_record(record: Record, target: Path, option: str = "--json") -> None:

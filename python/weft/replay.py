@@ -50,7 +50,10 @@ def record_trace(plan: Plan, target: Path) -> Recording:
             reason = f"{target} was not written, since it would not replay as the program ran"
             return Recording(record, (f"{reason}: {error}",), USER_ERROR)
         operations = _operations(record)
-        folder = write_folder(raw, found, operations, _manifest(plan, record, found), target)
+        try:
+            folder = write_folder(raw, found, operations, _manifest(plan, record, found), target)
+        except OSError as error:
+            return Recording(record, (f"cannot write {target}: {error.strerror}",), USER_ERROR)
     return Recording(record, tuple(_doubts(plan, folder, record)))
 
 

@@ -17,47 +17,47 @@ UNITS = {
 }
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
 _LARGEST = 2**53  # up to here a double has every whole number
-_COUNTS = re.compile(r"[1-9]\d{0,5}([,:][1-9]\d{0,5})*")
-_SIZE = re.compile(r"(\d+)\s*([A-Za-z]*)")
+_COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
+_SIZE = re.compile(r"([0-9]{1,18})\s*([A-Za-z]*)")
 
 
-def parse_size(text: str) -> int:
-    """Return the bytes that a size such as `64`, `4B`, `1KiB` or `2MB` says."""
+def parse_size(text: str, option: str = "size") -> int:
+    """Return the bytes that a size such as `64`, `4B`, `1KiB` or `2MB` of an option says."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or match[2] not in UNITS or int(match[1]) == 0:
         raise WeftError(
-            f"size: found '{text}'; allowed is a positive whole number with one of the units"
+            f"{option}: found '{text}'; allowed is a positive whole number with one of the units"
             f" {UNIT_NAMES} (or none, for bytes); write for example 1KiB"
         )
     size = int(match[1]) * UNITS[match[2]]
     if size > _LARGEST:
-        raise WeftError(f"size: found '{text}'; allowed are at most 2^53 bytes, 8 PiB")
+        raise WeftError(f"{option}: found '{text}'; allowed are at most 2^53 bytes, 8 PiB")
     return size
 
 
-def parse_sizes(text: str) -> list[int]:
+def parse_sizes(text: str, option: str = "sizes") -> list[int]:
     """Return the sizes that `4:1MiB` (doubling) or `4,1KiB,1000` says, in order, each once."""
     sizes: list[int] = []
     for part in text.split(","):
-        sizes += _range_of_sizes(part) if ":" in part else [parse_size(part)]
+        sizes += _range_of_sizes(part, option) if ":" in part else [parse_size(part, option)]
     return list(dict.fromkeys(sizes))
 
 
-def parse_counts(text: str) -> list[int]:
+def parse_counts(text: str, option: str = "counts") -> list[int]:
     """Return the numbers that `1:16` (doubling) or `1,4,16` says, in order, each once."""
     if not _COUNTS.fullmatch(text):
         raise WeftError(
-            f"counts: found '{text}'; write whole numbers from 1 to 999999, as a list (1,4,16) or a"
-            " range that doubles (1:16)"
+            f"{option}: found '{text}'; write whole numbers from 1 to 999999, as a list (1,4,16)"
+            " or a range that doubles (1:16)"
         )
-    return parse_sizes(text)
+    return parse_sizes(text, option)
 
 
-def _range_of_sizes(text: str) -> list[int]:
-    ends = [parse_size(end) for end in text.split(":")]
+def _range_of_sizes(text: str, option: str) -> list[int]:
+    ends = [parse_size(end, option) for end in text.split(":")]
     if len(ends) != 2 or ends[1] < ends[0]:
         raise WeftError(
-            f"sizes: found '{text}'; a range is written SMALLEST:LARGEST, for example 4:1MiB,"
+            f"{option}: found '{text}'; a range is written SMALLEST:LARGEST, for example 4:1MiB,"
             " and doubles"
         )
     return _doubling(*ends)

@@ -7,10 +7,10 @@ near it must be. Each check is one or more runs of a shipped program by `weft.la
 import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from weft import bench, launch, paths
 from weft.bench import Bench
@@ -19,11 +19,12 @@ from weft.calibrate.observations import Rows, select
 from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import read_pingpong
 from weft.calibrate.tables import Row, Table, read_table, seconds_per_unit, size_column
-from weft.errors import WeftError
+from weft.errors import WeftError, printable
 from weft.launch import Request
 from weft.measured import LogError, log_error
 from weft.plots import Series, plot_by_hosts, plot_by_size
 from weft.process import work_directory
+from weft.reading import UnreadableError, check_type, read_text
 from weft.toolchain import compile_c
 from weft.ways import check_as_asked
 
@@ -129,11 +130,32 @@ def read_checks(path: Path | None = None) -> list[Check]:
     path = path or paths.data(CHECKS)
     known = {field.name for field in fields(Check)}
     checks = []
-    for number, row in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["check"], 1):
+    hints = get_type_hints(Check)
+    for number, row in enumerate(_rows_of(path), 1):
         if unknown := set(row) - known:
             raise WeftError(f"{path}: check {number}: unknown key '{min(unknown)}'")
-        checks.append(Check(**{**row, "settings": tuple(row.get("settings", ()))}))
+        try:
+            for key, value in row.items():
+                check_type(key, value, hints[key])
+            checks.append(Check(**{**row, "settings": tuple(row.get("settings", ()))}))
+        except UnreadableError as error:
+            raise WeftError(f"{path}: check {number}: {error}") from None
+        except TypeError:
+            lacking = [one.name for one in fields(Check) if one.default is MISSING]
+            missing = ", ".join(name for name in lacking if name not in row)
+            raise WeftError(f"{path}: check {number}: lacks {missing}") from None
     return checks
+
+
+def _rows_of(path: Path) -> list[dict[str, Any]]:
+    try:
+        rows = tomllib.loads(read_text(path)).get("check", [])
+        check_type("check", rows, list[dict[str, Any]])
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise WeftError(f"{path}: this is no TOML: {printable(str(error))}") from None
+    return list(rows)
 
 
 def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Result]:

@@ -166,3 +166,16 @@ def run_library(
     return Result(
         result.status, result.stdout, result.stderr, read_record(record) if record else {}
     )
+
+
+def weft_process(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
+    """Run weft as its users do, without a terminal."""
+    return subprocess.run(
+        [*WEFT, *arguments],
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=TIMEOUT_S,
+        **{"stdout": subprocess.PIPE, **more},
+    )

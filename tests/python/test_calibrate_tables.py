@@ -146,5 +146,5 @@ def test_a_column_that_cannot_be_taken_is_named(tmp_path: Path, column: str, pro
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "table"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WeftError, match="is no text file"):
+    with pytest.raises(WeftError, match="is no text: line 1 is not UTF-8"):
         read_pingpong(path)

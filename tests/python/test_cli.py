@@ -1,5 +1,6 @@
 """The command line as its users meet it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -127,7 +128,7 @@ def test_a_group_alone_shows_its_help(command: str) -> None:
         ("run --fabric tofino-4 -n 4 true", "was not compiled for SMPI"),
         ("run --fabric tofino-4 -n 4 --json no/r.json true", "--json: cannot write no/r.json"),
         ("run --fabric tofino-4 -n 4 --json x --trace x true", "--trace: x is the file of --json"),
-        ("bench allreduce --fabric tofino-4 -n 4 --sizes 4:x", "size: found 'x'"),
+        ("bench allreduce --fabric tofino-4 -n 4 --sizes 4:x", "--sizes: found 'x'"),
         ("bench allreduce --fabric tofino-4 -n 4 --sizes 6", "--sizes: found 6 bytes"),
         ("bench allreduce --fabric tofino-4 -n 4 --modes strem", "did you mean stream"),
         ("bench allreduce --fabric tofino-4 -n 4 --modes rdb,", "--modes"),
@@ -176,6 +177,22 @@ def test_a_full_disk_is_one_message(here: Path, latency: str) -> None:
     assert result.stderr.startswith("weft: --json: cannot write /dev/full: No space left")
     assert result.stderr.count("\n") == 1
     assert nothing_is_left(here)
+
+
+@pytest.mark.parametrize("option", ["--json", "--trace"])
+def test_on_a_full_disk_the_table_of_a_run_is_printed(latency: str, option: str) -> None:
+    result = weft(*RUN, option, "/dev/full", latency, "4")
+    assert result.returncode == 2
+    *table, message = result.stderr.splitlines()
+    assert message.startswith(f"weft: {option}: cannot write /dev/full: No space left")
+    assert any("allreduce" in line for line in table)
+
+
+def test_a_record_on_standard_output_is_alone_there(latency: str) -> None:
+    result = weft(*RUN, "--json", "-", latency, "4")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["ranks"] == 4
+    assert "latency_us" in result.stderr  # what the program prints
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

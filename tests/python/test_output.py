@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from weft.errors import WeftError
-from weft.output import check_distinct, check_writable, whole_file, whole_path
+from weft.output import (
+    STANDARD_OUTPUT,
+    check_targets,
+    check_writable,
+    whole_file,
+    whole_path,
+)
 
 
 def test_a_file_appears_when_all_of_it_is_written(tmp_path: Path) -> None:
@@ -98,8 +104,15 @@ def test_a_directory_that_refuses_files_is_known_before() -> None:
 
 
 def test_two_options_must_not_name_one_file(tmp_path: Path) -> None:
-    check_distinct({"--json": Path("/dev/stdout"), "--trace": Path("/dev/stdout")})
-    check_distinct({"--json": tmp_path / "a", "--trace": None})
+    null = Path("/dev/null")
+    check_targets([("--json", null), ("--trace", null)])
     (tmp_path / "b").symlink_to("a")
+    two = [("--json", tmp_path / "a"), ("--trace", tmp_path / "b")]
     with pytest.raises(WeftError, match=r"--trace: .* is the file of --json too"):
-        check_distinct({"--json": tmp_path / "a", "--trace": tmp_path / "b"})
+        check_targets(two)
+    (tmp_path / "a").touch()
+    (tmp_path / "c").hardlink_to(tmp_path / "a")
+    with pytest.raises(WeftError, match=r"--trace: .* is the file of --json too"):
+        check_targets([("--json", tmp_path / "a"), ("--trace", tmp_path / "c")])
+    with pytest.raises(WeftError, match=r"--trace: standard output goes to .* --json does"):
+        check_targets([("--json", STANDARD_OUTPUT), ("--trace", STANDARD_OUTPUT)])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from weft import _core
 from weft.calibrate.p2p import Calibration
 from weft.errors import WeftError
-from weft.output import check_writable, whole_file
+from weft.output import whole_file
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -61,7 +61,6 @@ def with_values(text: str, table: str, values: Mapping[str, str]) -> str:
 
 def write(text: str, target: Path) -> None:
     """Write the file, if it is one that weft accepts."""
-    check_writable("-o", target)
     with tempfile.TemporaryDirectory(prefix="weft-") as directory:
         path = Path(directory) / "fabric.toml"
         path.write_text(text, encoding="utf-8")

@@ -11,7 +11,6 @@ from weft.calibrate.overheads import Overheads, fit_overheads
 from weft.calibrate.piecewise import Piecewise
 from weft.calibrate.samples import Floats, PingPong, check_count
 from weft.measured import Column, LogError, log_error
-from weft.output import check_writable
 from weft.plots import Series, check_format, plot_by_size
 
 DEFAULT_SEGMENTS = 3
@@ -98,7 +97,6 @@ def _fit_transfer(
 def check_plot(target: Path) -> None:
     """Prove that the figure can be written."""
     check_format("--plot", target)
-    check_writable("--plot", target)
 
 
 def plot(calibration: Calibration, target: Path) -> None:

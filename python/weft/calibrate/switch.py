@@ -96,12 +96,15 @@ class SwitchFit:
 
 def hardware_of(fabric: "Fabric") -> Hardware:
     """Return what a star's switch and the slowest host's cable are."""
-    if len(fabric.switches) != 1 or not fabric.switches[0]["smart"]:
-        raise WeftError(
-            f"--base: {fabric.name} has {plural(len(fabric.switches), 'switch')}; the fit is of one"
-            " smart switch with its hosts: name a star such as tofino-4"
-        )
     smart = fabric.switches[0]
+    if len(fabric.switches) != 1 or not smart["smart"]:
+        has = plural(len(fabric.switches), "switch")
+        if len(fabric.switches) == 1:
+            has = f"a switch that reduces nothing ({smart['preset'] or 'without a preset'})"
+        raise WeftError(
+            f"--base: {fabric.name} has {has}; the fit is of one smart switch with its hosts: name"
+            " a star such as tofino-4"
+        )
     return Hardware(
         smart["slots"],
         smart["payload_bytes"],

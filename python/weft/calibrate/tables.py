@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from weft.errors import WeftError, suggestion
+from weft.reading import UnreadableError, looks_like_json, read_text
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
 SIZE_NAMES = ("bytes", "size")
@@ -75,11 +76,15 @@ class Table:
 def read_table(path: Path, benchmark: str) -> Table:
     """Read a file of any of the formats; `benchmark` chooses the block where there are several."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise WeftError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise WeftError(f"{path}: is no text file; give a table of measurements") from None
+        text = read_text(path)
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}; give a table of measurements") from None
+    if looks_like_json(text):
+        raise WeftError(
+            f"{path}: is JSON; allowed is a table of measurements: CSV, or what osu_latency, IMB or"
+            " SKaMPI print"
+        )
+    lines = text.splitlines()
     table = _reader(lines)(path, lines, benchmark)
     if not table.rows:
         table.fail(max(1, len(lines)), table.names[0], "there are no rows below it")
@@ -123,6 +128,16 @@ def _read_csv(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
     if not rows:
         raise WeftError(f"{path}: line 1: column 'bytes': the file holds no table")
     header, *body = rows
+    if len(header.cells) == 1 and ";" in header.cells[0]:
+        raise WeftError(
+            f"{path}: line {header.line}: its columns are separated by ';'; allowed is ',' (and '.'"
+            " in numbers)"
+        )
+    for name in header.cells:
+        if header.cells.count(name) > 1:
+            raise WeftError(
+                f"{path}: line {header.line}: column '{name}': is there twice; give each a name"
+            )
     table = Table(path, "CSV", header.cells, tuple(body))
     for row in body:
         if not any(_is_number(cell) for cell in row.cells):

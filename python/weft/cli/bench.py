@@ -17,7 +17,6 @@ from weft.cli.common import (
     progress_bar,
     ranks_option,
 )
-from weft.output import check_distinct, check_writable
 from weft.plots import Series, check_format, plot_by_size
 from weft.report import console, new_table, print_table, print_title
 from weft.units import parse_sizes, plural
@@ -66,7 +65,7 @@ def modes_option(default: str) -> Callable[[Command], Command]:
 )
 @click.option(
     "--iterations",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=10,
     show_default=True,
     help="Calls a size; few are enough, since a simulation has no noise.",
@@ -85,16 +84,18 @@ def allreduce(
     plot: Path | None,
 ) -> None:
     """Check, run, print, write."""
-    check_outputs(csv_file, plot)
-    request = Bench(fabric, ranks, parse_sizes(sizes), parse_modes(modes), ppn, iterations)
+    check_outputs(plot)
+    request = Bench(
+        fabric, ranks, parse_sizes(sizes, "--sizes"), parse_modes(modes), ppn, iterations
+    )
     with progress_bar(len(request.sizes) * len(request.modes)) as progress:
         rows = api.run(request, progress)
+    _print(rows, request)
+    say_fallbacks(rows)
     if csv_file is not None:
         api.write_csv(rows, csv_file)
     if plot is not None:
         _plot(rows, request, plot)
-    _print(rows, request)
-    say_fallbacks(rows)
 
 
 def parse_modes(text: str) -> list[str]:
@@ -114,14 +115,10 @@ def say_fallbacks(rows: Sequence[Benched]) -> None:
         click.echo(f"weft: {message}", err=True)
 
 
-def check_outputs(csv_file: Path | None, plot: Path | None) -> None:
-    """Prove before the work that its files can be written."""
-    if csv_file is not None:
-        check_writable("--csv", csv_file)
+def check_outputs(plot: Path | None) -> None:
+    """Prove before the work that the figure has a format."""
     if plot is not None:
         check_format("--plot", plot)
-        check_writable("--plot", plot)
-    check_distinct({"--csv": csv_file, "--plot": plot})
 
 
 def _title(rows: Sequence[Row], request: Bench) -> str:

@@ -16,6 +16,7 @@ from weft.cli.bench import (
     say_fallbacks,
 )
 from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
+from weft.cli.files import command as make_command
 from weft.plots import Series, plot_by_size
 from weft.report import console, new_table, print_table, print_title
 from weft.units import parse_sizes, plural
@@ -51,7 +52,7 @@ def _help(collective: Collective) -> str:
 
 
 def _command(collective: Collective) -> click.Command:
-    @click.command(
+    @make_command(
         collective.name, help=_help(collective), short_help=f"Measure {collective.title} by size."
     )
     @fabric_option
@@ -66,7 +67,7 @@ def _command(collective: Collective) -> click.Command:
     )
     @click.option(
         "--iterations",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 1_000_000),
         default=1,
         show_default=True,
         help="Calls a size, with a barrier between; a simulation has no noise: one is enough.",
@@ -92,12 +93,12 @@ def _command(collective: Collective) -> click.Command:
         plot: Path | None,
     ) -> None:
         """Check, run, print, write."""
-        check_outputs(csv_file, plot)
+        check_outputs(plot)
         study = Study(
             collective,
             fabric,
             ranks,
-            parse_sizes(sizes),
+            parse_sizes(sizes, "--sizes"),
             parse_modes(modes),
             ppn,
             iterations,
@@ -105,12 +106,12 @@ def _command(collective: Collective) -> click.Command:
         )
         with progress_bar(len(study.sizes) * len(study.modes)) as progress:
             rows = api.run(study, progress)
+        _print(rows, study)
+        say_fallbacks(rows)
         if csv_file is not None:
             api.write_csv(rows, csv_file)
         if plot is not None:
             _plot(rows, study, plot)
-        _print(rows, study)
-        say_fallbacks(rows)
 
     return command
 

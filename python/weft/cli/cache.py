@@ -8,8 +8,8 @@ import click
 
 from weft import _core, forwarding, jobs
 from weft.cli.common import Command, help_group, output_option
+from weft.cli.files import Finite, Input, fabric_name
 from weft.forwarding import Cache, Study
-from weft.output import check_distinct, check_writable
 from weft.plots import check_format
 from weft.report import console, new_table, print_table, print_title
 from weft.trace.folder import read_folder
@@ -47,10 +47,14 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
 
 
 _entries = click.option(
-    "--entries", type=click.IntRange(min=1), default=2048, show_default=True, help="Of a port."
+    "--entries", type=click.IntRange(1, 1 << 20), default=2048, show_default=True, help="Of a port."
 )
 _ways = click.option(
-    "--ways", type=click.IntRange(min=1), default=4, show_default=True, help="Entries of a set."
+    "--ways",
+    type=click.IntRange(1, 1 << 20),
+    default=4,
+    show_default=True,
+    help="Entries of a set.",
 )
 _several_ways = click.option(
     "--ways",
@@ -84,14 +88,9 @@ def _results(command: Command) -> Command:
     return csv_file(figure(command))
 
 
-def _check(csv_file: Path | None, figure: Path | None) -> None:
-    targets = {"--csv": csv_file, "--figure": figure}
+def _check(figure: Path | None) -> None:
     if figure is not None:
         check_format("--figure", figure)
-    check_distinct(targets)
-    for option, target in targets.items():
-        if target is not None:
-            check_writable(option, target)
 
 
 def _report(study: Study, csv_file: Path | None, figure: Path | None) -> int:
@@ -144,7 +143,7 @@ def ways(
     figure: Path | None,
 ) -> int:
     """Study, print, write."""
-    _check(csv_file, figure)
+    _check(figure)
     of = Cache(entries, replacement=replacement)
     study = forwarding.conflicts_by_ways(of, ways, destinations, scattered=scattered)
     return _report(study, csv_file, figure)
@@ -163,8 +162,10 @@ Example:
 
 
 @cache.command(help=_TRACE, short_help="Conflict misses by ways, a program's trace.")
-@click.argument("trace", type=click.Path(path_type=Path), metavar="DIRECTORY")
-@click.option("--fabric", required=True, metavar="FILE|NAME", help="Where its ranks run.")
+@click.argument("trace", type=Input(), metavar="DIRECTORY")
+@click.option(
+    "--fabric", type=fabric_name, required=True, metavar="FILE|NAME", help="Where its ranks run."
+)
 @_entries
 @_several_ways
 @_replacement
@@ -181,7 +182,7 @@ def trace(
     figure: Path | None,
 ) -> int:
     """Replay, study, print, write."""
-    _check(csv_file, figure)
+    _check(figure)
     of = Cache(entries, replacement=replacement)
     study = forwarding.conflicts_of_trace(of, ways, read_folder(trace), fabric, hashes)
     return _report(study, csv_file, figure)
@@ -231,7 +232,7 @@ def capacity(
             f" {max(sizes) ** dimensions:,} hosts;"
             f" allowed: at most {_MOST_HOSTS}"
         )
-    _check(csv_file, figure)
+    _check(figure)
     of = Cache(entries, ways, replacement)
     return _report(forwarding.capacity_of_tori(of, sizes, dimensions), csv_file, figure)
 
@@ -248,7 +249,7 @@ Example:
 
 
 @cache.command(help=_TRAFFIC, short_help="Hits on a fabric, uniform traffic.")
-@click.argument("fabric", metavar="FILE|NAME")
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @_entries
 @_ways
 @_replacement
@@ -267,7 +268,6 @@ def traffic(
     csv_file: Path | None,
 ) -> int:
     """Study, print, write."""
-    _check(csv_file, None)
     of = Cache(entries, ways, replacement)
     return _report(forwarding.uniform_traffic(of, fabric, hashes, messages), csv_file, None)
 
@@ -285,11 +285,11 @@ Example:
 
 
 @cache.command(name="jobs", help=_JOBS, short_help="Sizes of parallel jobs.")
-@click.argument("files", type=click.Path(path_type=Path), metavar="[FILE...]", nargs=-1)
+@click.argument("files", type=Input(), metavar="[FILE...]", nargs=-1)
 @_results
 def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
     """Read, print, write."""
-    _check(csv_file, figure)
+    _check(figure)
     sizes: jobs.Sizes = {}
     for path in files:
         sizes |= jobs.read_jobs(path)
@@ -310,13 +310,17 @@ Examples:
 @click.option(
     "--latency",
     "latency_ns",
-    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    type=Finite(min=1e-3, max=1e9),
     required=True,
     metavar="NS",
     help="Of a lookup, in nanoseconds.",
 )
 @click.option(
-    "--stages", type=click.IntRange(min=1), default=1, show_default=True, help="Lookups in flight."
+    "--stages",
+    type=click.IntRange(1, 1 << 20),
+    default=1,
+    show_default=True,
+    help="Lookups in flight.",
 )
 def rate(latency_ns: float, stages: int) -> int:
     """Compute, print."""

@@ -7,8 +7,9 @@ import click
 
 from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group, output_option
+from weft.cli.files import Input, fabric_name
+from weft.launch import MOST_RANKS
 from weft.measured import log_error
-from weft.output import check_distinct, check_writable
 from weft.report import console, new_table, print_table, print_title
 from weft.units import format_size, parse_size
 
@@ -24,9 +25,7 @@ _GROUP = "Fit the parameters of a fabric file to measurements of your own testbe
 calibrate = help_group("calibrate", _GROUP)
 calibrate.add_command(cpu)
 
-table_argument = click.argument(
-    "table", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+table_argument = click.argument("table", metavar="TABLE", type=Input(exists=True, dir_okay=False))
 column_option = click.option(
     "--column",
     metavar="NAME",
@@ -34,6 +33,7 @@ column_option = click.option(
 )
 base_option = click.option(
     "--base",
+    type=fabric_name,
     metavar="FILE|NAME",
     help="Fabric whose other values to keep.  [default: two hosts on a switch]",
 )
@@ -61,7 +61,7 @@ def _segments(_context: click.Context, _option: click.Parameter, text: str) -> i
 
     if text == "auto":
         return None
-    if text.isdecimal() and 1 <= int(text) <= MAX_SEGMENTS:
+    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MAX_SEGMENTS:
         return int(text)
     raise click.BadParameter(f"found '{text}'; allowed are 1 to {MAX_SEGMENTS}, and auto")
 
@@ -102,21 +102,19 @@ def p2p(
     from weft.calibrate.rounds import single_messages
     from weft.calibrate.samples import read_allreduce, read_pingpong
 
-    check_writable("-o", output)
     if plot is not None:
         api.check_plot(plot)
-    check_distinct({"-o": output, "--plot": plot})
     if allreduce is None:
         pingpong = read_pingpong(table, column)
     else:
         pingpong = single_messages(read_allreduce(table, column), allreduce)
     calibration = api.calibrate(pingpong, segments)
-    fabric_file.write(fabric_file.render(calibration, output.stem, base), output)
-    if plot is not None:
-        api.plot(calibration, plot)
     _print_models(calibration)
     _print_segments(calibration)
     _print_protocol(calibration)
+    fabric_file.write(fabric_file.render(calibration, output.stem, base), output)
+    if plot is not None:
+        api.plot(calibration, plot)
 
 
 _SWITCH = """
@@ -141,11 +139,12 @@ Examples:
     metavar="TABLE...",
     nargs=-1,
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=Input(exists=True, dir_okay=False),
 )
 @output_option("-o", "output", required=True, help="Fabric file to write.")
 @click.option(
     "--base",
+    type=fabric_name,
     required=True,
     metavar="FILE|NAME",
     help="Fabric of one smart switch whose other values hold, such as slots and links.",
@@ -161,7 +160,7 @@ Examples:
 @click.option("--bytes", "size", metavar="SIZE", help="Message size of tables by ranks.")
 @click.option(
     "--ppn",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_RANKS),
     default=1,
     show_default=True,
     metavar="RANKS",
@@ -182,17 +181,16 @@ def switch(
     from weft.calibrate import switch as api
     from weft.calibrate.observations import read_observations
 
-    check_writable("-o", output)
     fabric = _core.load_fabric(base)
     hardware = api.hardware_of(fabric)
-    bytes_ = None if size is None else parse_size(size)
+    bytes_ = None if size is None else parse_size(size, "--bytes")
     seen = [read_observations(path, column, rows, bytes_, ppn) for path in tables]
     fit = api.fit(hardware, seen)
     names = " ".join(path.name for path in tables)
     text = switch_file.render(fit, fabric, f"weft calibrate switch {names} --rows {rows}")
-    fabric_file.write(text, output)
     _print_estimates(fit)
     _print_errors(seen, fit)
+    fabric_file.write(text, output)
 
 
 def _print_estimates(fit: "SwitchFit") -> None:

@@ -18,7 +18,9 @@ from rich.progress import (
 
 from weft import launch
 from weft.bench import Progress as BenchProgress
-from weft.output import check_distinct, check_writable
+from weft.cli.files import Command as FileCommand
+from weft.cli.files import Finite, Input, Output, fabric_name
+from weft.errors import WeftError
 from weft.record import Record, write_record
 from weft.report import console, print_run
 from weft.units import format_size
@@ -28,6 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 
 fabric_option = click.option(
     "--fabric",
+    type=fabric_name,
     required=True,
     metavar="FILE|NAME",
     help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`).",
@@ -35,14 +38,14 @@ fabric_option = click.option(
 ranks_option = click.option(
     "-n",
     "ranks",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, launch.MOST_RANKS),
     required=True,
     metavar="RANKS",
     help="Number of MPI ranks.",
 )
 ppn_option = click.option(
     "--ppn",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, launch.MOST_RANKS),
     metavar="RANKS",
     help="Ranks a host, placed block by block.  [default: 1 while there are hosts enough, else as"
     " few as possible]",
@@ -53,12 +56,13 @@ ppn_option = click.option(
 _network_options: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--fabric",
+        type=fabric_name,
         metavar="FILE|NAME",
         help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`).",
     ),
     click.option(
         "--platform",
-        type=click.Path(path_type=Path),
+        type=Input(),
         metavar="FILE",
         help="Platform of SimGrid's to run on instead (.xml or .so): its smart switches are hosts"
         " with the properties processing_latency and max_ports.",
@@ -89,7 +93,7 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--timeout",
         "timeout_s",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Finite(min=0, min_open=True, max=1e9),
         metavar="SECONDS",
         help="Give up after this wall time.",
     ),
@@ -118,33 +122,28 @@ def result_options(command: Command) -> Command:
     return command
 
 
-def check_results(json_file: Path | None, timeline: Path | None) -> None:
-    """Prove before a run that what it leaves can be written."""
-    targets = {"--json": json_file, "--trace": timeline}
-    for option, target in targets.items():
-        if target is not None:
-            check_writable(option, target)
-    check_distinct(targets)
-
-
 def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:
     """Write and print what a run was; return weft's exit status."""
-    if json_file is not None:
-        write_record(record, json_file)
     sys.stdout.flush()
     if not quiet:
         print_run(record, console(stderr=True))
+    if json_file is not None:
+        write_record(record, json_file)
     if record.failed and record.outcome.extra.get("signal") != "SIGPIPE":
         click.echo(f"weft: {record.outcome.message}", err=True)
+    if record.unwritten:
+        raise WeftError(record.unwritten)
     return record.exit_status
 
 
 def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:
     """Return a group of commands that shows its help where none of them is named."""
     settings = {"help_option_names": ["-h", "--help"]}
-    return kind(
+    group = kind(
         name, help=text, callback=_show_help, invoke_without_command=True, context_settings=settings
     )
+    group.command_class = FileCommand
+    return group
 
 
 @click.pass_context
@@ -157,16 +156,11 @@ def output_option(*names: str, help: str, required: bool = False) -> Callable[[C
     """Return an option for a file to write; `-` is standard output."""
     return click.option(
         *names,
-        type=click.Path(path_type=Path),
+        type=Output(),
         metavar="FILE",
-        callback=_standard_output,
         required=required,
         help=help,
     )
-
-
-def _standard_output(_context: click.Context, _option: object, path: Path | None) -> Path | None:
-    return Path("/dev/stdout") if path == Path("-") else path
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import click
 
 from weft import compare as api
 from weft.compare import Comparison
+from weft.errors import WeftError
 from weft.launch import Plan
 from weft.record import Record
 from weft.report import console, print_run
@@ -43,6 +44,9 @@ def run_comparison(plan: Plan, json_file: Path | None, *, quiet: bool) -> int:
     if json_file is not None:  # after the table, which a full disk must not cost
         api.write_comparison(comparison, json_file)
     _say_what_failed(comparison)
+    for record in (comparison.offloaded, comparison.hosts):
+        if record is not None and record.unwritten:
+            raise WeftError(record.unwritten)
     return comparison.exit_status
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from weft import demo as api
 from weft import paths
 from weft.cli.common import progress_bar
+from weft.cli.files import OutputDirectory, command
 from weft.demo import COMPARISONS, HOSTS, Results
 from weft.measured import PAPER_ERROR
 from weft.report import console, new_table, print_table, print_title
@@ -29,17 +30,16 @@ Example:
 """
 
 
-@click.command(help=_HELP, short_help="Compare simulated latencies with measured ones.")
+@command(help=_HELP, short_help="Compare simulated latencies with measured ones.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputDirectory(api.FILES),
     default=Path("weft-demo"),
     show_default=True,
     help="Directory for tables and figures.",
 )
 def demo(out: Path) -> None:
     """Run, print, draw."""
-    api.check_directory(out)
     with progress_bar(api.simulations()) as progress:
         results = api.run(progress)
     on = console()
@@ -108,12 +108,12 @@ def _print_next(on: Console) -> None:
     on.print("\nTry next:", soft_wrap=True)
     bench_options = "--fabric tofino-16 -n 64 --modes stream,ompi,rdb --plot latency.png"
     run_options = "--fabric tofino-16 -n 16 --compare --trace timeline.json"
-    for command in (
+    for line in (
         f"{weft} fabric show tofino-4",
         f"{weft} bench allreduce {bench_options}",
         f"{weft} cc {source} -o latency && {weft} run {run_options} -- ./latency",
     ):
-        on.print(f"  {command}", soft_wrap=True, markup=False)
+        on.print(f"  {line}", soft_wrap=True, markup=False)
 
 
 def _own_name() -> str:

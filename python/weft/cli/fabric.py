@@ -7,7 +7,7 @@ import click
 from weft import _core
 from weft.cli.common import help_group, output_option
 from weft.cli.fabric_new import new
-from weft.output import check_writable
+from weft.cli.files import Input, fabric_name
 from weft.plots import check_format
 
 _GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
@@ -35,7 +35,7 @@ Example:
 
 
 @fabric.command(help=_SHOW, short_help="Show what a fabric is.")
-@click.argument("fabric", metavar="FILE|NAME")
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 def show(fabric: str) -> None:
     """Print the description."""
     click.echo(_core.load_fabric(fabric).describe().rstrip("\n"))
@@ -53,7 +53,7 @@ Example:
 
 
 @fabric.command(help=_CHECK, short_help="Check a fabric file, and prove its routes.")
-@click.argument("fabric", metavar="FILE|NAME")
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 def check(fabric: str) -> None:
     """Print what was proven."""
     click.echo(_core.load_fabric(fabric).check().rstrip("\n"))
@@ -96,11 +96,11 @@ Examples:
 
 
 @fabric.command(help=_PLOT, short_help="Draw a fabric, and what a run did to it.")
-@click.argument("fabric", metavar="FILE|NAME")
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @output_option("-o", "output", required=True, help="Picture to write: .png, .pdf or .svg.")
 @click.option(
     "--record",
-    type=click.Path(path_type=Path),
+    type=Input(),
     metavar="FILE",
     help="Record of a run on this fabric.",
 )
@@ -110,7 +110,6 @@ def plot(fabric: str, output: Path, record: Path | None) -> None:
     from weft.fabric.traffic import read_traffic
 
     check_format("-o", output)
-    check_writable("-o", output)
     loaded = _core.load_fabric(fabric)
     draw(loaded, output, None if record is None else read_traffic(record, loaded))
 
@@ -130,12 +129,11 @@ Examples:
 
 
 @fabric.command(help=_EXPORT, short_help="Write a fabric for SimGrid or Graphviz.")
-@click.argument("fabric", metavar="FILE|NAME")
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @output_option("-o", "output", required=True, help="File to write: .xml or .dot.")
 def export(fabric: str, output: Path) -> None:
     """Check, read, write."""
     from weft.fabric import export as api
 
     api.check_format(output)
-    check_writable("-o", output)
     api.export(_core.load_fabric(fabric), output)

@@ -9,6 +9,7 @@ import click
 
 from weft import _core
 from weft.cli.common import help_group, output_option
+from weft.cli.files import Command as FileCommand
 from weft.fabric.defaults import Asked, fill
 from weft.fabric.graph import counts
 from weft.fabric.template import (
@@ -89,7 +90,7 @@ def _help(option: "Option") -> str:
 
 
 def _command(topology: "Topology") -> click.Command:
-    command = click.Command(
+    command: click.Command = FileCommand(
         topology["kind"],
         params=_own_parameters(topology),
         callback=partial(_write, topology),

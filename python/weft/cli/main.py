@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import click
 
-from weft.errors import USER_ERROR, Interrupted, WeftError
+from weft.errors import USER_ERROR, Interrupted, WeftError, printable
 from weft.process import raise_on_signals
 
 _BROKEN_PIPE = 141
@@ -79,7 +79,7 @@ def _say(message: str, status: int) -> int:
     """Say it, unless it was said already or nobody listens."""
     with suppress(OSError):
         if message:
-            print(f"weft: {message}", file=sys.stderr, flush=True)
+            print(f"weft: {printable(message)}", file=sys.stderr, flush=True)
     return status
 
 

@@ -9,8 +9,8 @@ import click
 from weft import _core
 from weft import progress_engine as api
 from weft.cli.common import help_group, output_option
+from weft.cli.files import engine_name
 from weft.errors import WeftError
-from weft.output import check_writable
 from weft.progress_engine import Case, Memory, Throughput
 from weft.report import console, new_table, print_table, print_title
 from weft.units import format_size, parse_counts, parse_size, parse_sizes
@@ -39,7 +39,7 @@ Examples:
 
 
 @progress_engine.command(help=_THROUGHPUT, short_help="How fast it receives, by threads.")
-@click.argument("engine")
+@click.argument("engine", type=engine_name)
 @click.option(
     "--transport",
     default=",".join(api.TRANSPORTS),
@@ -76,20 +76,18 @@ def throughput(
     csv_file: Path | None,
 ) -> None:
     """Compute, write, print."""
-    if csv_file is not None:
-        check_writable("--csv", csv_file)
     case = Case(
         engine,
         _parse_transports(transport),
-        parse_counts(threads) if threads else (),
-        parse_sizes(chunk),
-        parse_sizes(buffer) if buffer else (),
+        parse_counts(threads, "--threads") if threads else (),
+        parse_sizes(chunk, "--chunk"),
+        parse_sizes(buffer, "--buffer") if buffer else (),
         _parse_link(link) if link else math.inf,
     )
     rows = api.throughput(case)
+    _print_throughput(rows, f"{engine}: reception" + (f", link of {link}" if link else ""))
     if csv_file is not None:
         api.write_csv(rows, csv_file)
-    _print_throughput(rows, f"{engine}: reception" + (f", link of {link}" if link else ""))
 
 
 def _parse_transports(text: str) -> list[str]:
@@ -140,19 +138,17 @@ Examples:
 
 
 @progress_engine.command(help=_MEMORY, short_help="Which receive buffers its memory is for.")
-@click.argument("engine")
+@click.argument("engine", type=engine_name)
 @click.option(
     "--chunk", default="4KiB", show_default=True, metavar="SIZE", help="Payload of a chunk."
 )
 @output_option("--csv", "csv_file", help="Write the table.")
 def memory(engine: str, chunk: str, csv_file: Path | None) -> None:
     """Compute, write, print."""
-    if csv_file is not None:
-        check_writable("--csv", csv_file)
-    rows = api.memory(engine, parse_size(chunk))
+    rows = api.memory(engine, parse_size(chunk, "--chunk"))
+    _print_memory(rows)
     if csv_file is not None:
         api.write_csv(rows, csv_file)
-    _print_memory(rows)
 
 
 def _print_memory(rows: Sequence[Memory]) -> None:

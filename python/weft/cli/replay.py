@@ -8,8 +8,9 @@ import click
 
 from weft import launch
 from weft import replay as api
-from weft.cli.common import check_results, network_options, report, result_options
+from weft.cli.common import network_options, report, result_options
 from weft.cli.compare import compare_option, run_comparison
+from weft.cli.files import Input, command
 from weft.trace.folder import read_folder
 
 _HELP = """
@@ -31,14 +32,13 @@ Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --tim
 """
 
 
-@click.command(help=_HELP, short_help="Replay a recorded program on another fabric.")
+@command(help=_HELP, short_help="Replay a recorded program on another fabric.")
 @network_options
 @compare_option
 @result_options
-@click.argument("trace", type=click.Path(path_type=Path), metavar="DIRECTORY")
+@click.argument("trace", type=Input(), metavar="DIRECTORY")
 def replay(trace: Path, json_file: Path | None, compare: bool, quiet: bool, **options: Any) -> int:
     """Check, replay, report."""
-    check_results(json_file, options["timeline"])
     request = api.replay_request(read_folder(trace), command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:

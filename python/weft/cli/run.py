@@ -8,13 +8,13 @@ import click
 
 from weft import launch, replay
 from weft.cli.common import (
-    check_results,
     network_options,
     ranks_option,
     report,
     result_options,
 )
 from weft.cli.compare import compare_option, run_comparison
+from weft.cli.files import Arguments, OutputDirectory, Program, command
 from weft.errors import WeftError
 from weft.trace.folder import check_target
 
@@ -42,7 +42,7 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
 """
 
 
-@click.command(
+@command(
     help=_HELP,
     short_help="Run an MPI program on a simulated fabric.",
     context_settings={"allow_interspersed_args": False},
@@ -53,7 +53,7 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
 @result_options
 @click.option(
     "--record-ti",
-    type=click.Path(path_type=Path),
+    type=OutputDirectory(),
     metavar="DIRECTORY",
     help="Record a time-independent trace of the program, for `weft replay`.",
 )
@@ -69,8 +69,8 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
     help="Let all ranks share the program's global variables: far less memory and a faster start"
     " with thousands of ranks, right only for a program that writes no global variable.",
 )
-@click.argument("program")
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.argument("program", type=Program())
+@click.argument("arguments", nargs=-1, type=Arguments())
 def run(
     json_file: Path | None,
     record_ti: Path | None,
@@ -80,7 +80,6 @@ def run(
     **options: Any,
 ) -> int:
     """Check, run, report."""
-    check_results(json_file, options["timeline"])
     _check_recording(record_ti, options["timeline"], compare=compare)
     request = launch.Request(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from weft.cli.common import help_group, output_option
-from weft.output import check_distinct, check_writable, whole_file
+from weft.cli.files import Input, OutputDirectory, fabric_name, inventory_name
+from weft.output import whole_file
 from weft.plots import check_format
 from weft.report import console, new_table, print_table
 from weft.testbed import inventory as inventories
@@ -29,9 +30,11 @@ Example:
   sudo weft testbed up --netns torus.json
 """
 
+_TABLES = ("tables.json", "init.txt", "runtime.txt", "testbed.p4")
+
 testbed = help_group("testbed", _GROUP)
 
-plan_argument = click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN")
+plan_argument = click.argument("plan", type=Input(), metavar="PLAN")
 experiment_option = click.option(
     "--experiment", metavar="NAME", help="Which one, where the plan has several."
 )
@@ -68,18 +71,17 @@ Examples:
 
 
 @testbed.command(name="plan", help=_PLAN, short_help="Map wanted topologies on a testbed.")
-@click.argument("inventory", metavar="INVENTORY")
-@click.argument("fabrics", metavar="FABRIC...", nargs=-1, required=True)
+@click.argument("inventory", type=inventory_name, metavar="INVENTORY")
+@click.argument("fabrics", type=fabric_name, metavar="FABRIC...", nargs=-1, required=True)
 @output_option("-o", "output", required=True, help="Plan to write (JSON).")
 def make_plan(inventory: str, fabrics: tuple[str, ...], output: Path) -> None:
     """Read, solve, write."""
     from weft.testbed import wanted
 
-    check_writable("-o", output)
     there = inventories.read(inventory)
     made = plans.make(there, [wanted.read(fabric) for fabric in fabrics])
     plans.write(made, output)
-    click.echo(_summary(made), err=output == Path("/dev/stdout"))
+    click.echo(_summary(made))
 
 
 def _summary(plan: Plan) -> str:
@@ -110,7 +112,6 @@ def show(plan: Path, picture: Path | None) -> None:
 
     if picture is not None:
         check_format("--picture", picture)
-        check_writable("--picture", picture)
     read = plans.read(plan)
     rows = [
         (
@@ -143,7 +144,7 @@ def _print(names: tuple[str, ...], rows: Iterable[tuple[str, ...]], numbers: int
 @click.option(
     "-o",
     "directory",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputDirectory(_TABLES),
     metavar="DIRECTORY",
     required=True,
     help="Where the four files go.",
@@ -162,13 +163,13 @@ def tables(plan: Path, directory: Path) -> None:
     read = plans.read(plan)
     directory.mkdir(parents=True, exist_ok=True)
     entries = api.entries(read)
-    contents: dict[str, Iterable[str]] = {
-        "tables.json": [api.as_json(read)],
-        "init.txt": _lines(script.init(read.inventory)),
-        "runtime.txt": _lines(script.added(entries, read.inventory)),
-        "testbed.p4": [paths.installed(inventories.FOLDER, "testbed.p4").read_text("utf-8")],
-    }
-    for name, content in contents.items():
+    contents: tuple[Iterable[str], ...] = (
+        [api.as_json(read)],
+        _lines(script.init(read.inventory)),
+        _lines(script.added(entries, read.inventory)),
+        [paths.installed(inventories.FOLDER, "testbed.p4").read_text("utf-8")],
+    )
+    for name, content in zip(_TABLES, contents, strict=True):
         _write("-o", directory / name, content)
     click.echo(f"{plural(len(entries), 'entry')} in {directory}")
 
@@ -196,8 +197,8 @@ Example:
 
 
 @testbed.command(name="diff", help=_DIFF, short_help="The least change between two plans.")
-@click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
-@click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
+@click.argument("old", type=Input(), metavar="OLD")
+@click.argument("new", type=Input(), metavar="NEW")
 @output_option("--json", "json_file", help="Write the steps (JSON).")
 @output_option("--script", "script_file", help="Write the steps for simple_switch_CLI.")
 @output_option("--plan", "plan_file", help="Write NEW with the numbers that it has then.")
@@ -208,11 +209,6 @@ def changes(
     from weft.testbed import diff
     from weft.testbed import tables as api
 
-    targets = {"--json": json_file, "--script": script_file, "--plan": plan_file}
-    check_distinct(targets)
-    for option, target in targets.items():
-        if target is not None:
-            check_writable(option, target)
     change = diff.change(plans.read(old), plans.read(new))
     if json_file is not None:
         _write("--json", json_file, [api.changes_as_json(change.steps())])
@@ -221,11 +217,7 @@ def changes(
     if plan_file is not None:
         plans.write(change.plan, plan_file)
     removed, added = len(change.removed), len(change.added)
-    click.echo(f"remove {removed}, add {added}, keep {change.kept}", err=_to_stdout(targets))
-
-
-def _to_stdout(targets: dict[str, Path | None]) -> bool:
-    return Path("/dev/stdout") in targets.values()
+    click.echo(f"remove {removed}, add {added}, keep {change.kept}")
 
 
 @testbed.command(short_help="Predict the round trip of each pair of hosts.")
@@ -286,7 +278,7 @@ def paper() -> None:
 
 
 @testbed.command(short_help="Round trips from a probe's time stamps.")
-@click.argument("table", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("table", type=Input(), metavar="FILE")
 def probe(table: Path) -> None:
     """Compute round trips from time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
 
@@ -310,7 +302,6 @@ def planned_fabric(plan: Path, output: Path, experiment: str | None) -> None:
     """
     from weft.testbed import fabric
 
-    check_writable("-o", output)
     read = plans.read(plan)
     fabric.write(read, read.experiment(experiment), output)
 
@@ -401,10 +392,11 @@ Example:
     short_help="Run a command for each of some topologies.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("inventory", metavar="INVENTORY")
+@click.argument("inventory", type=inventory_name, metavar="INVENTORY")
 @click.option(
     "--fabric",
     "fabrics",
+    type=fabric_name,
     metavar="FILE|NAME",
     multiple=True,
     required=True,
@@ -415,7 +407,7 @@ Example:
 @click.option(
     "-o",
     "directory",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputDirectory(),
     metavar="DIRECTORY",
     help="Where plans, tables, changes and fabrics stay.  [default: nowhere]",
 )

@@ -8,7 +8,8 @@ import click
 
 from weft import accuracy
 from weft.cli.common import output_option
-from weft.output import check_writable, whole_file
+from weft.cli.files import Output, OutputDirectory, command
+from weft.output import whole_file
 from weft.report import console, new_table, print_table, print_title
 from weft.validate import SCHEMA, Check, Result, plot, read_checks, run
 
@@ -28,24 +29,22 @@ Exit status: 1 where an error is above its bound.
 """
 
 
-@click.command(help=_HELP, short_help="Compare the simulator with every measured table.")
+@command(help=_HELP, short_help="Compare the simulator with every measured table.")
 @output_option("--json", "json_file", help="Write checks, errors and every row (JSON).")
 @click.option(
     "--figures",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputDirectory(),
     metavar="DIRECTORY",
     help="Draw a figure a table.",
 )
 @click.option(
     "--document",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=Output(exists=True, dir_okay=False),
     metavar="FILE",
     help="Fill the tables of a document such as docs/accuracy.md.",
 )
 def validate(json_file: Path | None, figures: Path | None, document: Path | None) -> int:
     """Run, print, write."""
-    if json_file is not None:
-        check_writable("--json", json_file)
     results = run(read_checks())
     _print(results)
     if json_file is not None:

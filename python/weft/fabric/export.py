@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from weft.errors import WeftError
 from weft.fabric import graphviz, platform_xml
-from weft.output import whole_file
+from weft.output import shown, whole_file
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -21,7 +21,9 @@ FORMATS: Mapping[str, Callable[["Fabric"], Iterator[str]]] = {
 def check_format(target: Path) -> None:
     """Prove that something can be written to a file of this name."""
     if target.suffix.lower() not in FORMATS:
-        raise WeftError(f"-o: found '{target}'; its name must end in one of {', '.join(FORMATS)}")
+        raise WeftError(
+            f"-o: found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
+        )
 
 
 def export(fabric: "Fabric", target: Path) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from weft import _core
 from weft.errors import WeftError, suggestion
-from weft.output import check_writable, whole_file
+from weft.output import STANDARD_OUTPUT, whole_file
 
 if TYPE_CHECKING:
     from weft._core import Fabric, Option, Topology
@@ -34,7 +34,6 @@ LIKE = {"sharp": "hdr100-8", "sx6036": "fdr-188"}
 OTHERS_LIKE = "tofino-4"
 # 5 m of cable, 5 ns a metre, as in the shipped fabrics.
 SWITCH_LATENCY = "25ns"
-STANDARD_OUTPUT = Path("/dev/stdout")
 _LINE = 80
 # As the core names values in SI units.
 _UNIT_OF_A_KEY = re.compile(r"(\w+)_(bytes|s|Bps)")
@@ -124,7 +123,6 @@ def _joined(tables: Sequence[Iterator[str]]) -> str:
 
 def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
     """Write the file, unless one is there, and return the fabric that it describes."""
-    check_writable("-o", target)
     if target.is_file() and target != STANDARD_OUTPUT and not force:
         raise WeftError(f"-o: {target} exists; choose another name, or take --force to replace it")
     text = render(template)

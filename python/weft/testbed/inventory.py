@@ -13,6 +13,7 @@ from typing import Literal
 
 from weft import paths
 from weft.errors import WeftError, suggestion
+from weft.reading import UnreadableError, read_text
 from weft.testbed import options
 from weft.testbed.medians import measured
 from weft.testbed.options import Options
@@ -147,9 +148,9 @@ def read(name_or_path: str) -> Inventory:
     """Read a file or a shipped inventory."""
     path = find(name_or_path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WeftError(f"{path}: cannot be read: {error}") from None
+        text = read_text(path)
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
     return parse(text, str(path))
 
 

@@ -5,6 +5,7 @@ that device's cost more. The cost has the device's second cable in it, as the me
 """
 
 import csv
+import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from weft import paths
 from weft.errors import WeftError
+from weft.reading import UnreadableError, read_text
 
 TABLE = "topocloud_rtt.csv"
 # The ranges that section IV of TopoCloud states, of the chassis: over a direct cable, under an L2
@@ -62,9 +64,9 @@ def round_trip(c1: float, s1: float, s2: float, c2: float) -> float:
 def read_probe(path: Path) -> list[float]:
     """Return the round trips of a table of timestamps, in nanoseconds."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise WeftError(f"{path}: cannot be read: {error}") from None
+        lines = read_text(path).splitlines()
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     if tuple(rows.fieldnames or ()) != TIMESTAMPS:
         raise WeftError(f"{path}: its first line must be {','.join(TIMESTAMPS)}")
@@ -79,6 +81,8 @@ def _trip(path: Path, line: int, row: dict[str, str]) -> float:
         c1, s1, s2, c2 = (float(row[name]) for name in TIMESTAMPS)
     except (TypeError, ValueError):
         raise WeftError(f"{path}: row {line}: write four numbers, in nanoseconds") from None
+    if not all(map(math.isfinite, (c1, s1, s2, c2))):
+        raise WeftError(f"{path}: row {line}: write four numbers, in nanoseconds")
     if not (c1 <= c2 and s1 <= s2):
         raise WeftError(
             f"{path}: row {line}: c2 before c1 or s2 before s1; each host's own clock must rise"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from weft.errors import WeftError, suggestion
+from weft.errors import WeftError, printable, suggestion
 
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 _BANDWIDTHS = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
@@ -20,7 +20,11 @@ def parse(text: str, source: str) -> "Options":
     try:
         return Options(source, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise WeftError(f"{source}: this is no TOML: {error}") from None
+        raise WeftError(f"{source}: this is no TOML: {printable(str(error))}") from None
+    except (RecursionError, ValueError):
+        raise WeftError(
+            f"{source}: this is no TOML: nested too deeply, or too long a number"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Options:
         value = self.need(key) if default is None else self.values.get(key, default)
         if not isinstance(value, str) or (not value and default is None):
             self.fail(key, f"found {value!r}; write a text")
+        if any(one != " " and not one.isprintable() and one != "\n" for one in value):
+            self.fail(key, f"found {value!r}; write a text without control characters")
         return value
 
     def integer(self, key: str, least: int, most: int, default: int | None = None) -> int:
@@ -118,7 +124,7 @@ class Options:
     ) -> float:
         value = self.need(key) if default is None else self.values.get(key, default)
         match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
-        if match is None or match[2] not in units or float(match[1]) == 0:
+        if match is None or match[2] not in units or not 0 < float(match[1]) < 1e15:
             self.fail(
                 key,
                 f"found {value!r}; write a text with one of the units {', '.join(units)},"

@@ -14,8 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from weft.errors import WeftError
+from weft.errors import WeftError, printable
 from weft.output import whole_file
+from weft.reading import UnreadableError, check_type, read_json
 from weft.testbed import inventory as inventories
 from weft.testbed import shortage, solver, wanted
 from weft.testbed.inventory import Inventory, Port
@@ -243,10 +244,8 @@ def _way_as_json(way: Way) -> dict[str, Any]:
 def read(path: Path) -> Plan:
     """Read a plan, and prove that it fits its inventory and its fabrics."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WeftError(f"{path}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        found = read_json(path)
+    except UnreadableError as error:
         raise WeftError(f"{path}: no plan of weft's: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         said = found.get("format") if isinstance(found, dict) else None
@@ -257,15 +256,52 @@ def read(path: Path) -> Plan:
     try:
         plan = _from_json(found, str(path))
         _check(plan)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise WeftError(
-            f"{path}: this plan is damaged ({type(error).__name__}: {error}); make it again with"
-            " `weft testbed plan`"
-        ) from None
+    except UnreadableError as error:
+        raise _damaged(path, str(error)) from None
+    except _OddError as error:
+        raise _damaged(path, printable(str(error))) from None
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise _damaged(path, "its parts do not belong together") from None
     return plan
 
 
+class _OddError(ValueError):
+    """What does not fit in a plan; its text is a clause."""
+
+
+def _damaged(path: Path, reason: str) -> WeftError:
+    return WeftError(
+        f"{path}: this plan is damaged: {reason}; make it again with `weft testbed plan`"
+    )
+
+
+_FORM: dict[str, Any] = {
+    "proven": bool,
+    "recirculated": int,
+    "experiments": list[dict[str, Any]],
+    "inventory": str,
+}
+_EXPERIMENT: dict[str, Any] = {
+    "name": str,
+    "hosts": dict[str, str],
+    "switches": dict[str, int | str],
+    "cables": dict[str, dict[str, Any]],
+    "fabric": str,
+}
+
+
+def _check_form(found: dict[str, Any], form: dict[str, Any]) -> None:
+    """Prove that all keys are there and hold what they should."""
+    for key, kind in form.items():
+        if key not in found:
+            raise UnreadableError(f"'{key}' is missing")
+        check_type(key, found[key], kind)
+
+
 def _from_json(found: dict[str, Any], source: str) -> Plan:
+    _check_form(found, _FORM)
+    for one in found["experiments"]:
+        _check_form(one, _EXPERIMENT)
     inventory = inventories.parse(found["inventory"], f"{source}: its inventory")
     experiments = tuple(
         Experiment(
@@ -281,6 +317,9 @@ def _from_json(found: dict[str, Any], source: str) -> Plan:
 
 
 def _way_from_json(found: dict[str, Any]) -> Way:
+    check_type("kind", found.get("kind"), Kind)
+    for key, form in (("ports", list[str]), ("loops", list[int]), ("virtual_ports", list[int])):
+        check_type(key, found.get(key, []), form)
     ports = tuple(Port(*text.split(":", 1)) for text in found.get("ports", ()))
     loops, virtual = found.get("loops", ()), found.get("virtual_ports", ())
     return Way(found["kind"], ports, tuple(loops), tuple(virtual))
@@ -292,14 +331,14 @@ def _check(plan: Plan) -> None:
         used.update(experiment.hosts.values())
         used.update(experiment.switches.values())
         if set(experiment.cables) != set(experiment.wanted.cables):
-            raise ValueError(f"the cables of {experiment.name} are not those of its fabric")
+            raise _OddError(f"the cables of {experiment.name} are not those of its fabric")
     for experiment, name, way in plan.ways:
         used.update(way.ports)
         used.update(-1 - port for port in way.virtual)  # apart from slices, which count up
         _check_way(plan, experiment, name, way)
     for thing, times in used.items():
         if times > 1:
-            raise ValueError(f"{thing} is used {times} times")
+            raise _OddError(f"{thing} is used {times} times")
 
 
 def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
@@ -307,15 +346,15 @@ def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
     peers = plan.inventory.peers
     for one, other in zip(way.ports[::2], way.ports[1::2], strict=True):
         if peers[one] != other:
-            raise ValueError(f"{name}: no cable joins {one} and {other}")
+            raise _OddError(f"{name}: no cable joins {one} and {other}")
     loops = {port.number for port in plan.inventory.chassis.loops}
     if not loops.issuperset(way.loops):
-        raise ValueError(f"{name}: {way.loops} are not looping ports")
+        raise _OddError(f"{name}: {way.loops} are not looping ports")
     for node in (cable.lower, cable.upper):
         place = experiment.hosts.get(node) or experiment.switches[node]
         end = plan.end(experiment, name, node)
         if (end.device if isinstance(end, Port) else 0) != (place if isinstance(place, str) else 0):
-            raise ValueError(f"{name}: does not end at {place}")
+            raise _OddError(f"{name}: does not end at {place}")
 
 
 def relabelled(plan: Plan, slices: Mapping[int, int], virtual: Mapping[int, int]) -> Plan:

@@ -4,6 +4,7 @@ The arguments are whole numbers, then datatypes, then an operation, both by thei
 they are is in docs/traces.md. `src/replay` does what the lines say.
 """
 
+import re
 from typing import NamedTuple
 
 from weft.errors import WeftError
@@ -25,6 +26,22 @@ _BLOCKING = frozenset(
 )
 NON_BLOCKING = frozenset(f"i{name}" for name in _BLOCKING)
 COLLECTIVES = _BLOCKING | NON_BLOCKING
+
+
+_ROOTED = frozenset(("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv"))
+_MESSAGES = ("send", "ssend", "isend", "issend", "recv", "irecv")
+_COUNTS = {
+    **dict.fromkeys(_MESSAGES, (2,)),
+    "sendrecv": (0, 2),
+    "waitall": (0,),
+    "wait_collective": (0,),
+}
+"""Which numbers of an action count something; those of collectives are all but the root."""
+_PARTNERS = {**dict.fromkeys(_MESSAGES, (0,)), "sendrecv": (1, 3), "wait": (0, 1), "test": (0, 1)}
+_WHOLE = re.compile(r"-?[0-9]{1,11}")
+_REAL = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
+_LEAST, _MOST, _MOST_REAL = -(1 << 31), (1 << 31) - 1, 1e30
+"""What MPI's int holds; operations and seconds beyond every machine."""
 
 
 class UnfitError(WeftError):
@@ -78,10 +95,10 @@ class Grammar:
         if len(words) < 2:
             raise UnfitError("found no action; a line is a rank, an action and its arguments")
         rank, name, *arguments = words
-        if not (rank.isdecimal() and int(rank) < self.ranks):
-            raise UnfitError(f"found rank '{rank}'; the trace has ranks 0 to {self.ranks - 1}")
+        if not (_WHOLE.fullmatch(rank) and 0 <= int(rank) < self.ranks):
+            raise UnfitError(f"found rank '{rank[:40]}'; the trace has ranks 0 to {self.ranks - 1}")
         if name not in self._shapes:
-            raise UnfitError(f"found the action '{name}', which is none")
+            raise UnfitError(f"found the action '{name[:40]}', which is none")
         shape = self._shapes[name]
         if len(arguments) != sum(shape):
             raise UnfitError(
@@ -90,12 +107,41 @@ class Grammar:
         self._check_numbers(name, arguments[: shape.numbers])
         types = arguments[shape.numbers : shape.numbers + shape.datatypes]
         if not self._datatypes.issuperset(types):
-            raise UnfitError(f"found {' '.join(types)} in '{name}'; a datatype has its MPI name")
+            raise UnfitError(
+                f"found {' '.join(types)[:80]} in '{name}'; a datatype has its MPI name"
+            )
 
     def _check_numbers(self, name: str, words: Words) -> None:
-        number = float if name in ("compute", "sleep") else int
-        try:
+        if name in ("compute", "sleep"):
             for word in words:
-                number(word)
-        except ValueError:
-            raise UnfitError(f"found '{word}' in '{name}', where a number belongs") from None
+                if not (_REAL.fullmatch(word) and float(word) <= _MOST_REAL):
+                    raise UnfitError(f"found '{word[:40]}' in '{name}'; allowed is a number >= 0")
+            return
+        for k, word in enumerate(words):
+            least = _LEAST if k not in self._counts(name) else 0
+            if not (_WHOLE.fullmatch(word) and least <= int(word) <= _MOST):
+                raise UnfitError(
+                    f"found '{word[:40]}' in '{name}'; allowed is a whole number from {least}"
+                    f" to {_MOST}"
+                )
+            if k in self._rooted(name) and not 0 <= int(word) < self.ranks:
+                raise UnfitError(
+                    f"found the root {word} in '{name}'; ranks are 0 to {self.ranks - 1}"
+                )
+            if k in _PARTNERS.get(name, ()) and not -1000 <= int(word) < self.ranks:
+                raise UnfitError(f"found the rank {word} in '{name}'; the last is {self.ranks - 1}")
+
+    def _counts(self, name: str) -> range | tuple[int, ...]:
+        """Return which of an action's numbers count elements, and so cannot be below zero."""
+        if name in _COUNTS:
+            return _COUNTS[name]
+        plain = name.removeprefix("i") if name in NON_BLOCKING else name
+        numbers = self._shapes[name].numbers
+        if plain in _ROOTED:
+            return range(numbers - 1)
+        return range(numbers) if plain in _BLOCKING else ()
+
+    def _rooted(self, name: str) -> tuple[int, ...]:
+        """Return which number is a root: the last of those collectives that have one."""
+        plain = name.removeprefix("i") if name in NON_BLOCKING else name
+        return (self._shapes[name].numbers - 1,) if plain in _ROOTED else ()

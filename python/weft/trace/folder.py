@@ -10,9 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
-from weft.errors import WeftError
+from weft.errors import WeftError, printable
+from weft.reading import UnreadableError, check_type, read_json
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
 from weft.trace.tracer import UNKNOWN_OPERATION, Translator
@@ -23,6 +24,9 @@ Operations = dict[tuple[str, str], str]
 SCHEMA = "weft-trace/1"
 MANIFEST = "manifest.json"
 ACTIONS = "actions.txt"
+MOST_RANKS = 1 << 20
+_SHORTEST_LINE = len("0 finalize\n")
+_LONGEST_LINE = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,32 +149,45 @@ def _look_through(actions: Path, ranks: int) -> None:
         found.check()
     except UnfitError as error:
         raise WeftError(
-            f"trace: {place}: {error}; record it again with `weft run --record-ti`"
+            f"trace: {place}: {printable(str(error))}; record it again with `weft run --record-ti`"
         ) from None
 
 
 def _lines(path: Path) -> Iterator[Words]:
     with path.open(encoding="ascii", errors="replace") as file:
-        for line in file:
+        while line := file.readline(_LONGEST_LINE):
+            if len(line) >= _LONGEST_LINE:
+                raise UnfitError(f"found a line of more than {_LONGEST_LINE >> 20} MiB")
             yield line.split()
 
 
 def _read_manifest(path: Path) -> Manifest:
     try:
-        data: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        if data["schema"] != SCHEMA:
-            raise _no_trace(path, f"its schema is '{data['schema']}', and '{SCHEMA}' is allowed")
-        data |= {name: tuple(data[name]) for name in ("arguments", "command")}
-        manifest = Manifest(**data)
+        data = read_json(path / MANIFEST)
+        check_type("the whole", data, dict[str, Any])
+        if data.get("schema") != SCHEMA:
+            raise UnreadableError(f"has another schema than '{SCHEMA}'")
+        for name, wanted in get_type_hints(Manifest).items():
+            if name not in data:
+                raise UnreadableError(f"lacks '{name}'")
+            check_type(name, data[name], wanted)
+        if data["ppn"] is not None and not 1 <= data["ppn"] <= MOST_RANKS:
+            raise UnreadableError(f"has {data['ppn']} as 'ppn'")
+        _check_ranks(path, data["ranks"])
+    except UnreadableError as error:
+        raise _no_trace(path, f"{MANIFEST} {error}") from None
+    known = {name: data[name] for name in get_type_hints(Manifest)}
+    return Manifest(**known | {name: tuple(data[name]) for name in ("arguments", "command")})
+
+
+def _check_ranks(path: Path, ranks: int) -> None:
+    """Each rank has a line `RANK finalize` at least, so that a short file cannot be of many."""
+    try:
+        size = (path / ACTIONS).stat().st_size
     except OSError as error:
-        raise _no_trace(path, f"{MANIFEST} cannot be read: {error.strerror}") from None
-    except KeyError as error:
-        raise _no_trace(path, f"{MANIFEST} has no {error}") from None
-    except (TypeError, ValueError) as error:
-        raise _no_trace(path, f"{MANIFEST} is damaged: {error}") from None
-    if not (isinstance(manifest.ranks, int) and manifest.ranks > 0):
-        raise _no_trace(path, f"{MANIFEST} is damaged: ranks are '{manifest.ranks}'")
-    return manifest
+        raise _no_trace(path, f"{ACTIONS} cannot be read: {error.strerror}") from None
+    if not 1 <= ranks <= MOST_RANKS or ranks * _SHORTEST_LINE > size:
+        raise UnreadableError(f"says {ranks} ranks, which {ACTIONS} has not")
 
 
 def _no_trace(path: Path, reason: str) -> WeftError:

@@ -1,0 +1,225 @@
+"""What the options and arguments of all commands say of files, and what is proven of them first.
+
+Each option or argument that names a file has one of the types below, so that it is known which
+files a command reads and which it writes. Before a command begins, `Command` proves that nothing
+it writes is something that it reads or writes already, and that all of it can be written. Where an
+output is standard output (`-`), all else goes to standard error meanwhile.
+"""
+
+import math
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weft import _core, output
+from weft.errors import WeftError, printable
+
+
+class _Names:
+    """Names that can be shown and handed on."""
+
+    def check(self, value: str, param: click.Parameter | None) -> None:
+        """Refuse what is not UTF-8, which files and records are written in."""
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise WeftError(
+                f"{label(param)}: found '{printable(value)}', which is not UTF-8; rename the file"
+            ) from None
+
+
+class Input(click.Path, _Names):
+    """A file or a directory of files that a command reads."""
+
+    def __init__(self, **more: Any) -> None:
+        """Take what `click.Path` takes."""
+        super().__init__(path_type=Path, **more)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        self.check(str(value), param)
+        return super().convert(value, param, ctx)
+
+    def files(self, value: Any) -> Iterator[Path]:
+        """Yield the files that are read."""
+        path = Path(value)
+        yield path
+        if path.is_dir():
+            yield from path.iterdir()
+
+
+class Named(click.ParamType[str], _Names):
+    """The path of a file that a command reads, or the name of one that comes with weft."""
+
+    name = "text"
+
+    def __init__(self, folder: str) -> None:
+        """Keep the folder of those that come with weft."""
+        self._folder = folder
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        self.check(value, param)
+        return value
+
+    def files(self, value: Any) -> Iterator[Path]:
+        """Yield what it may mean."""
+        yield Path(value)
+        if "/" not in value:
+            yield Path(_core.__file__).parent / self._folder / f"{value}.toml"
+
+
+class Program(click.ParamType[str], _Names):
+    """A program, by its path or as PATH has it."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        self.check(value, param)
+        return value
+
+    def files(self, value: Any) -> Iterator[Path]:
+        """Yield the program's file."""
+        yield Path(shutil.which(value) or value)
+
+
+class Arguments(click.types.UnprocessedParamType):
+    """A program's arguments, which may be files that it reads."""
+
+    def files(self, value: Any) -> Iterator[Path]:
+        """Yield what is a file if anything is."""
+        yield Path(value)
+
+
+class Output(click.Path, _Names):
+    """A file that a command writes; `-` is standard output."""
+
+    def __init__(self, **more: Any) -> None:
+        """Take what `click.Path` takes."""
+        super().__init__(path_type=Path, **more)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        self.check(str(value), param)
+        path = Path(value)
+        if output.is_standard_output(path):
+            return output.STANDARD_OUTPUT
+        return super().convert(value, param, ctx)
+
+    def targets(self, value: Path) -> Iterator[Path]:
+        """Yield the files that are written."""
+        yield value
+
+
+class OutputDirectory(click.Path, _Names):
+    """A directory that a command writes files in; `names` are those known beforehand."""
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        """Keep the names of its files."""
+        super().__init__(path_type=Path, file_okay=False)
+        self._names = names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        self.check(str(value), param)
+        if str(value) == "-":
+            raise WeftError(
+                f"{label(param)}: found '-', and several files do not go to standard output;"
+                " name a directory"
+            )
+        return super().convert(value, param, ctx)
+
+    def targets(self, value: Path) -> Iterator[Path]:
+        """Yield the files that are written."""
+        for name in self._names:
+            yield value / name
+
+
+class Finite(click.FloatRange):
+    """A number that is one: neither `inf` nor `nan`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        number = click.FLOAT.convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+INPUTS = (Input, Named, Program, Arguments)
+OUTPUTS = (Output, OutputDirectory)
+
+fabric_name = Named("fabrics")
+inventory_name = Named("inventories")
+engine_name = Named("presets/progress_engine")
+
+
+class Command(click.Command):
+    """A command whose options are given once, and whose files are checked before it begins."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice: which of them is meant is not known."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for param, times in Counter(order).items():
+            if isinstance(param, click.Option) and times > 1 and _single(param):
+                raise click.UsageError(
+                    f"{label(param)}: found {times} times; allowed is once: leave the others out",
+                    ctx,
+                )
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the files, then begin."""
+        with ExitStack() as stack:
+            stack.callback(output.protect, {})
+            if check_files(self, ctx.params):
+                stack.enter_context(output.alone_on_standard_output())
+            return super().invoke(ctx)
+
+
+def _single(option: click.Option) -> bool:
+    return not (option.multiple or option.is_flag or option.count)
+
+
+def check_files(command: click.Command, values: dict[str, Any]) -> bool:
+    """Prove that all outputs can be written and lose nothing; whether one is standard output."""
+    inputs: dict[Path, str] = {}
+    targets: list[tuple[str, Path]] = []
+    for param in command.params:
+        kind = param.type
+        for value in _each(values.get(param.name or "")):
+            if isinstance(kind, INPUTS):
+                inputs |= {path: label(param) for path in kind.files(value)}
+            elif isinstance(kind, OUTPUTS):
+                targets += [(label(param), path) for path in kind.targets(value)]
+            if isinstance(kind, OutputDirectory):
+                output.check_directory(label(param), value)
+    output.protect(inputs)
+    output.check_targets(targets)
+    return any(path == output.STANDARD_OUTPUT for _, path in targets)
+
+
+def _each(value: Any) -> Sequence[Any]:
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (value,)
+
+
+def label(param: click.Parameter | None) -> str:
+    """Return what a user calls an option or an argument."""
+    if param is None:
+        return "command line"
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return (param.metavar or param.human_readable_name).rstrip(".").strip("[]").rstrip(".")
+
+
+def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Return click's decorator for a command, as all of weft's are made."""
+    return click.command(name, cls=Command, **attributes)
