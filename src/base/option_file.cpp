@@ -65,6 +65,20 @@ std::string position(const toml::source_region& where)
   return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
 }
 
+constexpr std::size_t MOST_BYTES = std::size_t{1} << 26U;
+
+/** Whether @p text holds what a terminal would obey (C0 and C1 control characters) but for ends of lines. */
+bool commands_terminal(std::string_view text)
+{
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
+    if ((byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7F || (byte == 0xC2 && next >= 0x80 && next < 0xA0))
+      return true;
+  }
+  return false;
+}
+
 /** The TOML library would take what cannot be read, as a directory, for an empty file. */
 std::string read_text(const std::string& path)
 {
@@ -74,8 +88,12 @@ std::string read_text(const std::string& path)
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
   std::string text;
   std::array<char, 4096> block{};
-  while (file && std::feof(file.get()) == 0 && std::ferror(file.get()) == 0)
+  while (file && std::feof(file.get()) == 0 && std::ferror(file.get()) == 0) {
     text.append(block.data(), std::fread(block.data(), 1, block.size(), file.get()));
+    if (text.size() > MOST_BYTES) // a device, or a file of another kind
+      throw UserError(path + ": has more than " + std::to_string(MOST_BYTES >> 20U) +
+                      " MiB; allowed: a TOML file of tables and keys");
+  }
   if (not file || std::ferror(file.get()) != 0)
     throw UserError(path + ": cannot be read: " + std::generic_category().message(errno));
   return text;
@@ -114,13 +132,20 @@ std::string OptionTable::place(const std::string& key) const
   return text + key;
 }
 
+namespace {
+/** Keys and values come from a file and may hold anything. */
+std::string on_one_line(std::string message)
+{
+  const auto breaks_line = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  std::ranges::replace_if(message, breaks_line, ' ');
+  return message;
+}
+} // namespace
+
 void OptionTable::fail(const std::string& key, const std::string& problem) const
 {
   std::string message = place(key) + ": " + problem;
-  // Keys and values come from the file and may hold anything.
-  const auto breaks_line = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-  std::ranges::replace_if(message, breaks_line, ' ');
-  throw UserError(message);
+  throw UserError(on_one_line(std::move(message)));
 }
 
 OptionTable OptionTable::table(const std::string& key) const
@@ -156,13 +181,22 @@ std::string OptionTable::found(const std::string& key) const
   return shown(*value);
 }
 
+void OptionTable::check_text(const std::string& key, const std::string& value) const
+{
+  const bool lines = value.find('\n') != std::string::npos && key != "description";
+  if (lines || commands_terminal(value))
+    fail(key, "found " + found(key) + "; allowed: a text on one line, without control characters");
+}
+
 std::optional<std::string> OptionTable::text(const std::string& key, const std::string& allowed) const
 {
   const toml::node* found = node_->table->get(key);
   if (not found)
     return std::nullopt;
-  if (const auto* value = found->as_string())
+  if (const auto* value = found->as_string()) {
+    check_text(key, value->get());
     return value->get();
+  }
   fail(key, "found " + shown(*found) + "; allowed: " + allowed);
 }
 
@@ -177,6 +211,8 @@ std::optional<std::vector<std::string>> OptionTable::texts(const std::string& ke
   std::vector<std::string> values;
   for (const toml::node& element : *array)
     values.push_back(element.as_string()->get());
+  for (const std::string& value : values)
+    check_text(key, value);
   return values;
 }
 
@@ -225,6 +261,29 @@ void OptionTable::allow_only(std::span<const std::string> known) const
     if (std::ranges::find(known, found) == known.end())
       fail(found, "unknown key; " + did_you_mean(found, known) + "allowed: " + join(known));
   }
+}
+
+namespace {
+std::string said(const detail::MissingKey& key)
+{
+  return "; it says: " + key.meaning;
+}
+} // namespace
+
+void detail::fail_missing(const OptionTable& table, const std::vector<MissingKey>& missing)
+{
+  if (missing.empty())
+    return;
+  std::string text = table.place(missing.front().key) + ": is missing" + said(missing.front());
+  for (std::size_t k = 1; k < missing.size(); ++k)
+    text += "; " + missing[k].key + " is missing too" + said(missing[k]);
+  throw MissingError(on_one_line(std::move(text)));
+}
+
+void Missing::rethrow() const
+{
+  if (not problems_.empty())
+    throw MissingError(join(problems_, "; "));
 }
 
 void check_name(const OptionTable& table, const std::string& key, const std::string& name,

@@ -64,8 +64,35 @@ public:
   std::string found(const std::string& key) const;
   /** "FILE: [table] key", where a message is about. */
   std::string place(const std::string& key) const;
+  /** Throws unless @p value, found at @p key, can be shown: no control characters, one line. */
+  void check_text(const std::string& key, const std::string& value) const;
   /** Throws "PLACE: PROBLEM", in one line. */
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
+};
+
+/** Required keys that a table lacks. */
+class MissingError : public UserError {
+public:
+  using UserError::UserError;
+};
+
+/** Gathers what several tables lack, so that all of it is told at once. */
+class Missing {
+  std::vector<std::string> problems_;
+
+public:
+  /** What @p read returns, or @p otherwise where keys are missing; these are kept. */
+  template <class T, class Read> T read(T otherwise, Read&& read)
+  {
+    try {
+      return read();
+    } catch (const MissingError& error) {
+      problems_.emplace_back(error.what());
+    }
+    return otherwise;
+  }
+  /** Throws one MissingError about all that was kept. */
+  void rethrow() const;
 };
 
 /** Throws at @p key of @p table unless @p name, found there, is among @p known. */
@@ -136,6 +163,13 @@ std::optional<Quantity<B, S, F>> read_value(const OptionTable& table, const std:
 {
   return table.quantity<Quantity<B, S, F>>(key);
 }
+
+struct MissingKey {
+  std::string key;
+  std::string meaning;
+};
+/** Throws MissingError unless @p missing is empty. */
+void fail_missing(const OptionTable& table, const std::vector<MissingKey>& missing);
 
 /** Throws unless @p value is finite and satisfies @p bound. */
 void check_bound(const OptionTable& table, const std::string& key, double value, Bound bound);
@@ -221,13 +255,15 @@ std::set<std::string> read_options(const OptionTable& table, const std::vector<O
   return given;
 }
 
-/** Throws where a required row is not among the keys @p given. */
+/** Throws where required rows are not among the keys @p given; names them all. */
 template <class T>
 void require_options(const OptionTable& table, const std::vector<Option<T>>& rows, const std::set<std::string>& given)
 {
+  std::vector<detail::MissingKey> missing;
   for (const Option<T>& row : rows)
     if (row.need == Need::required && not given.contains(row.key))
-      table.fail(row.key, "is missing; it says: " + row.meaning);
+      missing.push_back({row.key, row.meaning});
+  detail::fail_missing(table, missing);
 }
 
 /** The rows as text, in order. */

@@ -159,6 +159,31 @@ TEST(OptionFile, MissingKeysAreNamedWithTheirMeaning)
             "FILE: [device] ports: is missing; it says: sockets to plug into");
 }
 
+TEST(OptionFile, AllThatIsMissingIsToldAtOnce)
+{
+  Missing missing;
+  const auto lacks = [](const std::string& key) { throw MissingError("FILE: " + key + ": is missing"); };
+  EXPECT_EQ(missing.read(1, [] { return 2; }), 2);
+  missing.rethrow();
+  EXPECT_EQ(missing.read(1, [&] { return lacks("[a] b"), 2; }), 1);
+  missing.read(1, [&] { return lacks("[c] d"), 2; });
+  EXPECT_EQ(message_about("", [&](const std::string&) { missing.rethrow(); }),
+            "FILE: [a] b: is missing; FILE: [c] d: is missing");
+}
+
+TEST(OptionFile, TextsThatCommandATerminalAreRefused)
+{
+  const std::string refused = "allowed: a text on one line, without control characters";
+  for (const std::string text : {"\\u0000", "\\u001b[2J", "a\\nb", "\\u009b31m", "\\u007f"})
+    EXPECT_NE(device_message("ports = 1\ndelay = \"" + text + "\"").find(refused), std::string::npos) << text;
+}
+
+TEST(OptionFile, AFileWithoutEndIsNotRead)
+{
+  EXPECT_EQ(message_about("", [](const std::string&) { OptionTable::read_file("/dev/zero"); }),
+            "/dev/zero: has more than 64 MiB; allowed: a TOML file of tables and keys");
+}
+
 TEST(OptionFile, BadSyntaxIsShownWithItsPlace)
 {
   EXPECT_EQ(syntax_message("[device]\nports = \n").find("FILE: line 2, column 9: this is not valid TOML: "), 0);

@@ -1,5 +1,6 @@
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -55,7 +56,29 @@ constexpr std::array FREQUENCY_UNITS{Unit{"Hz", 1}, Unit{"kHz", 1e3}, Unit{"MHz"
                   ", a number and one of the units " + allowed);
 }
 
-double read(std::string_view text, std::string_view kind, std::span<const Unit> units)
+/** Values beyond these are slips of the finger; with them times are no longer numbers. */
+struct Range {
+  double least; // above zero, which is always allowed here
+  double most;
+};
+constexpr Range SIZES{0, 9007199254740992.0}; // 2^53: up to here a double has every whole number
+constexpr Range TIMES{1e-15, 1e6};
+constexpr Range RATES{0.125, 1e18};
+constexpr Range SPEEDS{1, 1e24};
+constexpr Range FREQUENCIES{1, 1e15};
+
+/** @p value, which may be zero or negative: which sign is allowed, a key says. */
+double in_range(std::string_view text, std::string_view kind, double value, Range range, std::span<const Unit> units)
+{
+  if (value == 0 || (std::abs(value) >= range.least && std::abs(value) <= range.most))
+    return value;
+  const std::string unit(std::ranges::find(units, 1.0, &Unit::factor)->name);
+  std::array<char, 64> bounds{};
+  std::snprintf(bounds.data(), bounds.size(), "%g%s to %g%s", range.least, unit.c_str(), range.most, unit.c_str());
+  throw UnitError("found \"" + std::string(text) + "\"; allowed: " + std::string(kind) + " of " + bounds.data());
+}
+
+double read(std::string_view text, std::string_view kind, std::span<const Unit> units, Range range)
 {
   double number         = 0;
   const char* const end = text.data() + text.size();
@@ -67,7 +90,7 @@ double read(std::string_view text, std::string_view kind, std::span<const Unit> 
   const std::string_view name(rest, static_cast<std::size_t>(end - rest));
   for (const Unit& unit : units)
     if (unit.name == name && std::isfinite(number * unit.factor))
-      return number * unit.factor;
+      return in_range(text, kind, number * unit.factor, range, units);
   fail(text, kind, units);
 }
 
@@ -87,7 +110,7 @@ std::string write(double value, std::span<const Unit> preferred)
 
 template <> Bytes parse<Bytes>(std::string_view text)
 {
-  const double size  = read(text, "a size", SIZE_UNITS);
+  const double size  = read(text, "a size", SIZE_UNITS, SIZES);
   const double whole = std::round(size); // "1.005kB" is 1005 but for the last digits
   if (std::abs(size - whole) > std::abs(whole) * 1e-12)
     throw UnitError("found \"" + std::string(text) + "\"; allowed: a whole number of bytes");
@@ -95,19 +118,19 @@ template <> Bytes parse<Bytes>(std::string_view text)
 }
 template <> Seconds parse<Seconds>(std::string_view text)
 {
-  return Seconds(read(text, "a duration", TIME_UNITS));
+  return Seconds(read(text, "a duration", TIME_UNITS, TIMES));
 }
 template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text)
 {
-  return BytesPerSecond(read(text, "a bandwidth", RATE_UNITS));
+  return BytesPerSecond(read(text, "a bandwidth", RATE_UNITS, RATES));
 }
 template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text)
 {
-  return FlopsPerSecond(read(text, "a speed", SPEED_UNITS));
+  return FlopsPerSecond(read(text, "a speed", SPEED_UNITS, SPEEDS));
 }
 template <> Hertz parse<Hertz>(std::string_view text)
 {
-  return Hertz(read(text, "a frequency", FREQUENCY_UNITS));
+  return Hertz(read(text, "a frequency", FREQUENCY_UNITS, FREQUENCIES));
 }
 
 std::string quantity_example(Bytes)

@@ -91,4 +91,21 @@ TEST(Units, TextIsReadableAndReadsBack)
 }
 
 } // namespace
+TEST(Units, ValuesThatNoMachineHasAreRefused)
+{
+  for (const char* text : {"1e-300s", "1e300s", "1e7s"})
+    EXPECT_THROW(parse<Seconds>(text), UnitError) << text;
+  for (const char* text : {"1e-300bps", "1e200Gbps"})
+    EXPECT_THROW(parse<BytesPerSecond>(text), UnitError) << text;
+  EXPECT_THROW(parse<FlopsPerSecond>("1e30Gf"), UnitError);
+  EXPECT_THROW(parse<Hertz>("1e30GHz"), UnitError);
+  EXPECT_THROW(parse<Bytes>("1e17B"), UnitError);
+  EXPECT_EQ(parse<Seconds>("0s"), Seconds());
+  try {
+    parse<Seconds>("1e300s");
+  } catch (const UnitError& error) {
+    EXPECT_STREQ(error.what(), "found \"1e300s\"; allowed: a duration of 1e-15s to 1e+06s");
+  }
+}
+
 } // namespace weft

@@ -59,6 +59,13 @@ const std::vector<Option<PointToPointSegment>>& point_to_point_options()
 
 namespace {
 
+LinkModel read_link(const OptionTable& table)
+{
+  LinkModel model;
+  require_options(table, link_options(), read_options(table, link_options(), {}, model));
+  return model;
+}
+
 struct FabricTable {
   std::string name;
   std::string description;
@@ -152,20 +159,29 @@ Fabric Fabric::load(const std::string& name_or_path)
 
   FabricTable about;
   const OptionTable fabric_table = file.table("fabric");
-  require_options(fabric_table, fabric_options(), read_options(fabric_table, fabric_options(), {}, about));
-  if (about.name.empty())
+  Missing missing;
+  const std::set<std::string> given = read_options(fabric_table, fabric_options(), {}, about);
+  missing.read(0, [&] { return require_options(fabric_table, fabric_options(), given), 0; });
+  if (given.contains("name") && about.name.empty())
     fabric_table.fail("name", "found \"\"; allowed: a text that is not empty");
   fabric.name_        = about.name;
   fabric.description_ = about.description;
-  fabric.host_ =
-      read_device<HostModel>(file.table("host"), "host", host_options(), {}, [](const OptionTable&, HostModel&) {});
-  fabric.nic_             = read_nic(file.table("nic"));
+  fabric.host_        = missing.read(HostModel(), [&] {
+    return read_device<HostModel>(file.table("host"), "host", host_options(), {},
+                                  [](const OptionTable&, HostModel&) {});
+  });
+  fabric.nic_         = missing.read(NicModel(), [&] { return read_nic(file.table("nic")); });
+  missing.read(SwitchModel(), [&] { return read_switch(file.table("switch")); });
+  fabric.topology_ = missing.read(std::unique_ptr<const Topology>(), [&] {
+    return std::unique_ptr<const Topology>(read_topology(file.table("topology"), fabric.topology_kind_));
+  });
+  missing.read(LinkModel(), [&] { return read_link(file.table("link")); });
+  missing.rethrow();
   fabric.segments_        = read_segments(file);
   fabric.mpi_             = read_mpi(file);
   fabric.progress_engine_ = read_progress_engine(file);
   fabric.policy_          = read_policy(file);
   fabric.multicast_       = read_multicast(file);
-  fabric.topology_        = read_topology(file.table("topology"), fabric.topology_kind_);
   fabric.read_switches(file);
   fabric.check_hosts_have_ports(file.table("switch"));
   fabric.read_links(file);
@@ -256,9 +272,7 @@ void Fabric::read_links(const OptionTable& file)
     LinkModel model;
     bool used;
   };
-  LinkModel standard;
-  const OptionTable table = file.table("link");
-  require_options(table, link_options(), read_options(table, link_options(), {}, standard));
+  const LinkModel standard = read_link(file.table("link"));
   std::vector<Rule> rules;
   for (const OptionTable& row : file.tables("links")) {
     rules.push_back({read_match(row), standard, false});

@@ -217,7 +217,10 @@ TEST(BadFabric, ThatIsNotThere)
 
 TEST(BadFabric, ThatIsEmptyOrNoToml)
 {
-  EXPECT_EQ(fabric_message(""), "FILE: [fabric] name: is missing; it says: short name, shown in records and plots");
+  const std::string nothing = fabric_message("");
+  for (const std::string key :
+       {"[fabric] name", "[host] ", "[nic] ", "[switch] ", "[topology] kind", "[link] bandwidth"})
+    EXPECT_NE(nothing.find("FILE: " + key), std::string::npos) << key << " in " << nothing;
   EXPECT_EQ(fabric_message("\x80\x81").find("FILE: line 1, column 1: this is not valid TOML: "), 0);
 }
 
@@ -226,6 +229,8 @@ TEST(BadFabric, WithoutAName)
   const std::string missing = "FILE: [fabric] name: is missing; it says: short name, shown in records and plots";
   EXPECT_EQ(fabric_message(with("[fabric]\nname = \"small\"", "")), missing);
   EXPECT_EQ(fabric_message(with("name = \"small\"", "")), missing);
+  EXPECT_EQ(fabric_message(with("name = \"small\"", "name = \"\\u001b[31m\"")),
+            "FILE: [fabric] name: found \" [31m\"; allowed: a text on one line, without control characters");
   EXPECT_EQ(fabric_message(with("\"small\"", "\"\"")),
             "FILE: [fabric] name: found \"\"; allowed: a text that is not empty");
 }

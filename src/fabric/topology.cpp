@@ -68,7 +68,7 @@ std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& k
     names.push_back(row.name);
   const std::optional<std::string> wanted = table.text("kind");
   if (not wanted)
-    table.fail("kind", "is missing; allowed: " + join(names));
+    throw MissingError(table.place("kind") + ": is missing; allowed: " + join(names));
   for (const TopologyKind& row : topology_kinds()) {
     if (row.name != *wanted)
       continue;
