@@ -115,7 +115,5 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str, message: str) -
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        WeftError, match=r"none\.json is no record of a run: cannot be read"
-    ):
+    with pytest.raises(WeftError, match=r"none\.json is no record of a run: cannot be read"):
         read_record(tmp_path / "none.json")
