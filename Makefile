@@ -22,7 +22,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance real-programs build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -60,6 +60,9 @@ multicast: $(WEFT) ## traffic, throughput and speed-up of multicasts; docs/multi
 
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@PYTHONPATH=tests/python $(BIN)/python -m conformance
+
+fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
+	@PYTHONPATH=tests/python nice -n 19 $(BIN)/python -m fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
 
 real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch; table in docs/real-programs.md
 	@PYTHONPATH=tests/python $(BIN)/python -m real_programs

@@ -6,6 +6,7 @@ for each mode.
 """
 
 import csv
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from weft.record import Record
 from weft.simgrid import SimGrid
 from weft.site import choose_ppn
 from weft.toolchain import compile_c
-from weft.units import join_sizes
+from weft.units import format_size, join_sizes
 from weft.ways import Way, way_taken
 
 COLUMNS = (
@@ -82,10 +83,22 @@ def check(bench: Bench) -> None:
         raise WeftError(
             f"--sizes: found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
         )
+    check_memory(max(bench.sizes), 2 * bench.ranks)
     simgrid = SimGrid()
     for mode in bench.modes:
         launch.check_algorithm("--modes", mode, simgrid, _OFFLOADING)
     choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
+
+
+def check_memory(size: int, buffers: int) -> None:
+    """Prove that so many buffers can be had, and that MPI counts their elements with an int."""
+    has = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    most = min(has // buffers, _INT_BYTES * (2**31 - 1))
+    if size > most:
+        raise WeftError(
+            f"--sizes: found {format_size(size)}; allowed are at most {format_size(most)} on this"
+            f" machine, whose memory ({format_size(has)}) holds {buffers} buffers of that size"
+        )
 
 
 def run(bench: Bench, progress: Progress | None = None) -> list[Row]:

@@ -8,16 +8,14 @@ happens in the simulation, a crash or a deadlock of the program included, is in 
 outcome.
 """
 
-import math
 import os
-import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from weft import _core, outcome, paths
+from weft import _core, outcome, paths, settings
 from weft.errors import WeftError, suggestion
 from weft.process import Ended, Streams, run_child, work_directory
 from weft.program import check_program, find_program
@@ -32,18 +30,6 @@ OFFLOADS: tuple[Offload, ...] = ("stream", "message", "multicast", "auto", "off"
 DEFAULT_FALLBACK = "ompi"
 MOST_RANKS = 1 << 20
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""
-
-_OWN_SETTINGS = {
-    "smpi/np": "-n",
-    "smpi/hostfile": "--ppn",
-    "smpi/tmpdir": "the environment variable TMPDIR",
-    "smpi/replay": "weft replay",
-    "tracing": "--trace",
-    "tracing/filename": "--trace",
-}
-
-# KiB of a stack, pages, threads.
-_MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16, "contexts/nthreads": 1024}
 
 # SimGrid speaks only of what weft does not say itself. Its reports of a deadlock and of MPI_Abort
 # go to files.
@@ -119,7 +105,7 @@ def prepare(request: Request) -> Plan:
     site = choose_site(request.fabric, request.platform, request.ranks, request.ppn, asked_by)
     if request.fallback is not None:
         check_algorithm("--fallback", request.fallback, simgrid)
-    _check_settings(request, simgrid)
+    settings.check(request.host_speed, request.config, simgrid)
     return Plan(request, site, _program(request), simgrid)
 
 
@@ -139,70 +125,6 @@ def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[
             f"{option}: found '{name}', which is no Allreduce algorithm of SMPI;"
             f" {suggestion(name, known)}"
         )
-
-
-def _check_settings(request: Request, simgrid: SimGrid) -> None:
-    speed = _speed_settings(request.host_speed)
-    if _is_odd_speed(request.host_speed):
-        raise WeftError(
-            f"--host-speed: found '{request.host_speed}'; allowed is a number above zero with a"
-            " unit, such as 10Gf (10^10 operations a second), or auto to measure it"
-        )
-    if speed and (reason := simgrid.rejects(speed)):
-        raise WeftError(
-            f"--host-speed: found '{request.host_speed}', which SimGrid does not accept ({reason});"
-            " write for example 10Gf (10^10 operations a second), or auto to measure it"
-        )
-    for setting in request.config:
-        _check_form(setting)
-    _check_bounds(request.config)
-    if request.config and (reason := simgrid.rejects(list(request.config))):
-        raise _rejected(request, simgrid, reason)
-
-
-def _is_odd_speed(speed: str | None) -> bool:
-    """Whether it has a number that SimGrid would take and no machine can have."""
-    number = re.match(r"[-+]?(inf|nan|[0-9.]+(e[-+]?[0-9]+)?)", speed or "", re.IGNORECASE)
-    return number is not None and not 0 < _as_float(number[0]) < math.inf
-
-
-def _as_float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-def _rejected(request: Request, simgrid: SimGrid, reason: str) -> WeftError:
-    known = simgrid.options()
-    for setting in request.config:
-        key = setting.partition(":")[0]
-        if key not in known:
-            return WeftError(
-                f"--cfg: found '{key}', which is no option of SimGrid; {suggestion(key, known)}"
-            )
-    return WeftError(f"--cfg: SimGrid does not accept {' '.join(request.config)}: {reason}")
-
-
-def _check_form(setting: str) -> None:
-    key, colon, value = setting.partition(":")
-    if not (key and colon and value) or set(setting) & set(" \t\n,"):
-        raise WeftError(
-            f"--cfg: found '{setting}'; write KEY:VALUE without blanks and commas,"
-            " for example --cfg contexts/stack-size:16384"
-        )
-    if key in _OWN_SETTINGS:
-        raise WeftError(f"--cfg: weft sets {key} itself; use {_OWN_SETTINGS[key]}")
-
-
-def _check_bounds(config: Sequence[str]) -> None:
-    """SimGrid takes any number here, and dies of some of them later."""
-    for key, _, value in (setting.partition(":") for setting in config):
-        most = _MOST.get(key)
-        if most is not None and not (value.isdecimal() and len(value) < 12 and int(value) <= most):
-            raise WeftError(
-                f"--cfg: found {key}:{value}; allowed is a whole number from 0 to {most}"
-            )
 
 
 def run(

@@ -13,6 +13,8 @@ from weft import _core
 from weft.errors import WeftError
 from weft.record import FabricPart
 
+_LARGEST_LIBRARY = 1 << 30
+
 
 class Site(Protocol):
     """What a run needs to know of the place where it runs."""
@@ -119,6 +121,20 @@ def check_platform(path: Path) -> None:
         )
     if path.suffix == ".xml":
         _check_xml(path)
+    elif not _is_platform_library(path):
+        raise WeftError(
+            f"--platform: found '{path}', which is no library with the function load_platform;"
+            " build one as SimGrid's documentation says (C++ platforms)"
+        )
+
+
+def _is_platform_library(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_LIBRARY)
+    except OSError as error:
+        raise WeftError(f"--platform: {path} cannot be read: {error.strerror}") from None
+    return content[:4] == b"\x7fELF" and b"\0load_platform\0" in content
 
 
 def _check_xml(path: Path) -> None:

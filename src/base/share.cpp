@@ -24,7 +24,8 @@ std::optional<std::string> find_shared(const std::string& folder, const std::str
   if (name.find('/') != std::string::npos)
     return std::nullopt;
   const fs::path path = fs::path(share_directory()) / folder / (name + ".toml");
-  return fs::is_regular_file(path) ? std::optional(path.string()) : std::nullopt;
+  std::error_code ignored; // a name may be too long for a file
+  return fs::is_regular_file(path, ignored) ? std::optional(path.string()) : std::nullopt;
 }
 
 std::vector<std::string> list_shared(const std::string& folder)

@@ -194,6 +194,8 @@ def _blocks(lines: Sequence[str], start: str) -> list[_Block]:
 def _choose(path: Path, blocks: Sequence[_Block], benchmark: str) -> _Block:
     key = benchmark.lower()
     chosen = [block for block in blocks if re.match(rf"{key}(\b|_)", block.name.lower())]
+    if not blocks:
+        raise WeftError(f"{path}: none of its blocks has a name; give the benchmark's own output")
     if not chosen:
         names = [block.name for block in blocks]
         raise WeftError(

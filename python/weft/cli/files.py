@@ -20,30 +20,12 @@ from weft import _core, output
 from weft.errors import WeftError, printable
 
 
-class _Names:
-    """Names that can be shown and handed on."""
-
-    def check(self, value: str, param: click.Parameter | None) -> None:
-        """Refuse what is not UTF-8, which files and records are written in."""
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise WeftError(
-                f"{label(param)}: found '{printable(value)}', which is not UTF-8; rename the file"
-            ) from None
-
-
-class Input(click.Path, _Names):
+class Input(click.Path):
     """A file or a directory of files that a command reads."""
 
     def __init__(self, **more: Any) -> None:
         """Take what `click.Path` takes."""
         super().__init__(path_type=Path, **more)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
-        self.check(str(value), param)
-        return super().convert(value, param, ctx)
 
     def files(self, value: Any) -> Iterator[Path]:
         """Yield the files that are read."""
@@ -53,7 +35,7 @@ class Input(click.Path, _Names):
             yield from path.iterdir()
 
 
-class Named(click.ParamType[str], _Names):
+class Named(click.ParamType[str]):
     """The path of a file that a command reads, or the name of one that comes with weft."""
 
     name = "text"
@@ -62,11 +44,6 @@ class Named(click.ParamType[str], _Names):
         """Keep the folder of those that come with weft."""
         self._folder = folder
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
-        self.check(value, param)
-        return value
-
     def files(self, value: Any) -> Iterator[Path]:
         """Yield what it may mean."""
         yield Path(value)
@@ -74,15 +51,10 @@ class Named(click.ParamType[str], _Names):
             yield Path(_core.__file__).parent / self._folder / f"{value}.toml"
 
 
-class Program(click.ParamType[str], _Names):
+class Program(click.ParamType[str]):
     """A program, by its path or as PATH has it."""
 
     name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, where it can be one."""
-        self.check(value, param)
-        return value
 
     def files(self, value: Any) -> Iterator[Path]:
         """Yield the program's file."""
@@ -97,7 +69,7 @@ class Arguments(click.types.UnprocessedParamType):
         yield Path(value)
 
 
-class Output(click.Path, _Names):
+class Output(click.Path):
     """A file that a command writes; `-` is standard output."""
 
     def __init__(self, **more: Any) -> None:
@@ -106,7 +78,6 @@ class Output(click.Path, _Names):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value, where it can be one."""
-        self.check(str(value), param)
         path = Path(value)
         if output.is_standard_output(path):
             return output.STANDARD_OUTPUT
@@ -117,7 +88,7 @@ class Output(click.Path, _Names):
         yield value
 
 
-class OutputDirectory(click.Path, _Names):
+class OutputDirectory(click.Path):
     """A directory that a command writes files in; `names` are those known beforehand."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
@@ -127,7 +98,6 @@ class OutputDirectory(click.Path, _Names):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value, where it can be one."""
-        self.check(str(value), param)
         if str(value) == "-":
             raise WeftError(
                 f"{label(param)}: found '-', and several files do not go to standard output;"
@@ -176,6 +146,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, then begin."""
+        _check_encoding(self, ctx.params)
         with ExitStack() as stack:
             stack.callback(output.protect, {})
             if check_files(self, ctx.params):
@@ -185,6 +156,18 @@ class Command(click.Command):
 
 def _single(option: click.Option) -> bool:
     return not (option.multiple or option.is_flag or option.count)
+
+
+def _check_encoding(command: click.Command, values: dict[str, Any]) -> None:
+    """Refuse what is not UTF-8, which files and records are written in; programs may take it."""
+    for param in command.params:
+        for value in _each(values.get(param.name or "")):
+            try:
+                if not isinstance(param.type, Arguments):
+                    str(value).encode()
+            except UnicodeEncodeError:
+                found = printable(str(value))
+                raise WeftError(f"{label(param)}: found '{found}', which is not UTF-8") from None
 
 
 def check_files(command: click.Command, values: dict[str, Any]) -> bool:

@@ -1,0 +1,37 @@
+"""The long run: `make fuzz`, `make fuzz COUNT=1000000 SEED=1`; findings go to build/fuzz."""
+
+import sys
+import time
+from pathlib import Path
+
+from fuzz.driver import NAMES, fuzz
+
+OUT = Path("build/fuzz")
+# Shares of the inputs: what has most to it gets most.
+_SHARES = {"options": 6, "fabric": 8, "inventory": 2, "plan": 1, "actions": 3}
+
+
+def main() -> int:
+    """Fuzz all targets; exit status 1 where something was found."""
+    count, seed = int(sys.argv[1]), int(sys.argv[2])
+    names = sys.argv[3:] or NAMES
+    total = sum(_SHARES.get(name, 2) for name in names)
+    OUT.mkdir(parents=True, exist_ok=True)
+    found = tried = 0
+    for name in names:
+        start = time.monotonic()
+        done, findings = fuzz(name, count * _SHARES.get(name, 2) // total, seed)
+        tried += done
+        for finding in findings:
+            path = OUT / f"{name}-{found}"
+            path.write_bytes(finding.content)
+            path.with_suffix(".txt").write_text(finding.problem)
+            found += 1
+        seconds = time.monotonic() - start
+        print(f"{name}: {done:,} inputs, {len(findings)} findings, {seconds:.0f} s", flush=True)
+    print(f"{tried:,} inputs, {found} findings" + (f", in {OUT}" if found else ""))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

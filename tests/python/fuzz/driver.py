@@ -1,0 +1,195 @@
+"""Drives the targets: a child does the work, its parent sees crashes, hangs and memory."""
+
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from fuzz import options
+from fuzz.files import Target, targets
+from fuzz.mutate import mutated
+from weft import _core
+from weft.errors import WeftError
+
+HANG_S = 60
+MEMORY_BYTES = 6 << 30
+_REFUSALS = (WeftError, _core.UserError, click.ClickException)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PYTHON = re.compile(
+    r"Traceback|object at 0x|NoneType|invalid literal|could not convert|unexpected keyword"
+    r"|index out of range|codec can't|not subscriptable|unhashable|has no attribute|<class '"
+    r"|std::|basic_string|vector::|bad_alloc"
+)
+
+
+@dataclass
+class Finding:
+    """An input, and what it did."""
+
+    target: str
+    content: bytes
+    problem: str
+
+
+class _Oddity(Exception):  # noqa: N818 (what it is, not what went wrong)
+    """What no user should see."""
+
+
+def judge(read: Callable[[], str]) -> None:
+    """Read something: it is taken or refused in one message, or this raises."""
+    try:
+        said = read()
+    except _REFUSALS as error:
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        if not message.strip() and not isinstance(error, WeftError):
+            raise _Oddity("an empty message") from None
+        if found := _PYTHON.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", message)):
+            raise _Oddity(f"{found[0]} in the message: {message[:300]}") from None
+        if len(message) > 100_000:
+            raise _Oddity("a message of more than 100 kB") from None
+        return
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        return
+    if found := _CONTROL.search(said):
+        raise _Oddity(f"{found[0]!r} in the output")
+
+
+def fuzz(name: str, count: int, seed: int, seconds: float = 1e9) -> tuple[int, list[Finding]]:
+    """Try so many inputs on a target, at most so long; return how many, and what was found."""
+    place = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
+    findings: list[Finding] = []
+    all_ = {one.name: one for one in targets(place)}  # once: its child has it as well
+    done, end = 0, time.monotonic() + seconds
+    try:
+        while done < count and time.monotonic() < end and len(findings) < 20:
+            work = place / "work"
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            child = os.fork()
+            if child == 0:
+                _child(all_, name, work, (done, count), seed, end)
+            status = _watch(child, work)
+            last = int((work / "at").read_text() or done)
+            if status != 0:
+                problem = (work / "problem").read_text() if (work / "problem").exists() else ""
+                problem = (
+                    problem or f"ended by {signal.Signals(-status).name}" if status < 0 else problem
+                )
+                findings.append(Finding(name, (work / "input").read_bytes(), problem))
+            done = last + 1
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return done, findings
+
+
+def _problem(work: Path, status: int) -> str:
+    if (work / "problem").exists():
+        return (work / "problem").read_text()
+    return f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
+
+
+def _watch(child: int, work: Path) -> int:
+    """Wait for the child; kill it where it stays with one input."""
+    at, since = "", time.monotonic()
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        now = (work / "at").read_text() if (work / "at").exists() else ""
+        if now != at:
+            at, since = now, time.monotonic()
+        elif time.monotonic() - since > HANG_S:
+            (work / "problem").write_text(f"more than {HANG_S} s")
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _child(
+    all_: dict[str, Target], name: str, work: Path, numbers: tuple[int, int], seed: int, end: float
+) -> None:
+    """Try one input after the other; leave at the first that goes wrong."""
+    status = 0
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        os.dup2(os.open(os.devnull, os.O_RDWR), 2)
+        try_one = _lines(all_, work) if name == "options" else _reader(all_[name], work)
+        for number in range(*numbers):
+            (work / "at").write_text(str(number))
+            if time.monotonic() > end:
+                break
+            try_one(random.Random(f"{seed} {name} {number}"))
+    except BaseException:
+        (work / "problem").write_text(traceback.format_exc()[-3000:])
+        status = 1
+    os._exit(status)
+
+
+def _reader(target: Target, work: Path) -> Callable[[random.Random], None]:
+    place = work / "in"
+    place.mkdir()
+    path = place / target.file
+
+    def try_one(dice: random.Random) -> None:
+        content = mutated(dice.choice(target.seeds), target.seeds, dice)
+        (work / "input").write_bytes(content)
+        path.write_bytes(content)
+        judge(lambda: target.read(path))
+
+    return try_one
+
+
+def _lines(files: dict[str, Target], work: Path) -> Callable[[random.Random], None]:
+    here = work / "here"
+    here.mkdir()
+    texts = {
+        "f.toml": files["fabric"].seeds[0], "t.csv": files["pingpong"].seeds[3],
+        "p.json": files["plan"].seeds[0], "r.json": files["record"].seeds[0],
+        "trace/manifest.json": files["manifest"].seeds[0],
+        "trace/actions.txt": files["actions"].seeds[0],
+    }  # fmt: skip
+    options.prepare(here, texts)
+    before = {path.name for path in here.iterdir()}
+    commands = sorted(options.commands())
+    options.stubbed().__enter__()
+
+    def try_one(dice: random.Random) -> None:
+        given = options.line(dice.choice(commands), dice)
+        (work / "input").write_text("\n".join(given), errors="surrogateescape")
+        try:
+            judge(lambda: options.run(given))
+        finally:
+            left = {path.name for path in here.iterdir()} - before
+            for one in left:
+                _remove(here / one)
+        if odd := [one for one in left if one.startswith((".", "weft-"))]:
+            raise _Oddity(f"left behind: {odd}")
+        for one, text in texts.items():
+            if (here / one).read_text() != text:
+                raise _Oddity(f"{one} was overwritten")
+
+    return try_one
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+NAMES = (
+    *("options", "fabric", "engine", "inventory", "plan", "record", "manifest", "actions"),
+    *("pingpong", "allreduce", "probe", "swf", "jobs", "platform", "checks", "words"),
+)

@@ -1,0 +1,258 @@
+"""What is fuzzed: each target reads one kind of file as the commands do."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft import _core, jobs, paths, settings, site, validate
+from weft.calibrate.observations import read_observations
+from weft.calibrate.samples import read_allreduce, read_pingpong
+from weft.errors import WeftError
+from weft.fabric.traffic import read_traffic
+from weft.record import read_record
+from weft.testbed import inventory, medians, plan, wanted
+from weft.trace.folder import read_folder
+from weft.units import parse_counts, parse_size, parse_sizes
+
+SHARED = Path(_core.__file__).parent
+_MOST_HOSTS = 256
+
+
+@dataclass(frozen=True)
+class Target:
+    """Reads a file of this name; what it returns is what a user would see of it."""
+
+    name: str
+    file: str
+    seeds: Sequence[str]
+    read: Callable[[Path], str]
+
+
+def _texts(*patterns: str) -> list[str]:
+    files = [path for pattern in patterns for path in sorted(SHARED.glob(pattern))]
+    return [path.read_text("utf-8") for path in files if path.stat().st_size < 50_000]
+
+
+_POLICY = """
+[[policy]]
+collectives = ["allreduce"]
+datatypes = ["MPI_INT"]
+from = "1KiB"
+offload = "off"
+[multicast]
+chains = 2
+[[multicast.drops]]
+link = "*"
+probability = 0.1
+[mpi]
+eager_threshold = "4KiB"
+send_overhead = "0.1us"
+[[point_to_point]]
+from = "0B"
+latency_factor = 1.0
+bandwidth_factor = 0.9
+"""
+_CUSTOM = """
+[fabric]
+name = "own"
+[topology]
+kind = "custom"
+hosts = ["a", "b"]
+switches = ["s"]
+[[topology.cables]]
+between = ["a", "s"]
+[[topology.cables]]
+between = ["b", "s"]
+[host]
+preset = "xeon-8360"
+[nic]
+preset = "connectx-6-dx"
+[switch]
+preset = "tofino"
+[[switch.offload]]
+collectives = ["bcast"]
+[link]
+bandwidth = "100Gbps"
+latency = "1us"
+[[links]]
+match = "a--*"
+latency = "2us"
+"""
+
+
+def _fabric(path: Path) -> str:
+    fabric = _core.load_fabric(str(path))
+    text = fabric.describe()
+    return text + (fabric.check() if len(fabric.hosts) <= _MOST_HOSTS else "")
+
+
+def _engine(path: Path) -> str:
+    return _core.load_progress_engine(str(path)).describe()
+
+
+def _inventory(path: Path) -> str:
+    return inventory.read(str(path)).description
+
+
+def _plan(path: Path) -> str:
+    return " ".join(one.name for one in plan.read(path).experiments)
+
+
+def _record(path: Path) -> str:
+    record = read_record(path)
+    read_traffic(path, _core.load_fabric("tofino-4"))
+    return record.fabric.name
+
+
+def _manifest(path: Path) -> str:
+    (path.parent / "actions.txt").write_text(_ACTIONS)
+    return read_folder(path.parent).manifest.fabric
+
+
+def _actions(path: Path) -> str:
+    (path.parent / "manifest.json").write_text(_MANIFEST)
+    return read_folder(path.parent).manifest.fabric
+
+
+def _pingpong(path: Path) -> str:
+    return read_pingpong(path).source
+
+
+def _allreduce(path: Path) -> str:
+    read_allreduce(path)
+    return read_observations(path, None, "all", 256, 1).name
+
+
+def _probe(path: Path) -> str:
+    return str(medians.summary(medians.read_probe(path)))
+
+
+def _jobs(path: Path) -> str:
+    return str([jobs.distribution(sizes) for sizes in jobs.read_jobs(path).values()])
+
+
+def _platform(path: Path) -> str:
+    site.check_platform(path)
+    return ""
+
+
+def _checks(path: Path) -> str:
+    return " ".join(check.name for check in validate.read_checks(path))
+
+
+def _words(path: Path) -> str:
+    """Not a file: the options whose texts weft reads itself."""
+    text = path.read_text("utf-8", "replace").partition("\n")[0]
+    for read in (parse_size, parse_sizes, parse_counts, _core.parse_bandwidth, _speed):
+        try:
+            read(text)
+        except (WeftError, _core.UserError):
+            continue
+    return ""
+
+
+def _speed(text: str) -> None:
+    settings.check_speed(text)
+    settings.check_form(text)
+
+
+_ACTIONS = "0 send 1 0 4 MPI_INT\n1 recv 0 0 4 MPI_INT\n" + "".join(
+    f"{rank} {line}\n"
+    for rank in (0, 1)
+    for line in (
+        *("allreduce 4 MPI_INT MPI_SUM", "bcast 4 0 MPI_INT", "barrier", "compute 1e6", "ibarrier"),
+        *("wait_collective 0", "gatherv 1 1 1 0 MPI_INT MPI_INT", "alltoall 1 1 MPI_INT MPI_INT"),
+        *("reduce 1 0 MPI_DOUBLE MPI_SUM", "sleep 0.1", "reduce_scatter 1 1 MPI_INT MPI_SUM"),
+        "finalize",
+    )
+)
+_MANIFEST = json.dumps(
+    {
+        **{"schema": "weft-trace/1", "weft": "0", "simgrid": "4.1", "program": "p", "ranks": 2},
+        **{"arguments": ["x"], "command": ["weft", "run"], "ppn": None, "fabric": "tofino-4"},
+        **{"offload": "stream", "simulated_time_s": 0.1, "polls": False},
+    },
+    indent=1,
+)
+_SWF = "; a comment\n" + "".join(
+    f"{k} 0 5 60 {k} -1 -1 {k} 60 -1 1 1 1 1 1 -1 -1 -1\n" for k in range(9)
+)
+_OSU = "# OSU MPI Latency Test\n# Size          Latency (us)\n" + "".join(
+    f"{1 << k:<10} {1 + k / 4:.2f}\n" for k in range(12)
+)
+_IMB = "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n" + "".join(
+    f" {1 << k} 1000 {1 + k / 4:.2f} {k}.5\n" for k in range(9)
+)
+_SKAMPI = 'begin result "Pingpong_Send_Recv"\n' + "".join(
+    f"count= {1 << k} {4 << k} {1 + k / 4} 0.1 8\n" for k in range(9)
+)
+_CSV = "# by us\nbytes,op,median_us,mean_us\n" + "".join(
+    f"{1 << k},{op},{1 + k / 4},{2 + k}\n" for op in ("MPI_Send", "MPI_Recv") for k in range(9)
+)
+_RANKS = "ranks,nodes,mean_us\n4,4,5.0\n8,4,6.5\n12,4,8.0\n16,4,9\n"
+_XML = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full"><host id="a" speed="1Gf"/></zone></platform>
+"""
+_PROBE = "c1,s1,s2,c2\n0,100,150,900\n10,200,230,1100\n"
+
+
+def _record_text() -> str:
+    fabric = _core.load_fabric("tofino-4")
+    rows = {
+        "collective": "allreduce", "communicator_size": 4, "datatype": "MPI_INT", "op": "MPI_SUM",
+        "path": "stream", "reason": "", "algorithm": "", "calls": 1, "bytes": 4,
+        "total_time_s": 1e-5, "max_time_s": 1e-5,
+    }  # fmt: skip
+    links = [
+        {"name": name, "bandwidth_Bps": 1e10, "bytes": 4.0, "utilisation": 0.1}
+        for cable in fabric.cables()
+        for name in (f"{cable['name']}.up", f"{cable['name']}.down")
+    ]
+    switch = {
+        "name": fabric.switches[0]["name"], "offloaded": 1, "bytes_reduced": 16,
+        "bytes_multicast": 0, "slots_used_max": 1, "channels_used_max": 1,
+    }  # fmt: skip
+    return json.dumps(
+        {
+            "schema": "weft-run/1", "weft": "0.1", "simgrid": "4.1", "ranks": 4, "hosts_used": 4,
+            "fabric": {
+                "name": fabric.name, "file": "f", "topology": "star", "hosts": 4, "switches": 1,
+                "links": fabric.links,
+            },
+            "offload": "stream", "outcome": {"kind": "completed"}, "simulated_time_s": 1e-5,
+            "collectives": [rows], "switches": [switch], "links": links, "program": "p",
+        },
+        indent=1,
+    )  # fmt: skip
+
+
+def _plan_text(directory: Path) -> str:
+    path = directory / "plan.json"
+    plan.write(plan.make(inventory.read("topocloud-64"), [wanted.read("tofino-4")]), path)
+    return path.read_text("utf-8")
+
+
+def targets(directory: Path) -> list[Target]:
+    """Return all, with their seeds."""
+    tables = [_OSU, _IMB, _SKAMPI, _CSV, _RANKS, *_texts("data/p2p*.csv", "data/tofino*.csv")]
+    fabrics = [text + more for text in _texts("fabrics/*.toml") for more in ("", _POLICY)]
+    words = ["4:1MiB", "4,1KiB,64KiB", "1:16", "100Gbps", "10Gf", "contexts/stack-size:16384"]
+    return [
+        Target("fabric", "f.toml", [*fabrics, _CUSTOM, _CUSTOM, _CUSTOM], _fabric),
+        Target("engine", "e.toml", _texts("presets/progress_engine/*.toml"), _engine),
+        Target("inventory", "i.toml", _texts("inventories/*.toml"), _inventory),
+        Target("plan", "p.json", [_plan_text(directory)], _plan),
+        Target("record", "r.json", [_record_text()], _record),
+        Target("manifest", "manifest.json", [_MANIFEST], _manifest),
+        Target("actions", "actions.txt", [_ACTIONS], _actions),
+        Target("pingpong", "t.csv", tables, _pingpong),
+        Target("allreduce", "t.csv", tables, _allreduce),
+        Target("probe", "t.csv", [_PROBE], _probe),
+        Target("swf", "j.swf", [_SWF], _jobs),
+        Target("jobs", "j.csv", ["trace,procs,jobs\na,4,2\nb,8,1\n"], _jobs),
+        Target("platform", "p.xml", [_XML], _platform),
+        Target("checks", "c.toml", [paths.data(validate.CHECKS).read_text("utf-8")], _checks),
+        Target("words", "w.txt", words, _words),
+    ]
