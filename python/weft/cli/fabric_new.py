@@ -10,6 +10,7 @@ import click
 from weft import _core
 from weft.cli.common import help_group, output_option
 from weft.cli.files import Command as FileCommand
+from weft.cli.files import fabric_name
 from weft.fabric.defaults import Asked, fill
 from weft.fabric.graph import counts
 from weft.fabric.template import (
@@ -26,7 +27,6 @@ from weft.fabric.template import (
     tables_form,
     write,
 )
-from weft.output import check_writable
 
 if TYPE_CHECKING:
     from weft._core import Option, Topology
@@ -117,6 +117,7 @@ def _own_parameters(topology: "Topology") -> list[click.Parameter]:
 def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
     yield click.option(
         "--like",
+        type=fabric_name,
         metavar="FILE|NAME",
         help="Fabric to take from what is not given.  [default: by the switch, "
         + "; ".join(f"{switch}: {name}" for switch, name in LIKE.items())
@@ -141,6 +142,7 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
     )
     yield click.option(
         "--messages",
+        type=fabric_name,
         metavar="FILE|NAME|none",
         help="Fabric whose [[point_to_point]] and [mpi] to take.  [default: --like's]",
     )
@@ -157,7 +159,6 @@ def _write(
     **others: Any,
 ) -> None:
     """Write the file, and say what is in it and what of that nobody has measured."""
-    check_writable("-o", output)
     given = {
         key.removeprefix(_OWN): value if isinstance(value, tuple) else (value,)
         for key, value in others.items()
