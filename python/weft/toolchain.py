@@ -6,24 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from weft import paths
 from weft.errors import WeftError
 from weft.simgrid import SimGrid
 
 COMPILERS = {"cc": "smpicc", "cxx": "smpicxx", "f90": "smpif90"}
-_FIXED_FORM = (".f", ".F", ".for", ".FOR", ".f77", ".F77")
-
-
-def compiler_for(language: str, arguments: Sequence[str]) -> str:
-    """Return the compiler's name; SimGrid has one of its own for Fortran in fixed form."""
-    if language == "f90" and any(argument.endswith(_FIXED_FORM) for argument in arguments):
-        return "smpiff"
-    return COMPILERS[language]
 
 
 def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
     """Replace this process by the compiler, with the arguments as they are."""
-    path = str(SimGrid().compiler(compiler_for(language, arguments)))
-    os.execv(path, [path, *arguments])
+    path = str(paths.installed("weft-compiler"))
+    os.execv(path, [path, language, *arguments])
 
 
 def compile_c(source: Path, program: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from weft.errors import WeftError
 from weft.program import check_program, find_program
-from weft.toolchain import compile_c, compiler_for
+from weft.toolchain import compile_c
 
 SOURCE = (
     "#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); MPI_Finalize(); return 0; }\n"
@@ -104,9 +104,3 @@ def test_a_compiler_error_is_shown_with_its_command(tmp_path: Path) -> None:
         WeftError, match=r"compiler: .*smpicc .*bad\.c .* ended with status 1:\n.*error"
     ):
         compile_c(tmp_path / "bad.c", tmp_path / "bad")
-
-
-def test_fortran_in_fixed_form_has_a_compiler_of_its_own() -> None:
-    assert compiler_for("f90", ["-O2", "a.f90"]) == "smpif90"
-    assert compiler_for("f90", ["-O2", "a.f"]) == "smpiff"
-    assert compiler_for("cc", ["a.c"]) == "smpicc"
