@@ -17,6 +17,12 @@ from typing import Literal
 
 from weft import _core, outcome, paths, settings
 from weft.errors import WeftError, suggestion
+from weft.libraries import (
+    Library,
+    as_environment,
+    private_libraries,
+    without_private_libraries,
+)
 from weft.process import Ended, Streams, run_child, work_directory
 from weft.program import check_program, find_program
 from weft.record import EventPart, OutcomePart, Record
@@ -31,8 +37,8 @@ DEFAULT_FALLBACK = "ompi"
 MOST_RANKS = 1 << 20
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
-# SimGrid speaks only of what weft does not say itself. Its reports of a deadlock and of MPI_Abort
-# go to files.
+# SimGrid speaks only of what weft does not say itself; what goes to files is what libweft.so, which
+# reads all of it (src/simgrid/complaints.cpp), says better.
 _SILENCE = (
     "no_loc",
     "root.fmt:simgrid:%e%m%n",
@@ -41,9 +47,9 @@ _SILENCE = (
     "smpi_config.thres:warning",
     "smpi_utils.thres:info",
     "smpi_bench.thres:info",
-    "smpi_kernel.thres:error",
+    "smpi_kernel.thres:warning",
 )
-_LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": outcome.MPI_LOG}
+_LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": "mpi.log"}
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,8 @@ class Plan:
     site: Site
     program: Path
     simgrid: SimGrid = field(default_factory=SimGrid)
+    libraries: tuple[Library, ...] = ()
+    """Shared libraries that each rank gets its own copy of."""
 
     @property
     def argv0(self) -> str:
@@ -106,7 +114,15 @@ def prepare(request: Request) -> Plan:
     if request.fallback is not None:
         check_algorithm("--fallback", request.fallback, simgrid)
     settings.check(request.host_speed, request.config, simgrid)
-    return Plan(request, site, _program(request), simgrid)
+    program = _program(request)
+    return Plan(request, site, program, simgrid, _libraries(request, program, simgrid))
+
+
+def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
+    if request.replay or not request.privatize:
+        return ()
+    environment = simgrid.environment(os.environ)
+    return tuple(private_libraries(program, simgrid.launcher, environment, request.config))
 
 
 def _program(request: Request) -> Path:
@@ -207,7 +223,7 @@ def _settings(plan: Plan, work: Path) -> list[str]:
         *(_speed_settings(request.host_speed) or ["smpi/simulate-computation:no"]),
         *(_trace_settings(work) if request.timeline else []),
         *(_ti_settings(work) if request.ti_trace else []),
-        *request.config,
+        *without_private_libraries(request.config),
     ]
 
 
@@ -242,22 +258,23 @@ def _environment(plan: Plan, work: Path) -> dict[str, str]:
     ours = {
         **plan.site.environment(work / "hosts"),
         "WEFT_OFFLOAD": plan.request.offload,
-        "WEFT_RECORD": str(work / "record.json"),
+        **as_environment(plan.libraries),
+        "WEFT_RECORD": str(work / outcome.RAW_RECORD),
         **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
         **({"WEFT_MESSAGES": str(plan.request.messages)} if plan.request.messages else {}),
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
-    return _preloading(plan.simgrid.environment({**inherited, **ours}))
+    return _preloading(plan.simgrid.environment({**inherited, **ours}), work)
 
 
-def _preloading(environment: Mapping[str, str]) -> dict[str, str]:
+def _preloading(environment: Mapping[str, str], work: Path) -> dict[str, str]:
     """Have weft's library loaded before SimGrid's: its non-blocking collectives replace SMPI's.
 
     By its name alone, because LD_PRELOAD knows no way to write a path with a space in it.
     """
     library = paths.platform_library()
     preloaded = [library.name, *filter(None, [environment.get("LD_PRELOAD")])]
-    folders = [environment["LD_LIBRARY_PATH"], str(library.parent)]
+    folders = [environment["LD_LIBRARY_PATH"], str(library.parent), str(work)]
     return {
         **environment,
         "LD_PRELOAD": ":".join(preloaded),
@@ -267,7 +284,7 @@ def _preloading(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
     request = plan.request
-    record = outcome.read_raw_record(work / "record.json") or _empty_record(plan)
+    record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(
         record.outcome, ended, work, request.timeout_s
     )

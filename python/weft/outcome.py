@@ -8,7 +8,9 @@ from weft.errors import USER_ERROR, WeftError
 from weft.process import Ended
 from weft.record import OutcomePart, Record
 
-MPI_LOG = "mpi.log"
+RAW_RECORD = "record.json"
+CRASHED = RAW_RECORD + ".crashed"
+"""Where libweft.so leaves the number of the rank that crashed."""
 TIMED_OUT = 124
 _STACK_HINT = (
     "; if it needs more stack than SimGrid's 8 MiB a rank,"
@@ -21,6 +23,10 @@ _HINTS = {
     signal.SIGKILL: "; something else killed it, perhaps for want of memory:"
     " try --no-privatize or fewer ranks",
 }
+
+
+_TOLD = ("exit", "early-exit", "abort", "error", "unsupported")
+"""What libweft.so reports with the exit status that goes with it."""
 
 
 def read_raw_record(path: Path) -> Record | None:
@@ -49,11 +55,9 @@ def judge(
         message = f"the run was given up after {timeout_s:g} s; allow more with --timeout"
         return OutcomePart(kind="timeout", message=message), TIMED_OUT
     if ended.returncode < 0:
-        return _killed(-ended.returncode)
-    if _aborted(work):
-        return OutcomePart(
-            kind="abort", message="the program called MPI_Abort"
-        ), ended.returncode or 1
+        return _killed(-ended.returncode, work)
+    if reported.kind in _TOLD:
+        return reported, ended.returncode
     if reported.kind == "unfinished" and ended.returncode == USER_ERROR:
         raise WeftError("")  # libweft.so has said what is wrong
     if ended.returncode > 0 and reported.kind in ("completed", "unfinished"):
@@ -67,16 +71,20 @@ def judge(
     return reported, 0 if reported.kind == "completed" else 1
 
 
-def _killed(signum: int) -> tuple[OutcomePart, int]:
+def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
     name = signal.Signals(signum).name if signum in signal.valid_signals() else f"signal {signum}"
-    message = f"the program crashed ({name}){_HINTS.get(signum, '')}"  # type: ignore[call-overload]
-    return OutcomePart(kind="signal", message=message, extra={"signal": name}), 128 + signum
+    hint = _HINTS.get(signum, "")  # type: ignore[call-overload]
+    rank = _crashed_rank(work)
+    who = "the program" if rank is None else f"rank {rank}"
+    extra = {"signal": name, **({} if rank is None else {"rank": rank})}
+    return (
+        OutcomePart(kind="signal", message=f"{who} crashed ({name}){hint}", extra=extra),
+        128 + signum,
+    )
 
 
-def _aborted(work: Path) -> bool:
+def _crashed_rank(work: Path) -> int | None:
     try:
-        return "MPI_Abort was called" in (work / MPI_LOG).read_text(
-            encoding="utf-8", errors="replace"
-        )
-    except FileNotFoundError:
-        return False
+        return int((work / CRASHED).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

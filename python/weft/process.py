@@ -3,9 +3,16 @@
 weft's own SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is
 cleaned up on the way out. The child does not see the terminal's Ctrl-C: SimGrid would print the
 state of every rank. weft ends it instead.
+
+Nothing of weft's runs when weft itself is killed outright (kill -9, a batch system, want of
+memory). Then the kernel kills the child, which asks for that when it starts (libweft.so, told by
+`PARENT`), and a shell that waits for weft's end removes the temporary directory. Where that shell
+is killed as well, the next weft does: a directory whose lock nobody holds belongs to nobody.
 """
 
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +30,18 @@ from weft.errors import Interrupted, WeftError
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
+PARENT = "WEFT_PARENT"
+"""The variable of the environment that tells a child of ours whose death is to be its own."""
+_PREFIX = "weft-"
+_LOCK = "owner.lock"
+# The pipe ends with weft, the child a moment later: the second round takes what it still wrote.
+_CLEANER = """trap '' HUP INT TERM
+read -r end
+[ -d "$1" ] || exit 0
+rm -rf -- "$1"
+sleep 1
+rm -rf -- "$1"
+"""
 
 
 def raise_on_signals() -> None:
@@ -71,14 +90,65 @@ def ignore_signals() -> None:
 
 @contextmanager
 def work_directory() -> Iterator[Path]:
-    """Make the one directory for everything temporary.
+    """Make the one directory for everything temporary, which goes however weft ends.
 
     SimGrid's options allow no blank, comma or colon in its name.
     """
-    with tempfile.TemporaryDirectory(
-        prefix="weft-", dir=_temporary_root(), ignore_cleanup_errors=True
-    ) as name:
-        yield Path(name)
+    root = _temporary_root()
+    _remove_orphans(root)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root, ignore_cleanup_errors=True) as name:
+        lock = _lock(name)
+        cleaner = _start_cleaner(name)
+        try:
+            yield Path(name)
+        finally:
+            shutil.rmtree(name, ignore_errors=True)
+            os.close(lock)
+            if cleaner is not None:
+                cleaner.communicate()
+
+
+def _lock(directory: str) -> int:
+    """Hold a lock in the directory as long as this process lives; it is never there unheld."""
+    path = os.path.join(directory, _LOCK)
+    lock = os.open(path + ".new", os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.rename(path + ".new", path)
+    return lock
+
+
+def _start_cleaner(directory: str) -> "subprocess.Popen[bytes] | None":
+    with suppress(OSError), _signals_held():
+        return subprocess.Popen(
+            ["/bin/sh", "-c", _CLEANER, "weft-cleaner", directory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    return None
+
+
+def _remove_orphans(root: str) -> None:
+    """Remove what processes have left here that were killed together with their cleaner."""
+    with suppress(OSError), os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and _is_orphan(entry.path):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_orphan(directory: str) -> bool:
+    try:
+        lock = os.open(os.path.join(directory, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fstat(lock).st_uid == os.getuid()
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
 
 
 def _temporary_root() -> str:
@@ -190,7 +260,7 @@ def _start(
     try:
         return subprocess.Popen(
             command,
-            env=environment,
+            env={**environment, PARENT: str(os.getpid())},
             stdin=streams.stdin,
             stdout=streams.stdout,
             stderr=streams.stderr,

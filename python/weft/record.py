@@ -84,8 +84,10 @@ class FabricPart(_Entry):
 class OutcomePart(_Entry):
     """How the run ended.
 
-    `completed`, `exit` (with a status other than 0), `signal`, `abort` (MPI_Abort), `deadlock`,
-    `mismatch` (ranks called different collectives), `timeout` or `unfinished`.
+    `completed`, `exit` (with a status other than 0), `early-exit` (the same, before MPI_Finalize),
+    `signal`, `abort` (MPI_Abort), `error` (an MPI call failed), `unsupported` (SimGrid's MPI lacks
+    the call), `deadlock`, `mismatch` (ranks called different collectives), `timeout` or
+    `unfinished`.
     """
 
     kind: str

@@ -6,6 +6,7 @@
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks a host (all hosts are used where absent)
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_RECORD   where the record of the run goes; none where absent
+ *   WEFT_PARENT   the process whose death is to be ours too
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
  *   WEFT_MESSAGES where the hosts of each message between two go, in order: int32 sender, int32 receiver; fabrics only
  */
@@ -25,7 +26,9 @@
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
+#include <sys/prctl.h>
 #include <system_error>
+#include <unistd.h>
 #include <xbt/config.hpp>
 
 namespace {
@@ -147,8 +150,34 @@ weft::Simulation& load_fabric(const std::string& name_or_path)
   return simulation;
 }
 
+/** However weft is killed, the simulator does not run on. */
+void die_with_parent()
+{
+  const std::string parent = environment("WEFT_PARENT");
+  if (parent.empty())
+    return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (parent != std::to_string(getppid())) // it has died before
+    ::_exit(128 + SIGKILL);
+}
+
+/** What ranks start are programs of their own. */
+void stop_preloading()
+{
+  const std::string libraries = environment("LD_PRELOAD");
+  if (not libraries.starts_with("libweft.so"))
+    return;
+  const auto rest = libraries.find(':');
+  if (rest == std::string::npos)
+    unsetenv("LD_PRELOAD");
+  else
+    setenv("LD_PRELOAD", libraries.substr(rest + 1).c_str(), 1);
+}
+
 void load()
 {
+  die_with_parent();
+  stop_preloading();
   const std::string fabric   = environment("WEFT_FABRIC");
   const std::string platform = environment("WEFT_PLATFORM");
   if (fabric.empty() == platform.empty())
@@ -164,10 +193,6 @@ void load()
 
 extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& /*engine*/)
 {
-  // Whoever asks for a record tells of a crash itself, and SimGrid's handlers would only add advice of their own.
-  if (not environment("WEFT_RECORD").empty())
-    for (const int signal : {SIGSEGV, SIGBUS})
-      std::signal(signal, SIG_DFL);
   try {
     load();
   } catch (const weft::UserError& error) {

@@ -67,7 +67,7 @@ struct MulticastStatistics {
 
 /** How the program ended, as far as the simulation can tell. */
 struct Outcome {
-  std::string kind = "completed"; ///< "deadlock", "mismatch"
+  std::string kind = "completed"; ///< docs/record.md lists all
   std::string message;
 };
 

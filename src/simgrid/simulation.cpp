@@ -2,6 +2,8 @@
 
 #include "mpi/names.hpp"
 #include "simgrid/call.hpp"
+#include "simgrid/fortran.hpp"
+#include "simgrid/leaving.hpp"
 #include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/profile.hpp"
@@ -94,6 +96,7 @@ Simulation& Simulation::create(Fabric fabric, OffloadMode mode, std::string reco
   simulation->record.keep_events = keep_events;
   Profile::get().keep_slices     = keep_events;
   simulation->watch_ranks_from_now_on();
+  watch_leaving(simulation->record_path_);
   sg::Engine::on_simulation_end_cb([simulation] { simulation->write_record(); });
   sg::Engine::on_deadlock_cb([simulation] { simulation->abort("deadlock", simulation->describe_deadlock()); });
   return *simulation;
@@ -113,6 +116,8 @@ void Simulation::watch_ranks_from_now_on()
     Profile::get().rank_begins(actor.get_pid());
     hosts_used_.insert(actor.get_host());
     actor.on_exit([this, pid = actor.get_pid()](bool killed) {
+      if (is_forked_child())
+        leave_forked_child(0);
       Profile::get().rank_ends(pid);
       if (not killed)
         rank_ended(pid);
@@ -462,16 +467,16 @@ void Simulation::mismatch(const Communicator& communicator, const std::string& c
                         ". MPI asks all ranks of a communicator for the same collectives in the same order.");
 }
 
-void Simulation::abort(const std::string& kind, const std::string& message)
+void Simulation::abort(const std::string& kind, const std::string& message, int status)
 {
   record.outcome = {kind, message};
   write_record();
   // Whoever asked for a record shows the message from there.
   if (record_path_.empty())
     std::fprintf(stderr, "weft: %s\n", message.c_str());
-  std::fflush(nullptr);
+  flush_output();
   // Other ranks are in the middle of calls that will never end: nothing of the simulation can be taken down in order.
-  ::_exit(1);
+  ::_exit(status);
 }
 
 } // namespace weft

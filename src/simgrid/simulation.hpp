@@ -43,7 +43,6 @@ class Simulation {
   std::unordered_set<aid_t> ended_;                // ranks that came to their end by themselves
 
   void watch_ranks_from_now_on();
-  void rank_ended(aid_t actor);
   std::shared_ptr<Communicator> describe(MPI_Comm comm) const;
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
   bool acquire_channels(const Communicator& communicator);
@@ -79,6 +78,8 @@ public:
   /** Where all ranks have freed it and no call is in flight on it, its channels are given back. */
   void release_if_done(Communicator& communicator);
 
+  /** A rank has come to its end by itself: calls in flight need not wait for it. */
+  void rank_ended(aid_t actor);
   /** End the process where a rank has ended that a call in flight on @p communicator waits for. */
   void check_members(const Communicator& communicator);
 
@@ -91,8 +92,8 @@ public:
 
   /** End the process because not all ranks of @p communicator make the same calls; @p calls says which. */
   [[noreturn]] void mismatch(const Communicator& communicator, const std::string& calls);
-  /** End the process with status 1: the program cannot go on. The record says why. */
-  [[noreturn]] void abort(const std::string& kind, const std::string& message);
+  /** End the process with @p status: the program cannot go on. The record says why. */
+  [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
 };
 
 } // namespace weft

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from weft.errors import WeftError
-from weft.outcome import MPI_LOG, judge, read_raw_record
+from weft.outcome import CRASHED, judge, read_raw_record
 from weft.process import Ended
 from weft.record import OutcomePart
 
@@ -54,10 +54,17 @@ def test_what_the_simulation_found_is_exit_status_1(tmp_path: Path, kind: str) -
     assert judge(found, ended(0), tmp_path, None) == (found, 1)
 
 
-def test_an_abort_is_never_a_success(tmp_path: Path) -> None:
-    (tmp_path / MPI_LOG).write_text("[0.1] MPI_Abort was called, something went wrong")
-    outcome, status = judge(OutcomePart(kind="deadlock"), ended(0), tmp_path, None)
-    assert (outcome.kind, status) == ("abort", 1)
+@pytest.mark.parametrize("kind", ["exit", "early-exit", "abort", "error", "unsupported"])
+def test_what_a_rank_did_is_told_with_its_status(tmp_path: Path, kind: str) -> None:
+    found = OutcomePart(kind=kind, message="rank 1 did it")
+    assert judge(found, ended(42), tmp_path, None) == (found, 42)
+
+
+def test_a_crash_names_the_rank_where_one_ran(tmp_path: Path) -> None:
+    (tmp_path / CRASHED).write_text("12")
+    outcome, _ = judge(OutcomePart(kind="unfinished"), ended(-signal.SIGFPE), tmp_path, None)
+    assert outcome.message == "rank 12 crashed (SIGFPE)"
+    assert outcome.extra == {"signal": "SIGFPE", "rank": 12}
 
 
 def test_leaving_without_the_simulation_is_said(tmp_path: Path) -> None:

@@ -37,6 +37,13 @@ def ended(call: str) -> Failure:
     return Failure(1, "mismatch", (f"{WORLD}, rank ", says, RULE))
 
 
+def early(status: int) -> Failure:
+    says = f"rank 1 ended with exit status {status} before it called MPI_Finalize"
+    return Failure(status, "early-exit", (says,))
+
+
+FATAL = "that ends the program (MPI_ERRORS_ARE_FATAL)"
+
 FAILURES = {
     "other-collective": mismatch(
         WORLD, 2, f"rank 0 called {INT_SUM}", "rank 1 called MPI_Barrier()"
@@ -105,11 +112,26 @@ FAILURES = {
             "Ranks that have not ended: 0, 1, 2, 3.",
         ),
     ),
-    "segmentation-fault": Failure(139, "signal", ("SIGSEGV",)),
-    "abort": Failure(134, "signal", ("SIGABRT",)),
-    "exit": Failure(3, "exit", ("exit status 3",)),
-    "return": Failure(5, "exit", ("exit status 5",)),
-    "mpi-abort": Failure(1, "abort", ("MPI_Abort",)),
+    "segmentation-fault": Failure(139, "signal", ("rank 1 crashed (SIGSEGV)",)),
+    "abort": Failure(134, "signal", ("rank 1 crashed (SIGABRT)",)),
+    "exit": early(3),
+    "exit-while-others-wait": early(3),
+    "return": Failure(5, "exit", ("rank 1 ended with exit status 5",)),
+    "return-early": early(7),
+    "mpi-abort": Failure(4, "abort", ("rank 1 called MPI_Abort with error code 4",)),
+    "truncate": Failure(1, "error", ("a receive of rank 1 failed with MPI_ERR_TRUNCATE", FATAL)),
+    "wrong-root": Failure(1, "error", ("called MPI_Bcast, which failed with MPI_ERR_ROOT", FATAL)),
+    "neighbourhood": Failure(
+        1,
+        "unsupported",
+        ("rank 1 called MPI_Neighbor_allgather, which SimGrid's MPI does not have",),
+    ),
+    "intercommunicator": Failure(
+        1, "unsupported", ("rank 1 called MPI_Intercomm_create, which", "no intercommunicators")
+    ),
+    "other-thread": Failure(
+        1, "unsupported", ("a thread that the program has made called MPI_Send", "FUNNELED")
+    ),
 }
 
 

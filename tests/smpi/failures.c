@@ -1,5 +1,6 @@
 /* Ends in one of many wrong ways, after one good Allreduce: `failures HOW`. Rank 1 is the culprit. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,54 @@ static void call_mpi_abort(int rank)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void return_early(int rank)
+{
+  if (rank != 1)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void cut_short(int rank)
+{
+  if (rank == 0)
+    MPI_Send(send, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  if (rank == 1)
+    MPI_Recv(receive, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void wrong_root(int rank)
+{
+  (void)rank;
+  MPI_Bcast(send, 1, MPI_INT, -3, MPI_COMM_WORLD);
+}
+
+static void neighbourhood(int rank)
+{
+  if (rank == 1)
+    MPI_Neighbor_allgather(send, 1, MPI_INT, receive, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void intercommunicator(int rank)
+{
+  MPI_Comm inter;
+  if (rank == 1)
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 0, 0, &inter);
+}
+
+static void* call_from_thread(void* unused)
+{
+  MPI_Send(send, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  return unused;
+}
+
+static void other_thread(int rank)
+{
+  pthread_t thread;
+  if (rank == 1) {
+    pthread_create(&thread, NULL, call_from_thread, NULL);
+    pthread_join(thread, NULL);
+  }
+}
+
 /* Takes no simulated time and all of the wall time that there is. */
 static void run_for_ever(int rank)
 {
@@ -213,6 +262,12 @@ static const struct {
     {"exit", call_exit},
     {"exit-while-others-wait", call_exit_in_one_of_many},
     {"mpi-abort", call_mpi_abort},
+    {"return-early", return_early},
+    {"truncate", cut_short},
+    {"wrong-root", wrong_root},
+    {"neighbourhood", neighbourhood},
+    {"intercommunicator", intercommunicator},
+    {"other-thread", other_thread},
     {"run-for-ever", run_for_ever},
 };
 
@@ -230,6 +285,8 @@ int main(int argc, char** argv)
   for (size_t i = 0; i < COUNT_OF(WAYS); i++) {
     if (strcmp(how, WAYS[i].name) == 0) {
       WAYS[i].run(rank);
+      if (rank == 1 && strcmp(how, "return-early") == 0)
+        return 7;
       MPI_Finalize();
       return 0;
     }

@@ -1,0 +1,173 @@
+/* What SMPI cannot do or refuses, said in weft's words: one line that names the rank and the call.
+ *
+ * SimGrid logs such things, in several lines and with advice on tools of its own, and aborts. All of its log passes one
+ * function; weft defines it anew and acts on what it knows.
+ */
+#include "simgrid/leaving.hpp"
+#include "simgrid/replaced.hpp"
+#include "simgrid/simulation.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <string>
+#include <string_view>
+#include <xbt/log.h>
+
+namespace weft {
+namespace {
+
+/** SMPI's formats (src/smpi/bindings/smpi_mpi.cpp, include/private.hpp, internals/smpi_global.cpp). */
+constexpr std::string_view MISSING  = "Not yet implemented: %s. Please contact the SimGrid team if support is needed";
+constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // after the function, or "recv"
+constexpr std::string_view NO_INIT  = "%s: MPI_Init was not called !";
+constexpr std::string_view RETURNED = "SMPI process did not return 0. Return value : %d";
+constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
+
+struct State {
+  std::string last_warning; // why the call fails that is about to be reported
+  bool told_of_threads = false;
+  std::map<int, int> thread_levels; // by rank
+};
+
+State& state()
+{
+  static State the_state;
+  return the_state;
+}
+
+std::string who()
+{
+  const std::optional<int> rank = rank_here();
+  return rank ? "rank " + std::to_string(*rank) : "a thread of the program";
+}
+
+/** "PMPI_Recv" and "MPI_Recv" are the user's MPI_Recv. */
+std::string users_name(std::string_view function)
+{
+  return std::string(function.starts_with("PMPI_") ? function.substr(1) : function);
+}
+
+[[noreturn]] void refuse_missing(const char* function)
+{
+  const std::string name = users_name(function);
+  const char* family     = "";
+  if (name.find("eighbor") != std::string::npos || name.find("raph_") != std::string::npos)
+    family = " (it knows no graph topologies and no neighbourhood collectives)";
+  else if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
+    family = " (it knows no intercommunicators)";
+  else if (name.starts_with("MPI_Comm_"))
+    family = " (nothing that starts or joins processes)";
+  Simulation::get().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not have" + family);
+}
+
+[[noreturn]] void refuse_thread(const char* function)
+{
+  Simulation::get().abort("unsupported",
+                          "a thread that the program has made called " + users_name(function) +
+                              "; with SimGrid's MPI only the thread that main runs on may (MPI_THREAD_FUNNELED)");
+}
+
+[[noreturn]] void tell_of_failure(const std::string& text)
+{
+  const auto end     = text.find(" - returned ");
+  const auto code    = end + std::strlen(" - returned ");
+  const auto name    = text.substr(0, end);
+  std::string reason = state().last_warning;
+  if (reason.starts_with("P" + name))
+    reason = reason.substr(1);
+  // A message is found not to fit where it is received, whatever call waits for it.
+  Simulation::get().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
+                                       " failed with " + text.substr(code, text.find(' ', code) - code) +
+                                       (reason.empty() ? "" : " (" + reason + ")") +
+                                       "; as MPI says, that ends the program (MPI_ERRORS_ARE_FATAL)");
+}
+
+/** Act on what SimGrid is about to say; whether that is all that is to be said. */
+bool act_on(const xbt_log_event_s& event, std::string_view format, const std::string& text)
+{
+  if (text.find(TOOL_ADVICE) != std::string::npos)
+    return true;
+  if (format == RETURNED) {
+    rank_returns(static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10)));
+    return true;
+  }
+  const std::optional<int> rank = rank_here();
+  if (not rank && format == NO_INIT && not simgrid::s4u::Actor::self())
+    refuse_thread(text.substr(0, text.find(':')).c_str());
+  if (rank && event.priority == xbt_log_priority_critical && format == MISSING)
+    refuse_missing(event.functionName);
+  if (rank && event.priority == xbt_log_priority_critical && format.ends_with(FAILED))
+    tell_of_failure(text);
+  if (rank && event.priority == xbt_log_priority_warning)
+    state().last_warning = text;
+  return false;
+}
+
+const char* level_name(int level)
+{
+  return level == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SERIALIZED";
+}
+
+} // namespace
+} // namespace weft
+
+extern "C" void weft_log(xbt_log_event_t event, const char* format, ...) WEFT_REPLACES("_xbt_log_event_log");
+void weft_log(xbt_log_event_t event, const char* format, ...)
+{
+  va_list arguments;
+  va_list again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  std::string text(static_cast<std::size_t>(std::max(0, std::vsnprintf(nullptr, 0, format, arguments))), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  va_end(arguments);
+  if (not weft::act_on(*event, format, text))
+    weft::theirs<void (*)(xbt_log_event_t, const char*, ...)>("_xbt_log_event_log")(event, "%s", text.c_str());
+}
+
+// SMPI gives MPI_THREAD_SINGLE whatever is asked for. Threads that leave MPI alone do no harm, and that is what
+// MPI_THREAD_FUNNELED promises.
+extern "C" int weft_init_thread(int* argc, char*** argv, int required, int* provided) WEFT_REPLACES("PMPI_Init_thread");
+int weft_init_thread(int* argc, char*** argv, int required, int* provided)
+{
+  const int level = std::min(required, static_cast<int>(MPI_THREAD_FUNNELED));
+  if (required > level && not weft::state().told_of_threads) {
+    weft::state().told_of_threads = true;
+    std::fprintf(
+        stderr,
+        "weft: MPI_Init_thread: the program asks for %s, and SimGrid's MPI gives MPI_THREAD_FUNNELED: only the "
+        "thread that main runs on may call MPI\n",
+        weft::level_name(required));
+  }
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::state().thread_levels[*rank] = level;
+  if (provided)
+    *provided = level;
+  return MPI_Init(argc, argv);
+}
+
+extern "C" int weft_query_thread(int* provided) WEFT_REPLACES("PMPI_Query_thread");
+int weft_query_thread(int* provided)
+{
+  if (not provided)
+    return MPI_ERR_ARG;
+  const std::optional<int> rank = weft::rank_here();
+  *provided                     = rank ? weft::state().thread_levels[*rank] : MPI_THREAD_SINGLE;
+  return MPI_SUCCESS;
+}
+
+extern "C" int weft_is_thread_main(int* flag) WEFT_REPLACES("PMPI_Is_thread_main");
+int weft_is_thread_main(int* flag)
+{
+  if (not flag)
+    return MPI_ERR_ARG;
+  *flag = weft::rank_here() ? 1 : 0;
+  return MPI_SUCCESS;
+}
