@@ -2,7 +2,7 @@
  *
  * These are the PMPI_… functions: programs, Fortran and profiling tools all get there. LD_PRELOAD puts the definitions
  * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
- * costs nothing in SMPI, or SMPI does not have it.
+ * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
  */
 #include "simgrid/original.hpp"
 #include "simgrid/profile.hpp"
@@ -198,10 +198,8 @@ WEFT_TIMED(6, File_write_at_all, io, TRACED)
 WEFT_TIMED(5, File_write_ordered, io, TRACED)
 WEFT_TIMED(5, File_write_shared, io, TRACED)
 
-WEFT_TIMED(2, Abort, other, UNTRACED)
 WEFT_TIMED(0, Finalize, other, TRACED)
 WEFT_TIMED(2, Init, other, UNTRACED)
-WEFT_TIMED(4, Init_thread, other, UNTRACED)
 WEFT_TIMED(0, Wtime, other, UNTRACED)
 
 } // extern "C"

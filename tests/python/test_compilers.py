@@ -1,0 +1,153 @@
+"""`weft cc` and its like: as quick as a compiler, and as configure and CMake expect one."""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+import simulated
+
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+PROGRAM = """
+#include <malloc.h>
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  free(malloc(100));
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def weft(*command: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [str(SCRIPTS / command[0]), *command[1:]],
+        text=True,
+        capture_output=True,
+        cwd=cwd,
+        check=False,
+    )
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "program.c").write_text(PROGRAM)
+    return tmp_path
+
+
+@pytest.mark.parametrize("compiler", [("weft-cc",), ("weft", "cc")])
+def test_a_call_takes_little_more_than_the_compiler(here: Path, compiler: tuple[str, ...]) -> None:
+    """Imports of weft took 0.4 s of CPU; the bound leaves room for a slow machine."""
+
+    def cpu_time() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    start = cpu_time()
+    assert weft(*compiler, "--version").returncode == 0
+    assert cpu_time() - start < 0.2
+
+
+@pytest.mark.parametrize("name", ["weft-cc", "weft-cxx", "weft-f90"])
+def test_the_version_is_the_compilers(name: str) -> None:
+    words = weft(name, "--version").stdout
+    assert "Free Software Foundation" in words or "clang" in words
+
+
+@pytest.mark.parametrize("question", ["-print-prog-name=ld", "-dumpmachine", "-v"])
+def test_questions_are_answered_by_the_compiler(here: Path, question: str) -> None:
+    result = weft("weft-cc", question, cwd=here)
+    assert result.returncode == 0, result.stderr
+    assert "simgrid" not in result.stdout + result.stderr
+    assert list(here.iterdir()) == [here / "program.c"]
+
+
+@pytest.mark.parametrize(("name", "source"), [("weft-cc", "program.c"), ("weft-cxx", "p.cpp")])
+def test_malloc_h_can_be_included(here: Path, name: str, source: str) -> None:
+    (here / source).write_text(PROGRAM)
+    result = weft(name, "-Wall", "-Werror", source, "-o", "program", cwd=here)
+    assert result.returncode == 0, result.stderr
+    command = simulated.weft_command(here / "program", ranks=2)
+    assert simulated.run_command(command).status == 0
+
+
+# What autoconf generates, in its essentials: does the compiler work, do its programs run, how large
+# is a type, is there a function, is there MPI?
+CONFIGURE = r"""
+set -e
+try() { "$CC" $CFLAGS -o conftest conftest.c $LIBS >conftest.out 2>&1; }
+echo 'int main(void) { return 0; }' > conftest.c
+"$CC" conftest.c > conftest.out 2>&1 && [ ! -s conftest.out ] && ./a.out && echo runs
+echo '#include <stdio.h>' > conftest.c
+echo 'int main(void) { printf("%zu", sizeof(long)); return 0; }' >> conftest.c
+try && ./conftest > size && echo "long $(cat size)"
+echo 'char cosh(); int main(void) { return cosh(); }' > conftest.c
+LIBS=-lm; try && echo cosh
+printf '#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }\n' > conftest.c
+try && echo mpi
+LD=$("$CC" -print-prog-name=ld)
+command -v "$LD" >/dev/null && echo ld
+"$CC" -E conftest.c | grep -c 'int MPI_Init' >/dev/null && echo preprocessor
+printf 'CC=%s\nprogram: program.o; $(CC) $^ -o $@\n' "$CC" > Makefile
+"""
+
+
+def test_configure_works_with_one_word(here: Path) -> None:
+    (here / "configure").write_text(CONFIGURE)
+    environment = {**os.environ, "CC": str(SCRIPTS / "weft-cc"), "CFLAGS": "-g -O2"}
+    environment.pop("LD_LIBRARY_PATH", None)
+    result = subprocess.run(
+        ["sh", "configure"], cwd=here, env=environment, text=True, capture_output=True, check=False
+    )
+    said = result.stdout.split("\n")
+    assert said[:-1] == ["runs", "long 8", "cosh", "mpi", "ld", "preprocessor"], result
+    subprocess.run(["make", "-s"], cwd=here, check=True)
+    assert simulated.run_command(simulated.weft_command(here / "program", ranks=2)).status == 0
+
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.16)
+project(small C)
+include(CheckCSourceRuns)
+include(CheckTypeSize)
+check_c_source_runs("int main(void) { return 0; }" PROGRAMS_RUN)
+check_type_size(long LONG)
+find_package(MPI REQUIRED COMPONENTS C)
+message(STATUS "runs ${PROGRAMS_RUN} long ${LONG}")
+add_library(part SHARED part.c)
+add_executable(program program.c)
+target_link_libraries(program PRIVATE part MPI::MPI_C)
+"""
+
+
+@pytest.mark.slow
+def test_cmake_works_with_one_word(here: Path) -> None:
+    cmake = shutil.which("cmake", path=f"{SCRIPTS}:{os.environ['PATH']}")
+    assert cmake is not None
+    (here / "CMakeLists.txt").write_text(CMAKE)
+    (here / "part.c").write_text("int part(void) { return 1; }\n")
+    configure = [cmake, "-S", ".", "-B", "build", f"-DCMAKE_C_COMPILER={SCRIPTS / 'weft-cc'}"]
+    result = subprocess.run(configure, cwd=here, text=True, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"-- runs 1 long 8\n", result.stdout)
+    subprocess.run([cmake, "--build", "build"], cwd=here, check=True, capture_output=True)
+    program = here / "build" / "program"
+    assert simulated.run_command(simulated.weft_command(program, ranks=2)).status == 0
+
+
+def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
+    (here / "fixed.f").write_text(
+        "      PROGRAM FIXED\n      INCLUDE 'mpif.h'\n      INTEGER E\n"
+        "C     A COMMENT OF THE FIXED FORM\n"
+        "      CALL MPI_INIT(E)\n      CALL MPI_FINALIZE(E)\n      END\n"
+    )
+    result = weft("weft-f90", "fixed.f", "-o", "fixed", cwd=here)
+    assert result.returncode == 0, result.stderr
+    assert simulated.run_command(simulated.weft_command(here / "fixed", ranks=2)).status == 0
