@@ -132,7 +132,8 @@ def test_each_rank_has_the_variables_of_its_templates(tmp_path: Path) -> None:
           MPI_Finalize();
         }
     """)
-    simulated.compile_program(source, tmp_path / "unique")
+    compiler = [*simulated.WEFT, "cxx", str(source), "-o", str(tmp_path / "unique")]
+    subprocess.run(compiler, check=True)
     result = simulated.run_command(simulated.weft_command(tmp_path / "unique", ranks=3))
     assert result.lines == ["2"] * 3
 
