@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 namespace weft {
 
@@ -22,6 +23,16 @@ struct Described {
 };
 
 std::int64_t size_of(int count, MPI_Datatype datatype);
+
+/** An argument of a call as SMPI's algorithms and weft can work with it. SMPI's MPI_BOTTOM is no address, and only its
+ *  requests know: what adds displacements to it or copies from it needs the address from which absolute types count. */
+template <class Argument> Argument address(Argument argument)
+{
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
+    return argument == MPI_BOTTOM ? nullptr : argument;
+  else
+    return argument;
+}
 
 /** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
 bool is_own_call(MPI_Comm comm);

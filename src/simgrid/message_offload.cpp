@@ -31,8 +31,8 @@ class MessageCall;
 
 struct Request : Addressed<Request> {
   Below below; ///< the members that it speaks for
-  std::string reply_mailbox;
-  MessageCall* call = nullptr;
+  sg::Mailbox* reply_mailbox = nullptr;
+  MessageCall* call          = nullptr;
 };
 
 struct Reply : Addressed<Reply> {};
@@ -46,6 +46,36 @@ sg::Mailbox* ingress(const Communicator& communicator, int position)
 {
   return sg::Mailbox::by_name(mailbox_name(communicator, "ingress" + std::to_string(position)));
 }
+
+/** Where one answer is waited for. A program may have several calls in flight, whose answers come in any order at a
+ * rank: each has its own mailbox. Those live as long as the engine, so they are used again. */
+class ReplyMailbox {
+  sg::Mailbox* mailbox_;
+
+  static std::vector<sg::Mailbox*>& idle()
+  {
+    static std::vector<sg::Mailbox*> mailboxes;
+    return mailboxes;
+  }
+
+  static sg::Mailbox* borrow()
+  {
+    static int made = 0;
+    if (idle().empty())
+      return sg::Mailbox::by_name("weft.reply" + std::to_string(made++));
+    sg::Mailbox* mailbox = idle().back();
+    idle().pop_back();
+    return mailbox;
+  }
+
+public:
+  ReplyMailbox() : mailbox_(borrow()) {}
+  ReplyMailbox(const ReplyMailbox&)            = delete;
+  ReplyMailbox& operator=(const ReplyMailbox&) = delete;
+  ~ReplyMailbox() { idle().push_back(mailbox_); }
+  sg::Mailbox* operator->() const { return mailbox_; }
+  sg::Mailbox* get() const { return mailbox_; }
+};
 
 class MessageCall : public TreeOffload {
   Traffic traffic_;
@@ -110,6 +140,7 @@ public:
       const std::vector<Request*> requests = collect();
       const double start                   = sg::Engine::get_clock();
       MessageCall& call                    = *requests.front()->call;
+      const auto kept                      = call.shared_from_this(); // its last member may be done before this is
       aggregation_.begin(call.vector());
       sg::this_actor::sleep_for(delay(call).value());
       if (node_.parent >= 0)
@@ -150,12 +181,13 @@ private:
 
   void ask_parent(MessageCall& call)
   {
+    const ReplyMailbox partial;
     Request request;
     request.below         = node_.below;
-    request.reply_mailbox = mailbox_name(*communicator_, "partial" + std::to_string(position_));
+    request.reply_mailbox = partial.get();
     request.call          = &call;
     ingress(*communicator_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
-    sg::Mailbox::by_name(request.reply_mailbox)->get<Reply>();
+    partial->get<Reply>();
     // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
     const Movement movement = call.tree_call().movement;
     const bool combined     = movement == Movement::reduce || movement == Movement::reduce_scatter;
@@ -173,7 +205,7 @@ private:
       const Bytes down = call.down(request->below, model());
       reduced += call.up(request->below, model());
       multicast += down;
-      replies_.push_back(sg::Mailbox::by_name(request->reply_mailbox)->put_async(&call.reply, simulated_size(down)));
+      replies_.push_back(request->reply_mailbox->put_async(&call.reply, simulated_size(down)));
     }
     return {combines(call.tree_call().movement) ? reduced : Bytes(), multicast};
   }
@@ -203,13 +235,13 @@ void MessageCall::speak(int rank)
   const int member = communicator_->member(rank);
   const auto at    = static_cast<std::size_t>(member);
 
+  const ReplyMailbox reply_mailbox;
   Request request;
-  request.below         = {communicator_->tree->place[at], communicator_->tree->place[at] + 1};
-  request.reply_mailbox = mailbox_name(*communicator_, "reply" + std::to_string(member));
-  request.call          = this;
-  // Now: where several calls are in flight, replies come in the order of the calls.
+  request.below            = {communicator_->tree->place[at], communicator_->tree->place[at] + 1};
+  request.reply_mailbox    = reply_mailbox.get();
+  request.call             = this;
   Reply* received          = nullptr;
-  const sg::CommPtr answer = sg::Mailbox::by_name(request.reply_mailbox)->get_async<Reply>(&received);
+  const sg::CommPtr answer = reply_mailbox->get_async<Reply>(&received);
   members_ready_[at]->acquire();
 
   const NicModel& nic = simulation_.fabric.nic();

@@ -4,6 +4,7 @@
 
 #include <numeric>
 #include <simgrid/s4u.hpp>
+#include <simgrid/simcall.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -90,8 +91,10 @@ sg::SemaphorePtr OffloadedCall::gate()
   return common_gate_;
 }
 
-void OffloadedCall::join(int rank, const RankBuffers& buffers, MPI_Op operation, std::function<void()> on_end)
+void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, std::function<void()> on_end)
 {
+  buffers.send                            = address(buffers.send);
+  buffers.receive                         = address(buffers.receive);
   const bool blocks                       = not is_nonblocking(collective_);
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
   exchange_->give(rank, buffers, not(blocks && memory_is_shared()));
@@ -192,8 +195,13 @@ std::optional<Bytes> TreeOffload::from_speaker(int rank) const
 
 void OffloadedCall::speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)
 {
-  if (call->must_speak(rank))
-    sg::this_actor::get_host()->add_actor(SPEAKER_NAME, [call, rank] { call->speak(rank); });
+  if (not call->must_speak(rank))
+    return;
+  // By SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank (Group::rank), and counts it among
+  // the ranks of its host (Comm::find_intra_comm).
+  simgrid::kernel::actor::simcall_answered([&call, rank, host = sg::this_actor::get_host()] {
+    host->add_actor(SPEAKER_NAME, [call, rank] { call->speak(rank); });
+  });
 }
 
 } // namespace weft

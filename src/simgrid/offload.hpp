@@ -61,7 +61,7 @@ public:
   /** What a rank that blocks waits for, opened when its part of the call has ended. */
   simgrid::s4u::SemaphorePtr gate();
   /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
-  void join(int rank, const RankBuffers& buffers, MPI_Op operation, std::function<void()> on_end);
+  void join(int rank, RankBuffers buffers, MPI_Op operation, std::function<void()> on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */
   virtual void speak(int /*rank*/) {}
   /** The same, by an actor beside the rank where there is something to do. */
