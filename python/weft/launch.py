@@ -29,7 +29,7 @@ from weft.record import EventPart, OutcomePart, Record
 from weft.simgrid import SimGrid
 from weft.site import Site, choose_site
 from weft.timeline import is_complete, write_timeline
-from weft.trace.folder import Folder
+from weft.trace.folder import Folder, waitall_notes
 
 Offload = Literal["stream", "message", "multicast", "auto", "off"]
 OFFLOADS: tuple[Offload, ...] = ("stream", "message", "multicast", "auto", "off")
@@ -181,9 +181,15 @@ def _write_timeline(trace: Path, record: Record, target: Path) -> None:
 
 
 def _take_ti_trace(work: Path, target: Path) -> None:
-    """Move the one file that SimGrid has written, under a name of its own making."""
+    """Move the one file that SimGrid has written, under a name of its own, and weft's notes."""
     (written,) = (work / "ti_files").iterdir()
     shutil.move(written, target)
+    if (notes := _waitall_notes(work)).exists():
+        shutil.move(notes, waitall_notes(target))
+
+
+def _waitall_notes(work: Path) -> Path:
+    return work / "waitall-notes"
 
 
 def build_command(plan: Plan, work: Path) -> list[str]:
@@ -261,6 +267,7 @@ def _environment(plan: Plan, work: Path) -> dict[str, str]:
         **as_environment(plan.libraries),
         "WEFT_RECORD": str(work / outcome.RAW_RECORD),
         **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
+        **({"WEFT_WAITALL_NOTES": str(_waitall_notes(work))} if plan.request.ti_trace else {}),
         **({"WEFT_MESSAGES": str(plan.request.messages)} if plan.request.messages else {}),
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}

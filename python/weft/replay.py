@@ -72,8 +72,9 @@ def _doubts(plan: Plan, folder: Folder, record: Record) -> Iterator[str]:
     elif abs(replayed_s - recorded_s) > TOLERANCE * recorded_s:
         yield (
             f"on the same fabric the trace takes {replayed_s:.6g} s and the program"
-            f" {recorded_s:.6g} s: something that it does is not in SimGrid's trace; do not"
-            " trust replays (where it is MPI_Wtime, record with --cfg smpi/wtime:0)"
+            f" {recorded_s:.6g} s: do not trust replays. Something that it does takes time and is"
+            " not in SimGrid's trace: that is so of making communicators and windows, of"
+            " MPI_Iprobe, and of MPI_Wtime (record with --cfg smpi/wtime:0)"
         )
 
 

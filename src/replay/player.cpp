@@ -165,6 +165,26 @@ void Player::wait_for_all(Action& /*action*/)
   collectives_.clear();
 }
 
+/** MPI_Waitall of what is named, and of all non-blocking collectives where there are any among it. */
+void Player::wait_for_list(Action& action)
+{
+  std::vector<MPI_Request> all;
+  if (action.integer() > 0) {
+    all.assign(collectives_.begin(), collectives_.end());
+    collectives_.clear();
+  }
+  while (not action.at_end()) {
+    const int source      = action.integer();
+    const int destination = action.integer();
+    auto& open_ones       = requests_[{source, destination, action.integer()}];
+    if (open_ones.empty()) // an MPI_Test has found it complete
+      continue;
+    all.push_back(open_ones.front());
+    open_ones.pop_front();
+  }
+  MPI_Waitall(static_cast<int>(all.size()), all.data(), MPI_STATUSES_IGNORE);
+}
+
 void Player::wait_for_collective(Action& action)
 {
   const auto one = std::next(collectives_.begin(), action.integer());
@@ -359,6 +379,7 @@ void Player::play(Action& action)
       {"sendrecv", &P::send_and_receive},
       {"wait", &P::wait},
       {"waitall", &P::wait_for_all},
+      {"waitlist", &P::wait_for_list},
       {"wait_collective", &P::wait_for_collective},
       {"test", &P::test},
       {"compute", &P::compute},

@@ -20,6 +20,7 @@ public:
   int rank() const;
   const std::string& name() const { return words_.at(1); }
 
+  bool at_end() const { return at_ == words_.size(); }
   int integer();
   double real();
   std::vector<int> integers(int count);

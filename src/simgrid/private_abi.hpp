@@ -44,6 +44,7 @@ constexpr double MESSAGE_ENVELOPE = 16;
 class Group {
 public:
   aid_t actor(int rank) const;
+  int rank(aid_t actor) const; ///< MPI_UNDEFINED where it is no member
 };
 
 class Comm {

@@ -15,7 +15,7 @@ from weft.trace.survey import Survey
 from weft.trace.tracer import Translator
 
 Record = Callable[..., Path]
-PARTS = ("ring", "row", "any", "pingpong", "collectives", "uneven", "nonblocking")
+PARTS = ("ring", "row", "any", "pingpong", "collectives", "uneven", "nonblocking", "waits")
 
 
 def weft(*words: str) -> Result:
@@ -131,7 +131,8 @@ def test_a_replay_has_a_timeline(record: Record) -> None:
         ("split", "MPI_Allreduce is called on a communicator of 2 ranks"),
         ("waitany", "rank 0 calls MPI_Waitany"),
         ("waitsome", "rank 0 ends with requests that it never waits for"),
-        ("waitpart", "waits for 1 of its 2 open requests in one MPI_Waitall"),
+        ("waitpart", "waits for 1 of its 2 open non-blocking collectives in one MPI_Waitall"),
+        ("profiled", "rank 0 waits for 2 requests by a way past MPI_Waitall (PMPI_Waitall)"),
         ("derived", "a derived datatype"),
         ("sendrecv", "rank 1 is sent 0 messages, and receives 1"),
         ("window", "rank 0 calls MPI_Win_fence"),
@@ -289,7 +290,8 @@ def test_a_trace_moves_with_its_directory(record: Record, tmp_path: Path) -> Non
         ("1 sendRecv 100 2 50 0 6 1", "1 sendrecv 100 2 50 0 MPI_BYTE MPI_INT"),
         ("0 allreduce 16 0 1 ", "0 allreduce 16 MPI_INT MPI_OP_NULL"),
         ("0 reduce 16 0 3 0 ", "0 reduce 16 3 MPI_DOUBLE MPI_OP_NULL"),
-        ("0 waitall 2", "0 waitall 2"),
+        ("0 waitall 2 3 0 5 0 -333 6", "0 waitlist 0 3 0 5 0 -333 6"),
+        ("0 waitall 2", None),
         # Zero counts are left out, and those that MPI ignores may be anything.
         ("2 allgather 0 1 1", "2 allgather 0 0 MPI_INT MPI_INT"),
         ("2 gather 5 1 1 1", "2 gather 5 0 1 MPI_INT MPI_INT"),

@@ -108,6 +108,29 @@ static void nonblocking(void)
   }
 }
 
+/* An MPI_Waitall of some open requests, in which MPI_REQUEST_NULLs stand too, and others after it. */
+static void waits(void)
+{
+  const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  for (int step = 0; step < STEPS; step++) {
+    MPI_Request received, others[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Irecv(in, COUNT, MPI_INT, left, 1, MPI_COMM_WORLD, &received);
+    MPI_Irecv(in, COUNT, MPI_INT, right, 2, MPI_COMM_WORLD, &others[1]);
+    MPI_Isend(out, COUNT, MPI_INT, left, 2, MPI_COMM_WORLD, &others[2]);
+    MPI_Waitall(4, others, MPI_STATUSES_IGNORE);
+    smpi_execute_benched(1e-5 * rank);
+    MPI_Isend(out, COUNT, MPI_INT, right, 1, MPI_COMM_WORLD, &others[3]);
+    MPI_Waitall(4, others, MPI_STATUSES_IGNORE);
+    MPI_Waitall(4, others, MPI_STATUSES_IGNORE);
+    MPI_Wait(&received, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &others[0]);
+    MPI_Isend(out, COUNT, MPI_INT, right, 3, MPI_COMM_WORLD, &others[1]);
+    MPI_Irecv(in, COUNT, MPI_INT, left, 3, MPI_COMM_WORLD, &received);
+    MPI_Waitall(4, others, MPI_STATUSES_IGNORE);
+    MPI_Waitall(1, &received, MPI_STATUSES_IGNORE);
+  }
+}
+
 static void uneven(void)
 {
   int counts[64], offsets[64], same[64];
@@ -139,7 +162,8 @@ int main(int argc, char** argv)
                {"pingpong", pingpong},
                {"collectives", collectives},
                {"uneven", uneven},
-               {"nonblocking", nonblocking}};
+               {"nonblocking", nonblocking},
+               {"waits", waits}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

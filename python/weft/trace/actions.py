@@ -27,6 +27,9 @@ _BLOCKING = frozenset(
 NON_BLOCKING = frozenset(f"i{name}" for name in _BLOCKING)
 COLLECTIVES = _BLOCKING | NON_BLOCKING
 
+WAIT_LIST = "waitlist"
+"""An MPI_Waitall of requests that it names; `waitall`, of all, is in older traces."""
+
 
 _ROOTED = frozenset(("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv"))
 _MESSAGES = ("send", "ssend", "isend", "issend", "recv", "irecv")
@@ -68,6 +71,7 @@ def _plain_shapes(ranks: int) -> dict[str, Shape]:
         "sendrecv": Shape(4, 2),
         **dict.fromkeys(("wait", "test"), Shape(3)),
         **dict.fromkeys(("waitall", "wait_collective", "compute", "sleep"), Shape(1)),
+        WAIT_LIST: Shape(1),
         **dict.fromkeys(("finalize", "barrier"), Shape(0)),
         "bcast": Shape(2, 1),
         "reduce": Shape(2, 1, 1),
@@ -100,6 +104,8 @@ class Grammar:
         if name not in self._shapes:
             raise UnfitError(f"found the action '{name[:40]}', which is none")
         shape = self._shapes[name]
+        if name == WAIT_LIST:
+            shape = Shape(1 + 3 * (len(arguments) // 3))
         if len(arguments) != sum(shape):
             raise UnfitError(
                 f"found {len(arguments)} arguments of '{name}', which has {sum(shape)}"

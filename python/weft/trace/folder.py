@@ -16,7 +16,7 @@ from weft.errors import WeftError, printable
 from weft.reading import UnreadableError, check_type, read_json
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
-from weft.trace.tracer import UNKNOWN_OPERATION, Translator
+from weft.trace.tracer import UNKNOWN_OPERATION, Translator, Waitalls
 
 Operations = dict[tuple[str, str], str]
 """The operation of a collective with a datatype."""
@@ -87,6 +87,11 @@ def _is_ours(directory: Path) -> bool:
     return {path.name for path in directory.iterdir()} <= {MANIFEST, ACTIONS}
 
 
+def waitall_notes(raw: Path) -> Path:
+    """Return where weft's notes on a trace of SimGrid's are: which requests its Waitalls meant."""
+    return raw.with_name(f"{raw.name}.waitalls")
+
+
 def survey(raw: Path, ranks: int) -> Survey:
     """Look through what SimGrid has traced."""
     found = Survey(ranks)
@@ -117,8 +122,10 @@ def write_folder(
 
 def _translated(raw: Path, ranks: int) -> Iterator[Words]:
     translator = Translator(ranks)
+    notes = waitall_notes(raw)
+    waitalls = Waitalls(_lines(notes) if notes.exists() else [])
     for words in _lines(raw):
-        if line := translator.translate(words):
+        if line := translator.translate(waitalls.complete(words)):
             yield line
 
 

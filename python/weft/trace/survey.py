@@ -8,6 +8,7 @@ MPI_ANY_SOURCE and MPI_PROC_NULL, these counts tell which it was.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 
 from weft.trace.actions import (
     ANY_SOURCE,
@@ -15,6 +16,7 @@ from weft.trace.actions import (
     COLLECTIVES,
     NON_BLOCKING,
     PROC_NULL,
+    WAIT_LIST,
     Grammar,
     UnfitError,
     Words,
@@ -81,6 +83,8 @@ class Survey:
             self._wait_for_collective(rank, int(arguments[0]))
         elif action == "waitall":
             self._wait_for_all(rank, int(arguments[0]))
+        elif action == WAIT_LIST:
+            self._wait_for_list(rank, int(arguments[0]), arguments[1:])
         elif action == "test":
             self._ranks[rank].tests = True
         elif action == "finalize":
@@ -126,6 +130,17 @@ class Survey:
             )
         state.requests.clear()
         state.open_collectives = 0
+
+    def _wait_for_list(self, rank: int, collectives: int, requests: Words) -> None:
+        state = self._ranks[rank]
+        if collectives not in (0, state.open_collectives):
+            raise UnfitError(
+                f"rank {rank} waits for {collectives} of its {state.open_collectives} open"
+                " non-blocking collectives in one MPI_Waitall, and the replay would wait for all"
+            )
+        state.open_collectives -= collectives
+        for request in _threes(requests):
+            self._wait(rank, request)
 
     def _wait_for_collective(self, rank: int, index: int) -> None:
         state = self._ranks[rank]
@@ -194,11 +209,27 @@ class Survey:
         elif action == "sendrecv" and arguments[3] == unknown:
             arguments[3] = str(ANY_SOURCE)
         elif action in ("wait", "test"):
-            if arguments[0] == unknown:
-                arguments[0] = source
-            if arguments[1] == unknown:
-                arguments[1] = str(PROC_NULL)
+            arguments = _named(arguments, source)
+        elif action == WAIT_LIST:
+            requests = [_named(request, source) for request in _threes(arguments[1:])]
+            arguments = [arguments[0], *chain.from_iterable(requests)]
         return [rank, action, *arguments]
+
+
+def _named(request: Words, source: str) -> Words:
+    """Name the partner of a request where it is unknown."""
+    sender, receiver, tag = request
+    unknown = str(UNKNOWN)
+    return [
+        source if sender == unknown else sender,
+        str(PROC_NULL) if receiver == unknown else receiver,
+        tag,
+    ]
+
+
+def _threes(words: Words) -> list[Words]:
+    """Split into source, destination and tag of each request."""
+    return [words[at : at + 3] for at in range(0, len(words), 3)]
 
 
 def _partner(rank: int) -> int:

@@ -5,10 +5,10 @@ src/instr/instr_private.hpp), such as `3 allreduce 16 0 1`. It leaves out argume
 writes what MPI ignores, and numbers the datatypes; all of that is put right here.
 """
 
-from collections import defaultdict
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
 
-from weft.trace.actions import ANY_TAG, NON_BLOCKING, UnfitError, Words
+from weft.trace.actions import ANY_TAG, NON_BLOCKING, WAIT_LIST, UnfitError, Words
 from weft.trace.datatypes import DATATYPES
 
 UNKNOWN = -333
@@ -51,7 +51,6 @@ class Translator:
         self._forms: dict[str, Callable[[Words], Words]] = {
             **dict.fromkeys(_SAME, lambda arguments: arguments),
             **dict.fromkeys(_MESSAGES, lambda arguments: _typed(arguments, 3, 1)),
-            "waitall": lambda arguments: [str(int(float(arguments[0])))],
             "sendRecv": lambda arguments: _typed(arguments, 4, 2),
             "bcast": lambda arguments: _typed(arguments, 2, 1),
             "reduce": self._reduce,
@@ -74,7 +73,8 @@ class Translator:
         if name in ("wait", "test") and _is_collective(int(arguments[2])):
             return [rank, *self._wait(rank, name, int(arguments[2]))]
         if name == "waitall":
-            self._open[rank].clear()
+            waits = self._wait_for_all(rank, arguments[1:])
+            return waits and [rank, *waits]
         try:
             translated = self._call(rank, name, arguments)
             if translated is None and name.startswith("i"):
@@ -118,6 +118,19 @@ class Translator:
             )
         still.pop(same[0])
         return ["wait_collective", str(same[0])]
+
+    def _wait_for_all(self, rank: str, requests: Words) -> Words | None:
+        """Tell the requests of an MPI_Waitall apart; the collectives can only be all of them."""
+        messages: Words = []
+        collectives = 0
+        for at in range(0, len(requests), 3):
+            if _is_collective(int(requests[at + 2])):
+                collectives += 1
+            else:
+                messages += requests[at : at + 3]
+        if collectives == len(self._open[rank]):
+            self._open[rank].clear()
+        return [WAIT_LIST, str(collectives), *messages] if requests else None
 
     def _reduce(self, arguments: Words) -> Words:
         count, _, root, datatype = arguments
@@ -167,6 +180,34 @@ class Translator:
         if int(arguments[0]) != sum(map(int, sent)):
             raise UnfitError("a rank calls MPI_Alltoallw, whose datatypes a trace does not hold")
         return _typed([*sent, *received, *arguments[2 * ranks + 2 :]], 2 * ranks, 2)
+
+
+class Waitalls:
+    """Which requests each MPI_Waitall waits for, by weft's notes (src/simgrid/waitall_notes.cpp).
+
+    SimGrid's trace has the calls of a rank in the same order, with the number of requests only,
+    in which it counts MPI_REQUEST_NULLs too.
+    """
+
+    def __init__(self, notes: Iterable[Words]) -> None:
+        """Take in the notes: a rank, a number, and the requests."""
+        self._notes: dict[str, deque[Words]] = defaultdict(deque)
+        for rank, *note in notes:
+            self._notes[rank].append(note)
+
+    def complete(self, words: Words) -> Words:
+        """Return a line of SimGrid's, with the requests where it is an MPI_Waitall."""
+        rank, name, *arguments = words
+        if name != "waitall":
+            return words
+        number = str(int(float(arguments[0])))
+        mine = self._notes[rank]
+        if not (mine and mine[0][0] == number):
+            raise UnfitError(
+                f"rank {rank} waits for {number} requests by a way past MPI_Waitall (PMPI_Waitall),"
+                " and SimGrid's trace does not tell for which"
+            )
+        return [rank, name, *mine.popleft()]
 
 
 def _with_receive_count(arguments: Words, length: int) -> Words:
