@@ -3,15 +3,12 @@
 A place is between `<!-- NAME -->` and `<!-- end -->`, where NAME is `summary` or a table of data/.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.errors import WeftError
-from weft.output import whole_file
+from weft import pages
 from weft.validate import Result
 
-_PLACE = re.compile(r"(<!-- ([\w.]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _MOST_ROWS = 30
 SUMMARY = "summary"
 
@@ -26,18 +23,12 @@ def render(results: Sequence[Result]) -> dict[str, str]:
 
 def update(text: str, results: Sequence[Result]) -> str:
     """Return a document with its places filled."""
-    texts = render(results)
-    lacking = set(texts) - {match[2] for match in _PLACE.finditer(text)}
-    if lacking:
-        raise WeftError(f"--document: there is no place `<!-- {min(lacking)} -->` in it")
-    return _PLACE.sub(lambda place: f"{place[1]}{texts[place[2]]}{place[3]}", text)
+    return pages.update(text, render(results), "--document: it")
 
 
 def write(document: Path, results: Sequence[Result]) -> None:
     """Fill the places of a document."""
-    text = update(document.read_text(encoding="utf-8"), results)
-    with whole_file("--document", document) as file:
-        file.write(text)
+    pages.fill("--document", document, render(results))
 
 
 def _lines(rows: Sequence[str]) -> str:

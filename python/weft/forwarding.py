@@ -58,9 +58,9 @@ class Study:
 
     def draw(self, option: str, target: Path) -> None:
         """Draw the figure."""
-        plots.plot_shares(
-            self.series, (self.title, self.x, self.y), self.logarithmic, target, option
-        )
+        texts = (self.title, self.x, self.y)
+        figure = plots.shares_figure(self.series, texts, logarithmic=self.logarithmic)
+        plots.save(figure, [target], option)
 
 
 T = TypeVar("T", int, str)

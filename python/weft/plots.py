@@ -1,6 +1,11 @@
-"""Figures, made from rows of a bench and tables of measurements."""
+"""Figures: how they look, what they are drawn from, and how they are written.
 
-from collections.abc import Mapping, Sequence
+A picture that is written as PNG says what it shows: the text `weft-drawn` in it is the
+`fingerprint` of all that was drawn. So it can be held against the data that it was made from.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +20,8 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".pdf", ".svg")
 # Okabe and Ito's colours, which the colour-blind can tell apart; each with its own dash and marker.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_DASHES = (
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = (
     "solid",
     (0, (6, 2)),
     (0, (2, 1.5)),
@@ -25,9 +30,20 @@ _DASHES = (
     (0, (8, 2, 1, 2)),
     (0, (4, 4)),
 )
-# Without a date, the same numbers give the same file.
-_UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Without a date and matplotlib's version, the same numbers give the same file.
+_UNDATED: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+    "png": {"Software": None},
+}
+DRAWN = "weft-drawn"
+"""The name of the text in a PNG that says what it shows."""
+# For bars, which have neither.
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++", "ooo")
+# Of what rises, such as numbers of threads: of falling lightness, from matplotlib's viridis.
+SHADES = ("#440154", "#3b528b", "#21918c", "#5ec962", "#c8a800")
+GREY = "#888888"
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 _MOST_TICKS = 12
@@ -85,8 +101,9 @@ def plot_by_hosts(
     targets: Sequence[Path],
     option: str,
     axis: str = "hosts, one rank each",
+    value: str = "latency (µs)",
 ) -> None:
-    """Draw latency by the number of hosts, or what else the axis says, on linear axes from zero."""
+    """Draw latency by the number of hosts, or what else the axes say, on linear axes from zero."""
     from matplotlib.ticker import MaxNLocator
 
     figure, axes = _figure(title)
@@ -95,17 +112,13 @@ def plot_by_hosts(
     axes.set_xlabel(axis)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(0, 1.35 * max(max(one.points.values()) for one in series))
-    axes.set_ylabel("latency (µs)")
+    axes.set_ylabel(value)
     save(figure, targets, option)
 
 
-def plot_shares(
-    series: Sequence[Series],
-    texts: tuple[str, str, str],
-    logarithmic: bool,
-    target: Path,
-    option: str,
-) -> None:
+def shares_figure(
+    series: Sequence[Series], texts: tuple[str, str, str], *, logarithmic: bool
+) -> "Figure":
     """Draw percentages by a count; `texts` are the title and what stands at each axis."""
     title, x, y = texts
     figure, axes = _figure(title)
@@ -116,10 +129,14 @@ def plot_shares(
     if len(ticks) <= _MOST_TICKS:
         axes.set_xticks(ticks, [str(tick) for tick in ticks], rotation=40, ha="right")
         axes.minorticks_off()
-    axes.set_ylim(bottom=0)
+    elif logarithmic:
+        powers = [1 << k for k in range(32) if ticks[0] <= 1 << k <= ticks[-1]]
+        axes.set_xticks(powers, list(map(str, powers)))
+    # A little below zero, where a line is seen that does not leave it.
+    axes.set_ylim(bottom=-0.02 * max(max(one.points.values()) for one in series))
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    save(figure, [target], option)
+    return figure
 
 
 def _figure(title: str) -> "tuple[Figure, Axes]":
@@ -135,20 +152,20 @@ def _figure(title: str) -> "tuple[Figure, Axes]":
 
 def _draw(axes: "Axes", series: Sequence[Series]) -> None:
     for one in series:
-        k = one.colour % len(_COLOURS)
+        k = one.colour % len(COLOURS)
         look = _measured_look(k) if one.measured else _simulated_look(k)
         axes.plot(
-            list(one.points), list(one.points.values()), label=one.label, color=_COLOURS[k], **look
+            list(one.points), list(one.points.values()), label=one.label, color=COLOURS[k], **look
         )
     axes.legend(frameon=False, fontsize=9)
 
 
 def _measured_look(k: int) -> dict[str, Any]:
-    return {"linestyle": "none", "marker": _MARKERS[k], "markersize": 6, "markerfacecolor": "none"}
+    return {"linestyle": "none", "marker": MARKERS[k], "markersize": 6, "markerfacecolor": "none"}
 
 
 def _simulated_look(k: int) -> dict[str, Any]:
-    return {"linestyle": _DASHES[k], "linewidth": 1.8, "marker": ".", "markersize": 5}
+    return {"linestyle": DASHES[k], "linewidth": 1.8, "marker": ".", "markersize": 5}
 
 
 def _plain_axis(axes: "Axes", label: str) -> None:
@@ -158,6 +175,18 @@ def _plain_axis(axes: "Axes", label: str) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(label)
+
+
+def look(number: int) -> dict[str, Any]:
+    """Return colour, dash and marker of a curve, so that they differ without colours too."""
+    k = number % len(COLOURS)
+    return {"color": COLOURS[k], "linestyle": DASHES[k], "marker": MARKERS[k], "markersize": 5}
+
+
+def bar_look(number: int) -> dict[str, Any]:
+    """Return colour and hatching of bars."""
+    k = number % len(COLOURS)
+    return {"color": COLOURS[k], "hatch": HATCHES[k], "edgecolor": "white", "linewidth": 0}
 
 
 def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
@@ -172,4 +201,50 @@ def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
     for target in targets:
         with rc_context({"svg.hashsalt": "weft"}), whole_path(option, target) as path:
             form = target.suffix[1:].lower()
-            figure.savefig(path, format=form, dpi=160, metadata=_UNDATED.get(form))
+            metadata = dict(_UNDATED.get(form, {}))
+            if form == "png":
+                metadata[DRAWN] = fingerprint(figure)
+            figure.savefig(path, format=form, dpi=160, metadata=metadata)
+
+
+def drawn(picture: Path) -> str:
+    """Return what a PNG of ours says that it shows; nothing where it says nothing."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        return str(image.info.get(DRAWN, ""))
+
+
+def fingerprint(figure: "Figure") -> str:
+    """Return a number of what a figure shows: its texts, curves, bars and points.
+
+    Numbers count to five digits, so that the last bits of a computation do not matter.
+    """
+    parts = [figure.get_suptitle()]
+    for axes in figure.axes:
+        parts += _shown(axes)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _shown(axes: "Axes") -> Iterator[str]:
+    """Yield all that axes show as texts."""
+    yield from (axes.get_title(loc=place) for place in ("left", "center", "right"))
+    yield from (axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale(), axes.get_yscale())
+    yield from (text.get_text() for text in axes.texts)
+    yield _numbers([*axes.get_xlim(), *axes.get_ylim()])
+    for line in axes.get_lines():
+        yield f"{line.get_label()} {line.get_linestyle()} {line.get_marker()}"
+        yield _numbers(line.get_xydata())
+    for patch in axes.patches:
+        yield _numbers(patch.get_patch_transform().transform_path(patch.get_path()).vertices)
+        yield f"{patch.get_facecolor()} {patch.get_hatch()}"
+    for collection in axes.collections:
+        yield _numbers(collection.get_offsets())
+        for path in collection.get_paths():
+            yield _numbers(path.vertices)
+
+
+def _numbers(values: Any) -> str:
+    import numpy
+
+    return " ".join(f"{value:.5g}" for value in numpy.asarray(values, dtype=float).ravel())

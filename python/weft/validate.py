@@ -32,6 +32,8 @@ SCHEMA = "weft-validate/1"
 CHECKS = "checks.toml"
 _PING_PONG = "pingpong"
 _RATE = "_GBps"
+ITERATIONS = 2
+"""Calls of an Allreduce that are timed, one after the other."""
 
 Progress = Callable[[str], None]
 
@@ -104,6 +106,18 @@ class Result:
     def measured(self) -> dict[int, float]:
         """Measured times by row."""
         return {point.key: point.measured_us for point in self.points}
+
+    @property
+    def unit(self) -> str:
+        """What a figure's axis says of the values."""
+        return "bandwidth (GB/s)" if self.check.column.endswith(_RATE) else "latency (µs)"
+
+    def in_unit(self, times_us: Mapping[int, float]) -> dict[int, float]:
+        """Return times as what was measured: some tables have rates."""
+        if not self.check.column.endswith(_RATE):
+            return dict(times_us)
+        size = self.check.bytes or 0
+        return {key: size / time * 1e-3 for key, time in times_us.items()}
 
     @property
     def holds(self) -> bool:
@@ -208,8 +222,8 @@ def _measured_us(check: Check, table: Table, row: Row) -> float:
 def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Mapping[int, float]:
     if check.fabric is None:
         raise WeftError(f"{CHECKS}: {check.name}: names no fabric")
-    settings = check.settings
-    return _bench(Bench(check.fabric, ranks, sizes, (check.mode,), ppn, 2, config=settings))
+    modes, settings = (check.mode,), check.settings
+    return _bench(Bench(check.fabric, ranks, sizes, modes, ppn, ITERATIONS, config=settings))
 
 
 @cache
@@ -266,10 +280,10 @@ def plot(results: Sequence[Result], directory: Path, suffix: str = ".png") -> li
 def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: str) -> Path:
     target = directory / f"{name.removesuffix('.csv')}{suffix}"
     shown = [one for one in results if one.check.rows == "all"]
-    measured = {one.check.column: one.measured for one in shown}
+    measured = {one.check.column: one.in_unit(one.measured) for one in shown}
     columns = list(measured)
     series = [
-        Series(f"measured: {column}", points, number, measured=True)
+        Series(f"measured: {_column_name(column)}", points, number, measured=True)
         for number, (column, points) in enumerate(measured.items())
     ]
     seen: list[str] = []
@@ -278,12 +292,26 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
         column = one.check.column
         colour = len(columns) + len(seen) if column in seen else columns.index(column)
         seen.append(column)
-        series.append(Series(f"{one.title} ({one.error.mean:.1%})", one.simulated, colour))
+        label = f"simulated: {one.title} (error {one.error.mean:.1%})"
+        series.append(Series(label, one.in_unit(one.simulated), colour))
+    title, value = _title(name), shown[0].unit
     if shown[0].by == "bytes":
-        plot_by_size([_drawable(one) for one in series], name, [target], "--figures")
+        plot_by_size([_drawable(one) for one in series], title, [target], "--figures", value)
     else:
-        plot_by_hosts(series, name, [target], "--figures", "ranks")
+        plot_by_hosts(series, title, [target], "--figures", "ranks", value)
     return target
+
+
+def _title(table: str) -> str:
+    """Return what a figure is called: `[titles]` of the checks has it, or else the table's name."""
+    titles = tomllib.loads(paths.data(CHECKS).read_text(encoding="utf-8"))["titles"]
+    return str(titles.get(table, table.removesuffix(".csv")))
+
+
+def _column_name(column: str) -> str:
+    """Return what a measured column is called in a figure."""
+    name = column.removesuffix("_us").removesuffix(_RATE)
+    return {"openmpi_tuned": "Open MPI, tuned", "openmpi_basic": "Open MPI, basic"}.get(name, name)
 
 
 def _drawable(series: Series) -> Series:

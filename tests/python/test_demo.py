@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from weft import demo
+from weft import demo, measured, plots, validate
 from weft.demo import COMPARISONS, HOSTS, Results
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +48,26 @@ def test_tables_and_figures_are_written(results: Results, tmp_path: Path) -> Non
     for row in rows:
         off = float(row["simulated_us"]) / float(row["measured_us"]) - 1
         assert float(row["error"]) == pytest.approx(off, abs=1e-6)
+    for name in ("allreduce_4x1.png", "allreduce_1KiB_by_hosts.png"):
+        committed = ROOT / "docs" / "images" / name
+        assert plots.drawn(tmp_path / name) == plots.drawn(committed) != "", (
+            f"{committed} is older than the simulator: copy it from build/demo after `make demo`"
+        )
+
+
+def test_it_says_of_open_mpi_what_the_accuracy_page_says(results: Results) -> None:
+    comparison = COMPARISONS[2]
+    (check,) = [
+        one
+        for one in validate.read_checks()
+        if (one.table, one.column, one.rows, one.mode)
+        == (measured.OSU_4X1, comparison.measured, "all", comparison.mode)
+    ]
+    assert (check.settings, validate.ITERATIONS) == (demo.SETTINGS, demo.ITERATIONS)
+    shown = f"| {results.error(comparison).mean:.1%}".replace("%", " %")
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    row = next(one for one in page.splitlines() if "openmpi_tuned_us | ompi, tofino-4 " in one)
+    assert shown in row
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (line,) = [one for one in readme.splitlines() if one.startswith("| `ompi`:")]
+    assert shown in line

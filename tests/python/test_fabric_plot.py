@@ -3,11 +3,13 @@
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 from fabrics import HOSTS, LARGE, SMALL, load
 from matplotlib import image
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
 from weft import _core
@@ -204,6 +206,24 @@ def test_smart_switches_do_not_look_like_plain_ones(tmp_path: Path) -> None:
         picture.plot(_core.load_fabric(str(tmp_path / "x.toml")), tmp_path / "x.png")
         fabrics[name] = share(tmp_path / "x.png", SMART)
     assert fabrics["plain"] == 0 < fabrics["mixed"] < fabrics["smart"]
+
+
+@pytest.mark.parametrize("leaves", [8, 32, 48])
+def test_names_of_leaf_switches_cover_no_mark_and_are_covered_by_none(
+    tmp_path: Path, leaves: int
+) -> None:
+    fabric = load(tmp_path, "fat_tree", {"down": [f"16,{leaves}"], "up": ["1,4"]})
+    figure = picture._Picture(fabric, None).draw()
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    (axes, *_) = figure.axes
+    shown = {text.get_text(): text for text in axes.texts}
+    assert {switch["name"] for switch in fabric.switches} <= set(shown)
+    marks = numpy.concatenate([one.get_offsets() for one in axes.collections[1:]])
+    at = axes.transData.transform(marks)
+    for switch in fabric.switches:
+        box = shown[switch["name"]].get_window_extent(canvas.get_renderer())
+        assert not any(box.contains(x, y) for x, y in at)
 
 
 # ---- Records ----

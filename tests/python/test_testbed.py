@@ -387,6 +387,17 @@ def test_the_port_map_says_what_each_port_does(tmp_path: Path) -> None:
     target = tmp_path / "ports.png"
     pictures.draw(made, target, "--picture")
     assert target.stat().st_size > 10_000
+    (axes,) = pictures.figure_of(made).axes
+    texts = {text.get_text() for text in axes.texts}
+    places = [at for one in made.experiments for at in one.switches.values()]
+    slices = [at for at in places if isinstance(at, int)]
+    for use in uses.values():  # by letters, not by colours alone
+        if use.role.startswith("slice"):
+            assert any(text.startswith(f"{use.port.number}\n") for text in texts)
+    legend = axes.get_legend()
+    assert legend is not None
+    letters = [text.get_text() for text in legend.get_texts() if ": " in text.get_text()]
+    assert len(letters) == len(slices) == len({text.split(":")[0] for text in letters})
 
 
 def test_the_program_has_the_tables_and_the_script_fills_them() -> None:

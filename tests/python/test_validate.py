@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from weft import accuracy, paths, validate
+from weft import accuracy, paths, plots, validate
+from weft.calibrate.tables import read_table
 from weft.cli.root import weft
 from weft.errors import WeftError
 from weft.validate import Check, Point, Result
@@ -66,15 +67,31 @@ def test_the_document_says_what_comes_out(results: list[Result]) -> None:
 
 
 def test_a_document_without_a_place_is_refused(results: list[Result]) -> None:
-    with pytest.raises(WeftError, match="there is no place `<!-- p2p_alaska"):
+    with pytest.raises(WeftError, match="no place `<!-- tofino_osu"):
         accuracy.update("<!-- summary -->\n<!-- end -->\n", results)
 
 
 def test_each_table_has_its_figure(results: list[Result], tmp_path: Path) -> None:
     drawn = validate.plot(results, tmp_path / "figures")
-    committed = {path.name for path in (ROOT / "docs" / "figures").glob("*.png")}
-    assert {path.name for path in drawn} <= committed
-    assert all(path.stat().st_size > 10_000 for path in drawn)
+    for path in drawn:
+        committed = ROOT / "docs" / "figures" / path.name
+        assert plots.drawn(path) == plots.drawn(committed) != "", (
+            f"{committed} is older than its data: run `weft validate --figures docs/figures`"
+        )
+
+
+def test_a_figure_says_what_its_table_has(results: list[Result]) -> None:
+    rates = [one for one in results if one.check.column.endswith("_GBps")]
+    assert rates
+    for rate in rates:
+        assert rate.unit == "bandwidth (GB/s)"
+        table = read_table(paths.data(rate.check.table), "Allreduce")
+        for row in table.rows:
+            measured = rate.in_unit(rate.measured)[int(table.number(row, "ranks"))]
+            assert measured == pytest.approx(table.number(row, rate.check.column))
+    for name in dict.fromkeys(one.check.table for one in results):
+        title = validate._title(name)
+        assert ".csv" not in title
 
 
 def one_result(mean: float | None, worst: float | None) -> Result:

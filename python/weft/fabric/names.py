@@ -17,6 +17,9 @@ _LARGEST_FONT = 8.0
 # Width and height of a character, of the size of its font.
 CHARACTER = 0.62
 _LINE = 1.25
+# Where a name stands that has no room beside its mark: so many points of the way to the next level.
+_UPWARDS = math.radians(60)
+_BETWEEN_LEVELS = 70.0
 
 
 @dataclass(frozen=True)
@@ -69,30 +72,41 @@ class Row:
 
     def names(self, away: float) -> list[Name]:
         """Return the names, none where there is no room."""
-        for rotated, size in ((False, self._flat_size()), (True, self._steep_size())):
+        for rotated, size in ((False, self._flat_size(away)), (True, self._steep_size())):
             if size >= SMALLEST_FONT:
                 size = min(size, _LARGEST_FONT)
-                return [Name(k, size, away, self._direction(k), rotated) for k in self.marks]
+                return [
+                    Name(k, size, away, self._direction(k, rotated=rotated), rotated)
+                    for k in self.marks
+                ]
         return []
 
-    def _flat_size(self) -> float:
+    def _flat_size(self, away: float) -> float:
+        """Return the size of names that are not turned; some stand beside their mark."""
         if not self.layout.layered and self._longest > len("999"):
             return 0.0
-        return self.room / self._longest / CHARACTER
+        beside = self.layout.layered and self._direction(self.marks[0], rotated=False) == 0
+        room = self.room - 2 * away if beside else self.room
+        return room / self._longest / CHARACTER
 
     def _steep_size(self) -> float:
-        """Return the size of names that are turned, for which only the outside has room."""
+        """Return the size of names that are turned; between two levels they must not be long."""
+        if len(self.layout.circles) > 1:
+            return 0.0
+        size = self.room / _LINE
         inside = self.layout.layered and not self._hosts
-        return 0.0 if inside or len(self.layout.circles) > 1 else self.room / _LINE
+        return min(size, _BETWEEN_LEVELS / self._longest / CHARACTER) if inside else size
 
-    def _direction(self, mark: int) -> float:
+    def _direction(self, mark: int, *, rotated: bool) -> float:
         direction = self.layout.directions[mark]
         if self._hosts:
             return direction
         if not self.layout.layered:
             return direction + math.pi
         top = max(one.level for one in self.layout.marks)
-        return direction if self.layout.marks[mark].level == top else 0.0
+        if self.layout.marks[mark].level == top:
+            return direction
+        return _UPWARDS if rotated else 0.0
 
     def caption(self) -> str:
         """Return the first and the last name, and how many there are."""

@@ -1,12 +1,14 @@
 """The port map as a picture: the front of the chassis, two rows of ports as on the device.
 
-Ports of a slice have its colour. Virtual wires run between the rows. A looping port has the colours
-of the two slices that it joins, or is grey with the number of directions that share it.
+Ports of a slice have its colour and its letter. Virtual wires run between the rows. A looping port
+has the colours and letters of the two slices that it joins, or is grey with the number of
+directions that share it.
 """
 
 import math
+import string
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft.plots import save
 from weft.testbed.plan import Plan
@@ -14,6 +16,7 @@ from weft.testbed.ports import Use, uses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _GAP = 4.0
 _FREE = "#f4f4f4"
@@ -22,7 +25,21 @@ _SHARED = "#d0d0d0"
 _HATCH = "/////"
 
 
+class _Look(NamedTuple):
+    colour: str
+    letter: str
+
+
+_Slices = dict[tuple[str, str], _Look]
+"""By experiment and switch."""
+
+
 def draw(plan: Plan, target: Path, option: str) -> None:
+    """Write a picture of the plan."""
+    save(figure_of(plan), [target], option)
+
+
+def figure_of(plan: Plan) -> "Figure":
     """Draw the plan."""
     from matplotlib.figure import Figure
 
@@ -32,17 +49,17 @@ def draw(plan: Plan, target: Path, option: str) -> None:
     axes = figure.add_subplot()
     names = ", ".join(one.name for one in plan.experiments)
     axes.set_title(f"{names} on {plan.inventory.name}", loc="left", fontsize=11)
-    colours = _colours(plan)
+    slices = _slices(plan)
     places = {use.port.number: _place(k) for k, use in enumerate(all_uses)}
     for use in all_uses:
-        _draw_port(axes, use, places[use.port.number], colours)
+        _draw_port(axes, use, places[use.port.number], slices)
         if use.wire is not None and use.wire > use.port.number:
             _draw_wire(axes, places[use.port.number], places[use.wire])
-    _legend(axes, colours)
+    _legend(axes, slices)
     axes.set_xlim(-0.3, columns + 0.3)
     axes.set_ylim(-2.0, _GAP + 3.0)
     axes.set_axis_off()
-    save(figure, [target], option)
+    return figure
 
 
 def _place(k: int) -> tuple[float, float]:
@@ -50,8 +67,8 @@ def _place(k: int) -> tuple[float, float]:
     return k // 2 + 0.05, _GAP if k % 2 == 0 else 0.0
 
 
-def _colours(plan: Plan) -> dict[tuple[str, str], str]:
-    """Return a colour for each slice."""
+def _slices(plan: Plan) -> "_Slices":
+    """Return colour and letter of each slice."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
@@ -67,19 +84,29 @@ def _colours(plan: Plan) -> dict[tuple[str, str], str]:
         shades = [colormaps["tab20"](k) for k in palette]
     else:
         shades = [colormaps["hsv"](k / len(slices)) for k in range(len(slices))]
-    return dict(zip(slices, map(to_hex, shades), strict=False))
+    return {
+        one: _Look(to_hex(shade), _letter(number))
+        for number, (one, shade) in enumerate(zip(slices, shades, strict=False))
+    }
+
+
+def _letter(number: int) -> str:
+    """Return a to z, then a2, b2 and so on."""
+    letters = string.ascii_lowercase
+    return letters[number % 26] + (f"{number // 26 + 1}" if number >= 26 else "")
 
 
 def _draw_port(
     axes: "Axes",
     use: Use,
     place: tuple[float, float],
-    colours: dict[tuple[str, str], str],
+    slices: "_Slices",
 ) -> None:
     from matplotlib.patches import Polygon, Rectangle
 
     x, y = place
-    fills = [colours.get((use.experiment, name), _SHARED) for name in use.switches]
+    looks = [slices.get((use.experiment, name)) for name in use.switches]
+    fills = [one.colour if one else _SHARED for one in looks]
     wired = use.wire is not None
     if use.shared > 1 or wired:
         fills = [_WIRED if wired else _SHARED]
@@ -91,7 +118,10 @@ def _draw_port(
     if len(fills) == 2:
         corners = [(x + 0.9, y), (x + 0.9, y + 0.9), (x, y + 0.9)]
         axes.add_patch(Polygon(corners, facecolor=fills[1], edgecolor="#444444"))
-    axes.text(x + 0.45, y + 0.45, str(use.port.number), ha="center", va="center", fontsize=7)
+    coloured = fill not in (_FREE, _SHARED, _WIRED)
+    letters = " ".join(one.letter for one in looks if one) if coloured else ""
+    text = f"{use.port.number}\n{letters}".strip()
+    axes.text(x + 0.45, y + 0.45, text, ha="center", va="center", fontsize=6.5, linespacing=1.0)
     _label(axes, use, place)
 
 
@@ -128,17 +158,17 @@ def _draw_wire(axes: "Axes", one: tuple[float, float], other: tuple[float, float
     axes.add_patch(PathPatch(curve, facecolor="none", edgecolor="#333333", linewidth=1.0))
 
 
-def _legend(axes: "Axes", colours: dict[tuple[str, str], str]) -> None:
+def _legend(axes: "Axes", slices: "_Slices") -> None:
     from matplotlib.patches import Patch
 
-    several = len({experiment for experiment, _ in colours}) > 1
+    several = len({experiment for experiment, _ in slices}) > 1
     handles = [
         Patch(
-            facecolor=colour,
+            facecolor=look.colour,
             edgecolor="#444444",
-            label=f"{experiment}: {name}" if several else f"slice {name}",
+            label=f"{look.letter}: " + (f"{experiment}: {name}" if several else f"slice {name}"),
         )
-        for (experiment, name), colour in colours.items()
+        for (experiment, name), look in slices.items()
     ]
     handles.append(Patch(facecolor=_WIRED, edgecolor="#999999", hatch=_HATCH, label="virtual wire"))
     handles.append(Patch(facecolor=_SHARED, edgecolor="#444444", label="shared loop"))
