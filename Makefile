@@ -22,7 +22,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo test check bench bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance real-programs fuzz build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -43,29 +43,35 @@ check: unit $(WEFT) ## unit tests and the quick end-to-end tests
 bench: $(WEFT) ## how fast the simulator is
 	@$(BIN)/python benchmarks/run.py
 
+studies: $(WEFT) ## tables and figures of docs/ from new runs, resumably; STUDIES="contention …" for some
+	@$(BIN)/python -m studies $(STUDIES)
+
+figures: $(WEFT) ## the same from the tables that there are
+	@$(BIN)/python -m studies --draw $(STUDIES)
+
 bench-contention: $(WEFT) ## what links that never contend get wrong; docs/contention.md
-	@$(BIN)/python benchmarks/contention.py
+	@$(BIN)/python -m studies contention
 
 bench-progress-engine: $(WEFT) ## what the threads of a SmartNIC can take; docs/progress-engine.md
-	@$(BIN)/python benchmarks/progress_engine.py
+	@$(BIN)/python -m studies progress-engine
 
 bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-and-memory.md
-	@PYTHONPATH=tests/python $(BIN)/python benchmarks/cpu_and_memory.py
+	@$(BIN)/python -m studies cpu-and-memory
 
-bench-forwarding: $(WEFT) ## what a packet forwarding cache does to programs, resumably; docs/forwarding-experiment.md
-	@PYTHONPATH=tests/python $(BIN)/python benchmarks/forwarding.py
+bench-forwarding: $(WEFT) ## what a packet forwarding cache does to programs; docs/forwarding-experiment.md
+	@$(BIN)/python -m studies forwarding
 
 multicast: $(WEFT) ## traffic, throughput and speed-up of multicasts; docs/multicast.md; FIGURES="figure-2 …" for some
-	@$(BIN)/python benchmarks/multicast.py $(FIGURES)
+	@$(BIN)/python -m studies $(or $(FIGURES:%=multicast-%),multicast)
 
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
-	@PYTHONPATH=tests/python $(BIN)/python -m conformance
+	@$(BIN)/python -m studies.conformance
 
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@PYTHONPATH=tests/python nice -n 19 $(BIN)/python -m fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
 
 real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch; table in docs/real-programs.md
-	@PYTHONPATH=tests/python $(BIN)/python -m real_programs
+	@$(BIN)/python -m studies real-programs
 
 build: $(WEFT) ## the libraries and the Python package, in .venv
 

@@ -6,10 +6,10 @@
 from pathlib import Path
 
 import pytest
-from conformance.build import Builder, make_builder
-from conformance.runs import Runner, Under, make_runner
-from conformance.suite import Test, read_list, source_tree
 
+from studies.conformance.build import Builder, make_builder
+from studies.conformance.runs import Runner, Under, make_runner
+from studies.conformance.suite import Test, read_list, source_tree
 from weft.simgrid import SimGrid
 
 pytestmark = pytest.mark.slow

@@ -1,12 +1,9 @@
 """The benchmark of contention: its times are those that counting messages gives."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import contention
+from studies import contention
+from studies.study import DOCS
 
 LARGE = contention.SIZES[-1]
 BANDWIDTH_BPS = 125e6
@@ -41,4 +38,4 @@ def test_shared_cables_take_what_crosses_them(times: contention.Times) -> None:
 
 
 def test_the_document_shows_what_is_measured(times: contention.Times) -> None:
-    assert contention.table(times) in (contention.DOCS / "contention.md").read_text()
+    assert contention.table(times) in (DOCS / "contention.md").read_text()

@@ -1,22 +1,16 @@
 """The experiment with forwarding caches, with few ranks and two programs."""
 
-import os
-import signal
-import sys
-import time
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
+from studies import forwarding
+from studies import forwarding_report as report
+from studies.forwarding import CASES, FABRICS, Program, Run, Variant
 from weft import _core
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import forwarding
-import forwarding_report as report
-from forwarding import CASES, FABRICS, Program, Run, Variant
+from weft.errors import WeftError
 
 RANKS = 16
 SMALL = (
@@ -104,33 +98,8 @@ def test_the_experiment_runs_and_is_not_run_again(
 @pytest.mark.slow
 def test_a_program_with_wrong_data_is_no_trace_to_replay(tmp_path: Path) -> None:
     wrong = replace(SMALL[1], says=": perfect")
-    with pytest.raises(SystemExit, match="BFS ended with status 0"):
+    with pytest.raises(WeftError, match="BFS ended with status 0"):
         forwarding.record_trace(wrong, tmp_path)
-
-
-@dataclass
-class Job:
-    """Stands for a replay."""
-
-    record: Path
-    started: list[Path]
-    interrupts: bool = False
-
-    def carry_out(self) -> None:
-        self.started.append(self.record)
-        if self.interrupts:
-            os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.1)
-        self.record.touch()
-
-
-def test_ctrl_c_loses_nothing_that_has_started(tmp_path: Path) -> None:
-    started: list[Path] = []
-    jobs = [Job(tmp_path / str(k), started, interrupts=k == 4) for k in range(50)]
-    with pytest.raises(KeyboardInterrupt):
-        forwarding.carry_out(cast("list[Run]", jobs))
-    assert all(record.exists() for record in started)
-    assert 4 < len(started) < len(jobs)
 
 
 # ---- The document --------------------------------------------------------------------------------
@@ -139,7 +108,8 @@ def test_ctrl_c_loses_nothing_that_has_started(tmp_path: Path) -> None:
 def test_the_document_shows_what_was_run() -> None:
     rows = report.read_csv(report.TABLE)
     meanings = {name: case.meaning for name, case in CASES.items()}
-    text = report.DOCUMENT.read_text(encoding="utf-8")
+    assert forwarding.STUDY.page is not None
+    text = forwarding.STUDY.page.read_text(encoding="utf-8")
     for part in report.document_parts(rows, meanings).values():
         assert part in text
     assert {row.program for row in rows} == {program.name for program in forwarding.PROGRAMS}

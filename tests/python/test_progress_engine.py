@@ -2,20 +2,18 @@
 
 import csv
 import random
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from studies import progress_engine as bench
+from studies.study import DOCS
 from weft import _core
 from weft import progress_engine as api
 from weft.cli.root import weft
 from weft.errors import WeftError
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import progress_engine as bench
 
 DPA = "bluefield-3-dpa"
 
@@ -151,7 +149,7 @@ def test_the_tables_are_those_of_the_model(tmp_path: Path) -> None:
 
 
 def test_the_document_shows_the_comparison() -> None:
-    assert bench.comparison() in (bench.DOCS / "progress-engine.md").read_text()
+    assert bench.comparison() in (DOCS / "progress-engine.md").read_text()
 
 
 def rate_of(engine: str, transport: str, threads: int) -> float:

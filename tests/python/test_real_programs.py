@@ -6,9 +6,9 @@
 from pathlib import Path
 
 import pytest
-from real_programs.programs import SMALL, Program, fabric_with, nas, run_stock, run_weft
 from simulated import WEFT, read_record, run_command
 
+from studies.real_programs.programs import SMALL, Program, fabric_with, nas, run_stock, run_weft
 from weft import _core
 from weft.fabric.export import export
 
@@ -30,11 +30,11 @@ def test_a_real_program_verifies_on_every_switch(
     program: Program, platform: Path, tmp_path: Path
 ) -> None:
     stock = run_stock(program, platform, tmp_path)
-    assert stock.verified, stock.result.stdout
+    assert stock.verified, stock.output
     for preset, offload in (("tofino", "off"), *((name, "stream") for name in SMART)):
         fabric = fabric_with(preset, tmp_path)
         ran = run_weft(program, fabric, tmp_path, "--offload", offload)
-        assert ran.result.status == program.status, ran.result.stderr
+        assert ran.status == program.status, ran.output
         assert ran.findings == stock.findings, f"{preset}, {offload}"
 
 
@@ -46,8 +46,8 @@ def test_a_real_program_replays_in_its_own_time(program: Program, tmp_path: Path
     trace, record = tmp_path / "trace", tmp_path / "replayed.json"
     fabric = fabric_with("sharp", tmp_path)
     options = ("--record-ti", str(trace), "--cfg", "smpi/wtime:0")
-    ran = run_weft(program, fabric, tmp_path, *options).result
-    assert ran.status == program.status, ran.stderr
+    ran = run_weft(program, fabric, tmp_path, *options)
+    assert ran.status == program.status, ran.output
     replayed = run_command(
         [*WEFT, "replay", "-q", str(trace), "--fabric", str(fabric), "--json", str(record)]
     )

@@ -1,7 +1,7 @@
 """Runs a test program, under SimGrid alone or under `weft run`, and says whether it passed.
 
-Both run on the same network with the same ranks on the same hosts: weft on the fabric of
-cases/conformance, SimGrid on what `weft fabric export` makes of it, without libweft.so.
+Both run on the same network with the same ranks on the same hosts: weft on the fabric
+beside this file, SimGrid on what `weft fabric export` makes of it, without libweft.so.
 """
 
 import os
@@ -13,14 +13,14 @@ from enum import StrEnum
 from pathlib import Path
 from xml.etree import ElementTree
 
-from conformance.suite import ROOT, Test
+from studies.conformance.suite import Test
 from weft import _core
 from weft.fabric.export import export
 from weft.process import run_child, work_directory
 from weft.simgrid import SimGrid
 from weft.site import FabricSite, choose_ppn
 
-FABRIC = ROOT / "tests" / "cases" / "conformance" / "fabric.toml"
+FABRIC = Path(__file__).with_name("fabric.toml")
 # What `runtests` gives to smpirun. The speed lets time go on while a program looks for what comes.
 _HOST_SPEED = "1Gf"
 _SETTINGS = (

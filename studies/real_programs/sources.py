@@ -8,10 +8,12 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from studies.study import OPTION, ROOT
+from weft.errors import WeftError
 from weft.simgrid import SimGrid
 
-ROOT = Path(__file__).resolve().parents[3]
-CASE = ROOT / "tests" / "cases" / "real-programs"
+CASE = Path(__file__).resolve().parent
+"""Where what the programs need stands."""
 BUILD = ROOT / "build" / "real-programs"
 
 # The source package hpcc 1.5.0-3 of Debian, with the checksum of its .dsc.
@@ -77,7 +79,9 @@ def hpcc() -> Path:
 def _run(command: Sequence[str]) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     result = subprocess.run(command, text=True, capture_output=True, env=environment, check=False)
-    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
+    if result.returncode != 0:
+        said = f"{result.stdout}{result.stderr}".rstrip()
+        raise WeftError(f"{OPTION}: {' '.join(command)} failed:\n{said}")
 
 
 def _unpacked(tarball: Path, part: str) -> Path:
@@ -99,7 +103,8 @@ def _unpacked(tarball: Path, part: str) -> Path:
 def _simgrid_tarball() -> Path:
     command = [str(ROOT / "setup" / "simgrid"), "source"]
     result = subprocess.run(command, text=True, capture_output=True, check=False)
-    assert result.returncode == 0, result.stderr
+    if result.returncode != 0:
+        raise WeftError(f"{OPTION}: {' '.join(command)} failed:\n{result.stderr.rstrip()}")
     return Path(result.stdout.strip().splitlines()[-1])
 
 
@@ -112,7 +117,8 @@ def _download(path: str, sha256: str) -> Path:
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
         where = f"{_archive()}/{path}"
         _run(["/usr/lib/apt/apt-helper", "download-file", where, str(unfinished)])
-        assert _sha256(unfinished) == sha256, f"{where} has another checksum than expected"
+        if _sha256(unfinished) != sha256:
+            raise WeftError(f"{OPTION}: {where} has another checksum than expected")
         unfinished.rename(target)
     return target
 

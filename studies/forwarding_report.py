@@ -8,17 +8,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from weft.output import whole_file, whole_path
+from studies.study import DOCS, OPTION
+from weft.output import whole_file
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-DOCUMENT = DOCS / "forwarding-experiment.md"
 TABLE = DOCS / "forwarding-experiment.csv"
 FORWARDING = ("tcam", "cache")
 BASELINE_GBPS = 100
+BASELINE = 1.0
+"""What it does there, from which performances are told."""
 
 # Hirasawa et al., section V.C: what it gives of figures 17 and 18, at 1.6 Tb/s with the cache.
 PAPER = {
@@ -27,9 +29,12 @@ PAPER = {
     ("dragonfly-16x16", "DT"): 15.7,
     ("dragonfly-16x16", "average"): 4.27,
 }
-_FIGURES = {
-    "torus-4x4x4x4": ("forwarding-torus.png", "4-ary 4-torus, as figure 17"),
-    "dragonfly-16x16": ("forwarding-dragonfly.png", "Dragonfly of 16 x 16, as figure 18"),
+FIGURES = {
+    "torus-4x4x4x4": ("forwarding-torus.png", "4-ary 4-torus, as figure 17 of Hirasawa et al."),
+    "dragonfly-16x16": (
+        "forwarding-dragonfly.png",
+        "16 x 16 Dragonfly, as figure 18 of Hirasawa et al.",
+    ),
 }
 _PANELS = {
     "paper": "Computation at 100 Gflop/s, cables and hosts take time",
@@ -105,7 +110,7 @@ def results(rows: Sequence[Row], case: str, fabric: str) -> Results:
 
 def write_csv(rows: Sequence[Row], target: Path) -> None:
     """Write all rows; times to the picosecond."""
-    with whole_file("bench", target) as file:
+    with whole_file(OPTION, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(field.name for field in fields(Row))
         for row in rows:
@@ -215,10 +220,11 @@ def summary(rows: Sequence[Row]) -> str:
 # ---- Figures and document ------------------------------------------------------------------------
 
 
-def draw(rows: Sequence[Row], fabric: str, title: str, target: Path) -> None:
+def draw(rows: Sequence[Row], fabric: str, title: str) -> Figure:
     """Draw relative performance, as table 1 of the paper says and as its simulation may have been.
 
-    A group of bars is a program; the axis is logarithmic, so that gains compare.
+    A group of bars is a program. They rise from the baseline's performance, 1, on a logarithmic
+    axis: equal lengths are equal gains.
     """
     figure = Figure(figsize=(12, 7.5), layout="constrained")
     figure.suptitle(title, fontsize=12)
@@ -229,15 +235,15 @@ def draw(rows: Sequence[Row], fabric: str, title: str, target: Path) -> None:
         _dress(axes)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, fontsize=9, loc="outside right upper")
-    with whole_path("bench", target) as path:
-        figure.savefig(path, dpi=110, metadata={"Software": None})
+    return figure
 
 
 def _dress(axes: Axes) -> None:
-    axes.set_ylabel("relative performance")
+    axes.set_ylabel("performance, of 100 Gb/s without cache")
     axes.set_yscale("log", base=2)
     axes.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
     axes.set_ylim(0.8, 20)
+    axes.axhline(1, color="black", linewidth=0.8)
     axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -252,7 +258,11 @@ def _bars(axes: Axes, found: Results, fabric: str) -> None:
         places = [k + width * number for k in range(len(groups))]
         heights = [found.relative(name, speed, kind) for name in groups]
         label = f"{speed_name(speed)}, {'cache' if kind == 'cache' else 'no cache'}"
-        axes.bar(places, heights, width, label=label, color=_COLOURS[kind][_SHADES.index(speed)])
+        gains = [height - BASELINE for height in heights]
+        colour = _COLOURS[kind][_SHADES.index(speed)]
+        hatch = "///" if kind == "cache" else ""
+        look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white"}
+        axes.bar(places, gains, width, bottom=BASELINE, label=label, linewidth=0, **look)
     told = [(k, PAPER[fabric, name]) for k, name in enumerate(groups) if (fabric, name) in PAPER]
     last = width * (len(shown) - 1)
     axes.scatter(
@@ -260,36 +270,17 @@ def _bars(axes: Axes, found: Results, fabric: str) -> None:
         [height for _, height in told],
         marker="D",
         color="black",
-        label="paper, 1.6 Tb/s, cache",
+        label="Hirasawa et al., 1.6 Tb/s, cache",
         zorder=3,
     )
     axes.set_xticks([k + last / 2 for k in range(len(groups))], groups)
 
 
-def write_document(rows: Sequence[Row], meanings: Mapping[str, str]) -> None:
-    """Write what `make bench-forwarding` keeps in docs/."""
-    write_csv(rows, TABLE)
-    text = DOCUMENT.read_text(encoding="utf-8")
-    for name, part in document_parts(rows, meanings).items():
-        text = _replaced(text, name, part)
-    with whole_file("bench", DOCUMENT) as file:
-        file.write(text)
-    for fabric, (picture, title) in _FIGURES.items():
-        draw(rows, fabric, title, DOCS / "images" / picture)
-
-
 def document_parts(rows: Sequence[Row], meanings: Mapping[str, str]) -> dict[str, str]:
     """Return the tables of the document, by the names that it marks them with."""
-    return {
-        **{fabric: relative_table(rows, fabric) for fabric in _FIGURES},
+    tables = {
+        **{fabric: relative_table(rows, fabric) for fabric in FIGURES},
         "hits": hit_table(rows),
         "gains": gain_table(rows, meanings),
     }
-
-
-def _replaced(text: str, name: str, part: str) -> str:
-    begin, end = f"<!-- table: {name} -->\n", "<!-- end -->\n"
-    before, found, rest = text.partition(begin)
-    if not found:
-        raise ValueError(f"{DOCUMENT} has no table {name}")
-    return before + begin + part + end + rest.partition(end)[2]
+    return {f"table: {name}": table for name, table in tables.items()}

@@ -1,27 +1,29 @@
-"""What contention does: `make bench-contention` writes docs/contention.{csv,md} and its figure.
+"""What contention does: docs/contention.md, its table and its figure.
 
 Clauss et al., figures 7 to 12: binomial Scatter, pairwise Alltoall on 16 hosts, on links that share
 their bandwidth and on links that never do. Times are simulated and the same on every machine.
 """
 
-import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from studies.study import DOCS, IMAGES, OPTION, Study, read_table, write_table
 from weft import _core, launch
+from weft.errors import WeftError
 from weft.fabric.export import export
 from weft.launch import Request
+from weft.plots import bar_look, look
 from weft.process import work_directory
 from weft.toolchain import compile_c
 from weft.units import format_size
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent / "docs"
 RANKS = 16
 SIZES = tuple(4**k for k in range(5, 13))  # 1 KiB to 16 MiB
 SHOWN = 4 * 2**20  # the paper's chunk
@@ -33,7 +35,7 @@ COLLECTIVES = {
 }
 """In blocks, four ranks in a row are behind one switch; in turn, each is behind the next one."""
 LINKS = {"shared": "contention", "fatpipe": "no contention"}
-_BEGIN, _END = "<!-- table: make bench-contention -->\n", "<!-- end -->\n"
+TABLE = DOCS / "contention.csv"
 
 
 @dataclass(frozen=True)
@@ -49,25 +51,6 @@ class Row:
 
 Times = Mapping[tuple[str, str, int], Sequence[float]]
 """By collective, links and bytes, the time of each rank."""
-
-
-def main() -> None:
-    """Measure, write, draw."""
-    rows = measure()
-    with (DOCS / "contention.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row.__annotations__)
-        writer.writerows(
-            (row.collective, row.links, row.bytes, row.rank, f"{row.seconds:.9g}") for row in rows
-        )
-    times = by_rank(rows)
-    draw(times, DOCS / "images" / "contention.png")
-    text = table(times)
-    document = DOCS / "contention.md"
-    before, _, rest = document.read_text(encoding="utf-8").partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    document.write_text(before + _BEGIN + text + _END + after, encoding="utf-8")
-    print(text, end="")
 
 
 def measure() -> list[Row]:
@@ -109,7 +92,7 @@ def run(program: Path, platform: Path, collective: str, links: str) -> list[Row]
     )
     record = launch.run(launch.prepare(request), lines.append)
     if record.failed:
-        raise SystemExit(f"bench: {record.outcome.message}")
+        raise WeftError(f"{OPTION}: contention: {record.outcome.message}")
     return [
         Row(collective, links, int(size), int(rank), float(seconds))
         for size, rank, seconds in map(str.split, sorted(lines))
@@ -158,44 +141,70 @@ def table(times: Times) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw(times: Times, target: Path) -> None:
+def draw(times: Times) -> Figure:
     """Draw each rank's time at one size, and the errors by size."""
     figure = Figure(figsize=(14, 7), layout="constrained")
     rows = figure.subplots(2, len(COLLECTIVES))
-    colours = {"shared": "#0072B2", "fatpipe": "#E69F00"}
     for column, (collective, name) in enumerate(COLLECTIVES.items()):
-        bars, curve = rows[0][column], rows[1][column]
-        for number, (links, label) in enumerate(LINKS.items()):
-            seconds = times[collective, links, SHOWN]
-            places = [rank + 0.4 * number for rank in range(RANKS)]
-            bars.bar(places, seconds, 0.4, label=label, color=colours[links])
-        bars.set_title(f"{name},\n{format_size(SHOWN)} chunks")
-        bars.set_xlabel("rank")
-        bars.set_ylabel("time, s")
-        bars.legend(loc="lower right")
-        curve.plot(
-            SIZES,
-            [100 * mean_error(times, collective, size) for size in SIZES],
-            marker="o",
-            label="mean of the ranks",
-            color="#0072B2",
-        )
-        curve.plot(
-            SIZES,
-            [100 * worst_error(times, collective, size) for size in SIZES],
-            marker="s",
-            linestyle="dashed",
-            label="worst rank",
-            color="#D55E00",
-        )
-        curve.set_xscale("log", base=2)
-        curve.set_xticks(SIZES, [format_size(size) for size in SIZES], rotation=45)
-        curve.set_ylim(bottom=0)
-        curve.set_xlabel("chunk")
-        curve.set_ylabel("error without contention, %")
-        curve.legend()
-    figure.savefig(target, dpi=110, metadata={"Software": None})
+        draw_ranks(rows[0][column], times, collective)
+        rows[0][column].set_title(f"{name},\n{format_size(SHOWN)} chunks")
+        draw_errors(rows[1][column], times, collective)
+    bars = rows[0][0].get_legend_handles_labels()
+    curves = rows[1][0].get_legend_handles_labels()
+    handles, labels = bars[0] + curves[0], bars[1] + curves[1]
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    return figure
 
 
-if __name__ == "__main__":
-    main()
+def draw_ranks(axes: Axes, times: Times, collective: str) -> None:
+    """Draw a bar for each rank and kind of links."""
+    for number, (links, label) in enumerate(LINKS.items()):
+        places = [rank + 0.4 * number for rank in range(RANKS)]
+        axes.bar(places, times[collective, links, SHOWN], 0.4, label=label, **bar_look(number))
+    axes.set_xlabel("rank")
+    axes.set_ylabel("time, s")
+
+
+def draw_errors(axes: Axes, times: Times, collective: str) -> None:
+    """Draw the mean and the worst error by the chunk's size."""
+    measures = {"mean of the ranks": mean_error, "worst rank": worst_error}
+    for number, (label, error) in enumerate(measures.items()):
+        shares = [100 * error(times, collective, size) for size in SIZES]
+        axes.plot(SIZES, shares, label=f"error, {label}", **look(number))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SIZES, [format_size(size) for size in SIZES], rotation=45)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("chunk")
+    axes.set_ylabel("error without contention, %")
+
+
+def write() -> None:
+    """Measure, and write the table."""
+    rows = [{**asdict(row), "seconds": f"{row.seconds:.9g}"} for row in measure()]
+    write_table(TABLE, rows)
+
+
+def read() -> Times:
+    """Return the times of the table."""
+    return by_rank(
+        [
+            Row(
+                row["collective"],
+                row["links"],
+                int(row["bytes"]),
+                int(row["rank"]),
+                float(row["seconds"]),
+            )
+            for row in read_table(TABLE)
+        ]
+    )
+
+
+STUDY = Study(
+    name="contention",
+    about="what links that never contend get wrong",
+    measure=write,
+    figures=lambda: {IMAGES / "contention.png": draw(read())},
+    page=DOCS / "contention.md",
+    texts=lambda: {"table: contention": table(read())},
+)

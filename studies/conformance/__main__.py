@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from conformance.build import Builder, CannotBuild, make_builder
-from conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
-from conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
+from studies.conformance.build import Builder, CannotBuild, make_builder
+from studies.conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
+from studies.conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
 from weft import _core
 from weft.output import whole_file
 from weft.process import raise_on_signals

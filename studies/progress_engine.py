@@ -1,8 +1,7 @@
-"""A SmartNIC's threads at the multicast protocol: `make bench-progress-engine`.
+"""A SmartNIC's threads at the multicast protocol: docs/progress-engine.md.
 
-Computes the tables in docs/progress-engine/, draws docs/figures/progress_engine_*.png from them,
-and writes the comparison in docs/progress-engine.md. Figures 7 and 13 to 16 and table I of Khalilov
-et al., SC '24; "stated" is what their text says.
+Its tables are in docs/progress-engine/, its figures docs/figures/progress_engine_*.png. Figures
+7 and 13 to 16 and table I of Khalilov et al., SC '24; "stated" is what their text says.
 """
 
 import csv
@@ -15,14 +14,14 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from studies.study import DOCS, Study
 from weft import _core
 from weft import progress_engine as api
-from weft.plots import save
+from weft.plots import COLOURS, GREY, MARKERS, SHADES
 from weft.progress_engine import Case, Memory, Throughput
 from weft.units import format_size
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent / "docs"
 TABLES = DOCS / "progress-engine"
 DPA, HOST, IDEAL = "bluefield-3-dpa", "epyc-7413-core", "ideal-dpa"
 LINK = 200e9 / 8
@@ -30,8 +29,8 @@ LINKS = (LINK, 8 * LINK)
 TERABIT_CHUNKS = 1600e9 / 8 / 4096
 MIB, GIB = 2**20, 2**30
 BUFFER = 8 * MIB
-COLOURS = {"uc": "#0072B2", "ud": "#D55E00"}
-SHADES = ("#440154", "#3b528b", "#21918c", "#5ec962", "#c8a800")  # by rising number of threads
+TRANSPORTS = {"uc": 0, "ud": 1}
+"""By the number of their look."""
 STATED: dict[str, Any] = {
     "linestyle": "none",
     "marker": "s",
@@ -39,23 +38,9 @@ STATED: dict[str, Any] = {
     "mfc": "none",
     "mec": "black",
 }
-_BEGIN, _END = "<!-- table: make bench-progress-engine -->\n", "<!-- end -->\n"
 
 Row = dict[str, str]
 Rows = Sequence[Throughput | Memory]
-
-
-def main() -> None:
-    """Compute, write, draw."""
-    TABLES.mkdir(exist_ok=True)
-    for name, compute in COMPUTED.items():
-        api.write_csv(compute(), TABLES / f"{name}.csv")
-    for name, draw in FIGURES.items():
-        draw(DOCS / "figures" / f"progress_engine_{name}.png")
-    document = DOCS / "progress-engine.md"
-    before, _, rest = document.read_text(encoding="utf-8").partition(_BEGIN)
-    document.write_text(before + _BEGIN + comparison() + _END + rest.partition(_END)[2])
-    print(comparison(), end="")
 
 
 # ---- Tables
@@ -117,13 +102,14 @@ def curve(axes: Axes, rows: Sequence[Row], x: str, y: str, unit: float, **look: 
 # ---- Figures
 
 
-def draw_threads(target: Path) -> None:
+def draw_threads() -> Figure:
     """Draw throughput by threads, with what the paper states."""
     figure, axes = _figure()
-    for transport, colour in COLOURS.items():
+    for transport, number in TRANSPORTS.items():
+        colour, name = COLOURS[number], transport.upper()
         rows = read("threads", engine=DPA, transport=transport)
-        name = transport.upper()
-        curve(axes, rows, "threads", "bytes_per_s", GIB, color=colour, marker="o", ms=4, label=name)
+        marked: dict[str, Any] = {"color": colour, "marker": MARKERS[number], "ms": 4}
+        curve(axes, rows, "threads", "bytes_per_s", GIB, **marked, label=name)
         rows = read("threads", engine=IDEAL, transport=transport)
         look = {"color": colour, "linestyle": "dotted", "linewidth": 1.2}
         curve(axes, rows, "threads", "bytes_per_s", GIB, **look, label=f"{name}, ideal core")
@@ -132,30 +118,30 @@ def draw_threads(target: Path) -> None:
         axes.axhline(rate, color=colour, linestyle="dashed", linewidth=1)
         axes.text(16.2, rate + 0.3, f"one host core, {name}", ha="right", fontsize=8, color=colour)
     axes.plot([1, 1, 4], [11.9, 5.2, LINK / GIB], **STATED, label="stated: table I; UC full with 4")
-    axes.axvspan(8, 16, color="#D55E00", alpha=0.08, label="stated: UD full from 8 to 16")
+    axes.axvspan(8, 16, color=COLOURS[1], alpha=0.08, label="stated: UD full from 8 to 16")
     _link(axes, LINK)
     axes.set_xticks([1, 2, 4, 6, 8, 10, 12, 14, 16])
     axes.set_xlabel("DPA threads, all on one core")
     axes.set_ylabel("GiB/s")
     axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.05))
-    save(figure, [target], "--out")
+    return figure
 
 
-def draw_buffers(target: Path) -> None:
+def draw_buffers() -> Figure:
     """Draw throughput by the receive buffer's size, a panel a transport."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    for axes, transport in zip(panels, COLOURS, strict=True):
+    for axes, transport in zip(panels, TRANSPORTS, strict=True):
         _by_size(axes, read("buffers", transport=transport), "buffer_bytes")
         _link(axes, LINK)
         axes.set_title(transport.upper(), loc="left", fontsize=11)
         axes.set_xlabel("receive buffer")
     panels[1].set_ylabel("")
     panels[0].legend(frameon=False, fontsize=8)
-    save(figure, [target], "--out")
+    return figure
 
 
-def draw_chunks(target: Path) -> None:
+def draw_chunks() -> Figure:
     """Draw throughput by the UC chunk's size."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     for axes, link in zip(figure.subplots(1, 2), LINKS, strict=True):
@@ -164,7 +150,7 @@ def draw_chunks(target: Path) -> None:
         _link(axes, link)
         axes.set_xlabel("UC chunk")
     axes.legend(frameon=False, fontsize=8, loc="lower right")
-    save(figure, [target], "--out")
+    return figure
 
 
 def _by_size(axes: Axes, rows: Sequence[Row], column: str) -> None:
@@ -177,6 +163,8 @@ def _by_size(axes: Axes, rows: Sequence[Row], column: str) -> None:
             "bytes_per_s",
             GIB,
             color=colour,
+            marker=MARKERS[k],
+            ms=4 + 1.5 * k,
             linewidth=1.5 + k,  # so that those that coincide are seen
             zorder=3 - 0.1 * k,
             label=f"{count} thread" + ("" if count == "1" else "s"),
@@ -187,18 +175,16 @@ def _by_size(axes: Axes, rows: Sequence[Row], column: str) -> None:
     axes.set_ylabel("GiB/s")
 
 
-def draw_rates(target: Path) -> None:
+def draw_rates() -> Figure:
     """Draw chunks a second by threads, with the packet rates of faster links."""
     figure, axes = _figure()
-    for transport, colour in COLOURS.items():
+    for transport, number in TRANSPORTS.items():
+        look = {"color": COLOURS[number], "marker": MARKERS[number], "ms": 4}
         rows = read("rates", transport=transport)
-        name = transport.upper()
-        curve(
-            axes, rows, "threads", "chunks_per_s", 1e6, color=colour, marker="o", ms=4, label=name
-        )
+        curve(axes, rows, "threads", "chunks_per_s", 1e6, **look, label=transport.upper())
     for gbps, place in {200: 24, 400: 1, 800: 1, 1600: 1}.items():
         rate = TERABIT_CHUNKS * gbps / 1600 / 1e6
-        axes.axhline(rate, color="#888888", linewidth=0.8)
+        axes.axhline(rate, color=GREY, linewidth=0.8)
         text = f"{gbps} Gbit/s of 4 KiB packets"
         axes.text(place, rate * 1.05, text, fontsize=8, color="#555555")
     axes.plot(
@@ -214,19 +200,20 @@ def draw_rates(target: Path) -> None:
     axes.set_xlabel("DPA threads, 16 a core")
     axes.set_ylabel("million chunks of 64 B a second")
     axes.legend(frameon=False, fontsize=8, loc="lower right")
-    save(figure, [target], "--out")
+    return figure
 
 
-def draw_memory(target: Path) -> None:
+def draw_memory() -> Figure:
     """Draw what bits of a chunk's number address, and where memories end."""
     figure, axes = _figure()
     rows = read("memory")
-    curve(axes, rows, "psn_bits", "buffer_bytes", 1, color="#0072B2", label="receive buffer")
-    curve(axes, rows, "psn_bits", "bitmap_bytes", 1, color="#D55E00", label="bitmap")
+    curve(axes, rows, "psn_bits", "buffer_bytes", 1, color=COLOURS[0], label="receive buffer")
+    look = {"color": COLOURS[1], "linestyle": "dashed", "label": "bitmap"}
+    curve(axes, rows, "psn_bits", "bitmap_bytes", 1, **look)
     # 80 GB: NVIDIA H100 SXM5, data sheet.
     memories = {"DPA's last-level cache": float(rows[0]["memory_bytes"]), "H100, 80 GB": 80e9}
     for name, size in memories.items():
-        axes.axhline(size, color="#888888", linewidth=0.8)
+        axes.axhline(size, color=GREY, linewidth=0.8)
         axes.text(32, size * 1.2, name, ha="right", fontsize=8, color="#555555")
     axes.plot(
         [math.log2(50e9 / 4096)],
@@ -239,7 +226,7 @@ def draw_memory(target: Path) -> None:
     axes.set_yticks([2**k for k in powers], [format_size(2**k) for k in powers])
     axes.set_xlabel("bits of a chunk's number (4 KiB chunks)")
     axes.legend(frameon=False, fontsize=8, loc="upper left")
-    save(figure, [target], "--out")
+    return figure
 
 
 def _figure() -> tuple[Figure, Axes]:
@@ -248,7 +235,7 @@ def _figure() -> tuple[Figure, Axes]:
 
 
 def _link(axes: Axes, link: float) -> None:
-    axes.axhline(link / GIB, color="#888888", linewidth=0.8)
+    axes.axhline(link / GIB, color=GREY, linewidth=0.8)
     axes.text(
         0.01,
         1.015 * link / GIB,
@@ -260,7 +247,7 @@ def _link(axes: Axes, link: float) -> None:
     axes.set_ylim(0, 1.12 * link / GIB)
 
 
-FIGURES: dict[str, Callable[[Path], None]] = {
+FIGURES: dict[str, Callable[[], Figure]] = {
     "threads": draw_threads,
     "buffers": draw_buffers,
     "chunks": draw_chunks,
@@ -317,10 +304,25 @@ def _chunk_rates(threads: int) -> str:
         transport: float(
             read("rates", transport=transport, threads=str(threads))[0]["chunks_per_s"]
         )
-        for transport in COLOURS
+        for transport in TRANSPORTS
     }
     return ", ".join(f"{name.upper()} {rate / 1e6:.1f} million" for name, rate in rates.items())
 
 
-if __name__ == "__main__":
-    main()
+def measure() -> None:
+    """Compute the tables."""
+    TABLES.mkdir(exist_ok=True)
+    for name, compute in COMPUTED.items():
+        api.write_csv(compute(), TABLES / f"{name}.csv")
+
+
+STUDY = Study(
+    name="progress-engine",
+    about="what the threads of a SmartNIC can take",
+    measure=measure,
+    figures=lambda: {
+        DOCS / "figures" / f"progress_engine_{name}.png": draw() for name, draw in FIGURES.items()
+    },
+    page=DOCS / "progress-engine.md",
+    texts=lambda: {"table: progress-engine": comparison()},
+)

@@ -1,47 +1,44 @@
-"""`make real-programs`: what each switch gains on each program; the table of docs/real-programs.md.
+"""What each switch gains on each program: the table of docs/real-programs.md.
 
 Computation takes no time, so that the gain is that on communication alone; one more run times it,
 to say how much of the whole communication is.
 """
 
-import csv
-import tempfile
+from functools import partial
 from pathlib import Path
 
-from real_programs.programs import LARGE, SMALL, Finished, Program, fabric_with, run_weft
-from real_programs.sources import ROOT
+from studies.real_programs.programs import (
+    LARGE,
+    SMALL,
+    Finished,
+    Program,
+    fabric_with,
+    run_weft,
+)
+from studies.resume import kept_rows
+from studies.study import DOCS, Study, Table, read_table, write_table
 from weft import _core
+from weft.process import work_directory
 
-TABLE = ROOT / "docs" / "real-programs.csv"
-DOCUMENT = ROOT / "docs" / "real-programs.md"
-_BEGIN, _END = "<!-- table: make real-programs -->\n", "<!-- end -->\n"
+TABLE = DOCS / "real-programs.csv"
+PROGRAMS = (*SMALL, *LARGE)
 # That of the fabric's hosts, so that computation takes as long as on the machine that simulates.
 _HOST_SPEED = "76.8Gf"
-_COLUMNS = (
-    *("program", "ranks", "switch", "collectives", "offloaded", "off_us", "on_us", "gain"),
-    *("auto_us", "auto_gain", "off_computing_us", "verified"),
-)
 
 
-def main() -> None:
-    """Run all, write the table and the document."""
-    rows: list[dict[str, str]] = []
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        for program in (*SMALL, *LARGE):
-            rows += measure(program, directory)
-            print(*rows[-1].values(), flush=True)
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    DOCUMENT.write_text(before + _BEGIN + markdown(rows) + _END + after, encoding="utf-8")
+def write() -> None:
+    """Run all, and write the table."""
+    parts = [(program.name.replace(" ", "-"), partial(measure, program)) for program in PROGRAMS]
+    write_table(TABLE, kept_rows("real-programs", parts))
 
 
-def measure(program: Program, directory: Path) -> list[dict[str, str]]:
+def measure(program: Program) -> Table:
     """Run a program around each switch: never, always and mostly offloaded, once computing."""
+    with work_directory() as directory:
+        return _measure(program, directory)
+
+
+def _measure(program: Program, directory: Path) -> Table:
     rows = []
     computing = ""
     for preset in (name for name in _core.list_presets("switch") if name != "l2"):
@@ -57,7 +54,7 @@ def measure(program: Program, directory: Path) -> list[dict[str, str]]:
 
 
 def _time_us(run: Finished) -> float:
-    seconds: float = run.result.record["simulated_time_s"]
+    seconds: float = run.record["simulated_time_s"]
     return seconds * 1e6
 
 
@@ -65,7 +62,7 @@ def _row(
     program: Program, switch: str, runs: tuple[Finished, Finished, Finished], computing: str
 ) -> dict[str, str]:
     off, on, auto = map(_time_us, runs)
-    collectives = runs[1].result.record["collectives"]
+    collectives = runs[1].record["collectives"]
     offloaded = sum(row["calls"] for row in collectives if row["path"] != "fallback")
     return {
         "program": program.name,
@@ -87,7 +84,7 @@ def _gain(time: float, before: float) -> str:
     return f"{1 - time / before:.1%}".replace("-0.0%", "0.0%")
 
 
-def markdown(rows: list[dict[str, str]]) -> str:
+def markdown(rows: Table) -> str:
     """Return the rows as a table."""
     head = "program | ranks | switch | offloaded calls | off, us | on, us | gain | auto, us | gain"
     head += " | off, computation timed, us | verified"
@@ -103,5 +100,10 @@ def markdown(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    main()
+STUDY = Study(
+    name="real-programs",
+    about="NAS DT, EP, IS and HPCC with each switch",
+    measure=write,
+    page=DOCS / "real-programs.md",
+    texts=lambda: {"table: real-programs": markdown(read_table(TABLE))},
+)

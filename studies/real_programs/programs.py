@@ -1,20 +1,28 @@
 """The programs, how they are run, and how they say that their results are right."""
 
+import json
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-import simulated
-from simulated import WEFT, Result
-
-from real_programs import sources
-from real_programs.sources import CASE, ROOT
+from studies.real_programs import sources
+from studies.real_programs.sources import CASE
+from studies.study import ROOT
+from weft import _core
+from weft.errors import WeftError
 
 FABRIC = ROOT / "fabrics" / "tofino-16.toml"
 _PRESET = 'preset = "tofino"'
+_WEFT = (sys.executable, "-m", "weft.cli.main")
+# As `weft run` sets them, so that a run under plain smpirun is the same simulation; but HPCC waits
+# for clocks to move on.
+_SETTINGS = ("smpi/simulate-computation:no", "smpi/coll-selector:ompi", "smpi/wtime:1e-8")
+_TIMEOUT_S = 600
 # HPCC has no check of its own for these; they must be those of SMPI alone.
 _HPCC_SAME = re.compile(r"(?:MPIRandomAccess(?:_LCG)?_Errors|PTRANS_residual)=.*")
 _HPCC_FAILED = re.compile(r" *([0-9]+) tests completed and failed residual checks[.,]")
@@ -36,8 +44,11 @@ class Program:
 class Finished:
     """A run of it, with what it says of its results."""
 
-    result: Result
+    status: int
+    output: str
     findings: tuple[str, ...]
+    record: dict[str, Any] = field(default_factory=dict)
+    """weft's, where it ran under weft."""
 
     @property
     def verified(self) -> bool:
@@ -76,7 +87,8 @@ def fabric_with(preset: str, directory: Path) -> Path:
     """Return the 16 hosts of FABRIC around a switch of this preset."""
     target = directory / f"{preset}.toml"
     text = FABRIC.read_text(encoding="utf-8")
-    assert text.count(_PRESET) == 1
+    if text.count(_PRESET) != 1:
+        raise WeftError(f"studies: {FABRIC} has no `{_PRESET}` to put another in the place of")
     target.write_text(text.replace(_PRESET, f'preset = "{preset}"'), encoding="utf-8")
     return target
 
@@ -85,37 +97,43 @@ def run_weft(program: Program, fabric: Path, directory: Path, *options: str) -> 
     """Run it under `weft run`."""
     record = directory / "record.json"
     command = [
-        *(*WEFT, "run", "--quiet", "--fabric", str(fabric), "-n", str(program.ranks)),
+        *(*_WEFT, "run", "--quiet", "--fabric", str(fabric), "-n", str(program.ranks)),
         *("--json", str(record), *options, "--"),
     ]
     finished = _run(program, command, directory)
-    ended = finished.result
-    whole = Result(ended.status, ended.stdout, ended.stderr, simulated.read_record(record))
-    return Finished(whole, finished.findings)
+    found = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    return replace(finished, record=found)
 
 
 def run_stock(program: Program, platform: Path, directory: Path) -> Finished:
     """Run it under SMPI alone."""
-    empty = Path(sys.executable)  # smpirun_command ends with the program
-    # HPCC waits for clocks to move on.
-    settings = ("smpi/wtime:1e-8",)
-    command = simulated.smpirun_command(platform, empty, ranks=program.ranks, settings=settings)
-    command.pop()
+    command = [
+        *(f"{_core.simgrid_prefix}/bin/smpirun", "-platform", str(platform)),
+        *("-np", str(program.ranks), "--log=root.thres:warning"),
+        *(f"--cfg={setting}" for setting in _SETTINGS),
+    ]
     return _run(program, command, directory)
 
 
 def _run(program: Program, command: list[str], directory: Path) -> Finished:
     shutil.copy(CASE / "hpccinf.txt", directory)
     (directory / "hpccoutf.txt").unlink(missing_ok=True)
-    result = simulated.run_command(
-        [*command, str(program.compiled()), *program.arguments], cwd=directory
+    ended = subprocess.run(
+        [*command, str(program.compiled()), *program.arguments],
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=_TIMEOUT_S,
+        check=False,
+        cwd=directory,
     )
-    return Finished(result, tuple(_findings(program, result, directory)))
+    findings = _findings(program, ended.stdout, directory)
+    return Finished(ended.returncode, ended.stdout + ended.stderr, tuple(findings))
 
 
-def _findings(program: Program, result: Result, directory: Path) -> list[str]:
+def _findings(program: Program, stdout: str, directory: Path) -> list[str]:
     if program.name.startswith("NAS"):
-        found = re.search(r"Verification +=\s+(\w+)", result.stdout)
+        found = re.search(r"Verification +=\s+(\w+)", stdout)
         return [] if found is None else ["passed" if found[1] == "SUCCESSFUL" else "failed"]
     lines = (directory / "hpccoutf.txt").read_text(encoding="utf-8").splitlines()
     failures = [found[1] for found in map(_HPCC_FAILED.fullmatch, lines) if found]

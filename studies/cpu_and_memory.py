@@ -1,25 +1,28 @@
-"""What SMPI's sampling and shared memory save: `make bench-cpu` writes docs/cpu-and-memory.md.
+"""What SMPI's sampling and shared memory save: docs/cpu-and-memory.md.
 
 Clauss et al., figures 18 (NAS EP: simulation and simulated time by sampling ratio) and 16 (NAS DT:
 memory with and without sharing). The times are this machine's.
 """
 
-import csv
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from real_programs.sources import nas, sampled_ep
 
+from studies.real_programs.sources import nas, sampled_ep
+from studies.study import DOCS, IMAGES, OPTION, Study, read_table, write_table
 from weft import launch
+from weft.errors import WeftError
 from weft.launch import Request
+from weft.plots import bar_look, look
 from weft.record import Record
 
-DOCS = Path(__file__).parent.parent / "docs"
+SAMPLING, MEMORY = DOCS / "cpu-sampling.csv", DOCS / "shared-memory.csv"
 RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)
 EP_CLASS, EP_RANKS, EP_ROUNDS = "A", 4, 3
 # That of the fabric's hosts: computation takes as long in the simulation as here.
@@ -52,19 +55,6 @@ class Shared:
     shared_wall_time_s: float
     simulated_time_s: float
     shared_simulated_time_s: float
-
-
-def main() -> None:
-    """Measure, write, draw."""
-    sampled = [measure_sampled(ratio) for ratio in RATIOS]
-    shared = [measure_shared(*case) for case in DT]
-    write_csv(sampled, "cpu-sampling")
-    write_csv(shared, "shared-memory")
-    draw(sampled, shared, DOCS / "images" / "cpu-and-memory.png")
-    document = DOCS / "cpu-and-memory.md"
-    text = document.read_text(encoding="utf-8")
-    text = replaced(text, "sampling", sampling_table(sampled))
-    document.write_text(replaced(text, "memory", memory_table(shared)), encoding="utf-8")
 
 
 def measure_sampled(ratio: float) -> Sampled:
@@ -108,7 +98,7 @@ def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -
     )
     record = launch.run(launch.prepare(request), lambda _: None)
     if record.outcome.kind not in ("completed", "exit"):
-        raise SystemExit(f"bench: {record.outcome.message}")
+        raise WeftError(f"{OPTION}: cpu-and-memory: {record.outcome.message}")
     print(program.name, *arguments, f"{record.wall_time_s:.2f} s", flush=True)
     return record
 
@@ -151,20 +141,32 @@ def proportional_size(pid: str) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def write_csv(rows: Sequence[Any], name: str) -> None:
-    """Write the rows of one kind."""
-    with (DOCS / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(rows[0]))
-        for row in rows:
-            writer.writerow(f"{v:.6g}" if isinstance(v, float) else v for v in astuple(row))
+def write() -> None:
+    """Measure, and write both tables."""
+    measured: dict[Path, Sequence[Any]] = {
+        SAMPLING: [measure_sampled(ratio) for ratio in RATIOS],
+        MEMORY: [measure_shared(*case) for case in DT],
+    }
+    for target, rows in measured.items():
+        write_table(target, [_cells(row) for row in rows])
 
 
-def replaced(text: str, name: str, table: str) -> str:
-    """Return a document with another table of that name."""
-    begin, end = f"<!-- {name}: make bench-cpu -->\n", f"<!-- end of {name} -->\n"
-    before, _, rest = text.partition(begin)
-    return before + begin + table + end + rest.partition(end)[2]
+def _cells(row: Any) -> dict[str, str]:
+    return {
+        name: f"{value:.6g}" if isinstance(value, float) else str(value)
+        for name, value in asdict(row).items()
+    }
+
+
+def read_sampled() -> list[Sampled]:
+    """Return EP's rows of the table."""
+    return [Sampled(*map(float, row.values())) for row in read_table(SAMPLING)]
+
+
+def read_shared() -> list[Shared]:
+    """Return DT's rows of the table."""
+    rows = [list(row.values()) for row in read_table(MEMORY)]
+    return [Shared(graph, int(ranks), *map(float, more)) for graph, ranks, *more in rows]
 
 
 def sampling_table(rows: Sequence[Sampled]) -> str:
@@ -197,33 +199,48 @@ def memory_table(rows: Sequence[Shared]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw(sampled: Sequence[Sampled], shared: Sequence[Shared], target: Path) -> None:
+def draw(sampled: Sequence[Sampled], shared: Sequence[Shared]) -> Figure:
     """Draw both, side by side."""
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    ratios = [100 * row.ratio for row in sampled]
-    left.plot(ratios, [row.cpu_time_s for row in sampled], "o-", label="simulation (CPU time)")
-    simulated = [row.simulated_time_s for row in sampled]
-    left.plot(ratios, simulated, "s--", color="#D55E00", label="simulated time")
-    left.set(title=f"NAS EP, class {EP_CLASS}, {EP_RANKS} ranks", xlabel="sampling ratio, %")
-    left.set(ylabel="time, s", ylim=(0, None))
-    left.legend()
-    places = range(len(shared))
-    right.bar(places, [row.memory_MiB for row in shared], 0.4, label="own memory", color="#0072B2")
-    right.bar(
-        [place + 0.4 for place in places],
-        [row.shared_MiB for row in shared],
-        0.4,
-        label="shared memory",
-        color="#E69F00",
-    )
-    right.set_xticks(
-        [place + 0.2 for place in places], [f"{row.graph}\n{row.ranks} ranks" for row in shared]
-    )
-    right.set(title="NAS DT", ylabel="largest memory, MiB")
-    right.legend()
-    figure.savefig(target, dpi=110, metadata={"Software": None})
+    draw_sampled(left, sampled)
+    draw_shared(right, shared)
+    return figure
 
 
-if __name__ == "__main__":
-    main()
+def draw_sampled(axes: Axes, rows: Sequence[Sampled]) -> None:
+    """Draw what EP costs and what it takes."""
+    ratios = [100 * row.ratio for row in rows]
+    axes.plot(ratios, [row.cpu_time_s for row in rows], label="simulation (CPU time)", **look(0))
+    axes.plot(ratios, [row.simulated_time_s for row in rows], label="simulated time", **look(1))
+    axes.set(title=f"NAS EP, class {EP_CLASS}, {EP_RANKS} ranks", xlabel="sampling ratio, %")
+    axes.set(ylabel="time, s", ylim=(0, None))
+    axes.legend()
+
+
+def draw_shared(axes: Axes, rows: Sequence[Shared]) -> None:
+    """Draw DT's memory."""
+    sizes = {
+        "own memory": [row.memory_MiB for row in rows],
+        "shared memory": [row.shared_MiB for row in rows],
+    }
+    for number, (label, heights) in enumerate(sizes.items()):
+        places = [place + 0.4 * number for place in range(len(rows))]
+        axes.bar(places, heights, 0.4, label=label, **bar_look(number))
+    names = [f"{row.graph}\n{row.ranks} ranks" for row in rows]
+    axes.set_xticks([place + 0.2 for place in range(len(rows))], names)
+    axes.set(title="NAS DT", ylabel="largest memory, MiB")
+    axes.legend()
+
+
+STUDY = Study(
+    name="cpu-and-memory",
+    about="what sampled computation and shared memory save, measured on this machine",
+    measure=write,
+    figures=lambda: {IMAGES / "cpu-and-memory.png": draw(read_sampled(), read_shared())},
+    page=DOCS / "cpu-and-memory.md",
+    texts=lambda: {
+        "table: sampling": sampling_table(read_sampled()),
+        "table: memory": memory_table(read_shared()),
+    },
+)

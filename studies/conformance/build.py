@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from conformance.suite import BUILD, source_tree
+from studies.conformance.suite import BUILD, source_tree
 from weft.simgrid import SimGrid
 from weft.toolchain import compiler_for
 

@@ -1,37 +1,32 @@
-"""What a packet forwarding cache does to programs: `make bench-forwarding`.
+"""What a packet forwarding cache does to programs: docs/forwarding-experiment.md.
 
 Hirasawa et al., section V.C: programs on a torus and a Dragonfly of 256 switches, at links from
 100 Gb/s to 1.6 Tb/s, each switch with 10 ns of routing computation (TCAM) or 1 ns (cache).
 
 Each program runs once, checks its data and leaves a trace; the trace is replayed on each variant of
-the fabrics. A replay that has ended leaves its record in the folder of results and is not made
-again while program, fabric and weft are the same. Ctrl-C lets those that run come to their end.
+the fabrics. What has been replayed is not replayed again (`studies.resume`).
 """
 
-import hashlib
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
-import forwarding_report as report
-from forwarding_report import BASELINE_GBPS, FORWARDING, Row
-from real_programs import sources
-
-from weft import _core, launch, paths
+from studies import forwarding_report as report
+from studies.forwarding_report import BASELINE_GBPS, FORWARDING, Row
+from studies.real_programs import sources
+from studies.resume import Job, carry_out, digest, weft_digest
+from studies.study import DOCS, IMAGES, OPTION, ROOT, Study
+from weft import _core, launch
 from weft.calibrate.fabric_file import with_values
+from weft.errors import WeftError
 from weft.record import read_record, write_record
 from weft.replay import replay_request
 from weft.toolchain import compile_c
 from weft.trace.folder import Folder, read_folder
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "forwarding"
 WEFT = (sys.executable, "-m", "weft.cli.main")
 FABRICS = ("torus-4x4x4x4", "dragonfly-16x16")
@@ -221,17 +216,12 @@ def variants(case: str) -> Iterator[Variant]:
 # ---- Runs, and what is kept of them --------------------------------------------------------------
 
 
-def _digest(*parts: str | bytes) -> str:
-    joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
-    return hashlib.sha256(joined).hexdigest()[:12]
-
-
 def record_trace(program: Program, results: Path) -> Path:
     """Return the program's trace; it is recorded where there is none, and its data checked."""
     compiled = program.compiled()
     words = (str(program.ranks), *program.arguments, *program.algorithms, *_RECORDING)
     folder = results / "traces"
-    trace = folder / f"{program.name}-{_digest(compiled.read_bytes(), *words)}"
+    trace = folder / f"{program.name}-{digest(compiled.read_bytes(), *words)}"
     if trace.is_dir():
         return trace
     print(f"recording {program.name}, {program.ranks} ranks", flush=True)
@@ -246,7 +236,7 @@ def record_trace(program: Program, results: Path) -> Path:
     )
     output = ran.stdout + ran.stderr
     if ran.returncode != program.status or program.says not in output or not trace.is_dir():
-        raise SystemExit(f"bench: {program.name} ended with status {ran.returncode}:\n{output}")
+        raise WeftError(f"{OPTION}: {program.name} ended with status {ran.returncode}:\n{output}")
     return trace
 
 
@@ -281,7 +271,7 @@ class Run:
         # What it prints is nothing; a child whose output is taken is out of Ctrl-C's reach.
         record = launch.run(launch.prepare(request), lambda _line: None)
         if record.failed:
-            raise SystemExit(f"bench: {self.record.stem}: {record.outcome.message}")
+            raise WeftError(f"{OPTION}: {self.record.stem}: {record.outcome.message}")
         write_record(record, self.record)
 
     def row(self) -> Row:
@@ -304,70 +294,41 @@ def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) 
     """Say what there is to run; programs without a trace are recorded."""
     folder = results / "records"
     folder.mkdir(parents=True, exist_ok=True)
-    weft = paths.platform_library().read_bytes()
     traces = [record_trace(program, results) for program in programs]
     found = []
     for variant in wanted:
         text = fabric_text(variant)
         for program, trace in zip(programs, traces, strict=True):
-            name = f"{program.name}-{variant.name}-{_digest(weft, text, trace.name)}"
+            name = f"{program.name}-{variant.name}-{digest(weft_digest(), text, trace.name)}"
             found.append(Run(program, trace, variant, text, folder / f"{name}.json"))
     return found
-
-
-def carry_out(all_runs: Sequence[Run]) -> None:
-    """Carry out those that have no record yet; after Ctrl-C, only those that have started."""
-    todo = [run for run in all_runs if not run.record.exists()]
-    done = len(all_runs) - len(todo)
-    with _interrupts() as interrupted, ThreadPoolExecutor(AT_ONCE) as pool:
-        for run in pool.map(partial(_unless, interrupted), todo):
-            done += 1
-            if not interrupted.is_set():
-                print(f"{done} of {len(all_runs)}: {run.record.stem}", flush=True)
-
-
-def _unless(interrupted: threading.Event, run: Run) -> Run:
-    try:
-        if not interrupted.is_set():
-            run.carry_out()
-    except BaseException:
-        interrupted.set()
-        raise
-    return run
-
-
-@contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """Let Ctrl-C set an event, and raise its exception only at the end."""
-    came = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: came.set())
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if came.is_set():
-        raise KeyboardInterrupt
 
 
 def sweep(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) -> list[Row]:
     """Run what has not been run, and read all."""
     all_runs = runs(programs, wanted, results)
-    carry_out(all_runs)
+    carry_out([Job(run.record, run.carry_out) for run in all_runs], AT_ONCE)
     return [run.row() for run in all_runs]
 
 
-def main() -> int:
-    """Run all, write the table, the figures and the document."""
+def measure() -> None:
+    """Run all, and write the table."""
     wanted = [variant for case in CASES for variant in variants(case)]
-    try:
-        rows = sweep(PROGRAMS, wanted, RESULTS)
-    except KeyboardInterrupt:
-        print("\nstopped; what has run is kept, and is not run again", file=sys.stderr)
-        return 130
-    report.write_document(rows, {name: case.meaning for name, case in CASES.items()})
+    rows = sweep(PROGRAMS, wanted, RESULTS)
+    report.write_csv(rows, report.TABLE)
     print(report.summary(rows), end="")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    name="forwarding",
+    about="what a packet forwarding cache does to programs",
+    measure=measure,
+    figures=lambda: {
+        IMAGES / picture: report.draw(report.read_csv(report.TABLE), fabric, title)
+        for fabric, (picture, title) in report.FIGURES.items()
+    },
+    page=DOCS / "forwarding-experiment.md",
+    texts=lambda: report.document_parts(
+        report.read_csv(report.TABLE), {name: case.meaning for name, case in CASES.items()}
+    ),
+)

@@ -1,0 +1,34 @@
+"""The list of all studies."""
+
+from studies import (
+    contention,
+    cpu_and_memory,
+    forwarding,
+    forwarding_caches,
+    progress_engine,
+    testbed,
+)
+from studies.multicast import ag_rs, chains, figure_2, figure_10, figure_11, figure_12, fsdp
+from studies.real_programs import gains
+from studies.study import Study
+
+STUDIES: dict[str, Study] = {
+    module.STUDY.name: module.STUDY
+    for module in (
+        *(contention, cpu_and_memory, forwarding, forwarding_caches, progress_engine, gains),
+        testbed,
+        *(figure_2, figure_10, figure_11, figure_12, ag_rs, chains, fsdp),
+    )
+}
+
+
+def chosen(names: list[str]) -> list[Study]:
+    """Return the studies of these names, or of which these are the beginnings: `multicast`."""
+    wanted = []
+    for name in names:
+        beginning = [one for one in STUDIES.values() if one.name.startswith(f"{name}-")]
+        found = [STUDIES[name]] if name in STUDIES else beginning
+        if not found:
+            raise ValueError(f"found '{name}'; allowed are {', '.join(STUDIES)}")
+        wanted += found
+    return wanted or list(STUDIES.values())

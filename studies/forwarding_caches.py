@@ -1,0 +1,158 @@
+"""What forwarding caches do with given traffic: the figures of docs/forwarding.md.
+
+They are studies of `weft cache` (weft.forwarding); the tables behind them are in docs/forwarding/.
+Computed, not timed: the same on every machine.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from studies.real_programs import sources
+from studies.study import DOCS, OPTION, Study, Table, read_table
+from weft import forwarding, jobs, paths, plots
+from weft.calibrate.fabric_file import with_values
+from weft.errors import WeftError
+from weft.forwarding import Cache
+from weft.plots import Series
+from weft.process import work_directory
+from weft.trace.folder import read_folder
+
+TABLES = DOCS / "forwarding"
+WAYS = (1, 2, 4, 8, 16)
+DESTINATIONS = (128, 256, 512, 1024, 2048)
+SIZES = (2, 4, 6, 8, 10, 12, 14, 16)
+TRACE_RANKS, TRACE_ENTRIES, TRACE_DIMENSIONS = 32, 16, "[8, 8, 4]"
+
+
+def by_ways() -> forwarding.Study:
+    """Figure 5 of Hirasawa et al."""
+    return forwarding.conflicts_by_ways(Cache(), WAYS, DESTINATIONS, scattered=True)
+
+
+def by_trace() -> forwarding.Study:
+    """Their figure 6, of NAS IS of class S."""
+    with work_directory() as work:
+        shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
+        text = with_values(shipped, "topology", {"dimensions": TRACE_DIMENSIONS})
+        fabric = work / "torus-8x8x4.toml"
+        fabric.write_text(with_values(text, "fabric", {"name": '"torus-8x8x4"'}), encoding="utf-8")
+        folder = read_folder(record_is(fabric, work / "NAS IS"))
+        cache = Cache(entries=TRACE_ENTRIES)
+        return forwarding.conflicts_of_trace(cache, WAYS, folder, str(fabric), ("auto", "crc"))
+
+
+def record_is(fabric: Path, trace: Path) -> Path:
+    """Record the program."""
+    ranks = str(TRACE_RANKS)
+    command = [
+        *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", "--fabric", str(fabric)),
+        *("-n", ranks, "--offload", "off", "--cfg", "smpi/wtime:0"),
+        *("--record-ti", str(trace), "--", str(sources.nas("is")), ranks, "S"),
+    ]
+    ended = subprocess.run(command, text=True, capture_output=True, check=False)
+    if ended.returncode != 0:
+        raise WeftError(f"{OPTION}: forwarding-caches: {ended.stderr.strip()}")
+    return trace
+
+
+def by_capacity() -> forwarding.Study:
+    """Their figure 7."""
+    return forwarding.capacity_of_tori(Cache(), SIZES, 4)
+
+
+def by_jobs() -> forwarding.Study:
+    """Their figure 3."""
+    return forwarding.job_sizes(jobs.shipped_jobs())
+
+
+COMPUTED: dict[str, Callable[[], forwarding.Study]] = {
+    "ways": by_ways,
+    "trace": by_trace,
+    "capacity": by_capacity,
+    "jobs": by_jobs,
+}
+
+
+def measure() -> None:
+    """Compute the tables."""
+    TABLES.mkdir(exist_ok=True)
+    for name, compute in COMPUTED.items():
+        compute().write_csv(OPTION, TABLES / f"{name}.csv")
+
+
+# ---- Figures
+
+
+def title_of(name: str) -> str:
+    """Return the title that stands at the head of a table."""
+    first = (TABLES / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0]
+    return re.sub("^# ", "", first)
+
+
+def line(rows: Table, x: str, y: str, label: str, number: int, **wanted: str) -> Series:
+    """Return a curve of those rows that have these values, in per cent."""
+    chosen = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    return Series(label, {int(row[x]): 100 * float(row[y]) for row in chosen}, number)
+
+
+def draw_conflicts(name: str, column: str, label: str) -> Figure:
+    """Draw conflict misses by ways, a curve for each value of a column."""
+    rows = read_table(TABLES / f"{name}.csv")
+    series = [
+        line(rows, "ways", "conflict", label.format(value), number, **{column: value})
+        for number, value in enumerate(dict.fromkeys(row[column] for row in rows))
+    ]
+    return plots.shares_figure(
+        series, (title_of(name), "ways", "conflict misses (% of lookups)"), logarithmic=True
+    )
+
+
+def draw_capacity() -> Figure:
+    """Draw capacity misses by the job's size."""
+    rows = read_table(TABLES / "capacity.csv")
+    chosen = {
+        "CRC, all ports": ("crc", "all"),
+        "CRC, ports of hosts": ("crc", "host"),
+        "hash of the torus": ("cube", "all"),
+    }
+    series = [
+        line(rows, "hosts", "capacity", label, number, hash=name, ports=ports)
+        for number, (label, (name, ports)) in enumerate(chosen.items())
+    ]
+    texts = (title_of("capacity"), "job size (hosts)", "capacity misses (% of lookups)")
+    return plots.shares_figure(series, texts, logarithmic=True)
+
+
+def draw_jobs() -> Figure:
+    """Draw the share of jobs of at most so many processors."""
+    rows = read_table(TABLES / "jobs.csv")
+    series = [
+        line(rows, "processors", "share_of_jobs_up_to", name, number, trace=name)
+        for number, name in enumerate(dict.fromkeys(row["trace"] for row in rows))
+    ]
+    texts = (title_of("jobs"), "processors", "jobs of at most so many (%)")
+    return plots.shares_figure(series, texts, logarithmic=True)
+
+
+def figures() -> dict[Path, Figure]:
+    """Draw all four."""
+    folder = DOCS / "figures"
+    return {
+        folder / "cache_ways.png": draw_conflicts("ways", "destinations", "{} destinations"),
+        folder / "cache_trace.png": draw_conflicts("trace", "hash", "hash {}"),
+        folder / "cache_capacity.png": draw_capacity(),
+        folder / "job_sizes.png": draw_jobs(),
+    }
+
+
+STUDY = Study(
+    name="forwarding-caches",
+    about="what forwarding caches do with given traffic",
+    measure=measure,
+    figures=figures,
+)

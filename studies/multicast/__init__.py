@@ -1,0 +1,104 @@
+"""Multicasts beside the paper of Khalilov et al. (SC '24): a file a figure, all on one page.
+
+`python -m studies multicast` runs them all. Times are simulated and the same on every machine.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from studies.resume import kept_rows
+from studies.study import DOCS, IMAGES, Study, Table, read_table, write_table
+from weft import bench_collectives as bench
+from weft.bench_collectives import COLLECTIVES
+from weft.ways import check_as_asked
+
+PAGE = DOCS / "multicast.md"
+TESTBED, TESTBED_HOSTS = "fdr-188", 188
+FULL_BANDWIDTH = "fat-tree-1024-radix-32"
+MULTICAST = "multicast"
+MANY: dict[str, Any] = {"unchecked": True}
+"""How thousands of ranks have room for their buffers."""
+_COLUMNS = (
+    *("collective", "mode", "ranks", "ppn", "bytes"),
+    *("latency_us", "max_us", "receive_Bps", "port_bytes"),
+)
+
+Draw = Callable[[Table, Figure], None]
+
+
+def make_study(
+    name: str,
+    about: str,
+    measure: Callable[[], Table],
+    draw: Draw,
+    table: Callable[[Table], Iterable[str]],
+    width: float = 8.0,
+) -> Study:
+    """Return a study with one table, one figure and one place of the page."""
+    file = DOCS / "multicast" / f"{name}.csv"
+
+    def figures() -> dict[Any, Figure]:
+        figure = Figure(figsize=(width, 4.6), layout="constrained")
+        draw(read_table(file), figure)
+        return {IMAGES / f"multicast-{name}.png": figure}
+
+    return Study(
+        name=f"multicast-{name}",
+        about=about,
+        measure=lambda: write_table(file, measure()),
+        figures=figures,
+        page=PAGE,
+        texts=lambda: {f"table: {name}": "\n".join(table(read_table(file))) + "\n"},
+    )
+
+
+def run(
+    collective: str,
+    fabric: str,
+    ranks: int,
+    sizes: Sequence[int],
+    modes: Sequence[str],
+    **options: Any,
+) -> Table:
+    """Run a bench, a mode and size at a time; what has run is kept."""
+    return kept_rows(
+        "multicast",
+        [
+            (
+                "-".join(map(str, (collective, fabric, ranks, size, mode, *_words(options)))),
+                partial(run_one, collective, fabric, ranks, size, mode, **options),
+            )
+            for mode in modes
+            for size in sizes
+        ],
+    )
+
+
+def _words(options: dict[str, Any]) -> list[str]:
+    return [f"{name}={value}" for name, value in options.items()]
+
+
+def run_one(
+    collective: str, fabric: str, ranks: int, size: int, mode: str, **options: Any
+) -> Table:
+    """Run one mode and size."""
+    study = bench.Study(COLLECTIVES[collective], fabric, ranks, (size,), (mode,), **options)
+    rows = bench.run(study, lambda *_: None)
+    check_as_asked(rows, "multicast")  # the tables' labels are fixed
+    return [{name: _cell(getattr(row, name)) for name in _COLUMNS} for row in rows]
+
+
+def _cell(value: object) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def column(rows: Table, collective: str, mode: str, name: str) -> dict[int, float]:
+    """Return a column by size."""
+    return {
+        int(row["bytes"]): float(row[name])
+        for row in rows
+        if (row["collective"], row["mode"]) == (collective, mode)
+    }

@@ -1,0 +1,107 @@
+"""The paper's figure 2: bytes that an Allgather moves over the links, against a cost model."""
+
+from collections.abc import Callable, Iterator
+
+from matplotlib.figure import Figure
+
+from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, make_study, run
+from studies.study import Table
+from weft.plots import COLOURS, DASHES, GREY, MARKERS
+
+LEAF, POD = 16, 256  # hosts below a switch of the first and of the second level of FULL_BANDWIDTH
+
+
+def tree_ports(ranks: int) -> int:
+    """Return the switch ports that one rank's part passes when it crosses each tree link once."""
+    groups = [-(-ranks // below) for below in (LEAF, POD)]
+    return ranks + sum(2 * count for count in groups if count > 1)
+
+
+def way_ports(one: int, other: int) -> int:
+    """Return the switch ports that a message passes."""
+    return 2 + sum(4 for below in (LEAF, POD) if one // below != other // below)
+
+
+def multicast_ports(ranks: int) -> int:
+    """Return the parts that pass a port in a multicast Allgather."""
+    return ranks * tree_ports(ranks)
+
+
+def ring_ports(ranks: int) -> int:
+    """Return the same of a ring."""
+    return (ranks - 1) * sum(way_ports(rank, (rank + 1) % ranks) for rank in range(ranks))
+
+
+def doubling_ports(ranks: int) -> int:
+    """Return the same of recursive doubling, of a power of two of ranks."""
+    steps = [1 << k for k in range(ranks.bit_length() - 1)]
+    return ranks * sum(step * way_ports(0, step) for step in steps)
+
+
+MODELS: dict[str, Callable[[int], int]] = {
+    "ring": ring_ports,
+    "recursive doubling": doubling_ports,
+}
+MEASURED_AS = {"ring": "ring", "rdb": "recursive doubling", MULTICAST: MULTICAST}
+COST_BYTES = 4096
+COST_RANKS = (16, 64, 256, 1024)
+
+
+def measure() -> Table:
+    """Run an Allgather in each way and size of the fabric."""
+    modes = (MULTICAST, "ring", "rdb")
+    return [
+        row
+        for ranks in COST_RANKS
+        for row in run("allgather", FULL_BANDWIDTH, ranks, (COST_BYTES,), modes, **MANY)
+    ]
+
+
+def draw(rows: Table, figure: Figure) -> None:
+    """Draw how much more than the multicast the others move: the model, and the runs."""
+    axes = figure.subplots()
+    ranks = [1 << k for k in range(1, 11)]
+    moved = {(row["mode"], int(row["ranks"])): float(row["port_bytes"]) for row in rows}
+    for k, (name, ports) in enumerate(MODELS.items()):
+        model = [ports(count) / multicast_ports(count) for count in ranks]
+        axes.plot(ranks, model, color=COLOURS[k], linestyle=DASHES[k], label=f"{name}, model")
+        of_mode = [mode for mode, model_name in MEASURED_AS.items() if model_name == name]
+        points = {
+            count: moved[mode, count] / moved[MULTICAST, count]
+            for mode, count in moved
+            if mode in of_mode
+        }
+        if points:
+            axes.plot(
+                list(points),
+                list(points.values()),
+                linestyle="none",
+                marker=MARKERS[k],
+                color=COLOURS[k],
+                label=f"{name}, run",
+            )
+    axes.axhline(2, color=GREY, linewidth=0.8, linestyle="dotted")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ranks, [str(count) for count in ranks])
+    axes.set_xlabel("nodes")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("bytes over switch ports, of the multicast's")
+    axes.set_title("Allgather on a fat tree of 1,024 nodes, switches of 32 ports", loc="left")
+    axes.legend(frameon=False)
+
+
+def table(rows: Table) -> Iterator[str]:
+    """Yield bytes of the model and of the run."""
+    yield "| nodes | mode | model, parts x ports | run, bytes / part | difference |"
+    yield "|---:|---|---:|---:|---:|"
+    models = {**MODELS, MULTICAST: multicast_ports}
+    for row in rows:
+        model = models[MEASURED_AS[row["mode"]]](int(row["ranks"]))
+        found = float(row["port_bytes"]) / int(row["bytes"])
+        yield (
+            f"| {row['ranks']} | {row['mode']} | {model:,} | {found:,.0f} "
+            f"| {found / model - 1:+.2%} |"
+        )
+
+
+STUDY = make_study("figure-2", "bytes over the links, against a cost model", measure, draw, table)

@@ -1,0 +1,166 @@
+"""A training step of FSDP with multicasts, with rings, and as SMPI does it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from studies.multicast import MULTICAST, make_study
+from studies.multicast.ag_rs import with_chains
+from studies.resume import kept_rows
+from studies.study import OPTION, Table
+from weft import launch, paths
+from weft.errors import WeftError
+from weft.launch import Request
+from weft.plots import COLOURS, GREY, look
+from weft.process import work_directory
+from weft.record import Record
+from weft.toolchain import compile_c
+from weft.units import format_size
+
+FSDP_RANKS, FSDP_LAYERS, FSDP_BYTES = 16, 8, 4 * 2**20
+FSDP_COMPUTE_US = (25, 50, 75, 100, 150, 200, 300, 400)
+FSDP_SHOWN_US = 100
+JOINED_US = 0.05
+"""Calls of MPI between two things that a rank does take as long at most."""
+FSDP_MODES = {MULTICAST: "mpi", "ring": "ring", "smpi": "mpi"}
+
+
+def measure() -> Table:
+    """Run a step by computation and mode; of one computation keep the timeline of rank 0."""
+    return kept_rows(
+        "multicast",
+        [
+            (f"fsdp-{compute_us}-{mode}", partial(measure_step, mode, compute_us))
+            for compute_us in FSDP_COMPUTE_US
+            for mode in FSDP_MODES
+        ],
+    )
+
+
+def measure_step(mode: str, compute_us: int) -> Table:
+    """Run one step; return its time and, where it is to be shown, what rank 0 did when."""
+    shown = compute_us == FSDP_SHOWN_US
+    offload: Any = MULTICAST if mode == MULTICAST else "off"
+    lines: list[str] = []
+    with work_directory() as work, with_chains(FSDP_RANKS) as fabric:
+        program, timeline = work / "fsdp_step", work / "timeline.json"
+        compile_c(paths.example("fsdp_step.c"), program)
+        request = Request(
+            fabric,
+            FSDP_RANKS,
+            str(program),
+            (str(FSDP_LAYERS), str(FSDP_BYTES), str(compute_us), FSDP_MODES[mode]),
+            offload=offload,
+            privatize=False,
+            config=("smpi/test:0",),
+            timeline=timeline if shown else None,
+        )
+        record = launch.run(launch.prepare(request), lines.append)
+        if record.failed:
+            raise WeftError(f"{OPTION}: fsdp: {record.outcome.message}")
+        seen = list(spans(timeline, record)) if shown else []
+    step_us = next(line for line in lines if line.startswith("step")).split()[1]
+    row = {"mode": mode, "compute_us": str(compute_us)}
+    step = {"what": "step", "start_us": "0", "end_us": step_us}
+    return [{**row, **one} for one in (step, *seen)]
+
+
+def spans(timeline: Path, record: Record) -> Iterator[dict[str, str]]:
+    """Yield what rank 0 computed and waited for, and what the network's switches did."""
+    what = {"computing": "compute", "MPI_Wait": "wait", "MPI_Waitany": "wait"}
+    events = json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]
+    of_rank = [one for one in events if one["ph"] == "X" and (one["pid"], one["tid"]) == (1, 0)]
+    doing = [
+        (what[one["name"]], one["ts"], one["ts"] + one["dur"])
+        for one in of_rank
+        if one["name"] in what
+    ]
+    yield from (span(*one) for one in joined(doing) if one[2] > one[1])
+    whole = {(one.collective, one.start_s, one.end_s) for one in record.events}
+    for collective, start_s, end_s in sorted(whole, key=lambda one: one[1]):
+        if collective != "barrier":
+            yield span(collective, start_s * 1e6, end_s * 1e6)
+
+
+def joined(doing: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """Return spans of which those that follow each other at once are one."""
+    whole: list[tuple[str, float, float]] = []
+    for what, start, end in doing:
+        if whole and whole[-1][0] == what and start - whole[-1][2] < JOINED_US:
+            whole[-1] = (what, whole[-1][1], end)
+        else:
+            whole.append((what, start, end))
+    return whole
+
+
+def span(what: str, start_us: float, end_us: float) -> dict[str, str]:
+    """Return the cells of one thing that lasted."""
+    return {"what": what, "start_us": f"{start_us:.6g}", "end_us": f"{end_us:.6g}"}
+
+
+def draw(rows: Table, figure: Figure) -> None:
+    """Draw two timelines and the step's time by computation."""
+    axes_of = figure.subplot_mosaic([[MULTICAST, "times"], ["ring", "times"]])
+    titles = {MULTICAST: "multicast Allgather, in-network Reduce-Scatter", "ring": "ring, ring"}
+    lanes = {"compute": 3, "wait": 2, "iallgather": 1, "ireduce_scatter": 0}
+    longest = max(float(row["end_us"]) for row in rows if row["what"] in lanes)
+    for mode, title in titles.items():
+        axes = axes_of[mode]
+        for k, (what, lane) in enumerate(lanes.items()):
+            bars = [
+                (float(row["start_us"]), float(row["end_us"]) - float(row["start_us"]))
+                for row in rows
+                if (row["mode"], row["what"]) == (mode, what)
+            ]
+            axes.broken_barh(bars, (lane - 0.4, 0.8), color=COLOURS[k], linewidth=0)
+        axes.set_yticks(list(lanes.values()), ["computes", "waits", "Allgather", "Reduce-Scatter"])
+        axes.set_ylim(-0.5 if mode == MULTICAST else 1.5, 3.5)
+        axes.set_xlim(0, longest)
+        axes.set_title(f"{title}: rank 0", loc="left")
+        axes.set_xlabel("time, us")
+    draw_times(rows, axes_of["times"])
+
+
+def draw_times(rows: Table, axes: Any) -> None:
+    """Draw the step's time by the time of a layer's forward pass."""
+    for k, (mode, points) in enumerate(step_times(rows).items()):
+        axes.plot(list(points), list(points.values()), label=mode, **look(k))
+    alone = [3 * FSDP_LAYERS * compute for compute in FSDP_COMPUTE_US]
+    axes.plot(FSDP_COMPUTE_US, alone, color=GREY, linestyle="dotted", label="computation")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("forward pass of a layer, us")
+    axes.set_ylabel("training step, us")
+    axes.set_title(f"{FSDP_LAYERS} layers of {format_size(FSDP_BYTES)}, {FSDP_RANKS} ranks")
+    axes.legend(frameon=False)
+
+
+def step_times(rows: Table) -> dict[str, dict[int, float]]:
+    """Return the step's time by mode and computation."""
+    return {
+        mode: {
+            int(row["compute_us"]): float(row["end_us"])
+            for row in rows
+            if (row["mode"], row["what"]) == (mode, "step")
+        }
+        for mode in FSDP_MODES
+    }
+
+
+def table(rows: Table) -> Iterator[str]:
+    """Yield the step's times."""
+    times = step_times(rows)
+    yield "| forward pass | computation alone | multicast | ring | SMPI | ring / multicast |"
+    yield "|---:|---:|---:|---:|---:|---:|"
+    for compute in FSDP_COMPUTE_US:
+        ours, ring, smpi = (times[mode][compute] for mode in FSDP_MODES)
+        yield (
+            f"| {compute} us | {3 * FSDP_LAYERS * compute} us | {ours:.0f} us | {ring:.0f} us "
+            f"| {smpi:.0f} us | {ring / ours:.2f} |"
+        )
+
+
+STUDY = make_study("fsdp", "a training step", measure, draw, table, 14)

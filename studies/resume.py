@@ -1,0 +1,104 @@
+"""Runs that take long, resumably: what has ended is kept, and is not run again.
+
+A job's result is a file whose name holds a digest of all that it depends on, weft's library
+included. Ctrl-C lets the jobs that run come to their end.
+"""
+
+import hashlib
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from studies.study import OPTION, ROOT, Table
+from weft import paths
+from weft.output import whole_file
+
+RESULTS = ROOT / "build" / "studies"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to run once."""
+
+    target: Path
+    """The file that it leaves, whole; where there is one, it is not run."""
+    run: Callable[[], None]
+
+    @property
+    def name(self) -> str:
+        """What is said of it."""
+        return self.target.stem
+
+
+def digest(*parts: str | bytes) -> str:
+    """Return a short name of what a result depends on."""
+    joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(joined).hexdigest()[:12]
+
+
+@cache
+def weft_digest() -> str:
+    """Return a name of weft as it is built: another one may give other results."""
+    return digest(paths.platform_library().read_bytes())
+
+
+def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
+    """Run those that have left nothing yet; after Ctrl-C, only those that have started."""
+    todo = [job for job in jobs if not job.target.exists()]
+    done = len(jobs) - len(todo)
+    with _interrupts() as interrupted, ThreadPoolExecutor(at_once) as pool:
+        for job in pool.map(partial(_unless, interrupted), todo):
+            done += 1
+            if not interrupted.is_set():
+                print(f"{done} of {len(jobs)}: {job.name}", flush=True)
+
+
+def kept_rows(study: str, parts: Sequence[tuple[str, Callable[[], Table]]]) -> Table:
+    """Return the rows of all parts, each of which has a name that says what it depends on."""
+    folder = RESULTS / study
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs = [
+        Job(target, partial(_keep, target, compute))
+        for name, compute in parts
+        for target in [folder / f"{name}-{digest(weft_digest(), name)}.json"]
+    ]
+    carry_out(jobs)
+    rows: Table = []
+    for job in jobs:
+        rows += json.loads(job.target.read_text(encoding="utf-8"))
+    return rows
+
+
+def _keep(target: Path, compute: Callable[[], Table]) -> None:
+    rows = compute()
+    with whole_file(OPTION, target) as file:
+        json.dump(rows, file)
+
+
+def _unless(interrupted: threading.Event, job: Job) -> Job:
+    try:
+        if not interrupted.is_set():
+            job.run()
+    except BaseException:
+        interrupted.set()
+        raise
+    return job
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """Let Ctrl-C set an event, and raise its exception only at the end."""
+    came = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: came.set())
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came.is_set():
+        raise KeyboardInterrupt

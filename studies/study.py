@@ -1,0 +1,71 @@
+"""What a study is: it measures into tables, and shows tables as figures and texts of a page.
+
+The two halves know each other by the tables alone, which are kept in docs/. So figures and pages
+can be made again without measuring, and tests hold them against their tables.
+"""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from weft import pages, plots
+from weft.output import whole_file
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+IMAGES = DOCS / "images"
+OPTION = "studies"
+"""What errors of writing name."""
+
+Row = Mapping[str, object]
+Table = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """One study."""
+
+    name: str
+    about: str
+    measure: Callable[[], None]
+    """Run what has not been run, and write the tables."""
+    figures: Callable[[], Mapping[Path, Figure]] = dict
+    """Draw the tables."""
+    page: Path | None = None
+    """The page that has places for texts."""
+    texts: Callable[[], Mapping[str, str]] = field(default=dict)
+    """Return the texts of the page by the names of their places, from the tables."""
+
+
+def show(study: Study) -> None:
+    """Write the figures and the texts."""
+    for target, figure in study.figures().items():
+        plots.save(figure, [target], OPTION)
+    if study.page is not None:
+        pages.fill(OPTION, study.page, study.texts())
+
+
+def write_table(target: Path, rows: Sequence[Row]) -> None:
+    """Write rows, whose first names the columns."""
+    target.parent.mkdir(exist_ok=True)
+    with whole_file(OPTION, target) as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_table(source: Path) -> Table:
+    """Read what `write_table` has written."""
+    with source.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return a table, whose first columns are texts and the others numbers."""
+    rule = "---|" * left + "---:|" * (len(heads) - left)
+    lines = [f"| {' | '.join(heads)} |", f"|{rule}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
