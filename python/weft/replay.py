@@ -72,10 +72,27 @@ def _doubts(plan: Plan, folder: Folder, record: Record) -> Iterator[str]:
     elif abs(replayed_s - recorded_s) > TOLERANCE * recorded_s:
         yield (
             f"on the same fabric the trace takes {replayed_s:.6g} s and the program"
-            f" {recorded_s:.6g} s: do not trust replays. Something that it does takes time and is"
-            " not in SimGrid's trace: that is so of making communicators and windows, of"
-            " MPI_Iprobe, and of MPI_Wtime (record with --cfg smpi/wtime:0)"
+            f" {recorded_s:.6g} s: do not trust replays; {_untraced(record, replayed)}"
         )
+
+
+def _untraced(record: Record, replayed: Record) -> str:
+    """Say what took time in the program, and is not in its trace."""
+    again = {row.call: row.calls for row in replayed.mpi_calls}
+    lost = [
+        row
+        for row in record.mpi_calls
+        if row.total_time_s > 0 and row.calls > again.get(row.call, 0)
+    ]
+    if not lost:
+        return "something that the program does beside its calls of MPI is not in SimGrid's trace"
+    calls = ", ".join(
+        f"{row.call} ({row.calls:,} calls, {row.total_time_s:.3g} s of all ranks together)"
+        for row in sorted(lost, key=lambda row: -row.total_time_s)
+    )
+    clock = any(row.call == "MPI_Wtime" for row in lost)
+    hint = "; with --cfg smpi/wtime:0 the clock takes no time" if clock else ""
+    return f"SimGrid's trace does not have {calls}{hint}"
 
 
 def _mixed_operations(record: Record) -> Iterator[str]:

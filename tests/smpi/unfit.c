@@ -129,6 +129,12 @@ static void communicators(void)
   }
 }
 
+static void clocks(void)
+{
+  for (int i = 0; i < 100; i++)
+    MPI_Wtime();
+}
+
 static void failing(void)
 {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -158,6 +164,7 @@ int main(int argc, char** argv)
                {"poll", poll},
                {"operations", operations},
                {"communicators", communicators},
+               {"clocks", clocks},
                {"failing", failing},
                {"crashing", crashing}};
   MPI_Init(&argc, &argv);
