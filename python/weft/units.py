@@ -18,19 +18,21 @@ UNITS = {
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
 _LARGEST = 2**53  # up to here a double has every whole number
 _COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
-_SIZE = re.compile(r"([0-9]{1,18})\s*([A-Za-z]*)")
+_SIZE = re.compile(r"([0-9]+)\s*([A-Za-z]*)")
+_DIGITS = 18
 
 
 def parse_size(text: str, option: str = "size") -> int:
     """Return the bytes that a size such as `64`, `4B`, `1KiB` or `2MB` of an option says."""
     match = _SIZE.fullmatch(text.strip())
-    if match is None or match[2] not in UNITS or int(match[1]) == 0:
+    if match is None or match[2] not in UNITS or not match[1].strip("0"):
         raise WeftError(
             f"{option}: found '{text}'; allowed is a positive whole number with one of the units"
             f" {UNIT_NAMES} (or none, for bytes); write for example 1KiB"
         )
-    size = int(match[1]) * UNITS[match[2]]
-    if size > _LARGEST:
+    digits = match[1].lstrip("0")
+    size = int(digits[:_DIGITS]) * UNITS[match[2]]
+    if size > _LARGEST or len(digits) > _DIGITS:
         raise WeftError(f"{option}: found '{text}'; allowed are at most 2^53 bytes, 8 PiB")
     return size
 

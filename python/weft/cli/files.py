@@ -89,12 +89,16 @@ class Output(click.Path):
 
 
 class OutputDirectory(click.Path):
-    """A directory that a command writes files in; `names` are those known beforehand."""
+    """A directory that a command writes files in; `names` are those known beforehand.
 
-    def __init__(self, names: Sequence[str] = ()) -> None:
-        """Keep the names of its files."""
-        super().__init__(path_type=Path, file_okay=False)
+    What is `whole` is replaced as one: its command checks it.
+    """
+
+    def __init__(self, names: Sequence[str] = (), *, whole: bool = False) -> None:
+        """Keep the names of its files, and whether it is replaced as one."""
+        super().__init__(path_type=Path)
         self._names = names
+        self.whole = whole
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value, where it can be one."""
@@ -181,7 +185,7 @@ def check_files(command: click.Command, values: dict[str, Any]) -> bool:
                 inputs |= {path: label(param) for path in kind.files(value)}
             elif isinstance(kind, OUTPUTS):
                 targets += [(label(param), path) for path in kind.targets(value)]
-            if isinstance(kind, OutputDirectory):
+            if isinstance(kind, OutputDirectory) and not kind.whole:
                 output.check_directory(label(param), value)
     output.protect(inputs)
     output.check_targets(targets)

@@ -53,7 +53,7 @@ different collectives, and MPI_Abort; 2 where weft refuses to start; 124 after -
 @result_options
 @click.option(
     "--record-ti",
-    type=OutputDirectory(),
+    type=OutputDirectory(whole=True),
     metavar="DIRECTORY",
     help="Record a time-independent trace of the program, for `weft replay`.",
 )

@@ -173,7 +173,8 @@ def _read_manifest(path: Path) -> Manifest:
         data = read_json(path / MANIFEST)
         check_type("the whole", data, dict[str, Any])
         if data.get("schema") != SCHEMA:
-            raise UnreadableError(f"has another schema than '{SCHEMA}'")
+            check_type("schema", data.get("schema"), str)
+            raise _no_trace(path, f"its schema is '{data['schema']}', and '{SCHEMA}' is allowed")
         for name, wanted in get_type_hints(Manifest).items():
             if name not in data:
                 raise UnreadableError(f"lacks '{name}'")
