@@ -2,6 +2,7 @@
 
 #include "simgrid/call.hpp"
 #include "simgrid/collectives.hpp"
+#include "simgrid/meeting.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/profile.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <list>
 #include <map>
 #include <simgrid/s4u.hpp>
 #include <utility>
@@ -20,70 +20,27 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** What the ranks of a communicator come to together. A rank joins the first that it has not been in. */
-template <class Shared> class Meetings {
-  struct Meeting {
-    Shared shared;
-    std::vector<bool> joined; // by rank
-    int left = 0;
-  };
-  std::list<Meeting> meetings_;
+/** What the ranks of one MPI_Comm_split say, and what comes of it. */
+class Split : public Gathering<std::pair<int, int>> { // colour and key
+  std::map<int, std::vector<int>> groups_;
 
 public:
-  using Place = typename std::list<Meeting>::iterator;
+  using Gathering::Gathering;
 
-  template <class Open> Place join(int rank, int size, Open&& open)
+  /** The ranks of a colour, in the order of their keys; when all have spoken. */
+  const std::vector<int>& group(int colour)
   {
-    auto place = std::ranges::find_if(
-        meetings_, [rank](const Meeting& meeting) { return not meeting.joined[static_cast<std::size_t>(rank)]; });
-    if (place == meetings_.end())
-      place = meetings_.insert(place, Meeting{open(), std::vector<bool>(static_cast<std::size_t>(size))});
-    place->joined[static_cast<std::size_t>(rank)] = true;
-    return place;
-  }
-  void leave(Place place)
-  {
-    if (std::cmp_equal(++place->left, place->joined.size()))
-      meetings_.erase(place);
-  }
-  bool empty() const { return meetings_.empty(); }
-};
-
-/** What the ranks of one MPI_Comm_split say, and what comes of it. */
-struct Split {
-  std::vector<std::pair<int, int>> said; ///< colour and key, by rank
-  int missing;
-  int waiting = 0;
-  sg::SemaphorePtr complete;
-  std::map<int, std::vector<int>> groups; ///< by colour, ranks in the order of their keys
-
-  explicit Split(int size) : said(static_cast<std::size_t>(size)), missing(size), complete(sg::Semaphore::create(0)) {}
-
-  void say(int rank, int colour, int key)
-  {
-    said[static_cast<std::size_t>(rank)] = {colour, key};
-    if (--missing > 0)
-      return;
-    make_groups();
-    for (; waiting > 0; --waiting)
-      complete->release();
-  }
-
-  /** All have spoken when the Allgather is over, or its algorithm does not do what its name says. */
-  void wait()
-  {
-    if (missing == 0)
-      return;
-    ++waiting;
-    complete->acquire();
+    if (groups_.empty())
+      make_groups();
+    return groups_.at(colour);
   }
 
 private:
   void make_groups()
   {
     for (int rank = 0; std::cmp_less(rank, said.size()); ++rank)
-      groups[said[static_cast<std::size_t>(rank)].first].push_back(rank);
-    for (auto& [colour, ranks] : groups)
+      groups_[said[static_cast<std::size_t>(rank)].first].push_back(rank);
+    for (auto& [colour, ranks] : groups_)
       std::ranges::stable_sort(ranks, {}, [this](int rank) { return said[static_cast<std::size_t>(rank)].second; });
   }
 };
@@ -139,12 +96,12 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   const int id    = comm->id();
   auto& meetings  = splits()[id];
   const auto here = meetings.join(rank, size, [size] { return Split(size); });
-  here->shared.say(rank, colour, key);
+  here->shared.say(rank, {colour, key});
   gather_colours(comm);
-  here->shared.wait();
+  here->shared.wait(); // for nobody, unless the Allgather's algorithm does not do what its name says
   MPI_Comm made = MPI_COMM_NULL;
   if (colour != MPI_UNDEFINED)
-    made = make_part(comm, here->shared.groups.at(colour));
+    made = make_part(comm, here->shared.group(colour));
   meetings.leave(here);
   if (meetings.empty())
     splits().erase(id);
@@ -186,13 +143,10 @@ int agreed_id(MPI_Comm comm)
 {
   static int next_id = 0;
   static std::map<std::vector<aid_t>, Meetings<int>> makings; // by the members
-  std::vector<aid_t> members;
-  members.reserve(static_cast<std::size_t>(comm->size()));
-  for (int rank = 0; rank < comm->size(); ++rank)
-    members.push_back(comm->group()->actor(rank));
-  auto& meetings  = makings[members];
-  const auto here = meetings.join(comm->rank(), comm->size(), [] { return next_id++; });
-  const int id    = here->shared;
+  const std::vector<aid_t> members = members_of(comm);
+  auto& meetings                   = makings[members];
+  const auto here                  = meetings.join(comm->rank(), comm->size(), [] { return next_id++; });
+  const int id                     = here->shared;
   meetings.leave(here);
   if (meetings.empty())
     makings.erase(members);

@@ -6,7 +6,6 @@
 #include "simgrid/private_abi.hpp"
 
 #include <memory>
-#include <utility>
 
 namespace weft {
 namespace {
@@ -63,35 +62,6 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
   static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("allreduce") == "ompi";
   return OPEN_MPI && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
                                           : THEIRS(send, receive, count, type, op, comm);
-}
-
-namespace {
-/** Whether the rank that runs is about to set a communicator up for nothing. It does so at once. */
-bool& set_up_is_needless()
-{
-  static bool flag = false;
-  return flag;
-}
-} // namespace
-
-/** SMPI's k-nomial Bcast, which its selector `ompi` chooses from 64 ranks on, alone and within Allreduces. Before its
- * first message on a communicator SMPI finds out which ranks share a host, in as many steps as there are ranks; the
- * algorithm does not use that, and Open MPI's sends nothing of the kind (ompi_coll_base_bcast_intra_knomial in its
- *  ompi/mca/coll/base/coll_base_bcast.c). */
-// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
-WEFT_INTERPOSED int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root,
-                                                       MPI_Comm comm)
-{
-  static const auto THEIRS = weft::original(&bcast__mvapich2_knomial_intra_node);
-  set_up_is_needless()     = comm->get_leaders_comm() == MPI_COMM_NULL;
-  return THEIRS(buffer, count, type, root, comm);
-}
-
-WEFT_INTERPOSED void Comm::init_smp()
-{
-  static const auto THEIRS = weft::original<void (*)(Comm*)>("_ZN7simgrid4smpi4Comm8init_smpEv");
-  if (not std::exchange(set_up_is_needless(), false))
-    THEIRS(this);
 }
 
 } // namespace simgrid::smpi

@@ -38,6 +38,14 @@ int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 
+/** Those by which Comm::init_smp() finds out. */
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
+int allgather__ring(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                    MPI_Datatype type, MPI_Comm comm);
+int bcast__scatter_LR_allgather(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+int allreduce__default(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+// NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
+
 /** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
 constexpr double MESSAGE_ENVELOPE = 16;
 
@@ -55,7 +63,7 @@ public:
   bool is_smp_comm() const; ///< made by SMPI for its own algorithms, or for MPI_Comm_split_type without LD_PRELOAD
   MPI_Group group();
   MPI_Comm get_leaders_comm() const;
-  void init_smp();                    ///< finds out which ranks share a host; defined anew by simgrid/interposed.cpp
+  void init_smp(); ///< finds out which ranks share a host; defined anew by simgrid/hosts_of_ranks.cpp
   MPI_Comm split(int color, int key); ///< defined anew by simgrid/communicator_making.cpp
 };
 
