@@ -20,7 +20,7 @@ namespace {
 
 /** The head of all of libgfortran's parameter blocks. */
 struct Parameters {
-  std::int32_t flags;
+  std::uint32_t flags;
   std::int32_t unit;
   const char* source_file;
   std::int32_t line;
@@ -36,10 +36,10 @@ struct InquireParameters {
   std::int32_t* number;
 };
 
-constexpr std::int32_t OPEN_HAS_FILE      = 1 << 8;
-constexpr std::int32_t INQUIRE_HAS_NUMBER = 1 << 9;
-constexpr std::int32_t FIRST_NUMBER       = 1'000'000'000;
-constexpr std::string_view DEFAULT_NAME   = "fort."; // of a unit's file, with its number
+constexpr std::uint32_t OPEN_HAS_FILE      = 1U << 8U;
+constexpr std::uint32_t INQUIRE_HAS_NUMBER = 1U << 9U;
+constexpr std::int32_t FIRST_NUMBER        = 1'000'000'000;
+constexpr std::string_view DEFAULT_NAME    = "fort."; // of a unit's file, with its number
 
 class Units {
   std::map<std::pair<int, std::int32_t>, std::int32_t> numbers_; // by rank and the rank's own number
@@ -126,7 +126,7 @@ int told_apart(int result, struct stat* file)
 {
   if (result == 0 && units().inside > 0)
     if (const std::optional<int> rank = rank_here())
-      file->st_dev ^= static_cast<dev_t>(*rank + 1) << 32;
+      file->st_dev ^= static_cast<dev_t>(*rank + 1) << 32U;
   return result;
 }
 
@@ -203,6 +203,7 @@ int weft_open(const char* path, int flags, ...)
 {
   static const auto THEIRS = weft::theirs<int (*)(const char*, int, ...)>("open");
   mode_t mode              = 0;
+  // NOLINTNEXTLINE(bugprone-signed-bitwise): the system's
   if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
     va_list arguments;
     va_start(arguments, flags);

@@ -21,7 +21,12 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-constexpr int STATUS_BITS = 0xff; // what a process can tell of its exit status
+/** What a process can tell of its exit status. */
+int told_of(int status)
+{
+  constexpr unsigned BITS = 0xff;
+  return static_cast<int>(static_cast<unsigned>(status) & BITS);
+}
 
 struct State {
   bool running = false; // until the last rank has ended
@@ -42,14 +47,14 @@ std::string name_of(int rank)
 
 void note_status(int rank, int status)
 {
-  if ((status & STATUS_BITS) == 0)
+  if (told_of(status) == 0)
     return;
   Simulation& simulation = Simulation::get();
-  const std::string text = name_of(rank) + " ended with exit status " + std::to_string(status & STATUS_BITS);
+  const std::string text = name_of(rank) + " ended with exit status " + std::to_string(told_of(status));
   int finalized          = 0;
   PMPI_Finalized(&finalized);
   if (finalized == 0)
-    simulation.abort("early-exit", text + " before it called MPI_Finalize", status & STATUS_BITS);
+    simulation.abort("early-exit", text + " before it called MPI_Finalize", told_of(status));
   if (simulation.record.outcome.kind == "completed")
     simulation.record.outcome = {"exit", text};
 }
@@ -160,7 +165,7 @@ int weft_abort(MPI_Comm /*comm*/, int code)
 {
   const std::optional<int> rank = weft::rank_here();
   // What has been aborted has not ended well, whatever the code.
-  const int status = (code & weft::STATUS_BITS) != 0 ? code & weft::STATUS_BITS : 1;
+  const int status = weft::told_of(code) != 0 ? weft::told_of(code) : 1;
   weft::Simulation::get().abort("abort",
                                 (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +
                                     " called MPI_Abort with error code " + std::to_string(code),

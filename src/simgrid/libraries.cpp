@@ -75,6 +75,7 @@ class Binary {
   {
     const auto* header = at<ElfW(Ehdr)>(0);
     std::vector<ElfW(Phdr)> all;
+    all.reserve(header->e_phnum);
     for (std::size_t i = 0; i < header->e_phnum; ++i)
       all.push_back(*at<ElfW(Phdr)>(header->e_phoff + i * header->e_phentsize));
     return all;

@@ -175,7 +175,7 @@ def test_a_doubtful_trace_is_kept_and_doubted(
     ("part", "status", "reason"),
     [
         ("crashing", 134, "was not written: the program did not end"),
-        ("failing", 3, "there is no 'finalize' of rank"),
+        ("failing", 3, "was not written: the program did not end"),
     ],
 )
 def test_a_program_that_does_not_end_leaves_no_trace(
