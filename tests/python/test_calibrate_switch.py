@@ -10,6 +10,7 @@ from conftest import Run
 from test_run_timing import measure
 
 from weft import _core, paths
+from weft.calibrate import switch
 from weft.calibrate.observations import read_observations
 from weft.calibrate.switch import (
     COPY_RATE,
@@ -56,16 +57,32 @@ def test_exact_tables_give_the_parameters_back() -> None:
     assert not found.missing
 
 
+def contains_the_truth(tables: list[Observations]) -> bool:
+    """Whether all intervals of a fit contain the true values."""
+    problem = switch._Problem(TOFINO, tables)
+    logs, limit = switch._best_and_limit(problem)
+    steps = [math.log(TRUTH[name]) - logs[k] for k, name in enumerate(problem.names)]
+    return all(switch._profile(problem, logs, k, limit)(step) <= 0 for k, step in enumerate(steps))
+
+
 @pytest.mark.slow
 def test_intervals_contain_the_truth_in_at_least_90_of_100_trials() -> None:
-    """All parameters at once, with 5 % noise on every row."""
+    """All parameters at once, with 5 % noise on every row.
+
+    Whether an interval contains a value is asked at the value; where the ends are, which takes far
+    longer, is found in every tenth trial, and says the same.
+    """
     covered = 0
     widths = []
     for seed in range(100):
-        found = fit(TOFINO, synthetic(TRUTH, 0.05, seed))
-        assert {one.name for one in found.estimates} == set(TRUTH)
-        covered += all(one.low <= TRUTH[one.name] <= one.high for one in found.estimates)
-        widths += [one.high / one.low for one in found.estimates if one.name == BASE]
+        tables = synthetic(TRUTH, 0.05, seed)
+        inside = contains_the_truth(tables)
+        covered += inside
+        if seed % 10 == 0:
+            found = fit(TOFINO, tables)
+            assert {one.name for one in found.estimates} == set(TRUTH)
+            assert inside == all(one.low <= TRUTH[one.name] <= one.high for one in found.estimates)
+            widths += [one.high / one.low for one in found.estimates if one.name == BASE]
     assert covered >= 90
     # Intervals that contained everything would say nothing.
     assert np.median(widths) < 1.15

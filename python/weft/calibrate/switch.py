@@ -185,18 +185,23 @@ class _Problem:
 
 def fit(hardware: Hardware, tables: Sequence[Observations]) -> SwitchFit:
     """Fit all parameters that the rows depend on."""
-    from scipy.stats import f as f_distribution
-
     problem = _Problem(hardware, tables)
-    logs, squares = _global_best(problem)
-    freedom = problem.rows - len(logs)
-    level = 1 - (1 - CONFIDENCE) / len(logs)
-    limit = squares * (1 + float(f_distribution.ppf(level, 1, freedom)) / freedom)
+    logs, limit = _best_and_limit(problem)
     estimates = []
     for index, name in enumerate(problem.names):
         low, high = (_end(problem, logs, index, limit, side) for side in (-1, 1))
         estimates.append(Estimate(name, float(np.exp(logs[index])), low, high))
     return SwitchFit(tuple(estimates), tuple(problem.missing), tuple(problem.seconds(logs)))
+
+
+def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
+    """Return the best parameters, and the sum of squares up to which others are credible too."""
+    from scipy.stats import f as f_distribution
+
+    logs, squares = _global_best(problem)
+    freedom = problem.rows - len(logs)
+    level = 1 - (1 - CONFIDENCE) / len(logs)
+    return logs, squares * (1 + float(f_distribution.ppf(level, 1, freedom)) / freedom)
 
 
 def _global_best(problem: _Problem) -> tuple[Floats, float]:
