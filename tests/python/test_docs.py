@@ -258,14 +258,15 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "crash.c").write_text(crash)
     bcast = (
         "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); int n = 1;"
-        " MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD); MPI_Finalize(); }\n"
+        " MPI_Comm made; MPI_Comm_dup(MPI_COMM_WORLD, &made);"
+        " MPI_Bcast(&n, 1, MPI_INT, 0, made); MPI_Finalize(); }\n"
     )
     (desk / "bcast.c").write_text(bcast)
     run = "weft run -q --fabric tofino-4 -n 4"
     for command in (
         f"{run} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
-        f"{run} --offload multicast --json multicast.json -- ./bcast",
+        f"{run} --offload multicast --json multicast.json --trace made.trace -- ./bcast",
         "weft cc crash.c -o crash",
         f"! {run} --json crash.json -- ./crash",
     ):
