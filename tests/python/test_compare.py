@@ -226,7 +226,7 @@ def test_a_first_run_that_crashes_is_the_last(sums: Path, tmp_path: Path) -> Non
     path = tmp_path / "both.json"
     result = compared(sums, "crash", "stream", options=("--json", str(path)))
     assert result.status == 134
-    assert result.messages[0].startswith("weft: the program crashed (SIGABRT)")
+    assert result.messages[0].startswith("weft: rank 0 crashed (SIGABRT)")
     assert result.messages[1].startswith("weft: --compare: there was no run without offload")
     assert json.loads(path.read_text())["without_offload"] is None
 
@@ -240,7 +240,7 @@ def test_a_second_run_that_crashes_is_told_and_the_first_is_not_lost(
     assert "4 ranks on 4 hosts of tofino-4: simulated time" in result.stderr
     assert "about to crash" in result.stderr
     assert result.messages[-1].startswith(
-        "weft: --compare: in the run without offload the program crashed (SIGABRT)"
+        "weft: --compare: in the run without offload rank 0 crashed (SIGABRT)"
     )
     document = json.loads(path.read_text())
     assert (document["exit_status"], document["speed_up"]) == (134, None)
@@ -258,7 +258,7 @@ def test_a_program_with_a_status_of_its_own_is_compared(sums: Path, offload: str
     result = compared(sums, "exit", offload)
     assert result.status == 3
     assert "times as" in result.stderr
-    assert "the program ended with exit status 3" in result.messages[-1]
+    assert "rank 0 ended with exit status 3" in result.messages[-1]
 
 
 def test_ctrl_c_in_the_second_run_shows_the_first(sums: Path, tmp_path: Path) -> None:
