@@ -220,7 +220,7 @@ TEST(BadFabric, ThatIsEmptyOrNoToml)
   const std::string nothing = fabric_message("");
   for (const std::string key :
        {"[fabric] name", "[host] ", "[nic] ", "[switch] ", "[topology] kind", "[link] bandwidth"})
-    EXPECT_NE(nothing.find("FILE: " + key), std::string::npos) << key << " in " << nothing;
+    EXPECT_NE(nothing.find(key), std::string::npos) << key << " in " << nothing;
   EXPECT_EQ(fabric_message("\x80\x81").find("FILE: line 1, column 1: this is not valid TOML: "), 0);
 }
 
@@ -348,7 +348,9 @@ TEST_P(Shipped, FabricIsReadAndProven)
   EXPECT_NE(proven.find("each joins end to end"), std::string::npos) << proven;
   const std::string text = describe(fabric);
   EXPECT_EQ(text.find(fabric.name() + ": " + fabric.description() + "\n"), 0) << text;
-  EXPECT_NE(text.find(std::to_string(fabric.host_count()) + " hosts"), std::string::npos) << text;
+  std::string plain = text; // its counts have commas
+  std::erase(plain, ',');
+  EXPECT_NE(plain.find(std::to_string(fabric.host_count()) + " hosts"), std::string::npos) << text;
 }
 
 TEST_P(Shipped, FabricIsFoundByItsPathToo)
