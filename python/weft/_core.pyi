@@ -32,6 +32,7 @@ class Switch(TypedDict):
     smart: bool
     max_ports: int
     forwarding_latency_s: float
+    looks_up_by: str
     processing_latency_s: float
     turnaround_s: float
     window_bytes: float
@@ -58,6 +59,7 @@ class Nic(TypedDict):
     offload_overhead_s: float
     message_gap_s: float
     offload_copy_rate_Bps: float
+    contributions: str
 
 class Segment(TypedDict):
     """Factors of point-to-point messages of at least so many bytes."""

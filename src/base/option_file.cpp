@@ -103,7 +103,11 @@ std::string read_text(const std::string& path)
 
 OptionTable OptionTable::read_file(const std::string& path)
 {
-  const std::string text = read_text(path);
+  return read_text(weft::read_text(path), path);
+}
+
+OptionTable OptionTable::read_text(const std::string& text, const std::string& path)
+{
   try {
     auto root               = std::make_shared<const toml::table>(toml::parse(text, path));
     const toml::table* base = root.get();

@@ -31,6 +31,8 @@ class OptionTable {
 public:
   /** Read and parse a file. Throws UserError where it cannot be read or is no TOML (with line and column). */
   static OptionTable read_file(const std::string& path);
+  /** Parse a text that stands at @p place, which messages begin with. */
+  static OptionTable read_text(const std::string& text, const std::string& place);
 
   const std::string& file() const;
   bool has(const std::string& key) const;

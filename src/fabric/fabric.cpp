@@ -201,7 +201,7 @@ Fabric Fabric::assemble(FabricParts parts)
   fabric.switch_models_ = std::move(parts.switches);
   fabric.model_of_.resize(fabric.switch_models_.size());
   std::iota(fabric.model_of_.begin(), fabric.model_of_.end(), 0);
-  fabric.segments_.emplace_back();
+  fabric.segments_  = std::move(parts.segments);
   fabric.multicast_ = default_multicast();
   fabric.topology_  = std::move(parts.topology);
   fabric.links_     = std::move(parts.links);

@@ -69,6 +69,7 @@ struct FabricParts {
   std::vector<SwitchModel> switches; ///< one a switch of the topology
   std::unique_ptr<const Topology> topology;
   std::vector<Link> links; ///< two a cable of the topology, in the order of their ids
+  std::vector<PointToPointSegment> segments{PointToPointSegment{}}; ///< by rising `from`, the first from 0 B
 };
 
 class Fabric {

@@ -39,6 +39,7 @@ py::list switches(const weft::Fabric& fabric)
     row["smart"]                 = model.smart();
     row["max_ports"]             = model.max_ports;
     row["forwarding_latency_s"]  = model.hop_latency().value();
+    row["looks_up_by"]           = model.forwarding.kind;
     row["processing_latency_s"]  = model.processing_latency.value();
     row["turnaround_s"]          = model.turnaround.value();
     row["window_bytes"]          = model.window().value();
@@ -73,6 +74,7 @@ py::dict nic(const weft::Fabric& fabric)
   row["offload_overhead_s"]    = model.offload_overhead.value();
   row["message_gap_s"]         = model.message_gap.value();
   row["offload_copy_rate_Bps"] = model.offload_copy_rate.value();
+  row["contributions"]         = model.contributions;
   return row;
 }
 

@@ -20,6 +20,7 @@
 
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -92,7 +93,7 @@ void place_ranks(const weft::PlatformNetwork& network)
   const auto ranks = simgrid::config::get_value<int>("smpi/np");
   const int count  = static_cast<int>(hosts.size());
   const int ppn    = ranks_per_host(ranks, count);
-  if (ranks > ppn * count)
+  if (ranks > static_cast<std::int64_t>(ppn) * count)
     throw weft::UserError(std::to_string(ranks) + " ranks do not fit on " + std::to_string(count) + " hosts with " +
                           std::to_string(ppn) + " ranks a host");
   std::ofstream file(path);

@@ -1,6 +1,8 @@
 #include "simgrid/platform_network.hpp"
 
 #include "base/error.hpp"
+#include "simgrid/private_abi.hpp"
+#include "simgrid/switch_properties.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,13 +16,6 @@ namespace weft {
 namespace {
 
 using Links = std::vector<sg::Link*>;
-
-constexpr const char* MARK = "processing_latency";
-
-bool is_smart(const sg::Host* host)
-{
-  return host->get_property(MARK) != nullptr;
-}
 
 /** The links of a route and its latency. */
 std::pair<Links, double> way(const sg::Host* from, const sg::Host* to)
@@ -75,9 +70,11 @@ public:
   std::string host_name(int index) const override { return host(index)->get_name(); }
   std::string switch_name(int index) const override { return host(host_count_ + index)->get_name(); }
 
-  /** Upwards only: @p to is a smart switch. The last smart switch on the route there comes first. */
+  /** The last smart switch on the route to @p to comes first. */
   Hop next_hop(VertexId at, VertexId to) const override
   {
+    if (at == to)
+      throw std::logic_error("no way from " + host(at)->get_name() + " to itself");
     const Links links = way(host(at), host(to)).first;
     Hop best{-1, to};
     std::size_t passed = 0;
@@ -89,122 +86,61 @@ public:
       best   = {up_link(cable), target};
       passed = nearer.size();
     }
+    return best.link < 0 ? last_hop(at, to) : best;
+  }
+
+  /** Where no smart switch is seen on the route: down to a host, or by the switch from which the rest is shortest. */
+  Hop last_hop(VertexId at, VertexId to) const
+  {
+    for (const auto& [target, cable] : above_[static_cast<std::size_t>(to)])
+      if (target == at)
+        return {down_link(cable), to};
+    Hop best{-1, to};
+    double least = at < host_count_ ? std::numeric_limits<double>::infinity() : way(host(at), host(to)).second;
+    for (const auto& [target, cable] : above_[static_cast<std::size_t>(at)])
+      if (const double rest = way(host(target), host(to)).second; rest < least) {
+        best  = {up_link(cable), target};
+        least = rest;
+      }
     if (best.link < 0)
       throw std::logic_error("no way from " + host(at)->get_name() + " to " + host(to)->get_name());
     return best;
   }
 
-  /** The smart switches that are nearest to all of the hosts together. */
+  /** As the property `meeting` has it, see switch_properties.hpp. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override
   {
+    const std::string meeting = switch_count() > 0 ? meeting_of(host(host_count_)) : "nearest";
+    if (meeting == "next-to-hosts")
+      return next_to(hosts);
     std::vector<VertexId> nearest;
     double least = std::numeric_limits<double>::infinity();
     for (VertexId vertex = host_count_; std::cmp_less(vertex, vertices_.size()); ++vertex) {
-      double sum = 0;
-      for (const VertexId member : hosts)
-        sum += way(host(member), host(vertex)).second;
-      if (sum < least * (1 - 1e-9))
+      double distance = 0;
+      for (const VertexId member : hosts) {
+        const double its = way(host(member), host(vertex)).second;
+        distance         = meeting == "centre" ? std::max(distance, its) : distance + its;
+      }
+      if (distance < least * (1 - 1e-9))
         nearest.clear();
-      if (sum <= least * (1 + 1e-9))
+      if (distance <= least * (1 + 1e-9))
         nearest.push_back(vertex);
-      least = std::min(least, sum);
+      least = std::min(least, distance);
     }
     return nearest;
+  }
+
+  std::vector<VertexId> next_to(std::span<const VertexId> hosts) const
+  {
+    std::set<VertexId> switches;
+    for (const VertexId member : hosts)
+      for (const auto& [target, cable] : above_[static_cast<std::size_t>(member)])
+        switches.insert(target);
+    return {switches.begin(), switches.end()};
   }
 };
 
 namespace {
-
-/** Reads the properties of a smart switch; every message names file, host and property. */
-class PropertyReader {
-  const std::string& file_;
-  const sg::Host* host_;
-
-  std::optional<std::string> find(const std::string& key) const
-  {
-    const char* text = host_->get_property(key);
-    return text ? std::optional<std::string>(text) : std::nullopt;
-  }
-  [[noreturn]] void fail(const std::string& key, const std::string& problem) const
-  {
-    throw UserError(file_ + ": host \"" + host_->get_name() + "\", property " + key + ": " + problem);
-  }
-
-public:
-  PropertyReader(const std::string& file, const sg::Host* host) : file_(file), host_(host) {}
-
-  template <class Q> void read(const std::string& key, Q& into, const char* plain_unit) const
-  {
-    const std::optional<std::string> text = find(key);
-    if (not text)
-      return;
-    try {
-      // Belbeisi et al. (CF '26) write plain numbers of seconds and bytes.
-      const bool plain = text->find_first_not_of("0123456789.eE+-") == std::string::npos;
-      into             = parse<Q>(plain ? *text + plain_unit : *text);
-    } catch (const UnitError& error) {
-      fail(key, error.what());
-    }
-    if (into < Q())
-      fail(key, "found \"" + *text + "\"; allowed: zero or more");
-  }
-
-  void read(const std::string& key, int& into) const
-  {
-    const std::optional<std::string> text = find(key);
-    if (not text)
-      return;
-    const bool digits =
-        not text->empty() && text->size() < 10 && text->find_first_not_of("0123456789") == std::string::npos;
-    if (not digits || std::stoi(*text) == 0)
-      fail(key, "found \"" + *text + "\"; allowed: an integer above zero");
-    into = std::stoi(*text);
-  }
-
-  SwitchModel preset() const
-  {
-    const std::string name                 = find("preset").value_or("tofino");
-    const std::optional<SwitchModel> model = find_switch_preset(name);
-    if (not model)
-      fail("preset", "found \"" + name + "\"; there is no such switch preset");
-    return *model;
-  }
-
-  void require(const std::string& key) const
-  {
-    if (not find(key))
-      fail(key, "is missing; a smart switch needs processing_latency and max_ports");
-  }
-};
-
-SwitchModel read_model(const std::string& file, const sg::Host* host)
-{
-  const PropertyReader reader(file, host);
-  reader.require("max_ports");
-  SwitchModel model = reader.preset();
-  reader.read("max_ports", model.max_ports);
-  reader.read("channels", model.channels);
-  reader.read("slots", model.slots);
-  reader.read("processing_latency", model.processing_latency, "s");
-  reader.read("turnaround", model.turnaround, "s");
-  reader.read("payload", model.payload, "B");
-  reader.read("packet_overhead", model.packet_overhead, "B");
-  // The platform's routes have it in their links; only what a tree switch passes on pays it here.
-  model.forwarding_latency = Seconds();
-  reader.read("forwarding_latency", model.forwarding_latency, "s");
-  return model;
-}
-
-NicModel read_nic_properties(const std::string& file, const std::vector<sg::Host*>& switches)
-{
-  NicModel nic;
-  for (const sg::Host* host : switches) {
-    const PropertyReader reader(file, host);
-    reader.read("offload_overhead", nic.offload_overhead, "s");
-    reader.read("message_gap", nic.message_gap, "s");
-  }
-  return nic;
-}
 
 void check_ports(const std::string& file, const PlatformTopology& topology, const std::vector<SwitchModel>& models)
 {
@@ -218,6 +154,34 @@ void check_ports(const std::string& file, const PlatformTopology& topology, cons
                       ", and the routes of " + std::to_string(ports[index]) + " hosts and switches end at it");
 }
 
+/** The factors of messages by their size without the envelope that SMPI adds, as fabric files have them. */
+std::vector<PointToPointSegment> segments_of(const FlowFactors& factors)
+{
+  std::set<double> bounds{0.0};
+  for (const auto& boundaries : {factors.latency, factors.bandwidth})
+    for (const auto& [above, factor] : boundaries)
+      bounds.insert(std::max(0.0, above + 1 - simgrid::smpi::MESSAGE_ENVELOPE));
+  std::vector<PointToPointSegment> segments;
+  for (const double from : bounds) {
+    const double size = from + simgrid::smpi::MESSAGE_ENVELOPE;
+    segments.push_back({Bytes(from), FlowFactors::at(factors.latency, size), FlowFactors::at(factors.bandwidth, size)});
+  }
+  return segments;
+}
+
+/** What the route from a host to itself says; nothing where it has none. */
+HostModel host_of(const sg::Host* host)
+{
+  HostModel model;
+  model.speed               = FlopsPerSecond(host->get_speed());
+  model.cores               = host->get_core_count();
+  const auto [links, delay] = way(host, host);
+  for (const sg::Link* link : links)
+    model.loopback_bandwidth = BytesPerSecond(link->get_bandwidth());
+  model.loopback_latency = Seconds(delay);
+  return model;
+}
+
 } // namespace
 
 void PlatformNetwork::sort_hosts()
@@ -229,6 +193,9 @@ void PlatformNetwork::sort_hosts()
   for (sg::Host* host : sg::Engine::get_instance()->get_all_hosts())
     if (is_smart(host))
       vertices_.push_back(host);
+  const auto by_number = [](const sg::Host* one, const sg::Host* other) { return number_of(one) < number_of(other); };
+  std::stable_sort(vertices_.begin(), vertices_.begin() + host_count_, by_number);
+  std::stable_sort(vertices_.begin() + host_count_, vertices_.end(), by_number);
   for (VertexId vertex = 0; std::cmp_less(vertex, vertices_.size()); ++vertex)
     vertex_of_.emplace(vertices_[static_cast<std::size_t>(vertex)], vertex);
 }
@@ -254,9 +221,10 @@ std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const 
   if (not std::filesystem::is_regular_file(path))
     throw UserError("platform \"" + path + "\": there is no such file");
   sg::Engine::get_instance()->load_platform(path);
-  auto network      = std::make_unique<PlatformNetwork>();
-  network->streams_ = StreamZone::create();
-  network->streams_->expect_factors(FlowFactors::from_options());
+  auto network              = std::make_unique<PlatformNetwork>();
+  network->streams_         = StreamZone::create();
+  const FlowFactors factors = FlowFactors::from_options();
+  network->streams_->expect_factors(factors);
   sg::Engine::get_instance()->get_netzone_root()->seal(); // some zones know their routes only then
   network->sort_hosts();
   if (network->host_count_ == 0)
@@ -269,9 +237,11 @@ std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const 
   parts.topology_kind = "platform";
   const std::vector<sg::Host*> switches(network->vertices_.begin() + network->host_count_, network->vertices_.end());
   for (const sg::Host* host : switches)
-    parts.switches.push_back(read_model(path, host));
-  parts.nic     = read_nic_properties(path, switches);
-  auto topology = std::make_unique<PlatformTopology>(network->vertices_, network->host_count_);
+    parts.switches.push_back(read_switch_properties(path, host));
+  parts.host     = host_of(network->vertices_.front());
+  parts.segments = segments_of(factors);
+  parts.nic      = read_nic_properties(path, switches);
+  auto topology  = std::make_unique<PlatformTopology>(network->vertices_, network->host_count_);
   check_ports(path, *topology, parts.switches);
   parts.links    = network->describe_links(*topology);
   parts.topology = std::move(topology);

@@ -1,8 +1,6 @@
 /* A platform of SimGrid's (XML or library) whose smart switches are hosts with properties (Belbeisi et al., figure 2).
  *
- * A host with the properties `processing_latency` (seconds, or a text with a unit) and `max_ports` is a smart switch.
- * Further properties override the preset that the property `preset` names (`tofino` where there is none): every key of
- * a switch preset but the offload tables, and `offload_overhead` of the hosts below it, zero where absent.
+ * What the properties say: switch_properties.hpp.
  *
  * All that is known of the network is its routes. A host or switch is cabled to a smart switch where no other smart
  * switch lies on its route there, that is, where the links to no other are the first part of the links to it.

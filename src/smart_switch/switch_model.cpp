@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <tuple>
 
@@ -281,18 +283,77 @@ void read_tables(const OptionTable& table, SwitchModel& model)
 /** Throws where a smart switch lacks a value, or promises more slots than it has. */
 void check_smart(const OptionTable& table, const SwitchModel& model)
 {
-  if (not model.smart())
-    return;
-  if (model.channels == 0 || model.slots == 0 || model.payload == Bytes{})
-    table.fail("offload", "a smart switch needs channels, slots and payload as well; give them, or name a preset");
-  const auto promised = static_cast<std::int64_t>(model.channels) * model.slots;
-  if (model.total_slots != 0 && promised > model.total_slots)
-    table.fail("slots", std::to_string(model.channels) + " channels of " + std::to_string(model.slots) +
-                            " slots need " + std::to_string(promised) + ", and the switch has " +
-                            std::to_string(model.total_slots) + " (total_slots); take fewer channels or slots");
+  if (const std::string problem = lacking(model); not problem.empty())
+    table.fail(model.channels == 0 || model.slots == 0 || model.payload == Bytes{} ? "offload" : "slots", problem);
+}
+
+/** Names of MPI's have nothing in them that TOML would read as its own. */
+const std::string& checked_words(const std::string& words, const std::string& place)
+{
+  constexpr std::string_view ALLOWED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-,";
+  if (words.find_first_not_of(ALLOWED) != std::string::npos)
+    throw UserError(place + ": found \"" + words + "\"; allowed: names with commas between, as MPI_INT,MPI_LONG");
+  return words;
+}
+
+/** "a,b" as a list of TOML's. */
+std::string toml_list(const std::string& words, const std::string& place)
+{
+  std::string list;
+  std::istringstream text(checked_words(words, place));
+  for (std::string name; std::getline(text, name, ',');)
+    list.append(list.empty() ? "[\"" : ", \"").append(name).append("\"");
+  return list.empty() ? "[]" : list + "]";
+}
+
+/** One row of the text as the table of a file. */
+std::string toml_row(const std::string& row, const std::string& place)
+{
+  std::istringstream text(row);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+  if (words.size() != 1 && words.size() != 3 && words.size() != 5)
+    throw UserError(place + ": found \"" + row +
+                    "\"; allowed: rows with semicolons between, each of collectives, or of collectives, datatypes and "
+                    "operations, and further a conversion and its rate: \"allreduce,reduce MPI_INT MPI_SUM; barrier\"");
+  std::string toml = "[[offload]]\ncollectives = " + toml_list(words[0], place) + "\n";
+  if (words.size() > 1)
+    toml += "datatypes = " + toml_list(words[1], place) + "\noperations = " + toml_list(words[2], place) + "\n";
+  if (words.size() > 3) {
+    if (words[4].find_first_not_of("0123456789.eE+-kKMGTiBbps") != std::string::npos)
+      throw UserError(place + ": found \"" + words[4] + "\"; allowed: a bandwidth, as 9.9GBps");
+    const bool plain = words[4].find_first_not_of("0123456789.eE+-") == std::string::npos;
+    toml += "conversion = \"" + checked_words(words[3], place) + "\"\n";
+    toml += "conversion_rate = \"" + words[4] + (plain ? "Bps" : "") + "\"\n";
+  }
+  return toml;
 }
 
 } // namespace
+
+std::vector<Capability> parse_capabilities(const std::string& text, const std::string& place)
+{
+  std::string toml;
+  std::istringstream rows(text);
+  for (std::string row; std::getline(rows, row, ';');)
+    toml += toml_row(row, place);
+  SwitchModel model;
+  read_capabilities(OptionTable::read_text(toml, place), model);
+  return model.capabilities;
+}
+
+std::string lacking(const SwitchModel& model)
+{
+  if (not model.smart())
+    return {};
+  if (model.channels == 0 || model.slots == 0 || model.payload == Bytes{})
+    return "a smart switch needs channels, slots and payload as well; give them, or name a preset";
+  const auto promised = static_cast<std::int64_t>(model.channels) * model.slots;
+  if (model.total_slots == 0 || promised <= model.total_slots)
+    return {};
+  return std::to_string(model.channels) + " channels of " + std::to_string(model.slots) + " slots need " +
+         std::to_string(promised) + ", and the switch has " + std::to_string(model.total_slots) +
+         " (total_slots); take fewer channels or slots";
+}
 
 SwitchModel read_switch(const OptionTable& table)
 {
@@ -335,6 +396,16 @@ Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond l
   const Seconds window_on_link      = packet_train(model, model.window()).wire / line_rate;
   const Seconds last_on_link        = packet_train(model, message - before).wire / line_rate;
   return std::max(turnaround, window_on_link) * static_cast<double>(windows_before) + last_on_link;
+}
+
+Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link, Seconds turnaround)
+{
+  if (packets < 1)
+    return on_link;
+  const double windows_before  = std::floor((packets - 1) / model.slots);
+  const double window          = model.slots / packets;
+  const Seconds window_on_link = on_link * window;
+  return std::max(turnaround, window_on_link) * windows_before + on_link * (1 - windows_before * window);
 }
 
 } // namespace weft

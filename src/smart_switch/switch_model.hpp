@@ -77,6 +77,13 @@ SwitchModel read_switch(const OptionTable& table);
  *  @p others are keys of the table that the caller reads. */
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others);
 
+/** What the offload rows in one text say, as src/simgrid/switch_properties.hpp describes them. Throws UserError that
+ *  begins with @p place. */
+std::vector<Capability> parse_capabilities(const std::string& text, const std::string& place);
+
+/** What a smart switch lacks: what is wrong, and what to do; empty where nothing is. */
+std::string lacking(const SwitchModel& model);
+
 /** The switch preset of that name, where there is one. Throws UserError where its file is wrong. */
 std::optional<SwitchModel> find_switch_preset(const std::string& name);
 
@@ -91,5 +98,9 @@ PacketTrain packet_train(const SwitchModel& model, Bytes message);
 /** The time in which the packets of a message pass a link of @p line_rate when nothing else uses it: full speed while
  *  slots are free, then one window each @p turnaround (or each window's own time on the link, where that is longer). */
 Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate, Seconds turnaround);
+
+/** The same of @p packets that are alike and pass the link in @p on_link when nothing holds them up. Each takes a slot,
+ *  however small it is. */
+Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link, Seconds turnaround);
 
 } // namespace weft

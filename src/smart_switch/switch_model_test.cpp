@@ -435,5 +435,33 @@ TEST_F(RandomSizes, PacketsCarryTheMessageAndNoMore)
   }
 }
 
+// ---- Offload rows in one text
+
+TEST(OffloadText, IsTheRowsOfAFile)
+{
+  const std::vector<Capability> rows = parse_capabilities(
+      "allreduce,reduce MPI_INT,MPI_LONG MPI_SUM; allreduce MPI_FLOAT MPI_SUM fixed-point 2.5e9;barrier,bcast", "here");
+  ASSERT_EQ(rows.size(), 3);
+  EXPECT_EQ(rows[0].collectives, (std::vector<std::string>{"allreduce", "reduce"}));
+  EXPECT_EQ(rows[0].datatypes, (std::vector<std::string>{"MPI_INT", "MPI_LONG"}));
+  EXPECT_EQ(rows[0].operations, std::vector<std::string>{"MPI_SUM"});
+  EXPECT_EQ(rows[1].conversion, "fixed-point");
+  EXPECT_EQ(rows[1].conversion_rate.value(), 2.5e9);
+  EXPECT_EQ(rows[2].collectives, (std::vector<std::string>{"barrier", "bcast"}));
+}
+
+TEST(OffloadText, IsRefusedWhereAFileWouldBe)
+{
+  for (const std::string text : {"allreduce", "allreduce MPI_INT", "allreduce MPI_INT MPI_SUM x", "nothing",
+                                 "allreduce MPI_INT\"]\nx=[\" MPI_SUM", "allreduce MPI_FLOAT MPI_SUM fixed-point fast",
+                                 "barrier MPI_INT MPI_SUM", "; barrier"})
+    try {
+      parse_capabilities(text, "here");
+      ADD_FAILURE() << text;
+    } catch (const UserError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("here: ")) << error.what();
+    }
+}
+
 } // namespace
 } // namespace weft

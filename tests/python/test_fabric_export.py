@@ -124,6 +124,7 @@ def test_a_smart_switch_says_what_it_is(tmp_path: Path) -> None:
     root = platform(_core.load_fabric("tofino-4"), tmp_path)
     (switch,) = (host for host in root.iter("host") if host.attrib["id"] == "switch")
     properties = {prop.attrib["id"]: prop.attrib["value"] for prop in switch}
+    assert (properties.pop("number"), properties.pop("meeting")) == ("4", "centre")
     assert float(properties.pop("forwarding_latency")) == pytest.approx(495.5e-9)
     assert float(properties.pop("offload_overhead")) == pytest.approx(2.877e-6)
     assert properties == {

@@ -119,7 +119,8 @@ Write a fabric for other tools: a platform file of SimGrid's (.xml, up to 512 ho
 for Graphviz (.dot).
 
 A platform file takes `smpirun` and `weft run --platform`. It has the fabric's routes, and for
-SimGrid all options that weft would set; smart switches are hosts with properties.
+SimGrid all options that weft would set; smart switches are hosts with properties. What such a
+file cannot say is named.
 
 \b
 Examples:
@@ -136,4 +137,7 @@ def export(fabric: str, output: Path) -> None:
     from weft.fabric import export as api
 
     api.check_format(output)
-    api.export(_core.load_fabric(fabric), output)
+    lost = api.export(_core.load_fabric(fabric), output)
+    if lost:
+        message = f"{output}: a platform of SimGrid's cannot say {', '.join(lost)}"
+        click.echo(f"weft: {message}; to keep it, run on the fabric itself", err=True)

@@ -26,9 +26,11 @@ def check_format(target: Path) -> None:
         )
 
 
-def export(fabric: "Fabric", target: Path) -> None:
-    """Write the fabric, whole or not at all."""
+def export(fabric: "Fabric", target: Path) -> list[str]:
+    """Write the fabric, whole or not at all; return what runs on the file will not know."""
     check_format(target)
-    lines = FORMATS[target.suffix.lower()](fabric)
+    render = FORMATS[target.suffix.lower()]
+    lines = render(fabric)
     with whole_file("-o", target) as file:
         file.writelines(f"{line}\n" for line in lines)
+    return platform_xml.losses(fabric) if render is platform_xml.render else []

@@ -2,15 +2,18 @@
 
 Every link of the fabric is a link of the platform, by its name. A switch is the link
 `NAME.forwarding` that all may use at once and that has nothing but the delay of a packet that it
-forwards; a smart switch is a host too, with properties (Belbeisi et al., figure 2). All routes are
-listed, as weft routes them. The factors of point-to-point messages and all else that SimGrid needs
-to know of the network are options in the file.
+forwards; a smart switch is a host as well, with properties (Belbeisi et al., figure 2; all of them:
+src/simgrid/switch_properties.hpp). All routes are listed, as weft routes them. The factors of
+point-to-point messages and all else that SimGrid needs to know of the network are options in the
+file. What has no place in it, `losses` names.
 """
 
 import math
+import tomllib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import quoteattr
 
@@ -28,6 +31,13 @@ _SWITCH_SPEED = "100Gf"
 # A forwarding link is faster than every cable, so that it only delays.
 _FASTER = 100
 
+# Tables that mean something to weft alone.
+_UNSAYABLE = ("policy", "multicast", "progress_engine")
+# Where trees have their roots, as src/simgrid/switch_properties.hpp names it.
+_MEETING = {"star": "centre", "fat_tree": "centre"}
+# The preset of a switch whose properties say all.
+_NO_PRESET = "none"
+
 # The links of a way, and the switches between them.
 _Way = tuple[Sequence[str], Sequence[str]]
 
@@ -41,6 +51,22 @@ def render(fabric: "Fabric") -> Iterator[str]:
             " fabric itself"
         )
     return _Platform(fabric).lines()
+
+
+def losses(fabric: "Fabric") -> list[str]:
+    """Return what of a fabric a platform file cannot say, by name."""
+    file = tomllib.loads(Path(fabric.file).read_text(encoding="utf-8"))
+    lost = [f"[{table}]" for table in _UNSAYABLE if table in file]
+    factors = {(row["latency_factor"], row["bandwidth_factor"]) for row in fabric.point_to_point}
+    if factors != {(1.0, 1.0)}:
+        lost.append("[[point_to_point]], but for a message between hosts that is alone on its way")
+    hosts = len(fabric.hosts)
+    ends = [(cable["lower"], cable["upper"]) for cable in fabric.cables()]
+    if len(set(ends)) < len(ends) and any(lower >= hosts for lower, _ in ends):
+        lost.append("parallel cables (a tree may pass by the switches between which they are)")
+    if any(switch["looks_up_by"] for switch in fabric.switches):
+        lost.append("[switch.forwarding] (a look-up that hits is in the delay)")
+    return lost
 
 
 class _Platform:
@@ -100,15 +126,20 @@ class _Platform:
 
     def _hosts(self) -> Iterator[str]:
         host = self.fabric.host
-        for name in self.graph.hosts:
-            speed = f'speed="{_number(host["speed_flops"])}f" core="{host["cores"]}"'
-            yield f"    <host id={quoteattr(name)} {speed}/>"
+        speed = f'speed="{_number(host["speed_flops"])}f" core="{host["cores"]}"'
+        for number, name in enumerate(self.graph.hosts):
+            yield f"    <host id={quoteattr(name)} {speed}>"
+            yield f'      <prop id="number" value="{number}"/>'
+            yield "    </host>"
 
     def _switches(self) -> Iterator[str]:
         for vertex in self.vertices[len(self.graph.hosts) :]:
             switch = self.graph.switches[vertex - len(self.graph.hosts)]
             yield f'    <host id={quoteattr(switch["name"])} speed="{_SWITCH_SPEED}">'
-            for key, value in _properties(switch, self.fabric.nic).items():
+            own = _properties(switch, self.fabric.nic)
+            own["meeting"] = _MEETING.get(self.fabric.topology, "next-to-hosts")
+            own["number"] = str(vertex)
+            for key, value in own.items():
                 yield f'      <prop id="{key}" value={quoteattr(value)}/>'
             yield "    </host>"
 
@@ -228,7 +259,7 @@ def _shared(number: int) -> str:
 def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
     """Return what makes a host a smart switch: numbers in bytes and seconds, as in the paper."""
     properties = {
-        "preset": switch["preset"],
+        "preset": switch["preset"] or _NO_PRESET,
         "max_ports": switch["max_ports"],
         "forwarding_latency": switch["forwarding_latency_s"],
         "processing_latency": switch["processing_latency_s"],
@@ -242,9 +273,10 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
         "offload_overhead": nic["offload_overhead_s"],
         "message_gap": nic["message_gap_s"],
         "offload_copy_rate": nic["offload_copy_rate_Bps"],
+        "contributions": nic["contributions"],
     }
-    # What is empty, zero or infinite where that means "none" is left out.
-    optional = {"preset": "", "total_slots": 0, "offload_copy_rate": math.inf}
+    # What is zero or infinite where that means "none" is left out, and what is so without a word.
+    optional = {"total_slots": 0, "offload_copy_rate": math.inf, "contributions": "per-rank"}
     return {
         key: _number(value) if isinstance(value, float) else str(value)
         for key, value in properties.items()
@@ -253,7 +285,7 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
 
 
 def _offload(rows: "Sequence[Offload]") -> str:
-    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what, on what, with what."""
+    """Return `allreduce MPI_INT,MPI_LONG MPI_SUM; …`: what, on what, with what, converted how."""
     return "; ".join(
         " ".join(
             word
@@ -262,6 +294,7 @@ def _offload(rows: "Sequence[Offload]") -> str:
                 ",".join(row["datatypes"]),
                 ",".join(row["operations"]),
                 row["conversion"],
+                _number(row["conversion_rate_Bps"]) if row["conversion"] else "",
             )
             if word
         )
