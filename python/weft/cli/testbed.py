@@ -298,12 +298,17 @@ def probe(table: Path) -> None:
 def planned_fabric(plan: Path, output: Path, experiment: str | None) -> None:
     """Write a planned experiment as a fabric, with the plan's latencies and bandwidths.
 
-    `weft run --fabric` takes it, as it takes the wanted one.
+    `weft run --fabric` takes it, as it takes the wanted one. What the wanted switches do and a
+    slice of the chassis does not is named.
     """
     from weft.testbed import fabric
 
     read = plans.read(plan)
-    fabric.write(read, read.experiment(experiment), output)
+    chosen = read.experiment(experiment)
+    fabric.write(read, chosen, output)
+    if lost := fabric.losses(chosen):
+        message = f"{output}: slices of the chassis have nothing of {chosen.name}'s"
+        click.echo(f"weft: {message} {', '.join(lost)}", err=True)
 
 
 _UP = """

@@ -1,9 +1,10 @@
 """A planned experiment as a fabric file: the wanted one with the plan's latencies and bandwidths.
 
-Topology (and so the routes), hosts, NICs and the MPI library are the wanted fabric's, tables and
-all. Its cables to hosts keep their latency, which has the host's part; a virtual wire adds a pass.
-What cables between switches cost is in the passes, as it was when these were measured. Recirculated
-cables share the bandwidth of their looping ports, of which other experiments take their part.
+All tables of the wanted fabric that do not speak of cables and switches are kept: topology (and so
+the routes), hosts, NICs, MPI library, multicast, policy. Its cables to hosts keep their latency,
+which has the host's part; a virtual wire adds a pass. What cables between switches cost is in the
+passes, as it was when these were measured. Recirculated cables share the bandwidth of their looping
+ports, of which other experiments take their part.
 """
 
 import json
@@ -16,8 +17,8 @@ from typing import Any
 from weft.output import whole_file
 from weft.testbed.plan import Experiment, Plan
 
-# Tables of the wanted fabric that are kept as they are.
-_KEPT = ("topology", "host", "nic", "point_to_point", "mpi", "policy")
+# Tables of the wanted fabric in whose place the plan's own come; all others are kept as they are.
+_REPLACED = ("fabric", "link", "links", "shared", "switch", "switches")
 
 
 def write(plan: Plan, experiment: Experiment, target: Path) -> None:
@@ -32,12 +33,23 @@ def render(plan: Plan, experiment: Experiment) -> Iterator[str]:
     yield "[fabric]"
     yield f"name = {_value(f'{experiment.name}-planned')}"
     yield f"description = {_value(f'{experiment.name} on {plan.inventory.name}')}"
-    kept = tomllib.loads(experiment.wanted.text)
-    for table in _KEPT:
-        yield from _table(table, kept.get(table, {}))
+    for table, value in tomllib.loads(experiment.wanted.text).items():
+        if table not in _REPLACED:
+            yield from _table(table, value)
     yield from _links(plan, experiment)
     yield from _shared(plan, experiment)
     yield from _switches(plan, experiment)
+
+
+def losses(experiment: Experiment) -> list[str]:
+    """Return what the wanted fabric says and no slice of a chassis does, by name."""
+    wanted = experiment.wanted.fabric
+    told = {
+        "[[switch.offload]]": any(switch["smart"] for switch in wanted.switches),
+        "[switch.forwarding]": any(switch["looks_up_by"] for switch in wanted.switches),
+        "[[shared]]": bool(wanted.shared),
+    }
+    return [table for table, there in told.items() if there]
 
 
 def bandwidth(plan: Plan, experiment: Experiment, name: str) -> float:
