@@ -52,18 +52,21 @@ std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& mode
   return links;
 }
 
-/** How long the packets need on a switch's links when nothing else uses them. */
+/** How long the packets need on a switch's links when nothing else uses them. Where it computes, every packet passes
+ * its slots: of a Reduce_scatter those of all parts, whoever gets them. */
 Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchModel& model, const TreeCall& call,
-                  const std::vector<FlowLink>& links, BytesPerSecond host_rate)
+                  const Traffic& traffic, const std::vector<FlowLink>& links, BytesPerSecond host_rate)
 {
   Seconds busiest;
   for (const FlowLink& link : links)
     busiest = std::max(busiest, time_on(fabric, link));
   if (call.message == Bytes() || busiest == Seconds())
     return busiest;
-  if (combines(call.movement))
-    busiest = streaming_time(model, call.message, packet_train(model, call.message).wire / busiest,
-                             model.turnaround + tree.beyond_first);
+  const Seconds turnaround = model.turnaround + tree.beyond_first;
+  if (call.movement == Movement::reduce_scatter)
+    busiest = streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
+  else if (combines(call.movement))
+    busiest = streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
   return std::max(busiest, call.message / host_rate);
 }
 
@@ -117,7 +120,7 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
     SwitchPlan& its          = plan.switches.emplace_back();
     const SwitchModel& model = fabric.switch_model(node.index);
     links.push_back(busy_links(traffic, model, node, combines(call.movement), its));
-    plan.streaming = std::max(plan.streaming, streaming(fabric, tree, model, call, links.back(), host_rate));
+    plan.streaming = std::max(plan.streaming, streaming(fabric, tree, model, call, traffic, links.back(), host_rate));
   }
   for (std::size_t at = 0; at < links.size(); ++at)
     plan.switches[at].flows = flows_by_size(links[at], plan.streaming);

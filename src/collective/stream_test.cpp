@@ -153,6 +153,31 @@ TEST(Stream, OverTwoLevelsWaitsForTheLongerRoundTrip)
   EXPECT_NEAR(duration(fabric, tree, 800), 12.25e-6 + 14.25e-6 + 500 / 1e9, 1e-15);
 }
 
+// Eight parts of 10 B are eight packets, each in one of four slots: two windows, though all of them would fit into one
+// packet. A host's cable carries its two ranks' contributions to seven parts each.
+TEST(Stream, EachPartOfAReduceScatterTakesSlotsOfItsOwn)
+{
+  const Fabric fabric = fabric_of(FABRIC);
+  const TreeCall call{Movement::reduce_scatter, Bytes(80), -1, std::vector<double>(8, 10)};
+  const double on_cable = 14 * (10 + 25) / 1e9;
+  EXPECT_NEAR(plan(fabric, tree_over(fabric, 4, 2), call).duration().value(), 7.5e-6 + 9e-6 + on_cable / 2, 1e-15);
+}
+
+// Nothing but the window tells a Reduce_scatter's rate where the link is faster: `slots` packets each turnaround, which
+// on two levels is longer by the way between the switches. Store and forward has no window, and can be the quicker one.
+TEST(Stream, AReduceScatterOverTwoLevelsHasAWindowEachTurnaround)
+{
+  const Fabric fabric =
+      fabric_of(replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [2, 2]\nup = [1, 1]"));
+  const ReductionTree tree = tree_over(fabric, 4);
+  const double part        = 100 * 1000;
+  const TreeCall call{Movement::reduce_scatter, Bytes(4 * part), -1, std::vector<double>(4, part)};
+  const double turnaround = 9e-6 + 5.25e-6;
+  const double on_cable   = 3 * 1000 * 125 / 1e9;
+  const double windows    = 4 * 1000 / 4;
+  EXPECT_NEAR(plan(fabric, tree, call).streaming.value(), (windows - 1) * turnaround + on_cable / windows, 1e-12);
+}
+
 // ---- Against the testbed
 
 struct Measured {

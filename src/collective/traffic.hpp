@@ -64,6 +64,12 @@ public:
   /** Both must outlive it. */
   Traffic(const ReductionTree& tree, const TreeCall& call);
 
+  /** Packets of all parts together, each part cut into its own. */
+  double packets_of_parts(const SwitchModel& model) const
+  {
+    return packets(model, {0, static_cast<std::int64_t>(call_.parts.size())});
+  }
+
   /** What @p messages messages for and from the members @p below are, in the packets of @p model. */
   Loads loads(const SwitchModel& model, const Below& below, std::int64_t messages) const;
 };
