@@ -117,6 +117,68 @@ Seconds HostCost::binomial(Bytes message) const
   return time;
 }
 
+/** SMPI's eager messages: their sender goes on at once. */
+bool HostCost::eager(Bytes message) const
+{
+  return message < (fabric_.mpi() ? fabric_.mpi()->eager_threshold : MpiModel().eager_threshold);
+}
+
+/** Ranks but the root at the top of a subtree of 2^exponent ranks, if there are so many. */
+int HostCost::ranks_at_height(std::size_t exponent) const
+{
+  return ((ranks_ - 1) >> exponent) - ((ranks_ - 1) >> (exponent + 1));
+}
+
+/** A subtree of 2^k ranks is together after k rounds. Its top leaves then, or, if its message waits for the receiver, a
+ *  round later. Of several segments each is received when the one before has been, but for those of ranks with none
+ * below them, which only send. */
+Seconds HostCost::binomial_reduce(Bytes message, Bytes segment) const
+{
+  const double more = segment < message ? std::ceil(message / segment) - 1 : 0;
+  Seconds sum;
+  Seconds together;
+  Seconds round;
+  for (std::size_t j = 0; j < doubling_.size(); ++j) {
+    round                = tree_time(j, segment);
+    const Seconds leaves = together + (eager(segment) ? Seconds() : round) + (j > 0 ? round * more : Seconds());
+    sum += leaves * static_cast<double>(ranks_at_height(j));
+    together += round;
+  }
+  return (sum + together + round * more) / static_cast<double>(ranks_);
+}
+
+/** A rank leaves when the message has come, a round for each bit of its number. A rank with messages for j + 1 others
+ * or more sends all of them at once, over its one cable. */
+Seconds HostCost::binomial_bcast(Bytes message) const
+{
+  if (not eager(message))
+    return binomial(message);
+  Seconds sum;
+  for (std::size_t j = 0; j < doubling_.size(); ++j) {
+    const int whole    = (ranks_ >> (j + 1)) << j;
+    const int rest     = ranks_ - 2 * whole - (1 << j);
+    Round round        = doubling_[j];
+    round.ranks_a_host = static_cast<int>(std::min(j + 2, doubling_.size()));
+    sum += message_time(round, message) * static_cast<double>(whole + std::max(0, rest));
+  }
+  return sum / static_cast<double>(ranks_);
+}
+
+/** What the decision tables of Open MPI 4.1 take, as SMPI has them (src/smpi/colls/smpi_openmpi_selector.cpp of SimGrid
+ *  4.1), where that is far from the best: a ring for large Reduce_scatters of few ranks, and for Reduces of 8 ranks and
+ *  more a binomial tree, in segments of 1 KiB up to a size that grows with the ranks. */
+std::optional<Seconds> HostCost::as_open_mpi_has_it(const std::string& collective, Bytes message) const
+{
+  if (collective == "reduce" && ranks_ >= 8) {
+    const bool segmented = message >= Bytes(2048) && ranks_ > 0.6016 / 1024 * message.value() + 1.3496;
+    return binomial_reduce(message, segmented ? Bytes(1024) : message);
+  }
+  const Bytes rings_from(ranks_ < 32 ? 262144 : 524288);
+  if (collective == "reduce_scatter" && 4 <= ranks_ && ranks_ < 64 && message >= rings_from)
+    return ring(message / ranks_);
+  return std::nullopt;
+}
+
 /** Scatter (or gather) of @p message bytes in a binomial tree: over the distance 2^j go the blocks of 2^j ranks. */
 Seconds HostCost::binomial_scatter(Bytes message) const
 {
@@ -154,6 +216,13 @@ Seconds HostCost::dissemination() const
   return time;
 }
 
+Seconds HostCost::time(const std::string& collective, Bytes message, const std::string& algorithm) const
+{
+  const std::optional<Seconds> known =
+      algorithm == "ompi" && ranks_ > 1 ? as_open_mpi_has_it(collective, message) : std::nullopt;
+  return known ? *known : time(collective, message);
+}
+
 Seconds HostCost::time(const std::string& collective, Bytes message) const
 {
   if (ranks_ < 2)
@@ -162,11 +231,11 @@ Seconds HostCost::time(const std::string& collective, Bytes message) const
   if (collective == "allreduce")
     return std::min({recursive_doubling(message), halving(message) * 2.0 + folding(message) * 2.0, ring(block) * 2.0});
   if (collective == "reduce")
-    return std::min(binomial(message), halving(message) + folding(message) + binomial_scatter(message));
+    return std::min(binomial_reduce(message, message), halving(message) + folding(message) + binomial_scatter(message));
   if (collective == "reduce_scatter")
     return std::min(halving(message) + folding(message) + folding(block), pairwise(block));
   if (collective == "bcast")
-    return std::min(binomial(message), binomial_scatter(message) + std::min(bruck(block), ring(block)));
+    return std::min(binomial_bcast(message), binomial_scatter(message) + std::min(bruck(block), ring(block)));
   if (collective == "allgather" || collective == "allgatherv")
     return std::min(bruck(message), ring(message));
   if (collective == "barrier")

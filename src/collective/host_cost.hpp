@@ -1,8 +1,12 @@
-/* How long the hosts would take for a collective: the smallest of the closed forms of its well-known algorithms.
+/* How long the hosts would take for a collective: the smallest of the closed forms of its well-known algorithms, or
+ * that of the one that SMPI's selector `ompi` takes, where it is known which.
  *
  * A prediction for `--offload auto`, which needs the order of two times and not their digits: a round of an algorithm
  * lasts as long as its slowest message on a quiet fabric; rounds follow each other; ranks arrive together; adding up
  * takes no time, as SMPI has it. Switches between the hosts' cables and the far side are not shared out.
+ *
+ * The time is the mean of all ranks, as tables and records have it. In a Reduce or a Bcast of eager messages most ranks
+ * leave long before the last: nobody waits for what he sends.
  *
  *   R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
  *   Perform. Comput. Appl. 19(1), 2005: recursive doubling and halving, Bruck, ring, pairwise, binomial trees,
@@ -17,6 +21,7 @@
 #include "fabric/fabric.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +47,9 @@ public:
    */
   Seconds time(const std::string& collective, Bytes message) const;
 
+  /** The same with the @p algorithm of SMPI's that the hosts run: "ompi", or any other, which says nothing more. */
+  Seconds time(const std::string& collective, Bytes message, const std::string& algorithm) const;
+
 private:
   const Fabric& fabric_;
   int ranks_;
@@ -55,7 +63,12 @@ private:
 
   Seconds recursive_doubling(Bytes message) const;
   Seconds halving(Bytes message) const;
+  bool eager(Bytes message) const;
+  int ranks_at_height(std::size_t exponent) const;
   Seconds binomial(Bytes message) const;
+  Seconds binomial_reduce(Bytes message, Bytes segment) const;
+  Seconds binomial_bcast(Bytes message) const;
+  std::optional<Seconds> as_open_mpi_has_it(const std::string& collective, Bytes message) const;
   Seconds binomial_scatter(Bytes message) const;
   Seconds ring(Bytes block) const;
   Seconds pairwise(Bytes block) const;

@@ -278,7 +278,9 @@ bool Simulation::host_is_faster(Communicator& communicator, const Described& des
   const auto plan =
       communicator.plan(fabric, tree_call(communicator, described, parts_of(communicator.size(), described)),
                         host_work(communicator, described).rate);
-  return communicator.host_cost->time(collective, contribution) < plan->duration();
+  const auto algorithm = algorithms.find(collective);
+  return communicator.host_cost->time(collective, contribution,
+                                      algorithm == algorithms.end() ? "" : algorithm->second) < plan->duration();
 }
 
 bool Simulation::wants_multicast(const Described& described) const
