@@ -34,7 +34,7 @@ def read_jobs(path: Path) -> Sizes:
         if path.suffix == ".csv"
         else {path.name: Counter(_swf(path, lines))}
     )
-    if not any(jobs.total() for jobs in sizes.values()):
+    if not sizes or not all(jobs.total() for jobs in sizes.values()):
         raise WeftError(f"{path}: has no job of a known size")
     return sizes
 

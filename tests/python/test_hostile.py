@@ -28,6 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nan.swf").write_text("1 0 5 60 nan" + " -1" * 13 + "\n")
     (tmp_path / "big.swf").write_text("1 0 5 60 1e400" + " -1" * 13 + "\n")
     (tmp_path / "none.csv").write_text("trace,procs,jobs\na,4,0\n")
+    (tmp_path / "half.csv").write_text("trace,procs,jobs\na,4,0\nb,8,1\n")
     (tmp_path / "p.json").write_text('{"format": "weft-testbed-plan/1", "experiments": 3}')
     (tmp_path / "r.json").write_text('{"schema": "weft-run/1", "ranks": "x"}')
     trace(tmp_path / "tr", ranks=10**9)
@@ -66,7 +67,10 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         ("progress-engine memory bluefield-3-dpa --chunk x", "--chunk: found 'x'"),
         ("calibrate switch bom.csv --base tofino-4 --bytes x -o o.toml", "--bytes: found 'x'"),
         *((f"cache jobs {name}.swf", f"{name}.swf:1: found") for name in ("inf", "nan", "big")),
-        ("cache jobs none.csv", "none.csv: has no job of a known size"),
+        *(
+            (f"cache jobs {one}.csv", f"{one}.csv: has no job of a known")
+            for one in ("none", "half")
+        ),
         ("testbed show p.json", "p.json: this plan is damaged: 'proven' is missing"),
         ("fabric plot tofino-4 -o x.png --record r.json", "'ranks' is 'x', and allowed is a whole"),
     ],
