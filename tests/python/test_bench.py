@@ -57,7 +57,7 @@ def test_the_csv_is_long(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_is_an_error() -> None:
-    with pytest.raises(WeftError, match="bench: mode ompi: the program ended with exit status 2"):
+    with pytest.raises(WeftError, match="bench: mode ompi: rank 0 ended with exit status 2"):
         bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ompi"]))
 
 

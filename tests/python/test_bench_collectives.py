@@ -156,7 +156,7 @@ def test_the_command_prints_writes_and_draws(tmp_path: Path) -> None:
     )
     result = CliRunner().invoke(weft, command.split(), catch_exceptions=False)
     assert "MPI_Ireduce_scatter_block" in result.output
-    assert [line.split(",")[1] for line in table.read_text().splitlines()[1:]] == [
+    assert [line.split(",")[2] for line in table.read_text().splitlines()[1:]] == [
         *COLLECTIVES["ag+rs"].default_modes
     ]
     assert plot.stat().st_size > 1000
