@@ -137,6 +137,11 @@ const std::string& operation_name(MPI_Op operation)
   return name ? *name : OTHER;
 }
 
+bool is_predefined(MPI_Op operation)
+{
+  return operation != MPI_OP_NULL && operations().name_of(operation);
+}
+
 std::optional<MPI_Op> named_operation(const std::string& name)
 {
   return operations().handle_of(name);

@@ -17,6 +17,8 @@ std::optional<MPI_Datatype> named_datatype(const std::string& name);
 bool is_predefined(MPI_Datatype datatype);
 /** "MPI_SUM", …; "user-defined" for an operation that a program made, "" for none (as in a replayed trace). */
 const std::string& operation_name(MPI_Op operation);
+/** Whether MPI itself defines it; false for MPI_OP_NULL. */
+bool is_predefined(MPI_Op operation);
 /** The operation of that name; nothing where MPI defines none. */
 std::optional<MPI_Op> named_operation(const std::string& name);
 

@@ -1,5 +1,6 @@
 #include "simgrid/call.hpp"
 
+#include "simgrid/host_data.hpp"
 #include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/request.hpp"
@@ -97,6 +98,11 @@ MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const R
   });
   OffloadedCall::speak_in_background(offloaded, call->rank);
   return request;
+}
+
+void Call::leave_host_data()
+{
+  (pending_ ? pending_->host_data : alone_data_)->leave(rank);
 }
 
 void Call::end()

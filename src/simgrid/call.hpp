@@ -56,6 +56,7 @@ class Call {
   double start_;
   std::shared_ptr<Communicator> communicator_; // none where the rank is alone
   std::shared_ptr<PendingCall> pending_;
+  std::shared_ptr<HostData> alone_data_;
   CallPath path_;
   bool ended_ = false;
 
@@ -71,6 +72,18 @@ public:
 
   bool offloaded() const { return path_.granularity != OffloadMode::off; }
   bool empty() const { return described_.empty; }
+  bool alone() const { return size_ == 1; }
+
+  /** The data of a call that the hosts execute; the first rank to ask has it made. */
+  template <class Data, class Make> Data& host_data(Make&& make)
+  {
+    std::shared_ptr<HostData>& data = pending_ ? pending_->host_data : alone_data_;
+    if (not data)
+      data = make(size_);
+    return static_cast<Data&>(*data);
+  }
+  /** This rank's part in that call has ended. */
+  void leave_host_data();
 
   /** Carry out an offloaded call and wait for its end. */
   void offload(const RankBuffers& buffers, MPI_Op operation);

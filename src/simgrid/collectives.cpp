@@ -4,8 +4,11 @@
 #include "simgrid/call.hpp"
 #include "simgrid/communicator_making.hpp"
 #include "simgrid/descriptions.hpp"
+#include "simgrid/host_calls.hpp"
 #include "simgrid/private_abi.hpp"
 
+#include <map>
+#include <stdexcept>
 #include <utility>
 #include <xbt/config.hpp>
 
@@ -20,26 +23,47 @@ template <class Function> struct Entry {
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Carry out a call. @p describe makes a Described, @p buffers a RankBuffers, only where they are needed. */
-  template <class Describe, class Buffers, class... Arguments>
-  int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Arguments... arguments) const
+  /** Carry out a call. @p describe makes a Described, @p buffers a RankBuffers and @p parts what host_calls.hpp says,
+   *  only where they are needed. */
+  template <class Describe, class Buffers, class Parts, class... Arguments>
+  int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
+                Arguments... arguments) const
   {
     if (not is_own_call(comm))
-      return fallback(comm)(arguments...);
+      return fallback(comm)(address(arguments)...);
     Call call(describe(), comm);
     if (call.offloaded()) {
       call.offload(buffers(), operation);
       return MPI_SUCCESS;
     }
     const InsideCollective inside;
-    return call.empty() ? MPI_SUCCESS : fallback(comm)(arguments...);
+    if (call.empty())
+      return MPI_SUCCESS;
+    const Function algorithm = fallback(comm);
+    return run_on_hosts(
+        call, comm, parts(), [&](auto... stand_ins) { return run(algorithm, comm, stand_ins...); },
+        address(arguments)...);
   }
 
-  /** Count a call that no switch does and give it to the fallback. */
-  template <class Describe, class... Arguments>
-  int on_host(MPI_Comm comm, Describe&& describe, Arguments... arguments) const
+  /** Run SMPI's algorithm, which may find that it is none for so many ranks. */
+  template <class... Arguments> int run(Function algorithm, MPI_Comm comm, Arguments... arguments) const
   {
-    return carry_out(comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, arguments...);
+    try {
+      return algorithm(arguments...);
+    } catch (const std::invalid_argument& problem) {
+      Simulation& simulation = Simulation::get();
+      simulation.abort("refused", "SMPI's algorithm \"" + simulation.algorithms[name] + "\" for " + name +
+                                      " cannot do a call of " + std::to_string(comm->size()) + " ranks (" +
+                                      problem.what() + "); choose another with --cfg smpi/" + name +
+                                      ":NAME, or none for Open MPI's choice.");
+    }
+  }
+
+  /** Carry out a call that no switch does. */
+  template <class Describe, class Parts, class... Arguments>
+  int on_host(MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments) const
+  {
+    return carry_out(comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts, arguments...);
   }
 };
 
@@ -80,27 +104,31 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
 {
   return entries().allreduce.carry_out(
       comm, op, [&] { return describe_allreduce("allreduce", count, type, op); },
-      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op, comm);
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op, comm);
 }
 
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
   return entries().reduce.carry_out(
       comm, op, [&] { return describe_reduce("reduce", count, type, op, root); },
-      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op, root, comm);
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root, comm);
 }
 
 int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   return entries().reduce_scatter.carry_out(
       comm, op, [&] { return describe_reduce_scatter("reduce_scatter", counts, type, op, comm); },
-      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); }, send, receive, counts, type, op, comm);
+      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
+      [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op, comm);
 }
 
 int barrier(MPI_Comm comm)
 {
   return entries().barrier.carry_out(
-      comm, MPI_OP_NULL, [] { return describe_barrier("barrier"); }, [] { return RankBuffers(); }, comm);
+      comm, MPI_OP_NULL, [] { return describe_barrier("barrier"); }, [] { return RankBuffers(); },
+      [] { return EmptyCall(); }, comm);
 }
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -111,7 +139,8 @@ int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
   }
   return entries().bcast.carry_out(
       comm, MPI_OP_NULL, [&] { return describe_bcast("bcast", count, type, root); },
-      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; }, buffer, count, type, root, comm);
+      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
+      [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root, comm);
 }
 
 int allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
@@ -119,8 +148,9 @@ int allgather(const void* send, int send_count, MPI_Datatype send_type, void* re
 {
   return entries().allgather.carry_out(
       comm, MPI_OP_NULL, [&] { return describe_allgather("allgather", count, type, comm); },
-      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; }, send, send_count, send_type,
-      receive, count, type, comm);
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
+      [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type, comm);
 }
 
 int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
@@ -128,7 +158,8 @@ int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* r
 {
   return entries().allgatherv.carry_out(
       comm, MPI_OP_NULL, [&] { return describe_allgatherv("allgatherv", counts, type, comm); },
-      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; }, send,
+      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
+      [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
       send_count, send_type, receive, counts, displacements, type, comm);
 }
 
@@ -136,7 +167,8 @@ int gather(const void* send, int send_count, MPI_Datatype send_type, void* recei
            int root, MPI_Comm comm)
 {
   return entries().gather.on_host(
-      comm, [&] { return describe_gather("gather", send_count, send_type, count, type, root, comm); }, send, send_count,
+      comm, [&] { return describe_gather("gather", send_count, send_type, count, type, root, comm); },
+      [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root, comm);
 }
 
@@ -145,24 +177,30 @@ int scatter(const void* send, int send_count, MPI_Datatype send_type, void* rece
 {
   // What the root gives each rank is what each rank gets.
   return entries().scatter.on_host(
-      comm, [&] { return describe_gather("scatter", count, type, send_count, send_type, root, comm); }, send,
-      send_count, send_type, receive, count, type, root, comm);
+      comm, [&] { return describe_gather("scatter", count, type, send_count, send_type, root, comm); },
+      [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root, comm);
 }
 
 int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
              MPI_Comm comm)
 {
   return entries().alltoall.on_host(
-      comm, [&] { return describe_alltoall("alltoall", count, type, comm); }, send, send_count, send_type, receive,
-      count, type, comm);
+      comm, [&] { return describe_alltoall("alltoall", count, type, comm); },
+      [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type, comm);
 }
 
 int alltoallv(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
               void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
   return entries().alltoallv.on_host(
-      comm, [&] { return describe_alltoallv("alltoallv", counts, type, comm); }, send, send_counts, send_displacements,
-      send_type, receive, counts, displacements, type, comm);
+      comm, [&] { return describe_alltoallv("alltoallv", counts, type, comm); },
+      [&] {
+        return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm);
 }
 
 /** The name of the algorithm that SMPI would run without us. */
@@ -173,6 +211,19 @@ std::string selected_algorithm(const std::string& option)
     return chosen;
   const auto selector = simgrid::config::get_value<std::string>("smpi/coll-selector");
   return selector.empty() ? "default" : selector;
+}
+
+/** What is wrong with an algorithm of SMPI's, whatever the call; nothing where it is right for some. */
+const char* defect_of(const std::string& option, const std::string& algorithm)
+{
+  static const std::map<std::string, const char*> ALLREDUCES{
+      {"smp_rdb", "hangs where the ranks of a host are no power of two"},
+      {"smp_binomial", "hangs where the ranks of a host are no power of two"},
+      {"smp_rsag", "adds wrongly"},
+      {"smp_rsag_lr", "adds wrongly"},
+      {"smp_rsag_rab", "adds wrongly"}};
+  const auto found = ALLREDUCES.find(algorithm);
+  return option == "smpi/allreduce" && found != ALLREDUCES.end() ? found->second : nullptr;
 }
 
 bool is_multicast(const std::string& collective)
@@ -187,6 +238,9 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
   const bool can_multicast   = is_multicast(entry.name);
   if (selected == "automatic")
     throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
+  if (const char* defect = defect_of(option, selected))
+    throw UserError(option + ": SMPI's \"" + selected + "\" " + defect +
+                    "; take another, or none for Open MPI's choice");
   auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(entry.name);
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {

@@ -46,6 +46,8 @@ struct CallSignature {
 
 /** State of one offloaded call, shared by the ranks that make it. */
 class OffloadedCall;
+/** The data of one call that the hosts execute. */
+class HostData;
 
 /** How a call is carried out. */
 struct CallPath {
@@ -63,6 +65,7 @@ struct PendingCall {
   std::vector<bool> inside; ///< ranks that have entered and not left, for messages about deadlocks
   CallPath path;            ///< decided by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
+  std::shared_ptr<HostData> host_data; ///< where weft moves it
 
   /** How @p other, rank @p rank's, is not the same call, for people: nothing where MPI allows two ranks to make both as
    *  one. Types and operations that a program made are different objects at each rank, so only predefined ones are

@@ -87,6 +87,7 @@ Described describe_allgather(const char* name, int count, MPI_Datatype type, MPI
 {
   const std::int64_t bytes = size_of(count, type);
   Described described      = moves(name, bytes, bytes);
+  described.empty          = bytes == 0;
   described.movement       = Movement::allgather;
   described.message        = bytes * comm->size();
   return described;
@@ -110,7 +111,9 @@ Described describe_gather(const char* name, int count, MPI_Datatype type, int ro
 {
   // At the root a rank's own arguments may be MPI_IN_PLACE's, elsewhere the root's mean nothing.
   const std::int64_t bytes = comm->rank() == root ? size_of(root_count, root_type) : size_of(count, type);
-  return moves(name, bytes, bytes, root);
+  Described described      = moves(name, bytes, bytes, root);
+  described.empty          = bytes == 0;
+  return described;
 }
 
 Described describe_gatherv(const char* name, int count, MPI_Datatype type, int root)
@@ -126,7 +129,9 @@ Described describe_scan(const char* name, int count, MPI_Datatype type, MPI_Op o
 Described describe_alltoall(const char* name, int count, MPI_Datatype type, MPI_Comm comm)
 {
   const std::int64_t bytes = size_of(count, type);
-  return moves(name, bytes, bytes * comm->size());
+  Described described      = moves(name, bytes, bytes * comm->size());
+  described.empty          = bytes == 0;
+  return described;
 }
 
 Described describe_alltoallv(const char* name, const int* counts, MPI_Datatype type, MPI_Comm comm)

@@ -1,6 +1,7 @@
 #include "simgrid/exchange.hpp"
 
 #include "mpi/names.hpp"
+#include "simgrid/elements.hpp"
 #include "simgrid/private_abi.hpp"
 #include "smart_switch/fixed_point.hpp"
 
@@ -13,74 +14,6 @@ using simgrid::smpi::Datatype;
 
 namespace weft {
 namespace {
-
-struct Span {
-  MPI_Aint low    = 0; // of an element's first byte, from its address
-  MPI_Aint high   = 0;
-  MPI_Aint extent = 0;
-};
-
-Span span_of(MPI_Datatype type)
-{
-  Span span;
-  MPI_Aint low  = 0;
-  MPI_Aint size = 0;
-  PMPI_Type_get_extent(type, &span.low, &span.extent);
-  PMPI_Type_get_true_extent(type, &low, &size);
-  span.high = std::max(span.low + span.extent, low + size);
-  span.low  = std::min(span.low, low);
-  return span;
-}
-
-std::size_t size_of(MPI_Datatype type)
-{
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return static_cast<std::size_t>(size);
-}
-
-/** Copy elements and nothing between them. */
-void copy_elements(const void* from, void* to, int count, MPI_Datatype type)
-{
-  if (count == 0)
-    return;
-  if (is_predefined(type))
-    std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(span_of(type).extent));
-  else
-    Datatype::copy(from, count, type, to, count, type);
-}
-
-void pack(const void* from, int count, MPI_Datatype type, std::byte* to)
-{
-  Datatype::copy(from, count, type, to, static_cast<int>(static_cast<std::size_t>(count) * size_of(type)), MPI_BYTE);
-}
-
-void unpack(const std::byte* from, void* to, int count, MPI_Datatype type)
-{
-  Datatype::copy(from, static_cast<int>(static_cast<std::size_t>(count) * size_of(type)), MPI_BYTE, to, count, type);
-}
-
-/** Room for elements of a type, whatever its bounds. */
-class Elements {
-  std::unique_ptr<std::byte[]> storage_; // NOLINT(modernize-avoid-c-arrays): a vector would write zeros first
-  MPI_Aint offset_ = 0;
-
-public:
-  Elements() = default;
-  Elements(int count, MPI_Datatype type)
-  {
-    const Span span = span_of(type);
-    offset_         = -span.low;
-    const auto size = static_cast<std::size_t>(span.high - span.low + span.extent * std::max(0, count - 1));
-    storage_        = std::make_unique_for_overwrite<std::byte[]>(size); // NOLINT(modernize-avoid-c-arrays)
-  }
-  Elements(const void* from, int count, MPI_Datatype type) : Elements(count, type)
-  {
-    copy_elements(from, data(), count, type);
-  }
-  std::byte* data() { return storage_.get() + offset_; }
-  const std::byte* data() const { return storage_.get() + offset_; }
-};
 
 /** Whether a call carries no data because of a rank's buffers. */
 bool is_shared(const RankBuffers& buffers)

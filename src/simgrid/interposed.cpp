@@ -2,48 +2,61 @@
 
 #include "simgrid/call.hpp"
 #include "simgrid/descriptions.hpp"
+#include "simgrid/host_calls.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
+#include <bit>
 #include <memory>
 
 namespace weft {
 namespace {
 
 /** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a Described, @p buffers a RankBuffers,
- *  only where they are needed; @p arguments are the call's up to the communicator. */
-template <class Function, class Describe, class Buffers, class... Arguments>
+ *  @p parts what host_calls.hpp says, only where they are needed; @p arguments are the call's up to the communicator.
+ */
+template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
 int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
-          Buffers&& buffers, Arguments... arguments)
+          Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
 {
   if (external == 0 || not is_own_call(comm))
-    return theirs(arguments..., comm, request, external);
+    return theirs(address(arguments)..., comm, request, external);
   const auto call = std::make_shared<Call>(describe(), comm);
   if (call->offloaded()) {
     *request = Call::offload_nonblocking(call, buffers(), operation);
     return MPI_SUCCESS;
   }
   const InsideCollective inside;
-  return theirs(arguments..., comm, request, external);
+  const auto parts = make_parts();
+  if constexpr (std::tuple_size_v<decltype(parts.arguments)> != 0) {
+    if (parts.wanted(false)) {
+      parts.come(*call, false);
+      return std::apply([&](auto... stand_ins) { return theirs(stand_ins..., comm, request, external); },
+                        parts.arguments);
+    }
+  }
+  return theirs(address(arguments)..., comm, request, external);
 }
 
 /** The same where no switch does it. */
-template <class Function, class Describe, class... Arguments>
+template <class Function, class Describe, class Parts, class... Arguments>
 int start_on_host(Function theirs, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
-                  Arguments... arguments)
+                  Parts&& parts, Arguments... arguments)
 {
-  return start(theirs, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, arguments...);
+  return start(
+      theirs, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts, arguments...);
 }
 
 /** Carry out a blocking call that no switch does. */
-template <class Function, class Describe, class... Arguments>
-int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Arguments... arguments)
+template <class Function, class Describe, class Parts, class... Arguments>
+int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
 {
   if (not is_own_call(comm))
-    return theirs(arguments..., comm);
-  const Call call(describe(), comm);
+    return theirs(address(arguments)..., comm);
+  Call call(describe(), comm);
   const InsideCollective inside;
-  return theirs(arguments..., comm);
+  return run_on_hosts(
+      call, comm, parts(), [&](auto... stand_ins) { return theirs(stand_ins...); }, address(arguments)..., comm);
 }
 
 } // namespace
@@ -64,6 +77,32 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
                                           : THEIRS(send, receive, count, type, op, comm);
 }
 
+// SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, are for powers of two. Open MPI's
+// are for any number of ranks: rank r sends to r + i and receives from r - i in step i
+// (ompi_coll_base_alltoall_intra_pairwise in its ompi/mca/coll/base/coll_base_alltoall.c), which SMPI calls a ring.
+
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int alltoall__pair(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                                   MPI_Datatype type, MPI_Comm comm)
+{
+  static const auto THEIRS   = weft::original(&alltoall__pair);
+  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("alltoall") == "ompi";
+  const bool any_number      = OPEN_MPI && not std::has_single_bit(static_cast<unsigned>(comm->size()));
+  return (any_number ? &alltoall__ring : THEIRS)(send, send_count, send_type, receive, count, type, comm);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int alltoallv__pair(const void* send, const int* send_counts, const int* send_displacements,
+                                    MPI_Datatype send_type, void* receive, const int* counts, const int* displacements,
+                                    MPI_Datatype type, MPI_Comm comm)
+{
+  static const auto THEIRS   = weft::original(&alltoallv__pair);
+  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("alltoallv") == "ompi";
+  const bool any_number      = OPEN_MPI && not std::has_single_bit(static_cast<unsigned>(comm->size()));
+  return (any_number ? &alltoallv__ring : THEIRS)(send, send_counts, send_displacements, send_type, receive, counts,
+                                                  displacements, type, comm);
+}
+
 } // namespace simgrid::smpi
 
 // SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones
@@ -76,7 +115,7 @@ WEFT_INTERPOSED int ibarrier(MPI_Comm comm, MPI_Request* request, int external)
   static const auto THEIRS = original(&ibarrier);
   return start(
       THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_barrier("ibarrier"); },
-      [&] { return RankBuffers(); });
+      [&] { return RankBuffers(); }, [] { return EmptyCall(); });
 }
 
 WEFT_INTERPOSED int ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request,
@@ -85,7 +124,8 @@ WEFT_INTERPOSED int ibcast(void* buffer, int count, MPI_Datatype type, int root,
   static const auto THEIRS = original(&ibcast);
   return start(
       THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_bcast("ibcast", count, type, root); },
-      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; }, buffer, count, type, root);
+      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
+      [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root);
 }
 
 WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -94,7 +134,8 @@ WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Data
   static const auto THEIRS = original(&ireduce);
   return start(
       THEIRS, request, external, comm, op, [&] { return describe_reduce("ireduce", count, type, op, root); },
-      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op, root);
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root);
 }
 
 WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -103,7 +144,8 @@ WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_D
   static const auto THEIRS = original(&iallreduce);
   return start(
       THEIRS, request, external, comm, op, [&] { return describe_allreduce("iallreduce", count, type, op); },
-      [&] { return reduction_buffers(send, receive, count, type); }, send, receive, count, type, op);
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op);
 }
 
 WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
@@ -113,7 +155,8 @@ WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* 
   return start(
       THEIRS, request, external, comm, op,
       [&] { return describe_reduce_scatter("ireduce_scatter", counts, type, op, comm); },
-      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); }, send, receive, counts, type, op);
+      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
+      [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op);
 }
 
 WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
@@ -122,8 +165,9 @@ WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype se
   static const auto THEIRS = original(&iallgather);
   return start(
       THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_allgather("iallgather", count, type, comm); },
-      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; }, send, send_count, send_type,
-      receive, count, type);
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
+      [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type);
 }
 
 WEFT_INTERPOSED int iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive,
@@ -134,7 +178,8 @@ WEFT_INTERPOSED int iallgatherv(const void* send, int send_count, MPI_Datatype s
   return start(
       THEIRS, request, external, comm, MPI_OP_NULL,
       [&] { return describe_allgatherv("iallgatherv", counts, type, comm); },
-      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; }, send,
+      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
+      [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
       send_count, send_type, receive, counts, displacements, type);
 }
 
@@ -144,7 +189,8 @@ WEFT_INTERPOSED int igather(const void* send, int send_count, MPI_Datatype send_
   static const auto THEIRS = original(&igather);
   return start_on_host(
       THEIRS, request, external, comm,
-      [&] { return describe_gather("igather", send_count, send_type, count, type, root, comm); }, send, send_count,
+      [&] { return describe_gather("igather", send_count, send_type, count, type, root, comm); },
+      [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root);
 }
 
@@ -154,7 +200,8 @@ WEFT_INTERPOSED int iscatter(const void* send, int send_count, MPI_Datatype send
   static const auto THEIRS = original(&iscatter);
   return start_on_host(
       THEIRS, request, external, comm,
-      [&] { return describe_gather("iscatter", count, type, send_count, send_type, root, comm); }, send, send_count,
+      [&] { return describe_gather("iscatter", count, type, send_count, send_type, root, comm); },
+      [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root);
 }
 
@@ -164,8 +211,9 @@ WEFT_INTERPOSED int igatherv(const void* send, int send_count, MPI_Datatype send
 {
   static const auto THEIRS = original(&igatherv);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_gatherv("igatherv", send_count, send_type, root); }, send,
-      send_count, send_type, receive, counts, displacements, type, root);
+      THEIRS, request, external, comm, [&] { return describe_gatherv("igatherv", send_count, send_type, root); },
+      [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
+      send, send_count, send_type, receive, counts, displacements, type, root);
 }
 
 WEFT_INTERPOSED int iscatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
@@ -174,8 +222,9 @@ WEFT_INTERPOSED int iscatterv(const void* send, const int* counts, const int* di
 {
   static const auto THEIRS = original(&iscatterv);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_gatherv("iscatterv", count, type, root); }, send, counts,
-      displacements, send_type, receive, count, type, root);
+      THEIRS, request, external, comm, [&] { return describe_gatherv("iscatterv", count, type, root); },
+      [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
+      counts, displacements, send_type, receive, count, type, root);
 }
 
 WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
@@ -183,8 +232,9 @@ WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype sen
 {
   static const auto THEIRS = original(&ialltoall);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoall("ialltoall", count, type, comm); }, send,
-      send_count, send_type, receive, count, type);
+      THEIRS, request, external, comm, [&] { return describe_alltoall("ialltoall", count, type, comm); },
+      [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type);
 }
 
 WEFT_INTERPOSED int ialltoallv(const void* send, const int* send_counts, const int* send_displacements,
@@ -193,8 +243,12 @@ WEFT_INTERPOSED int ialltoallv(const void* send, const int* send_counts, const i
 {
   static const auto THEIRS = original(&ialltoallv);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoallv("ialltoallv", counts, type, comm); }, send,
-      send_counts, send_displacements, send_type, receive, counts, displacements, type);
+      THEIRS, request, external, comm, [&] { return describe_alltoallv("ialltoallv", counts, type, comm); },
+      [&] {
+        return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_type, receive, counts, displacements, type);
 }
 
 WEFT_INTERPOSED int ialltoallw(const void* send, const int* send_counts, const int* send_displacements,
@@ -204,8 +258,12 @@ WEFT_INTERPOSED int ialltoallw(const void* send, const int* send_counts, const i
 {
   static const auto THEIRS = original(&ialltoallw);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoallw("ialltoallw", counts, types, comm); }, send,
-      send_counts, send_displacements, send_types, receive, counts, displacements, types);
+      THEIRS, request, external, comm, [&] { return describe_alltoallw("ialltoallw", counts, types, comm); },
+      [&] {
+        return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_types, receive, counts, displacements, types);
 }
 
 WEFT_INTERPOSED int iscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -213,8 +271,8 @@ WEFT_INTERPOSED int iscan(const void* send, void* receive, int count, MPI_Dataty
 {
   static const auto THEIRS = original(&iscan);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_scan("iscan", count, type, op); }, send, receive, count,
-      type, op);
+      THEIRS, request, external, comm, [&] { return describe_scan("iscan", count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
 }
 
 WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -222,8 +280,8 @@ WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Data
 {
   static const auto THEIRS = original(&iexscan);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_scan("iexscan", count, type, op); }, send, receive, count,
-      type, op);
+      THEIRS, request, external, comm, [&] { return describe_scan("iexscan", count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
 }
 
 // Blocking ones of which SMPI has one algorithm only.
@@ -233,8 +291,9 @@ WEFT_INTERPOSED int gatherv(const void* send, int send_count, MPI_Datatype send_
 {
   static const auto THEIRS = original(&gatherv);
   return on_host(
-      THEIRS, comm, [&] { return describe_gatherv("gatherv", send_count, send_type, root); }, send, send_count,
-      send_type, receive, counts, displacements, type, root);
+      THEIRS, comm, [&] { return describe_gatherv("gatherv", send_count, send_type, root); },
+      [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
+      send, send_count, send_type, receive, counts, displacements, type, root);
 }
 
 WEFT_INTERPOSED int scatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
@@ -242,21 +301,25 @@ WEFT_INTERPOSED int scatterv(const void* send, const int* counts, const int* dis
 {
   static const auto THEIRS = original(&scatterv);
   return on_host(
-      THEIRS, comm, [&] { return describe_gatherv("scatterv", count, type, root); }, send, counts, displacements,
-      send_type, receive, count, type, root);
+      THEIRS, comm, [&] { return describe_gatherv("scatterv", count, type, root); },
+      [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
+      counts, displacements, send_type, receive, count, type, root);
 }
 
 WEFT_INTERPOSED int scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   static const auto THEIRS = original(&scan);
-  return on_host(THEIRS, comm, [&] { return describe_scan("scan", count, type, op); }, send, receive, count, type, op);
+  return on_host(
+      THEIRS, comm, [&] { return describe_scan("scan", count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
 }
 
 WEFT_INTERPOSED int exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   static const auto THEIRS = original(&exscan);
   return on_host(
-      THEIRS, comm, [&] { return describe_scan("exscan", count, type, op); }, send, receive, count, type, op);
+      THEIRS, comm, [&] { return describe_scan("exscan", count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
 }
 
 WEFT_INTERPOSED int alltoallw(const void* send, const int* send_counts, const int* send_displacements,
@@ -265,8 +328,12 @@ WEFT_INTERPOSED int alltoallw(const void* send, const int* send_counts, const in
 {
   static const auto THEIRS = original(&alltoallw);
   return on_host(
-      THEIRS, comm, [&] { return describe_alltoallw("alltoallw", counts, types, comm); }, send, send_counts,
-      send_displacements, send_types, receive, counts, displacements, types);
+      THEIRS, comm, [&] { return describe_alltoallw("alltoallw", counts, types, comm); },
+      [&] {
+        return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_types, receive, counts, displacements, types);
 }
 
 } // namespace simgrid::smpi::colls

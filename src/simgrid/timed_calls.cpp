@@ -4,6 +4,7 @@
  * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
  * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
  */
+#include "simgrid/in_place.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/profile.hpp"
 
@@ -67,6 +68,17 @@ constexpr bool UNTRACED = false;
     return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
   }
 
+/** The same of a function to which weft does something before (in_place.hpp). */
+#define WEFT_TIMED_IN_PLACE(parameters, name)                                                                          \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::collectives, TRACED};                                          \
+    const TimedCall timed(function);                                                                                   \
+    return in_place_##name(THEIRS, WEFT_ARGUMENTS_##parameters);                                                       \
+  }
+
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
@@ -125,19 +137,19 @@ WEFT_TIMED(8, Gather, collectives, TRACED)
 WEFT_TIMED(9, Gatherv, collectives, TRACED)
 WEFT_TIMED(8, Iallgather, collectives, TRACED)
 WEFT_TIMED(9, Iallgatherv, collectives, TRACED)
-WEFT_TIMED(7, Iallreduce, collectives, TRACED)
-WEFT_TIMED(8, Ialltoall, collectives, TRACED)
-WEFT_TIMED(10, Ialltoallv, collectives, TRACED)
-WEFT_TIMED(10, Ialltoallw, collectives, TRACED)
+WEFT_TIMED_IN_PLACE(7, Iallreduce)
+WEFT_TIMED_IN_PLACE(8, Ialltoall)
+WEFT_TIMED_IN_PLACE(10, Ialltoallv)
+WEFT_TIMED_IN_PLACE(10, Ialltoallw)
 WEFT_TIMED(2, Ibarrier, collectives, TRACED)
 WEFT_TIMED(6, Ibcast, collectives, TRACED)
-WEFT_TIMED(7, Iexscan, collectives, TRACED)
+WEFT_TIMED_IN_PLACE(7, Iexscan)
 WEFT_TIMED(9, Igather, collectives, TRACED)
 WEFT_TIMED(10, Igatherv, collectives, TRACED)
 WEFT_TIMED(8, Ireduce, collectives, TRACED)
-WEFT_TIMED(7, Ireduce_scatter, collectives, TRACED)
-WEFT_TIMED(7, Ireduce_scatter_block, collectives, TRACED)
-WEFT_TIMED(7, Iscan, collectives, TRACED)
+WEFT_TIMED_IN_PLACE(7, Ireduce_scatter)
+WEFT_TIMED_IN_PLACE(7, Ireduce_scatter_block)
+WEFT_TIMED_IN_PLACE(7, Iscan)
 WEFT_TIMED(9, Iscatter, collectives, TRACED)
 WEFT_TIMED(10, Iscatterv, collectives, TRACED)
 WEFT_TIMED(7, Reduce, collectives, TRACED)

@@ -1,0 +1,29 @@
+/* Collectives in place with derived datatypes: what weft does before SMPI's function @p theirs (in_place.cpp). */
+#pragma once
+
+#include <smpi/smpi.h>
+
+namespace weft {
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+int in_place_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int in_place_Iscan(decltype(&PMPI_Iscan) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int in_place_Iexscan(decltype(&PMPI_Iexscan) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) theirs, const void* send, void* receive,
+                                   int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int in_place_Ialltoall(decltype(&PMPI_Ialltoall) theirs, const void* send, int send_count, MPI_Datatype send_type,
+                       void* receive, int count, MPI_Datatype type, MPI_Comm comm, MPI_Request* request);
+int in_place_Ialltoallv(decltype(&PMPI_Ialltoallv) theirs, const void* send, const int* send_counts,
+                        const int* send_displacements, MPI_Datatype send_type, void* receive, const int* counts,
+                        const int* displacements, MPI_Datatype type, MPI_Comm comm, MPI_Request* request);
+int in_place_Ialltoallw(decltype(&PMPI_Ialltoallw) theirs, const void* send, const int* send_counts,
+                        const int* send_displacements, const MPI_Datatype* send_types, void* receive, const int* counts,
+                        const int* displacements, const MPI_Datatype* types, MPI_Comm comm, MPI_Request* request);
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft

@@ -1,0 +1,208 @@
+/* Legal calls that are easily done wrong; argv[1] names one. Every rank prints "right" or what it got. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+/** A rank enters its next call with one in flight that others have completed. */
+static int overlap(void)
+{
+  int x = 1, y = 0, z = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank % 2 == 1)
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Allreduce(&x, &z, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return y == size && z == size;
+}
+
+/** SMPI looks for the ranks of each host, by a Bcast of its k-nomial kind, with a call in flight. */
+static int neighbours(void)
+{
+  static char bytes[4000];
+  int x = 1, y = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  memset(bytes, rank == 0 ? 7 : 0, sizeof bytes);
+  MPI_Bcast(bytes, sizeof bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return y == size && bytes[3999] == 7;
+}
+
+static MPI_Datatype at(const void* where, int count)
+{
+  MPI_Datatype type;
+  MPI_Aint address;
+  MPI_Get_address(where, &address);
+  MPI_Type_create_hindexed(1, &count, &address, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+static int bottom(void)
+{
+  int from[4] = {rank, 1, 2, 3}, to[256];
+  memset(to, -1, sizeof to);
+  MPI_Datatype one = at(from, 4), other = at(to, 4);
+  MPI_Bcast(MPI_BOTTOM, 1, one, 1, MPI_COMM_WORLD);
+  int right = from[0] == 1 && from[3] == 3;
+  from[0]   = rank;
+  MPI_Allgather(MPI_BOTTOM, 1, one, to, 4, MPI_INT, MPI_COMM_WORLD);
+  for (int other_rank = 0; other_rank < size; other_rank++)
+    right &= to[4 * other_rank] == other_rank && to[4 * other_rank + 3] == 3;
+  MPI_Scatter(to, 4, MPI_INT, MPI_BOTTOM, 1, one, 0, MPI_COMM_WORLD);
+  right &= from[0] == rank;
+  MPI_Alltoall(MPI_BOTTOM, 0, one, MPI_BOTTOM, 0, other, MPI_COMM_WORLD);
+  MPI_Request request;
+  from[0] = rank;
+  MPI_Igather(MPI_BOTTOM, 1, one, to, 4, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  MPI_Type_free(&one);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank == 0)
+    right &= to[4 * (size - 1)] == size - 1;
+  MPI_Type_free(&other);
+  return right;
+}
+
+static int alltoallv(void)
+{
+  int from[64], to[64], counts[64], places[64], right = 1;
+  for (int i = 0; i < size; i++)
+    counts[i] = 1, places[i] = i, from[i] = 100 * rank + i;
+  MPI_Alltoallv(from, counts, places, MPI_INT, to, counts, places, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < size; i++)
+    right &= to[i] == 100 * i + rank;
+  return right;
+}
+
+/** 768 KiB to each: Open MPI's pairwise exchange on fewer than 8 ranks. */
+static int alltoall(void)
+{
+  const int each = 3 << 16;
+  int *from = malloc(sizeof(int) * each * size), *to = malloc(sizeof(int) * each * size), right = 1;
+  for (int i = 0; i < each * size; i++)
+    from[i] = 100 * rank + i / each;
+  MPI_Alltoall(from, each, MPI_INT, to, each, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < each * size; i++)
+    right &= to[i] == 100 * (i / each) + rank;
+  free(from);
+  free(to);
+  return right;
+}
+
+/** Only one rank gets anything, of a sum. */
+static int parts(void)
+{
+  int from[64], to = -1, counts[64];
+  for (int i = 0; i < size; i++)
+    counts[i] = i == 1, from[i] = rank;
+  MPI_Reduce_scatter(from, &to, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return to == (rank == 1 ? size * (size - 1) / 2 : -1);
+}
+
+static int strided(void)
+{
+  int from[100], *to = malloc(sizeof(int) * 200 * size), right = 1;
+  MPI_Datatype pair, spread;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
+  MPI_Type_create_resized(pair, 0, 16, &spread);
+  MPI_Type_commit(&spread);
+  for (int i = 0; i < 100; i++)
+    from[i] = 1000 * rank + i;
+  for (int i = 0; i < 200 * size; i++)
+    to[i] = -1;
+  // Ranks may describe the same numbers in different ways.
+  if (rank % 2 == 0)
+    MPI_Allgather(from, 100, MPI_INT, to, 50, spread, MPI_COMM_WORLD);
+  else
+    MPI_Allgather(from, 100, MPI_INT, to, 100, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < 100 * size; i++)
+    right &= to[rank % 2 == 0 ? 2 * i : i] == 1000 * (i / 100) + i % 100;
+  for (int i = 0; rank % 2 == 0 && i < 100 * size; i++)
+    right &= to[2 * i + 1] == -1;
+  free(to);
+  return right;
+}
+
+/** "The first of all that are given": associative, and the order matters. */
+static void first(void* in, void* inout, int* count, MPI_Datatype* type)
+{
+  (void)type;
+  memcpy(inout, in, sizeof(int) * (size_t)*count);
+}
+
+static int ordered(void)
+{
+  int from[3] = {rank + 1, rank + 2, rank + 3}, to[3] = {0, 0, 0}, before[3] = {0, 0, 0}, right = 1;
+  MPI_Op op;
+  MPI_Op_create(&first, 0, &op);
+  MPI_Allreduce(from, to, 3, MPI_INT, op, MPI_COMM_WORLD);
+  MPI_Scan(from, before, 3, MPI_INT, op, MPI_COMM_WORLD);
+  for (int i = 0; i < 3; i++)
+    right &= to[i] == i + 1 && before[i] == i + 1;
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, from, 3, MPI_INT, op, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Op_free(&op);
+  return right && from[2] == 3;
+}
+
+/** Elements before the address of the type, swapped in place. */
+static int below(void)
+{
+  const int lengths[2] = {1, 1}, places[2] = {-3, -1};
+  MPI_Datatype indexed, type;
+  MPI_Type_indexed(2, lengths, places, MPI_INT, &indexed);
+  MPI_Type_create_resized(indexed, 0, 16, &type);
+  MPI_Type_commit(&type);
+  int all[512], right = 1;
+  for (int i = 0; i < 512; i++)
+    all[i] = -1;
+  int* blocks = all + 8;
+  for (int i = 0; i < size; i++)
+    blocks[4 * i - 3] = blocks[4 * i - 1] = 100 * rank + i;
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks, 1, type, MPI_COMM_WORLD);
+  for (int i = 0; i < size; i++)
+    right &= blocks[4 * i - 3] == 100 * i + rank && blocks[4 * i - 1] == 100 * i + rank && blocks[4 * i - 2] == -1;
+  return right;
+}
+
+/** Two parts of matrices in a message. */
+static int subarray(void)
+{
+  const int matrix[2] = {2, 3}, part[2] = {1, 2}, start[2] = {1, 1};
+  int from[12], *to = calloc((size_t)size, sizeof from), right = 1;
+  MPI_Datatype type;
+  MPI_Type_create_subarray(2, matrix, part, start, MPI_ORDER_C, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  for (int i = 0; i < 12; i++)
+    from[i] = 100 * rank + i + 1;
+  MPI_Allgather(from, 2, type, to, 2, type, MPI_COMM_WORLD);
+  for (int i = 0; i < 12 * size; i++)
+    right &= to[i] == (i % 6 < 4 ? 0 : 100 * (i / 12) + i % 12 + 1);
+  free(to);
+  MPI_Type_free(&type);
+  return right;
+}
+
+static const struct {
+  const char* name;
+  int (*call)(void);
+} CALLS[] = {{"overlap", overlap},   {"neighbours", neighbours}, {"bottom", bottom},   {"alltoallv", alltoallv},
+             {"alltoall", alltoall}, {"parts", parts},           {"strided", strided}, {"ordered", ordered},
+             {"below", below},       {"subarray", subarray}};
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++)
+    if (argc < 2 || strcmp(argv[1], CALLS[i].name) == 0)
+      printf("%s %d: %s\n", CALLS[i].name, rank, CALLS[i].call() ? "right" : "WRONG");
+  MPI_Finalize();
+  return 0;
+}
