@@ -106,7 +106,8 @@ class CollectivePart(_Entry):
     reason: str
     algorithm: str
     calls: int
-    bytes: int
+    bytes: float
+    """Mean of a call and rank; calls of uneven parts have no whole number."""
     total_time_s: float | None
     """None for SMPI's own non-blocking calls: only the program sees when they complete."""
     max_time_s: float | None
