@@ -38,21 +38,17 @@ int allreduce__rdb(const void* send, void* receive, int count, MPI_Datatype type
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 
-<<<<<<< HEAD
 /** Those by which Comm::init_smp() finds out. */
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
 int allgather__ring(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                     MPI_Datatype type, MPI_Comm comm);
 int bcast__scatter_LR_allgather(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int allreduce__default(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-=======
 /** Its pairwise exchanges for any number of ranks (src/smpi/colls/alltoall/alltoall-ring.cpp and alltoallv's). */
-// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
 int alltoall__ring(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                    MPI_Datatype type, MPI_Comm comm);
 int alltoallv__ring(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
                     void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm);
->>>>>>> f4697ad (Calls on the hosts have right data: weft moves it, SMPI's algorithms run for the time; MPI_BOTTOM, calls in flight at granularity message, random programs)
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 
 /** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
