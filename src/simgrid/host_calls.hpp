@@ -41,7 +41,9 @@ template <class... Arguments> struct ReducedCall {
   // SMPI frees what it copied for MPI_IN_PLACE before a call has ended that does not block.
   bool wanted(bool blocks) const
   {
-    return operation != MPI_OP_NULL && (blocks ? needs_own_data(type, operation) : memory_is_shared());
+    // SMPI's Reduce_scatters by recursive halving and by a butterfly add wrongly where parts differ in size.
+    const bool parted = shape.movement == Movement::reduce_scatter;
+    return operation != MPI_OP_NULL && (blocks ? needs_own_data(type, operation) || parted : memory_is_shared());
   }
   void come(Call& call, bool blocks) const
   {
