@@ -17,20 +17,11 @@ Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 {
   const MemberWays& longest = tree.longest;
   const auto root           = [&]() -> const MemberWays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
-  switch (call.movement) {
-    case Movement::allreduce:
-    case Movement::barrier:
-      return longest.up_combined + longest.down_forwarded;
-    case Movement::reduce:
-      return longest.up_combined + root().down_combined;
-    case Movement::bcast:
-      return root().up_forwarded + longest.down_forwarded;
-    case Movement::allgather:
-      return longest.up_forwarded + longest.down_forwarded;
-    case Movement::reduce_scatter:
-      return longest.up_combined + longest.down_combined;
-  }
-  throw std::logic_error("no such movement");
+  const Movement& movement  = call.movement;
+  const MemberWays& givers  = movement.givers == Who::root ? root() : longest;
+  const MemberWays& getters = movement.getters == Who::root ? root() : longest;
+  return (movement.combines ? givers.up_combined : givers.up_forwarded) +
+         (movement.combines_on_the_way_down() ? getters.down_combined : getters.down_forwarded);
 }
 
 /** The links of a switch that carry something. */
@@ -63,9 +54,9 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchM
   if (call.message == Bytes() || busiest == Seconds())
     return busiest;
   const Seconds turnaround = model.turnaround + tree.beyond_first;
-  if (call.movement == Movement::reduce_scatter)
+  if (call.movement.combines && call.movement.gets == Share::part)
     busiest = streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
-  else if (combines(call.movement))
+  else if (call.movement.combines)
     busiest = streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
   return std::max(busiest, call.message / host_rate);
 }
@@ -119,7 +110,7 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
   for (const TreeSwitch& node : tree.switches) {
     SwitchPlan& its          = plan.switches.emplace_back();
     const SwitchModel& model = fabric.switch_model(node.index);
-    links.push_back(busy_links(traffic, model, node, combines(call.movement), its));
+    links.push_back(busy_links(traffic, model, node, call.movement.combines, its));
     plan.streaming = std::max(plan.streaming, streaming(fabric, tree, model, call, traffic, links.back(), host_rate));
   }
   for (std::size_t at = 0; at < links.size(); ++at)

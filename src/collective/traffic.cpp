@@ -23,11 +23,6 @@ Load empty_packets(const SwitchModel& model, std::int64_t messages)
 
 } // namespace
 
-bool combines(Movement movement)
-{
-  return movement != Movement::bcast && movement != Movement::allgather;
-}
-
 Traffic::Traffic(const ReductionTree& tree, const TreeCall& call) : tree_(tree), call_(call)
 {
   if (call.parts.empty())
@@ -66,27 +61,22 @@ Loads Traffic::in_parts(const SwitchModel& model, const Below& below, std::int64
 
 Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t messages) const
 {
+  const Movement& movement = call_.movement;
+  if (not movement.carries_data())
+    return {empty_packets(model, messages), empty_packets(model, messages)};
+  if (movement.gives == Share::part)
+    return in_parts(model, below, messages);
+  if (movement.gets == Share::part) { // the same the other way round
+    const Loads gathered = in_parts(model, below, messages);
+    return {gathered.down, gathered.up};
+  }
   // With the root below, all messages but one are on the other side of it.
   const bool root_below   = call_.root >= 0 && below.contains(tree_.place[static_cast<std::size_t>(call_.root)]);
   const std::int64_t to   = root_below ? 1 : 0;
   const std::int64_t away = root_below ? messages - 1 : messages;
-  switch (call_.movement) {
-    case Movement::allreduce:
-      return {whole_vectors(model, call_.message, messages), whole_vectors(model, call_.message, messages)};
-    case Movement::reduce:
-      return {whole_vectors(model, call_.message, away), whole_vectors(model, call_.message, to)};
-    case Movement::bcast:
-      return {whole_vectors(model, call_.message, to), whole_vectors(model, call_.message, away)};
-    case Movement::allgather:
-      return in_parts(model, below, messages);
-    case Movement::reduce_scatter: {
-      const Loads gathered = in_parts(model, below, messages);
-      return {gathered.down, gathered.up};
-    }
-    case Movement::barrier:
-      return {empty_packets(model, messages), empty_packets(model, messages)};
-  }
-  throw std::logic_error("no such movement");
+  const auto up           = movement.givers == Who::root ? to : movement.getters == Who::root ? away : messages;
+  const auto down         = movement.getters == Who::root ? to : movement.givers == Who::root ? away : messages;
+  return {whole_vectors(model, call_.message, up), whole_vectors(model, call_.message, down)};
 }
 
 } // namespace weft

@@ -17,23 +17,19 @@
 #pragma once
 
 #include "collective/reduction_tree.hpp"
+#include "kinds/movement.hpp"
 
 #include <map>
 #include <vector>
 
 namespace weft {
 
-enum class Movement { allreduce, reduce, bcast, allgather, reduce_scatter, barrier };
-
-/** Whether switches compute, and so need slots. */
-bool combines(Movement movement);
-
 /** One call, as its tree sees it. */
 struct TreeCall {
   Movement movement = Movement::allreduce;
   Bytes message;             ///< the whole vector: for Allgather and Reduce_scatter all parts together
-  int root = -1;             ///< member; of Reduce and Bcast
-  std::vector<double> parts; ///< bytes, by member; of Allgather and Reduce_scatter
+  int root = -1;             ///< member; where one alone gives or gets
+  std::vector<double> parts; ///< bytes, by member; where members have parts
 
   bool operator==(const TreeCall& other) const = default;
 };

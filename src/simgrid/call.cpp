@@ -55,7 +55,7 @@ Call::Call(const Described& described, MPI_Comm comm)
     : described_(described), size_(comm->size()), start_(sg::Engine::get_clock()), rank(comm->rank())
 {
   if (size_ == 1)
-    path_.reason = Simulation::get().mode == OffloadMode::off ? Fallback::policy : Fallback::one_rank;
+    decision_ = Simulation::get().decider.decide_alone(described_);
   else
     enter(comm);
 }
@@ -67,14 +67,14 @@ void Call::enter(MPI_Comm comm)
   pending_               = communicator_->enter(rank, described_.signature);
   if (pending_->entered == 1) {
     simulation.check_members(*communicator_);
-    pending_->path = simulation.decide(*communicator_, described_);
-    if (pending_->path.granularity != OffloadMode::off)
-      pending_->offloaded = OffloadedCall::create(communicator_, pending_->path.granularity, described_);
+    pending_->decision = simulation.decider.decide(*communicator_, described_);
+    if (pending_->decision.offloaded())
+      pending_->offloaded = OffloadedCall::create(communicator_, pending_->decision.path, described_);
   } else if (const std::optional<std::string> difference = pending_->differs(described_.signature, rank)) {
     simulation.mismatch(*communicator_, "collective number " + std::to_string(communicator_->calls_made(rank)) +
                                             " is not the same call at all ranks: " + *difference);
   }
-  path_ = pending_->path;
+  decision_ = pending_->decision;
 }
 
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)
@@ -111,7 +111,7 @@ void Call::end()
     return;
   const CallSignature& signature = described_.signature;
   Simulation& simulation         = Simulation::get();
-  simulation.record.count(signature.collective, size_, signature.datatype, signature.operation, path_,
+  simulation.record.count(signature.collective, size_, signature.datatype, signature.operation, decision_,
                           static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
   if (pending_) {
     communicator_->leave(rank, *pending_);

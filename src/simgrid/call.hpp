@@ -57,7 +57,7 @@ class Call {
   std::shared_ptr<Communicator> communicator_; // none where the rank is alone
   std::shared_ptr<PendingCall> pending_;
   std::shared_ptr<HostData> alone_data_;
-  CallPath path_;
+  Decision decision_;
   bool ended_ = false;
 
   void enter(MPI_Comm comm);
@@ -70,7 +70,7 @@ public:
   Call& operator=(const Call&) = delete;
   ~Call() { end(); }
 
-  bool offloaded() const { return path_.granularity != OffloadMode::off; }
+  bool offloaded() const { return decision_.offloaded(); }
   bool empty() const { return described_.empty; }
   bool alone() const { return size_ == 1; }
 

@@ -5,9 +5,9 @@
  */
 #pragma once
 
+#include "collective/decision.hpp"
 #include "collective/host_cost.hpp"
 #include "collective/multicast/plan.hpp"
-#include "collective/offload_policy.hpp"
 #include "collective/stream.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
@@ -49,12 +49,6 @@ class OffloadedCall;
 /** The data of one call that the hosts execute. */
 class HostData;
 
-/** How a call is carried out. */
-struct CallPath {
-  OffloadMode granularity = OffloadMode::off; ///< off: by the host's algorithm
-  Fallback reason         = Fallback::none;
-};
-
 /** One call in flight. */
 struct PendingCall {
   CallSignature signature; ///< the first rank's; its parts are kept here
@@ -63,7 +57,7 @@ struct PendingCall {
   int entered    = 0;
   int left       = 0;
   std::vector<bool> inside; ///< ranks that have entered and not left, for messages about deadlocks
-  CallPath path;            ///< decided by the first rank, followed by all
+  Decision decision;        ///< made by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
   std::shared_ptr<HostData> host_data; ///< where weft moves it
 
@@ -86,7 +80,7 @@ public:
   std::optional<ReductionTree> tree;
   std::vector<const SwitchModel*> models;      ///< of the tree's switches, each once, in their order
   std::optional<HostCost> host_cost;           ///< where a prediction has needed it
-  Fallback obstacle = Fallback::none;          ///< why no call on it can be offloaded
+  NoTree no_tree = NoTree::no_common_switch;   ///< where there is none: why
   std::vector<bool> attached;                  ///< ranks that will tell when they free it
   int freed                 = 0;               ///< how many ranks have
   bool served               = false;           ///< whether its switches have actors for it (message granularity)

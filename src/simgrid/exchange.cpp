@@ -125,10 +125,10 @@ public:
     KeptBuffers& kept          = ranks_[static_cast<std::size_t>(rank)];
     const RankBuffers& buffers = kept.buffers;
     if (worked_out_) {
-      if (shape_.movement == Movement::reduce_scatter) {
+      if (shape_.movement.gets == Share::part) {
         const std::int64_t before = begins_[static_cast<std::size_t>(rank)];
         copy_result(before, buffers.receive, buffers.counts[rank], buffers.receive_type);
-      } else if (shape_.movement == Movement::allreduce || rank == shape_.root)
+      } else if (shape_.movement.getters == Who::all || rank == shape_.root)
         copy_result(0, buffers.receive, count_, buffers.receive_type);
     }
     kept.release();
@@ -204,7 +204,7 @@ public:
     KeptBuffers& kept = ranks_[static_cast<std::size_t>(rank)];
     if (packed_.empty() || not data_)
       kept.release();
-    else if (shape_.movement == Movement::allgather)
+    else if (shape_.movement.gives == Share::part)
       deliver_parts(kept.buffers);
     else if (rank != shape_.root)
       unpack(packed_.data(), kept.buffers.receive, kept.buffers.receive_count, kept.buffers.receive_type);
@@ -273,18 +273,11 @@ bool is_shared(const void* buffer)
 
 std::unique_ptr<Exchange> Exchange::create(const ExchangeShape& shape)
 {
-  switch (shape.movement) {
-    case Movement::barrier:
-      break;
-    case Movement::allreduce:
-    case Movement::reduce:
-    case Movement::reduce_scatter:
-      return std::make_unique<Reduction>(shape);
-    case Movement::bcast:
-    case Movement::allgather:
-      return std::make_unique<Gathering>(shape);
-  }
-  return std::make_unique<NoData>();
+  if (not shape.movement.carries_data())
+    return std::make_unique<NoData>();
+  if (shape.movement.combines)
+    return std::make_unique<Reduction>(shape);
+  return std::make_unique<Gathering>(shape);
 }
 
 } // namespace weft

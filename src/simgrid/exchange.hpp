@@ -2,7 +2,7 @@
  * timed. Results are there as soon as all have given: until its call ends, no rank may look at its buffers. */
 #pragma once
 
-#include "collective/traffic.hpp"
+#include "kinds/movement.hpp"
 
 #include <smpi/smpi.h>
 
@@ -31,9 +31,9 @@ struct RankBuffers {
 
 /** What every call of a collective says of its data. */
 struct ExchangeShape {
-  Movement movement = Movement::barrier;
-  int ranks         = 0;
-  int root          = -1;
+  Movement movement;
+  int ranks = 0;
+  int root  = -1;
   std::vector<double> parts; ///< bytes of each rank's part; of Allgather and Reduce_scatter
   /// Floats are added up as integers, in blocks of so many: SwitchML's conversion (smart_switch/fixed_point.hpp); 0:
   /// not.

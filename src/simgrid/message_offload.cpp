@@ -96,7 +96,7 @@ public:
   std::int64_t number() const { return number_; }
   const TreeCall& tree_call() const { return call_; }
   const char* collective() const { return collective_; }
-  Bytes vector() const { return combines(call_.movement) ? call_.message : Bytes(); }
+  Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
   Bytes up(const Below& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1).up.payload; }
   Bytes down(const Below& below, const SwitchModel& model) const
   {
@@ -157,7 +157,7 @@ private:
 
   Seconds delay(const MessageCall& call) const
   {
-    return combines(call.tree_call().movement) ? model().processing_latency : model().hop_latency();
+    return call.tree_call().movement.combines ? model().processing_latency : model().hop_latency();
   }
 
   /** All requests of the next call. Those of later ones may come between them. */
@@ -189,8 +189,7 @@ private:
     ingress(*communicator_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
     partial->get<Reply>();
     // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
-    const Movement movement = call.tree_call().movement;
-    const bool combined     = movement == Movement::reduce || movement == Movement::reduce_scatter;
+    const bool combined = call.tree_call().movement.combines_on_the_way_down();
     sg::this_actor::sleep_for((combined ? model().processing_latency : model().hop_latency()).value());
   }
 
@@ -207,7 +206,7 @@ private:
       multicast += down;
       replies_.push_back(request->reply_mailbox->put_async(&call.reply, simulated_size(down)));
     }
-    return {combines(call.tree_call().movement) ? reduced : Bytes(), multicast};
+    return {call.tree_call().movement.combines ? reduced : Bytes(), multicast};
   }
 };
 

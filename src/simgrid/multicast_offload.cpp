@@ -111,7 +111,7 @@ protected:
       return;
     place(rank, buffers);
     for (std::size_t number = 0; number < flights_.size(); ++number)
-      if (movement_ == Movement::allgather && block(static_cast<int>(number)).root == rank)
+      if (movement_.gives == Share::part && block(static_cast<int>(number)).root == rank)
         std::memcpy(at(rank).receive + at(rank).positions[number], exchange_->part(rank),
                     static_cast<std::size_t>(size(static_cast<int>(number)).value()));
   }
@@ -154,7 +154,7 @@ private:
       std::ptrdiff_t position = 0;
       if (buffers.displacements)
         position = static_cast<std::ptrdiff_t>(buffers.displacements[root]) * element;
-      else if (movement_ == Movement::allgather) // all parts are of one size
+      else if (movement_.gives == Share::part) // all parts are of one size
         position = static_cast<std::ptrdiff_t>(parts_[root]) * block.root;
       its.positions.push_back(position);
     }
@@ -220,7 +220,7 @@ private:
     const Bytes wire     = model_.chunk + model_.packet_overhead * model_.packets(model_.chunk);
     const auto member    = static_cast<std::size_t>(group_.member_of[static_cast<std::size_t>(rank)]);
     return std::max(wire / fabric.link(reverse(hop.link)).bandwidth,
-                    model_.chunk * group_.ranks_at[member] / simulation_.engine_rates().receive);
+                    model_.chunk * group_.ranks_at[member] / engine_rates(simulation_.fabric).receive);
   }
 
   void store(int rank, int number, ChunkRun run, int from) override
@@ -321,7 +321,7 @@ private:
       roots.push_back({block(number).root, size(number)});
       take_off(number);
     }
-    departure->plan  = plan_multicast(simulation_.fabric, group_, roots, simulation_.engine_rates());
+    departure->plan  = plan_multicast(simulation_.fabric, group_, roots, engine_rates(simulation_.fabric));
     departure->flows = departure->plan.flows.size();
     for (std::size_t at = 0; at < departure->plan.links.size(); ++at)
       simulation_.record.count_multicast_on_link(departure->plan.links[at].link, departure->plan.payloads[at]);

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
 
@@ -18,28 +17,15 @@ std::vector<double> parts_of(int ranks, const Described& described)
 {
   std::vector<double> parts;
   const CallSignature& signature = described.signature;
-  switch (*described.movement) {
-    case Movement::allgather:
-    case Movement::reduce_scatter:
-      parts.assign(static_cast<std::size_t>(ranks), static_cast<double>(described.message) / ranks);
-      for (std::size_t rank = 0; rank < signature.parts.size(); ++rank)
-        parts[rank] = static_cast<double>(signature.parts[rank]) * static_cast<double>(signature.part_size);
-      break;
-    case Movement::bcast:
-      parts.resize(static_cast<std::size_t>(ranks));
-      parts[static_cast<std::size_t>(signature.root)] = static_cast<double>(described.message);
-      break;
-    default:
-      break;
+  if (described.movement->in_parts()) {
+    parts.assign(static_cast<std::size_t>(ranks), static_cast<double>(described.message) / ranks);
+    for (std::size_t rank = 0; rank < signature.parts.size(); ++rank)
+      parts[rank] = static_cast<double>(signature.parts[rank]) * static_cast<double>(signature.part_size);
+  } else if (described.movement->givers == Who::root) {
+    parts.resize(static_cast<std::size_t>(ranks));
+    parts[static_cast<std::size_t>(signature.root)] = static_cast<double>(described.message);
   }
   return parts;
-}
-
-bool memory_is_shared()
-{
-  // Asked several times a call by each rank, and a look-up of SimGrid's options takes hundreds of instructions.
-  static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
-  return SHARED;
 }
 
 TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts)
@@ -48,7 +34,7 @@ TreeCall tree_call(const Communicator& communicator, const Described& described,
   TreeCall call{*described.movement, Bytes(static_cast<double>(described.message)), -1, {}};
   if (signature.root >= 0)
     call.root = communicator.member(signature.root);
-  if (call.movement == Movement::allgather || call.movement == Movement::reduce_scatter) {
+  if (call.movement.in_parts()) {
     call.parts.resize(communicator.member_ranks.size());
     for (int rank = 0; rank < communicator.size(); ++rank)
       call.parts[static_cast<std::size_t>(communicator.member(rank))] += parts[static_cast<std::size_t>(rank)];
@@ -56,18 +42,17 @@ TreeCall tree_call(const Communicator& communicator, const Described& described,
   return call;
 }
 
-std::shared_ptr<OffloadedCall> OffloadedCall::create(const std::shared_ptr<Communicator>& communicator,
-                                                     OffloadMode granularity, const Described& described)
+std::shared_ptr<OffloadedCall> OffloadedCall::create(const std::shared_ptr<Communicator>& communicator, Path path,
+                                                     const Described& described)
 {
-  switch (granularity) {
-    case OffloadMode::stream:
+  switch (path) {
+    case Path::stream:
       return make_stream_call(communicator, described);
-    case OffloadMode::message:
+    case Path::message:
       return make_message_call(communicator, described);
-    case OffloadMode::multicast:
+    case Path::multicast:
       return make_multicast_call(communicator, described);
-    case OffloadMode::off:
-    case OffloadMode::automatic:
+    case Path::host:
       break;
   }
   throw std::logic_error("no way of offloading a call");
@@ -110,7 +95,7 @@ void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, std::f
 }
 
 TreeOffload::TreeOffload(const std::shared_ptr<Communicator>& communicator, const Described& described)
-    : TreeOffload(communicator, described, Simulation::get().host_work(*communicator, described))
+    : TreeOffload(communicator, described, Simulation::get().decider.host_work(*communicator, described))
 {
 }
 
@@ -156,41 +141,24 @@ void OffloadedCall::end(int rank)
   on_end();
 }
 
+/** What a rank hands to the one that speaks for its member, or gets from it: its share of what @p who give or get. */
+std::optional<Bytes> TreeOffload::within_host(int rank, Who who, Share share) const
+{
+  if (communicator_->speaks(rank) || (who == Who::root && rank != root_))
+    return std::nullopt;
+  return share == Share::part ? Bytes(parts_[static_cast<std::size_t>(rank)]) : call_.message;
+}
+
 std::optional<Bytes> TreeOffload::to_speaker(int rank) const
 {
-  if (communicator_->speaks(rank))
-    return std::nullopt;
-  switch (call_.movement) {
-    case Movement::allreduce:
-    case Movement::reduce:
-    case Movement::reduce_scatter:
-    case Movement::barrier:
-      return call_.message;
-    case Movement::allgather:
-      return Bytes(parts_[static_cast<std::size_t>(rank)]);
-    case Movement::bcast:
-      return rank == root_ ? std::optional(call_.message) : std::nullopt;
-  }
-  throw std::logic_error("no such movement");
+  return within_host(rank, call_.movement.givers, call_.movement.gives);
 }
 
 std::optional<Bytes> TreeOffload::from_speaker(int rank) const
 {
-  if (communicator_->speaks(rank))
-    return std::nullopt;
-  switch (call_.movement) {
-    case Movement::allreduce:
-    case Movement::allgather:
-    case Movement::barrier:
-      return call_.message;
-    case Movement::reduce_scatter:
-      return Bytes(parts_[static_cast<std::size_t>(rank)]);
-    case Movement::reduce:
-      return rank == root_ ? std::optional(call_.message) : std::nullopt;
-    case Movement::bcast:
-      return rank == root_ ? std::nullopt : std::optional(call_.message);
-  }
-  throw std::logic_error("no such movement");
+  // The only giver has what it gave.
+  const bool has_it = call_.movement.givers == Who::root && rank == root_;
+  return has_it ? std::nullopt : within_host(rank, call_.movement.getters, call_.movement.gets);
 }
 
 void OffloadedCall::speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)

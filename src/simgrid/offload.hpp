@@ -18,10 +18,6 @@
 
 namespace weft {
 
-/** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
- * mapped only while it runs. */
-bool memory_is_shared();
-
 /** Bytes of each rank's part; none where a collective has no parts. */
 std::vector<double> parts_of(int ranks, const Described& described);
 /** What a call is to its tree: parts and root by member. @p parts are those of the ranks. */
@@ -55,8 +51,8 @@ public:
   OffloadedCall& operator=(const OffloadedCall&) = delete;
   virtual ~OffloadedCall()                       = default;
 
-  static std::shared_ptr<OffloadedCall> create(const std::shared_ptr<Communicator>& communicator,
-                                               OffloadMode granularity, const Described& described);
+  static std::shared_ptr<OffloadedCall> create(const std::shared_ptr<Communicator>& communicator, Path path,
+                                               const Described& described);
 
   /** What a rank that blocks waits for, opened when its part of the call has ended. */
   simgrid::s4u::SemaphorePtr gate();
@@ -82,6 +78,7 @@ class TreeOffload : public OffloadedCall {
 
   TreeOffload(const std::shared_ptr<Communicator>& communicator, const Described& described, const HostWork& work);
   /** What goes from a rank to the one that speaks for its member, and back; nothing where that rank has no part. */
+  std::optional<Bytes> within_host(int rank, Who who, Share share) const;
   std::optional<Bytes> to_speaker(int rank) const;
   std::optional<Bytes> from_speaker(int rank) const;
   void arrive(int rank);

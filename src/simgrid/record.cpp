@@ -64,9 +64,9 @@ void MulticastStatistics::add(const MulticastStatistics& other)
 }
 
 void Record::count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
-                   CallPath path, double bytes, double duration)
+                   Decision decision, double bytes, double duration)
 {
-  CallStatistics& row = calls_[Key{collective, communicator_size, datatype, operation, path.granularity, path.reason}];
+  CallStatistics& row = calls_[Key{collective, communicator_size, datatype, operation, decision.path, decision.reason}];
   row.rank_calls += 1;
   row.bytes += bytes;
   row.total_time += duration;
@@ -134,8 +134,7 @@ nlohmann::ordered_json Record::calls_to_json(const Run& run) const
   for (const auto& [key, row] : calls_) {
     CallStatistics& into =
         rows[{key.collective, key.communicator_size, datatype_name(key.datatype), operation_name(key.operation),
-              key.granularity == OffloadMode::off ? "fallback" : std::string(to_text(key.granularity)),
-              std::string(to_text(key.reason))}];
+              std::string(to_text(key.path)), std::string(to_text(key.reason))}];
     into.rank_calls += row.rank_calls;
     into.bytes += row.bytes;
     into.total_time += row.total_time;

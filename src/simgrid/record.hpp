@@ -77,9 +77,9 @@ class Record {
     int communicator_size;
     MPI_Datatype datatype;
     MPI_Op operation;
-    OffloadMode granularity;
+    Path path;
     Fallback reason;
-    auto tie() const { return std::tie(collective, communicator_size, datatype, operation, granularity, reason); }
+    auto tie() const { return std::tie(collective, communicator_size, datatype, operation, path, reason); }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
   std::map<Key, CallStatistics> calls_;
@@ -92,7 +92,7 @@ public:
   Outcome outcome;
 
   /** Count one rank's call. */
-  void count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation, CallPath path,
+  void count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation, Decision decision,
              double bytes, double duration);
   void add_event(const SwitchEvent& event);
   /** Count a call of the multicast protocol. */

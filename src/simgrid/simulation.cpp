@@ -48,19 +48,6 @@ std::string some_of(const std::vector<int>& ranks)
   return text;
 }
 
-Fallback reason_of(NoTree obstacle)
-{
-  switch (obstacle) {
-    case NoTree::one_host:
-      return Fallback::one_host;
-    case NoTree::no_gain:
-      return Fallback::no_gain;
-    case NoTree::no_common_switch:
-      break;
-  }
-  return Fallback::not_on_tree;
-}
-
 int mpi_rank(const sg::Actor& actor)
 {
   const char* rank = actor.get_property("rank");
@@ -81,7 +68,8 @@ std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionT
 } // namespace
 
 Simulation::Simulation(Fabric its_fabric, OffloadMode its_mode, std::string record_path)
-    : record_path_(std::move(record_path)), fabric(std::move(its_fabric)), mode(its_mode)
+    : record_path_(std::move(record_path)), fabric(std::move(its_fabric)), mode(its_mode),
+      decider(fabric, mode, algorithms, switches)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
     switches.emplace_back(fabric.switch_model(index));
@@ -182,7 +170,7 @@ std::shared_ptr<Communicator> Simulation::describe(MPI_Comm comm) const
   if (communicator->tree)
     communicator->models = models_of(fabric, *communicator->tree);
   else
-    communicator->obstacle = reason_of(result.obstacle);
+    communicator->no_tree = result.obstacle;
   return communicator;
 }
 
@@ -217,191 +205,11 @@ void Simulation::release_if_done(Communicator& communicator)
   // A rank that has not used it yet will still do so, and must find the calls that the others have made.
   if (communicator.freed < communicator.size() || not communicator.pending().empty())
     return;
-  for (Aggregation& aggregation : switches)
-    aggregation.release_channel(communicator.id);
-  for (auto& [host, communicators] : multicasting_)
-    communicators.erase(communicator.id);
+  decider.release(communicator.id);
   for (const sg::ActorPtr& server : communicator.servers)
     server->kill();
   communicator.servers.clear();          // they hold the communicator
   communicators_.erase(communicator.id); // the last use of it
-}
-
-bool Simulation::acquire_channels(const Communicator& communicator)
-{
-  const auto& nodes = communicator.tree->switches;
-  const bool all    = std::ranges::all_of(nodes, [&](const TreeSwitch& node) {
-    return switches[static_cast<std::size_t>(node.index)].has_channel_for(communicator.id);
-  });
-  if (all)
-    for (const TreeSwitch& node : nodes)
-      switches[static_cast<std::size_t>(node.index)].acquire_channel(communicator.id);
-  return all;
-}
-
-Fallback Simulation::decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const
-{
-  // Where no switch could do the call anyway, that is the reason; else that there is no tree.
-  Fallback reason = communicator.obstacle;
-  for (const SwitchModel& model : fabric.switch_models()) {
-    if (not model.smart())
-      continue;
-    reason = decide_call(model, call, communicator.size());
-    if (reason == Fallback::none)
-      return communicator.obstacle;
-  }
-  return reason;
-}
-
-Fallback Simulation::obstacle(const Communicator& communicator, const Described& described) const
-{
-  if (not described.movement)
-    return Fallback::collective;
-  const CallSignature& signature = described.signature;
-  const CollectiveCall call{offered_as(signature.collective), datatype_name(signature.datatype),
-                            operation_name(signature.operation), Bytes(static_cast<double>(described.message))};
-  if (not communicator.tree)
-    return decide_without_tree(communicator, call);
-  for (const SwitchModel* model : communicator.models)
-    if (const Fallback reason = decide_call(*model, call, communicator.size()); reason != Fallback::none)
-      return reason;
-  return Fallback::none;
-}
-
-bool Simulation::host_is_faster(Communicator& communicator, const Described& described) const
-{
-  if (not communicator.host_cost)
-    communicator.host_cost.emplace(fabric, communicator.rank_hosts);
-  const std::string collective = offered_as(described.signature.collective);
-  const bool gathers           = described.movement == Movement::allgather;
-  const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
-  const auto plan =
-      communicator.plan(fabric, tree_call(communicator, described, parts_of(communicator.size(), described)),
-                        host_work(communicator, described).rate);
-  const auto algorithm = algorithms.find(collective);
-  return communicator.host_cost->time(collective, contribution,
-                                      algorithm == algorithms.end() ? "" : algorithm->second) < plan->duration();
-}
-
-bool Simulation::wants_multicast(const Described& described) const
-{
-  if (not described.movement || combines(*described.movement))
-    return false;
-  if (mode == OffloadMode::multicast)
-    return true;
-  return mode == OffloadMode::automatic &&
-         fabric.policy_for(offered_as(described.signature.collective), Bytes(static_cast<double>(described.message))) ==
-             OffloadMode::multicast;
-}
-
-bool Simulation::falls_back_to_multicast(const Described& described) const
-{
-  const auto algorithm = algorithms.find(offered_as(described.signature.collective));
-  return algorithm != algorithms.end() && algorithm->second == "multicast";
-}
-
-Fallback Simulation::multicast_obstacle(Communicator& communicator, const Described& described)
-{
-  if (described.message == 0)
-    return Fallback::zero_count;
-  if (not memory_is_shared())
-    return Fallback::privatization;
-  if (not communicator.multicast)
-    communicator.multicast =
-        make_multicast_group(fabric, communicator.rank_hosts, static_cast<std::size_t>(communicator.id + 1));
-  if (not communicator.multicast->group)
-    return reason_of(communicator.multicast->obstacle);
-  return acquire_nic_memory(communicator, described) ? Fallback::none : Fallback::no_nic_memory;
-}
-
-bool Simulation::acquire_nic_memory(const Communicator& communicator, const Described& described)
-{
-  const auto& engine = fabric.progress_engine();
-  if (not engine)
-    return true;
-  const std::int64_t fit =
-      engine->communicators(chunks_of(fabric.multicast(), Bytes(static_cast<double>(described.message))));
-  const auto has_room = [&](VertexId host) {
-    const std::set<int>& users = multicasting_[host];
-    return users.contains(communicator.id) || std::cmp_less(users.size(), fit);
-  };
-  if (not std::ranges::all_of(communicator.rank_hosts, has_room))
-    return false;
-  for (const VertexId host : communicator.rank_hosts)
-    multicasting_[host].insert(communicator.id);
-  return true;
-}
-
-EngineRates Simulation::engine_rates() const
-{
-  const auto& engine              = fabric.progress_engine();
-  const MulticastModel& multicast = fabric.multicast();
-  if (not engine)
-    return {};
-  return {engine->send_rate(multicast.transport, multicast.chunk),
-          engine->receive_rate(multicast.transport, multicast.chunk)};
-}
-
-/** What the run asks for, or leaves to the fabric's policy, or else to what is predicted to be faster. */
-CallPath Simulation::choose(Communicator& communicator, const Described& described) const
-{
-  if (mode == OffloadMode::multicast)
-    return {OffloadMode::stream, Fallback::none};
-  if (mode != OffloadMode::automatic)
-    return {mode, Fallback::none};
-  const std::optional<OffloadMode> fixed =
-      fabric.policy_for(offered_as(described.signature.collective), Bytes(static_cast<double>(described.message)));
-  if (fixed == OffloadMode::off)
-    return {OffloadMode::off, Fallback::policy};
-  if (fixed && fixed != OffloadMode::automatic)
-    return {*fixed, Fallback::none};
-  if (host_is_faster(communicator, described))
-    return {OffloadMode::off, Fallback::host_faster};
-  return {OffloadMode::stream, Fallback::none};
-}
-
-CallPath Simulation::decide(Communicator& communicator, const Described& described)
-{
-  if (wants_multicast(described)) {
-    const Fallback reason = multicast_obstacle(communicator, described);
-    return {reason == Fallback::none ? OffloadMode::multicast : OffloadMode::off, reason};
-  }
-  const CallPath path = decide_in_network(communicator, described);
-  if (path.granularity == OffloadMode::off && falls_back_to_multicast(described) &&
-      multicast_obstacle(communicator, described) == Fallback::none)
-    return {OffloadMode::multicast, Fallback::none};
-  return path;
-}
-
-CallPath Simulation::decide_in_network(Communicator& communicator, const Described& described)
-{
-  if (mode == OffloadMode::off)
-    return {OffloadMode::off, Fallback::policy};
-  if (const Fallback reason = obstacle(communicator, described); reason != Fallback::none)
-    return {OffloadMode::off, reason};
-  const CallPath path = choose(communicator, described);
-  if (path.granularity == OffloadMode::off)
-    return path;
-  if (not memory_is_shared() &&
-      (is_nonblocking(described.signature.collective) || path.granularity == OffloadMode::message))
-    return {OffloadMode::off, Fallback::privatization};
-  return acquire_channels(communicator) ? path : CallPath{OffloadMode::off, Fallback::no_free_channel};
-}
-
-HostWork Simulation::host_work(const Communicator& communicator, const Described& described) const
-{
-  HostWork work{fabric.nic().offload_copy_rate, 0};
-  const CallSignature& signature = described.signature;
-  for (const SwitchModel* model : communicator.models) {
-    const Capability* capability = model->serving(offered_as(signature.collective), datatype_name(signature.datatype),
-                                                  operation_name(signature.operation));
-    if (not capability || capability->conversion.empty())
-      continue;
-    // One core does one after the other.
-    const double seconds_a_byte = 1 / fabric.nic().offload_copy_rate.value() + 1 / capability->conversion_rate.value();
-    return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
-  }
-  return work;
 }
 
 std::string Simulation::describe_deadlock() const

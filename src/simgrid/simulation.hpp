@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "collective/offload_policy.hpp"
 #include "fabric/fabric.hpp"
 #include "simgrid/communicator.hpp"
+#include "simgrid/decider.hpp"
 #include "simgrid/network.hpp"
 #include "simgrid/record.hpp"
 #include "smart_switch/aggregation.hpp"
@@ -22,16 +22,8 @@
 
 namespace weft {
 
-struct Described;
-
 /** The name of the actors that speak for a rank while it computes (message granularity). */
 constexpr const char* SPEAKER_NAME = "weft.speaker";
-
-struct HostWork {
-  BytesPerSecond rate; ///< at which a core copies and converts
-  /// Floats become integers, in blocks of so many that share a scale (smart_switch/fixed_point.hpp); 0: they do not.
-  std::size_t fixed_point_block = 0;
-};
 
 class Simulation {
   std::unordered_map<int, std::shared_ptr<Communicator>> communicators_; // by id
@@ -39,22 +31,11 @@ class Simulation {
   int attribute_key_ = MPI_KEYVAL_INVALID;
   int ranks_         = 0;
   std::set<const simgrid::s4u::Host*> hosts_used_;
-  std::map<VertexId, std::set<int>> multicasting_; // communicators with state on a host's NIC
-  std::unordered_set<aid_t> ended_;                // ranks that came to their end by themselves
+  std::unordered_set<aid_t> ended_; // ranks that came to their end by themselves
 
   void watch_ranks_from_now_on();
   std::shared_ptr<Communicator> describe(MPI_Comm comm) const;
   void attach(MPI_Comm comm, int rank, Communicator& communicator);
-  bool acquire_channels(const Communicator& communicator);
-  bool wants_multicast(const Described& described) const;
-  bool falls_back_to_multicast(const Described& described) const;
-  Fallback multicast_obstacle(Communicator& communicator, const Described& described);
-  bool acquire_nic_memory(const Communicator& communicator, const Described& described);
-  CallPath decide_in_network(Communicator& communicator, const Described& described);
-  Fallback decide_without_tree(const Communicator& communicator, const CollectiveCall& call) const;
-  Fallback obstacle(const Communicator& communicator, const Described& described) const;
-  CallPath choose(Communicator& communicator, const Described& described) const;
-  bool host_is_faster(Communicator& communicator, const Described& described) const;
   std::string describe_deadlock() const;
   void write_record() const;
 
@@ -65,6 +46,7 @@ public:
   std::vector<Aggregation> switches; // by index in the fabric
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
+  Decider decider;
 
   /** Make the process's simulation; its network is the caller's to set. @p record_path may be empty: no record. */
   static Simulation& create(Fabric fabric, OffloadMode mode, std::string record_path, bool keep_events);
@@ -82,13 +64,6 @@ public:
   void rank_ended(aid_t actor);
   /** End the process where a rank has ended that a call in flight on @p communicator waits for. */
   void check_members(const Communicator& communicator);
-
-  /** Decide for a call; takes a channel where one is needed. */
-  CallPath decide(Communicator& communicator, const Described& described);
-  /** What each host's progress engine does at most. */
-  EngineRates engine_rates() const;
-  /** What the hosts do with the data of an offloaded call. */
-  HostWork host_work(const Communicator& communicator, const Described& described) const;
 
   /** End the process because not all ranks of @p communicator make the same calls; @p calls says which. */
   [[noreturn]] void mismatch(const Communicator& communicator, const std::string& calls);

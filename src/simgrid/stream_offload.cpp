@@ -27,7 +27,7 @@ protected:
   }
 
 private:
-  Bytes vector() const { return combines(call_.movement) ? call_.message : Bytes(); }
+  Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
 
   Aggregation& aggregation(std::size_t position)
   {

@@ -1,6 +1,7 @@
 #include "smart_switch/switch_model.hpp"
 
 #include "base/share.hpp"
+#include "kinds/collective_kind.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,25 +27,26 @@ bool allows(const std::vector<std::string>& names, const std::string& name)
   return has(names, ALL) || has(names, name);
 }
 
-/** Those that compute with the data. */
+/** Those that switches do with the data. */
 const std::vector<std::string>& reductions()
 {
-  static const std::vector<std::string> NAMES{"allreduce", "reduce", "reduce_scatter"};
+  static const std::vector<std::string> NAMES =
+      collective_names([](const CollectiveKind& kind) { return kind.offloadable() && kind.reduces; });
   return NAMES;
+}
+
+bool is_reduction(const std::string& name)
+{
+  return has(reductions(), name);
 }
 
 } // namespace
 
 const std::vector<std::string>& offloadable_collectives()
 {
-  static const std::vector<std::string> NAMES{"allreduce", "reduce",    "reduce_scatter", "barrier",
-                                              "bcast",     "allgather", "allgatherv"};
+  static const std::vector<std::string> NAMES =
+      collective_names([](const CollectiveKind& kind) { return kind.offloadable(); });
   return NAMES;
-}
-
-bool is_reduction(const std::string& collective)
-{
-  return has(reductions(), collective);
 }
 
 Unsupported Capability::lacks(const std::string& collective, const std::string& datatype,
@@ -108,10 +110,7 @@ const std::vector<Option<Capability>>& capability_options()
 {
   using M = Capability;
   static const std::vector<Option<M>> ROWS{
-      {"collectives",
-       "what a switch does: allreduce, reduce, reduce_scatter, barrier, bcast, allgather, allgatherv; "
-       "or \"all\"",
-       &M::collectives},
+      {"collectives", "what a switch does: " + join(offloadable_collectives()) + "; or \"all\"", &M::collectives},
       {"datatypes", "reductions: MPI's names of the datatypes that it does them on, or \"all\"", &M::datatypes,
        Need::optional},
       {"operations", "reductions: MPI's names of the operations that it does them with, or \"all\"", &M::operations,

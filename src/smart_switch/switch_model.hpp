@@ -35,12 +35,10 @@ struct Capability {
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
 };
 
-/** The collectives that a switch may execute, by the names of a [[switch.offload]] table. */
+/** The names of the collectives that a switch may execute. */
 const std::vector<std::string>& offloadable_collectives();
 /** The collectives that a table names at `collectives`, with "all" written out; throws where there is no such. */
 std::vector<std::string> checked_collectives(const OptionTable& row, const std::vector<std::string>& names);
-/** Whether a collective computes with the data. */
-bool is_reduction(const std::string& collective);
 
 struct SwitchModel {
   std::string preset;

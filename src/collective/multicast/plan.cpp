@@ -196,6 +196,16 @@ Bytes bytes_of(const MulticastModel& model, Bytes block, ChunkRun run)
   return bound(run.first + run.count) - bound(run.first);
 }
 
+EngineRates engine_rates(const Fabric& fabric)
+{
+  const auto& engine              = fabric.progress_engine();
+  const MulticastModel& multicast = fabric.multicast();
+  if (not engine)
+    return {};
+  return {engine->send_rate(multicast.transport, multicast.chunk),
+          engine->receive_rate(multicast.transport, multicast.chunk)};
+}
+
 MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
                              const EngineRates& rates)
 {

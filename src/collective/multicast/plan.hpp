@@ -49,6 +49,9 @@ struct EngineRates {
   BytesPerSecond receive{std::numeric_limits<double>::infinity()};
 };
 
+/** Those of a fabric's hosts. */
+EngineRates engine_rates(const Fabric& fabric);
+
 struct MulticastRoot {
   int rank = 0;
   Bytes block;

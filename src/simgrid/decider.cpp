@@ -1,0 +1,160 @@
+#include "simgrid/decider.hpp"
+
+#include "mpi/names.hpp"
+#include "simgrid/call.hpp"
+#include "simgrid/offload.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <xbt/config.hpp>
+
+namespace weft {
+namespace {
+
+Fallback reason_of(NoTree obstacle)
+{
+  switch (obstacle) {
+    case NoTree::one_host:
+      return Fallback::one_host;
+    case NoTree::no_gain:
+      return Fallback::no_gain;
+    case NoTree::no_common_switch:
+      break;
+  }
+  return Fallback::not_on_tree;
+}
+
+CollectiveCall wanted(const Described& described)
+{
+  const CallSignature& signature = described.signature;
+  return {&collective(offered_as(signature.collective)), datatype_name(signature.datatype),
+          operation_name(signature.operation), Bytes(static_cast<double>(described.message)),
+          not is_nonblocking(signature.collective)};
+}
+
+} // namespace
+
+bool memory_is_shared()
+{
+  // Asked several times a call by each rank, and a look-up of SimGrid's options takes hundreds of instructions.
+  static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
+  return SHARED;
+}
+
+Decider::Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
+                 std::vector<Aggregation>& switches)
+    : fabric_(fabric), asked_(asked), algorithms_(algorithms), switches_(switches)
+{
+  for (const SwitchModel& model : fabric.switch_models())
+    if (model.smart())
+      smart_models_.push_back(&model);
+}
+
+Decision Decider::decide(Communicator& communicator, const Described& described)
+{
+  const Decision decision = weft::decide(facts(communicator, described));
+  if (decision.path == Path::stream || decision.path == Path::message)
+    for (const TreeSwitch& node : communicator.tree->switches)
+      switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.id);
+  else if (decision.path == Path::multicast)
+    for (const VertexId host : communicator.rank_hosts)
+      multicasting_[host].insert(communicator.id);
+  return decision;
+}
+
+Decision Decider::decide_alone(const Described& described) const
+{
+  CallFacts alone;
+  alone.asked = asked_;
+  alone.call  = wanted(described);
+  alone.ranks = 1;
+  return weft::decide(alone);
+}
+
+void Decider::release(int communicator)
+{
+  for (Aggregation& aggregation : switches_)
+    aggregation.release_channel(communicator);
+  for (auto& [host, communicators] : multicasting_)
+    communicators.erase(communicator);
+}
+
+CallFacts Decider::facts(Communicator& communicator, const Described& described) const
+{
+  CallFacts known;
+  known.asked                   = asked_;
+  known.call                    = wanted(described);
+  known.ranks                   = communicator.size();
+  known.no_tree                 = communicator.tree ? Fallback::none : reason_of(communicator.no_tree);
+  known.switches                = communicator.tree ? communicator.models : smart_models_;
+  known.policy                  = fabric_.policy_for(std::string(known.call.kind->name), known.call.message);
+  known.memory_is_shared        = memory_is_shared();
+  const auto algorithm          = algorithms_.find(std::string(known.call.kind->name));
+  known.falls_back_to_multicast = algorithm != algorithms_.end() && algorithm->second == "multicast";
+  known.host_is_faster          = [&, this] { return host_is_faster(communicator, described); };
+  known.channel_is_free         = [&, this] { return channel_is_free(communicator); };
+  known.no_multicast            = [&, this] { return no_multicast(communicator, described); };
+  return known;
+}
+
+bool Decider::host_is_faster(Communicator& communicator, const Described& described) const
+{
+  if (not communicator.host_cost)
+    communicator.host_cost.emplace(fabric_, communicator.rank_hosts);
+  const bool gathers = described.movement->gives == Share::part;
+  const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
+  const auto plan =
+      communicator.plan(fabric_, tree_call(communicator, described, parts_of(communicator.size(), described)),
+                        host_work(communicator, described).rate);
+  const std::string collective = offered_as(described.signature.collective);
+  const auto algorithm         = algorithms_.find(collective);
+  return communicator.host_cost->time(collective, contribution,
+                                      algorithm == algorithms_.end() ? "" : algorithm->second) < plan->duration();
+}
+
+bool Decider::channel_is_free(const Communicator& communicator) const
+{
+  return std::ranges::all_of(communicator.tree->switches, [&](const TreeSwitch& node) {
+    return switches_[static_cast<std::size_t>(node.index)].has_channel_for(communicator.id);
+  });
+}
+
+Fallback Decider::no_multicast(Communicator& communicator, const Described& described) const
+{
+  if (not communicator.multicast)
+    communicator.multicast =
+        make_multicast_group(fabric_, communicator.rank_hosts, static_cast<std::size_t>(communicator.id + 1));
+  if (not communicator.multicast->group)
+    return reason_of(communicator.multicast->obstacle);
+  return nic_memory_is_free(communicator, described) ? Fallback::none : Fallback::no_nic_memory;
+}
+
+bool Decider::nic_memory_is_free(const Communicator& communicator, const Described& described) const
+{
+  const auto& engine = fabric_.progress_engine();
+  if (not engine)
+    return true;
+  const std::int64_t fit =
+      engine->communicators(chunks_of(fabric_.multicast(), Bytes(static_cast<double>(described.message))));
+  return std::ranges::all_of(communicator.rank_hosts, [&](VertexId host) {
+    const auto users = multicasting_.find(host);
+    return users == multicasting_.end() || users->second.contains(communicator.id) ||
+           std::cmp_less(users->second.size(), fit);
+  });
+}
+
+HostWork Decider::host_work(const Communicator& communicator, const Described& described) const
+{
+  const CollectiveCall call = wanted(described);
+  for (const SwitchModel* model : communicator.models) {
+    const Capability* capability = model->serving(std::string(call.kind->name), call.datatype, call.operation);
+    if (not capability || capability->conversion.empty())
+      continue;
+    // One core does one after the other.
+    const double seconds_a_byte = 1 / fabric_.nic().offload_copy_rate.value() + 1 / capability->conversion_rate.value();
+    return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
+  }
+  return {fabric_.nic().offload_copy_rate, 0};
+}
+
+} // namespace weft

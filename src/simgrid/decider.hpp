@@ -1,0 +1,58 @@
+/* The decision of one call, with what it takes: gathers what is known (collective/decision.hpp says what that is), asks
+ * for the decision, and takes the channels or the NIC memory that the decided path needs. */
+#pragma once
+
+#include "collective/decision.hpp"
+#include "simgrid/communicator.hpp"
+#include "smart_switch/aggregation.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct Described;
+
+struct HostWork {
+  BytesPerSecond rate; ///< at which a core copies and converts
+  /// Floats become integers, in blocks of so many that share a scale (smart_switch/fixed_point.hpp); 0: they do not.
+  std::size_t fixed_point_block = 0;
+};
+
+/** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
+ * mapped only while it runs. */
+bool memory_is_shared();
+
+class Decider {
+  const Fabric& fabric_;
+  const OffloadMode asked_;
+  const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
+  std::vector<Aggregation>& switches_;                   // by index in the fabric
+  std::map<VertexId, std::set<int>> multicasting_;       // communicators with state on a host's NIC
+  std::vector<const SwitchModel*> smart_models_;         // of all the fabric's smart switches
+
+  CallFacts facts(Communicator& communicator, const Described& described) const;
+  bool host_is_faster(Communicator& communicator, const Described& described) const;
+  bool channel_is_free(const Communicator& communicator) const;
+  Fallback no_multicast(Communicator& communicator, const Described& described) const;
+  bool nic_memory_is_free(const Communicator& communicator, const Described& described) const;
+
+public:
+  /** All must outlive it. */
+  Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
+          std::vector<Aggregation>& switches);
+
+  /** Decide for a call on a communicator of more than one rank; takes what the path needs. */
+  Decision decide(Communicator& communicator, const Described& described);
+  /** For one of a communicator of one rank. */
+  Decision decide_alone(const Described& described) const;
+  /** Give back what calls of a communicator have taken. */
+  void release(int communicator);
+
+  /** What the hosts do with the data of an offloaded call. */
+  HostWork host_work(const Communicator& communicator, const Described& described) const;
+};
+
+} // namespace weft
