@@ -50,7 +50,7 @@ class Gain:
     """The hosts' algorithms in the run without offload."""
     calls: int
     calls_without: int
-    bytes: int
+    bytes: float
     time_s: float | None
     """Time in all calls together, mean of the run's ranks; None where SimGrid does not see it."""
     time_without_s: float | None

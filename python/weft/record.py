@@ -107,7 +107,7 @@ class CollectivePart(_Entry):
     algorithm: str
     calls: int
     bytes: float
-    """Mean of a call and rank; calls of uneven parts have no whole number."""
+    """Of all calls, mean of the ranks; with uneven parts it is no whole number."""
     total_time_s: float | None
     """None for SMPI's own non-blocking calls: only the program sees when they complete."""
     max_time_s: float | None

@@ -109,7 +109,7 @@ def test_a_switch_that_only_forwards_offloads_nothing(run: Run) -> None:
 # ---- The fallback ----
 
 
-@pytest.mark.parametrize("algorithm", ["rdb", "lr", "redbcast", "impi"])
+@pytest.mark.parametrize("algorithm", ["rdb", "lr", "redbcast", "rab2"])
 def test_the_fallback_is_the_algorithm_that_was_chosen(
     run: Run, program: Program, algorithm: str
 ) -> None:
