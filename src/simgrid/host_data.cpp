@@ -11,6 +11,7 @@
 #include <new>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 using simgrid::smpi::Datatype;
 
