@@ -138,8 +138,9 @@ bool Decider::nic_memory_is_free(const Communicator& communicator, const Describ
       engine->communicators(chunks_of(fabric_.multicast(), Bytes(static_cast<double>(described.message))));
   return std::ranges::all_of(communicator.rank_hosts, [&](VertexId host) {
     const auto users = multicasting_.find(host);
-    return users == multicasting_.end() || users->second.contains(communicator.id) ||
-           std::cmp_less(users->second.size(), fit);
+    return users == multicasting_.end()
+               ? fit > 0
+               : users->second.contains(communicator.id) || std::cmp_less(users->second.size(), fit);
   });
 }
 
