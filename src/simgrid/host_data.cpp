@@ -236,16 +236,37 @@ void MovedData::leave(int rank)
     member.keep(static_cast<int>(members_.size()));
 }
 
-ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::create(shape)), ranks_(shape.ranks) {}
+ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::create(shape)), shape_(shape) {}
+
+bool ReducedData::gets(int rank) const
+{
+  if (shape_.movement.getters == Who::root)
+    return rank == shape_.root;
+  return shape_.movement.gets != Share::part || shape_.parts.empty() ||
+         shape_.parts[static_cast<std::size_t>(rank)] > 0;
+}
 
 void ReducedData::come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks)
 {
   exchange_->give(rank, buffers, true);
-  if (++come_ < ranks_)
+  if (++come_ < shape_.ranks)
     return;
   exchange_->combine(operation);
-  for (int other = 0; not blocks && other < ranks_; ++other)
+  for (int other = 0; not blocks && other < shape_.ranks; ++other)
     exchange_->deliver(other);
+  for (; waiting_ > 0; --waiting_)
+    all_come_->release();
+}
+
+void ReducedData::leave(int rank)
+{
+  if (come_ < shape_.ranks && gets(rank)) {
+    if (not all_come_)
+      all_come_ = simgrid::s4u::Semaphore::create(0);
+    ++waiting_;
+    all_come_->acquire();
+  }
+  exchange_->deliver(rank);
 }
 
 PrefixData::PrefixData(int ranks, bool exclusive) : ranks_(static_cast<std::size_t>(ranks)), exclusive_(exclusive) {}

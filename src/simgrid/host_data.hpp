@@ -14,6 +14,7 @@
 #include "simgrid/elements.hpp"
 #include "simgrid/exchange.hpp"
 
+#include <simgrid/s4u/Semaphore.hpp>
 #include <smpi/smpi.h>
 
 #include <cstddef>
@@ -76,13 +77,18 @@ public:
 /** Reductions: everybody's result in the order of ranks. */
 class ReducedData : public HostData {
   std::unique_ptr<Exchange> exchange_;
-  int ranks_;
-  int come_ = 0;
+  ExchangeShape shape_;
+  int come_    = 0;
+  int waiting_ = 0;                     // ranks that SMPI's algorithm lets go before all have come
+  simgrid::s4u::SemaphorePtr all_come_; // where there are such
+
+  bool gets(int rank) const;
 
 public:
   explicit ReducedData(const ExchangeShape& shape);
   void come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks);
-  void leave(int rank) override { exchange_->deliver(rank); }
+  /** Some of SMPI's algorithms let a rank go before it can have its result: it waits for the last to come. */
+  void leave(int rank) override;
 };
 
 /** MPI_Scan and MPI_Exscan. */
