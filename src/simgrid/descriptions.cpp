@@ -150,12 +150,13 @@ Described describe_alltoallw(const char* name, const int* counts, const MPI_Data
 RankBuffers reduction_buffers(const void* send, void* receive, int count, MPI_Datatype type)
 {
   // SMPI leaves MPI_IN_PLACE to the algorithms of a Reduce (PMPI_Ireduce in smpi_pmpi_coll.cpp).
-  return {send == MPI_IN_PLACE ? receive : send, count, type, receive, count, type};
+  return {address(send == MPI_IN_PLACE ? receive : send), count, type, address(receive), count, type};
 }
 
 RankBuffers reduce_scatter_buffers(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Comm comm)
 {
-  return {send, static_cast<int>(sum_of(counts, comm)), type, receive, counts[comm->rank()], type, counts};
+  return {address(send), static_cast<int>(sum_of(counts, comm)), type, address(receive), counts[comm->rank()], type,
+          counts};
 }
 
 } // namespace weft

@@ -136,6 +136,11 @@ void unpack(const std::byte* from, void* to, int count, MPI_Datatype type)
     Datatype::copy(from, static_cast<int>(size), MPI_BYTE, static_cast<std::byte*>(to) + i * extent, 1, type);
 }
 
+MPI_Aint beginning_of(MPI_Datatype type)
+{
+  return is_predefined(type) ? 0 : span_of(type).low;
+}
+
 Elements::Elements(int count, MPI_Datatype type)
 {
   const Span span = span_of(type);

@@ -4,6 +4,7 @@
 #include <smpi/smpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace weft {
@@ -25,6 +26,15 @@ bool is_plain(MPI_Datatype type);
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type);
 void pack(const void* from, int count, MPI_Datatype type, std::byte* to);
 void unpack(const std::byte* from, void* to, int count, MPI_Datatype type);
+
+/** Where an element of @p type begins, from its address. Types of one call may differ in this from rank to rank: those
+ *  with addresses of their own (MPI_BOTTOM) do. */
+MPI_Aint beginning_of(MPI_Datatype type);
+/** An address so many bytes on. By numbers: MPI_BOTTOM with an address in the type is no pointer into anything. */
+inline void* moved(const void* address, MPI_Aint bytes)
+{
+  return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes); // NOLINT(performance-no-int-to-ptr)
+}
 
 /** Room for elements of a type, whatever its bounds. */
 class Elements {

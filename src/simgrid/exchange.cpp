@@ -72,24 +72,32 @@ class Reduction : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
   std::vector<Elements> copies_;
-  int count_         = 0;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL; // of the result
-  bool plain_        = false;             // nothing lies between its elements
-  MPI_Aint extent_   = 0;
+  std::vector<MPI_Aint> beginnings_; // of each rank's elements, from their address
+  int count_          = 0;
+  MPI_Datatype type_  = MPI_DATATYPE_NULL; // of the result
+  bool plain_         = false;             // nothing lies between its elements
+  MPI_Aint beginning_ = 0;                 // of those
+  MPI_Aint extent_    = 0;
   Elements result_;
 
+  /** What a rank gives, for who looks at it with the result's type. */
   const void* contribution(std::size_t rank) const
   {
-    return copies_.empty() ? ranks_[rank].buffers.send : copies_[rank].data();
+    const void* given = copies_.empty() ? ranks_[rank].buffers.send : copies_[rank].data();
+    return moved(given, beginnings_[rank] - beginning_);
   }
 
 public:
-  explicit Reduction(const ExchangeShape& shape) : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)) {}
+  explicit Reduction(const ExchangeShape& shape)
+      : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), beginnings_(ranks_.size())
+  {
+  }
 
   void give(int rank, const RankBuffers& buffers, bool keep) override
   {
-    const auto at = static_cast<std::size_t>(rank);
-    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
+    const auto at   = static_cast<std::size_t>(rank);
+    ranks_[at]      = KeptBuffers(buffers, shape_.ranks, keep);
+    beginnings_[at] = buffers.send_type == MPI_DATATYPE_NULL ? 0 : beginning_of(buffers.send_type);
     data_ &= not is_shared(buffers);
     if (keep && data_) {
       copies_.resize(ranks_.size());
@@ -106,6 +114,7 @@ public:
     type_                      = buffers.send_type;
     plain_                     = is_predefined(type_);
     extent_                    = span_of(type_).extent;
+    beginning_                 = beginnings_[last_];
     if (not data_ || operation == MPI_OP_NULL || count_ == 0) // a replayed trace has neither operations nor data
       return;
     if (shape_.fixed_point_block > 0)
@@ -147,7 +156,7 @@ private:
     if (plain_ && type == type_ && count > 0)
       std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(extent_));
     else
-      copy_elements(from, to, count, type);
+      copy_elements(moved(from, beginning_ - beginning_of(type)), to, count, type);
   }
 
   /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */

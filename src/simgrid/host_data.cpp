@@ -279,16 +279,20 @@ void PrefixData::come(int rank, const RankBuffers& buffers, MPI_Op operation)
   data_ &= not weft::is_shared(buffers.send) && not weft::is_shared(buffers.receive);
   if (data_)
     own.sum = Elements(buffers.send, buffers.send_count, buffers.send_type);
+  own.beginning = beginning_of(buffers.send_type);
   // Those before have all added up theirs. Types are those of the last to come: others may have freed their own.
+  const auto seen = [&](const Rank& its, const void* address) { return moved(address, its.beginning - own.beginning); };
   for (; next_ < ranks_.size() && ranks_[next_].come; ++next_) {
     if (not data_ || buffers.send_count == 0)
       continue;
+    Rank& next         = ranks_[next_];
+    const Rank& before = ranks_[next_ > 0 ? next_ - 1 : 0];
     if (next_ > 0)
-      operation->apply(ranks_[next_ - 1].sum.data(), ranks_[next_].sum.data(), &buffers.send_count, buffers.send_type);
-    if (not exclusive_)
-      copy_elements(ranks_[next_].sum.data(), ranks_[next_].receive, buffers.send_count, buffers.send_type);
-    else if (next_ > 0)
-      copy_elements(ranks_[next_ - 1].sum.data(), ranks_[next_].receive, buffers.send_count, buffers.send_type);
+      operation->apply(seen(before, before.sum.data()), seen(next, next.sum.data()), &buffers.send_count,
+                       buffers.send_type);
+    if (not exclusive_ || next_ > 0)
+      copy_elements(seen(exclusive_ ? before : next, (exclusive_ ? before : next).sum.data()), seen(next, next.receive),
+                    buffers.send_count, buffers.send_type);
   }
 }
 

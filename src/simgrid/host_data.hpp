@@ -95,8 +95,9 @@ public:
 class PrefixData : public HostData {
   struct Rank {
     bool come = false;
-    Elements sum; ///< what it gives, and then with all before
-    void* receive = nullptr;
+    Elements sum;           ///< what it gives, and then with all before
+    MPI_Aint beginning = 0; ///< of its elements, from their address
+    void* receive      = nullptr;
   };
   std::vector<Rank> ranks_;
   std::size_t next_ = 0; ///< the first whose sum is not there yet

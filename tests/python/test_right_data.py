@@ -14,6 +14,7 @@ CALLS = (
     "overlap",
     "neighbours",
     "bottom",
+    "places",
     "alltoallv",
     "alltoall",
     "parts",

@@ -67,6 +67,37 @@ static int bottom(void)
   return right;
 }
 
+static void add_fours(void* in, void* inout, int* count, MPI_Datatype* type)
+{
+  int size_in_bytes;
+  MPI_Aint low, extent;
+  MPI_Type_size(*type, &size_in_bytes);
+  MPI_Type_get_true_extent(*type, &low, &extent);
+  for (int i = 0; i < *count * size_in_bytes / 4; i++)
+    *(int*)((char*)inout + low + 4 * i) += *(int*)((char*)in + low + 4 * i);
+}
+
+/** Reductions of elements whose addresses are in their type, another one at each rank. */
+static int places(void)
+{
+  int* mine = malloc(64 + 1024 * rank);
+  MPI_Op add;
+  MPI_Op_create(add_fours, 1, &add);
+  for (int i = 0; i < 4; i++)
+    mine[i] = rank + i;
+  MPI_Datatype type = at(mine, 4);
+  MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, add, MPI_COMM_WORLD);
+  int sum = size * (size - 1) / 2, right = mine[0] == sum && mine[3] == sum + 3 * size;
+  for (int i = 0; i < 4; i++)
+    mine[i] = 1;
+  MPI_Scan(MPI_IN_PLACE, MPI_BOTTOM, 1, type, add, MPI_COMM_WORLD);
+  right &= mine[0] == rank + 1 && mine[3] == rank + 1;
+  MPI_Type_free(&type);
+  MPI_Op_free(&add);
+  free(mine);
+  return right;
+}
+
 static int alltoallv(void)
 {
   int from[64], to[64], counts[64], places[64], right = 1;
@@ -191,9 +222,9 @@ static int subarray(void)
 static const struct {
   const char* name;
   int (*call)(void);
-} CALLS[] = {{"overlap", overlap},   {"neighbours", neighbours}, {"bottom", bottom},   {"alltoallv", alltoallv},
-             {"alltoall", alltoall}, {"parts", parts},           {"strided", strided}, {"ordered", ordered},
-             {"below", below},       {"subarray", subarray}};
+} CALLS[] = {{"overlap", overlap},     {"neighbours", neighbours}, {"bottom", bottom},    {"places", places},
+             {"alltoallv", alltoallv}, {"alltoall", alltoall},     {"parts", parts},      {"strided", strided},
+             {"ordered", ordered},     {"below", below},           {"subarray", subarray}};
 
 int main(int argc, char** argv)
 {
