@@ -139,3 +139,39 @@ def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
     assert result.row(path="stream")["algorithm"] == ""
     assert result.row(op="MPI_MAX")["algorithm"] == "rdb"
     assert result.row(collective="barrier")["algorithm"] == "ompi"
+
+
+# ---- Algorithms of SMPI's that must not run ----
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "reason"),
+    [
+        ("smp_rdb", "hangs where the ranks of a host are no power of two"),
+        ("smp_binomial", "hangs where the ranks of a host are no power of two"),
+        ("smp_rsag", "adds wrongly"),
+        ("smp_rsag_lr", "adds wrongly"),
+        ("smp_rsag_rab", "adds wrongly"),
+    ],
+)
+def test_an_algorithm_known_to_be_wrong_is_refused(
+    program: Program, algorithm: str, reason: str
+) -> None:
+    result = simulated.run_command(
+        simulated.weft_command(program("calls.c"), "int-sum", options=("--fallback", algorithm))
+    )
+    assert result.status == 2
+    assert f'SMPI\'s "{algorithm}" {reason}' in result.stderr
+
+
+def test_an_algorithm_that_cannot_do_a_call_ends_the_run_in_words(program: Program) -> None:
+    """SMPI's pairs exchange with the rank of the other number: they want a power of two."""
+    command = simulated.weft_command(
+        program("awkward.c"),
+        "alltoallv",
+        ranks=3,
+        options=("--cfg", "smpi/alltoallv:pair_mpi_barrier"),
+    )
+    result = simulated.run_command(command)
+    assert result.status == 1
+    assert len(result.messages) == 1 and "pair_mpi_barrier" in result.messages[0]
