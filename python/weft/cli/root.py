@@ -44,7 +44,7 @@ Words:
   offload    let the switches do a collective
   fallback   the algorithm on the hosts, for what is not offloaded
   stream     offloaded as a packet pipeline does it, packet by packet
-  message    offloaded by store and forward, a message a rank
+  message    offloaded by store and forward, one message per rank
   multicast  Bcast and Allgather by the hosts, on switches that copy packets
   auto       stream where that is predicted to be faster, else the hosts
   ppn        ranks a host
