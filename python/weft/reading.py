@@ -7,6 +7,7 @@ bytes that are no text, JSON with numbers that JSON does not have, names that co
 
 import json
 import re
+import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,12 +67,26 @@ def read_json(path: Path) -> Any:
         raise UnreadableError("is nested too deeply") from None
     except ValueError:
         raise UnreadableError("holds a number that is none") from None
+    _refuse_controls(found)
+    return found
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds. Raises `UnreadableError`."""
+    try:
+        found = tomllib.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"this is no TOML: {printable(str(error))}") from None
+    _refuse_controls(found)
+    return found
+
+
+def _refuse_controls(found: Any) -> None:
     for said in _texts(found):
         if control := _CONTROL.search(said):
             raise UnreadableError(
                 f"holds the control character {printable(control[0])}; names have none"
             )
-    return found
 
 
 def _no_number(_text: str) -> NoReturn:

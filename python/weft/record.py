@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, get_type_hints
+from typing import Any, Self, get_args, get_type_hints
 
 from weft.errors import WeftError
 from weft.output import whole_file
@@ -18,6 +18,11 @@ from weft.reading import UnreadableError, check_type, read_json
 
 SCHEMA = "weft-run/1"
 COMPARISON_SCHEMA = "weft-compare/1"
+
+
+def _is_entry(hint: Any) -> bool:
+    """Whether a field holds an entry or a list of them, which check themselves."""
+    return any(hasattr(one, "from_json") for one in (hint, *get_args(hint)))
 
 
 @dataclass(kw_only=True)
@@ -32,7 +37,7 @@ class _Entry:
         names = {item.name for item in dataclasses.fields(cls)} - {"extra"}
         hints = get_type_hints(cls)
         for name in names & set(data):
-            if not hasattr(hints[name], "from_json") and name not in _LISTS:
+            if not _is_entry(hints[name]):
                 check_type(name, data[name], hints[name])
         known = {name: cls._read(name, value) for name, value in data.items() if name in names}
         lacking = [name for name in cls._required() if name not in known]

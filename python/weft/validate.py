@@ -19,12 +19,12 @@ from weft.calibrate.observations import Rows, select
 from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import read_pingpong
 from weft.calibrate.tables import Row, Table, read_table, seconds_per_unit, size_column
-from weft.errors import WeftError, printable
+from weft.errors import WeftError
 from weft.launch import Request
 from weft.measured import LogError, log_error
 from weft.plots import Series, plot_by_hosts, plot_by_size
 from weft.process import work_directory
-from weft.reading import UnreadableError, check_type, read_text
+from weft.reading import UnreadableError, check_type, read_toml
 from weft.toolchain import compile_c
 from weft.ways import check_as_asked
 
@@ -163,12 +163,10 @@ def read_checks(path: Path | None = None) -> list[Check]:
 
 def _rows_of(path: Path) -> list[dict[str, Any]]:
     try:
-        rows = tomllib.loads(read_text(path)).get("check", [])
+        rows = read_toml(path).get("check", [])
         check_type("check", rows, list[dict[str, Any]])
     except UnreadableError as error:
         raise WeftError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise WeftError(f"{path}: this is no TOML: {printable(str(error))}") from None
     return list(rows)
 
 

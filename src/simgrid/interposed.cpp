@@ -103,6 +103,18 @@ WEFT_INTERPOSED int alltoallv__pair(const void* send, const int* send_counts, co
                                                   displacements, type, comm);
 }
 
+/** SMPI's linear Scatter that does not block, which `ompi` chooses for large blocks: a root other than rank 0 sends to
+ *  rank 0 alone (scatter-ompi.cpp takes its first value of `err` for an error), and the others wait for ever. The
+ *  messages of its linear Scatter are the same. */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int scatter__ompi_linear_nb(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                                            int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&scatter__ompi_linear_nb);
+  return (root == 0 ? THEIRS : &scatter__ompi_basic_linear)(send, send_count, send_type, receive, count, type, root,
+                                                            comm);
+}
+
 } // namespace simgrid::smpi
 
 // SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones

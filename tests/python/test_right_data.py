@@ -15,6 +15,7 @@ CALLS = (
     "neighbours",
     "bottom",
     "places",
+    "scattered",
     "alltoallv",
     "alltoall",
     "parts",

@@ -117,9 +117,15 @@ def fabrics(draw: st.DrawFn) -> str:
     return head + draw(others()) + link.partition("# More tables")[0] + draw(switch())
 
 
-def record_of(program: Path, on: Sequence[str], options: Sequence[str], target: Path) -> Any:
+def record_of(
+    program: Path,
+    on: Sequence[str],
+    options: Sequence[str],
+    target: Path,
+    calls: Sequence[str] = CALLS,
+) -> Any:
     command = simulated.weft_command(
-        program, *CALLS, ranks=16, options=(*options, "--json", str(target))
+        program, *calls, ranks=16, options=(*options, "--json", str(target))
     )
     at = command.index("--fabric")
     command[at : at + 2] = on
@@ -165,10 +171,14 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
         directory = tmp_path_factory.mktemp("trip")
         path, exported = directory / "random.toml", directory / "random.xml"
         path.write_text(text)
-        assert export.export(_core.load_fabric(str(path)), exported) == []
+        lost = export.export(_core.load_fabric(str(path)), exported)
+        assert [text.partition(" ")[0] for text in lost] == ["[mpi]"] * ("[mpi]" in text)
         options = ("--offload", offload, "--ppn", str(ppn))
-        expected = record_of(calls, ("--fabric", str(path)), options, directory / "a.json")
-        found = record_of(calls, ("--platform", str(exported)), options, directory / "b.json")
+        # SimGrid gives messages without payload no overhead, which export tells.
+        told = [call for call in CALLS if call != "barrier" or not lost]
+        fabric, platform = ("--fabric", str(path)), ("--platform", str(exported))
+        expected = record_of(calls, fabric, options, directory / "a.json", told)
+        found = record_of(calls, platform, options, directory / "b.json", told)
         assert_close(comparable(found), comparable(expected))
 
     same()

@@ -98,6 +98,21 @@ static int places(void)
   return right;
 }
 
+/** A large block for each of a number of ranks, from another root than the first. */
+static int scattered(void)
+{
+  enum { EACH = 40000 };
+  int* from = malloc(sizeof(int) * EACH * (rank == 2 ? size : 1));
+  int* to   = malloc(sizeof(int) * EACH);
+  for (int i = 0; rank == 2 && i < EACH * size; i++)
+    from[i] = i;
+  MPI_Scatter(from, EACH, MPI_INT, to, EACH, MPI_INT, 2, MPI_COMM_WORLD);
+  int right = to[0] == rank * EACH && to[EACH - 1] == (rank + 1) * EACH - 1;
+  free(from);
+  free(to);
+  return right;
+}
+
 static int alltoallv(void)
 {
   int from[64], to[64], counts[64], places[64], right = 1;
@@ -222,9 +237,9 @@ static int subarray(void)
 static const struct {
   const char* name;
   int (*call)(void);
-} CALLS[] = {{"overlap", overlap},     {"neighbours", neighbours}, {"bottom", bottom},    {"places", places},
-             {"alltoallv", alltoallv}, {"alltoall", alltoall},     {"parts", parts},      {"strided", strided},
-             {"ordered", ordered},     {"below", below},           {"subarray", subarray}};
+} CALLS[] = {{"overlap", overlap},     {"neighbours", neighbours}, {"bottom", bottom},     {"places", places},
+             {"scattered", scattered}, {"alltoallv", alltoallv},   {"alltoall", alltoall}, {"parts", parts},
+             {"strided", strided},     {"ordered", ordered},       {"below", below},       {"subarray", subarray}};
 
 int main(int argc, char** argv)
 {

@@ -42,7 +42,9 @@ Examples:
 
 bench = help_group("bench", "Measure collectives on a simulated fabric.")
 
-rows_option = output_option("--csv", "csv_file", help="Write the table, one line per mode and size.")
+rows_option = output_option(
+    "--csv", "csv_file", help="Write the table, one line per mode and size."
+)
 
 
 def modes_option(default: str) -> Callable[[Command], Command]:

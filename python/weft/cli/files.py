@@ -110,9 +110,10 @@ class OutputDirectory(click.Path):
         return super().convert(value, param, ctx)
 
     def targets(self, value: Path) -> Iterator[Path]:
-        """Yield the files that are written."""
-        for name in self._names:
-            yield value / name
+        """Yield the files that are written where something is already."""
+        if value.is_dir():
+            for name in self._names:
+                yield value / name
 
 
 class Finite(click.FloatRange):

@@ -60,6 +60,10 @@ def losses(fabric: "Fabric") -> list[str]:
     factors = {(row["latency_factor"], row["bandwidth_factor"]) for row in fabric.point_to_point}
     if factors != {(1.0, 1.0)}:
         lost.append("[[point_to_point]], but for a message between hosts that is alone on its way")
+    if "mpi" in file:
+        lost.append(
+            "[mpi] of messages without payload (no time), or within a host (as between two)"
+        )
     hosts = len(fabric.hosts)
     ends = [(cable["lower"], cable["upper"]) for cable in fabric.cables()]
     if len(set(ends)) < len(ends) and any(lower >= hosts for lower, _ in ends):
