@@ -126,7 +126,8 @@ bool HostCost::eager(Bytes message) const
 /** Ranks but the root at the top of a subtree of 2^exponent ranks, if there are so many. */
 int HostCost::ranks_at_height(std::size_t exponent) const
 {
-  return ((ranks_ - 1) >> exponent) - ((ranks_ - 1) >> (exponent + 1));
+  const auto others = static_cast<unsigned>(ranks_ - 1);
+  return static_cast<int>((others >> exponent) - (others >> (exponent + 1)));
 }
 
 /** A subtree of 2^k ranks is together after k rounds. Its top leaves then, or, if its message waits for the receiver, a
@@ -155,8 +156,9 @@ Seconds HostCost::binomial_bcast(Bytes message) const
     return binomial(message);
   Seconds sum;
   for (std::size_t j = 0; j < doubling_.size(); ++j) {
-    const int whole    = (ranks_ >> (j + 1)) << j;
-    const int rest     = ranks_ - 2 * whole - (1 << j);
+    const auto half    = static_cast<int>(1U << j);
+    const int whole    = ranks_ / (2 * half) * half;
+    const int rest     = ranks_ - 2 * whole - half;
     Round round        = doubling_[j];
     round.ranks_a_host = static_cast<int>(std::min(j + 2, doubling_.size()));
     sum += message_time(round, message) * static_cast<double>(whole + std::max(0, rest));

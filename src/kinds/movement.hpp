@@ -41,11 +41,13 @@ struct Movement {
   static const Movement allgather;
 };
 
+// NOLINTBEGIN(readability-identifier-naming): named as the values of an enumeration
 inline constexpr Movement Movement::allreduce{true, Who::all, Share::whole, Who::all, Share::whole};
 inline constexpr Movement Movement::reduce{true, Who::all, Share::whole, Who::root, Share::whole};
 inline constexpr Movement Movement::reduce_scatter{true, Who::all, Share::whole, Who::all, Share::part};
 inline constexpr Movement Movement::barrier{true, Who::all, Share::nothing, Who::all, Share::nothing};
 inline constexpr Movement Movement::bcast{false, Who::root, Share::whole, Who::all, Share::whole};
 inline constexpr Movement Movement::allgather{false, Who::all, Share::part, Who::all, Share::whole};
+// NOLINTEND(readability-identifier-naming)
 
 } // namespace weft

@@ -301,7 +301,7 @@ inline auto reduced_scatter(const void* send, void* receive, const int* counts, 
       {Movement::reduce_scatter, 0, -1, {}, 0},
       {}};
   const ReductionStandIn in = stand_in(call.buffers.send_count, type, op);
-  StandIns parts{in, {}, {}, {}};
+  StandIns parts{{in.memory, in.count, in.type}, {}, {}, {}};
   const std::int64_t unit = size_of(1, in.type);
   for (int rank = 0; rank < comm->size(); ++rank)
     parts.counts.push_back(static_cast<int>(size_of(counts[rank], type) / unit));

@@ -102,7 +102,7 @@ public:
  * and SMPI does not copy what comes from there or goes there. */
 void* scratch(std::size_t bytes)
 {
-  constexpr std::size_t SHARED = 1U << 20;
+  constexpr std::size_t SHARED = std::size_t{1} << 20U;
   static std::size_t size      = 0;
   static void* memory          = nullptr;
   if (bytes > size) {
@@ -186,8 +186,8 @@ MovedData::~MovedData() = default;
 
 void MovedData::move(int from, int to)
 {
-  Member& giver = *members_[static_cast<std::size_t>(from)];
-  Member& taker = *members_[static_cast<std::size_t>(to)];
+  Member& giver       = *members_[static_cast<std::size_t>(from)];
+  const Member& taker = *members_[static_cast<std::size_t>(to)];
   if (not giver.gives_to(to) || not taker.gets_from(from) || (from == to && taker.in_place))
     return;
   copy(giver.for_rank(to), block_of(taker.gets.side, from));

@@ -71,7 +71,7 @@ public:
       return {};
     const std::optional<SwitchModel> model = find_switch_preset(name);
     if (not model)
-      fail("preset", "found \"" + name + "\"; allowed: a switch preset, or \"none\" where the properties say all");
+      fail("preset", "found \"" + name + R"("; allowed: a switch preset, or "none" where the properties say all)");
     return *model;
   }
 

@@ -287,7 +287,7 @@ void check_smart(const OptionTable& table, const SwitchModel& model)
 }
 
 /** Names of MPI's have nothing in them that TOML would read as its own. */
-const std::string& checked_words(const std::string& words, const std::string& place)
+std::string checked_words(const std::string& words, const std::string& place)
 {
   constexpr std::string_view ALLOWED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-,";
   if (words.find_first_not_of(ALLOWED) != std::string::npos)
