@@ -33,21 +33,21 @@ struct Movement {
   /** Whether it carries data at all. */
   bool carries_data() const { return gives != Share::nothing; }
 
+  // NOLINTBEGIN(readability-identifier-naming): named as the values of an enumeration
   static const Movement allreduce;
   static const Movement reduce;
   static const Movement reduce_scatter;
   static const Movement barrier;
   static const Movement bcast;
   static const Movement allgather;
+  // NOLINTEND(readability-identifier-naming)
 };
 
-// NOLINTBEGIN(readability-identifier-naming): named as the values of an enumeration
 inline constexpr Movement Movement::allreduce{true, Who::all, Share::whole, Who::all, Share::whole};
 inline constexpr Movement Movement::reduce{true, Who::all, Share::whole, Who::root, Share::whole};
 inline constexpr Movement Movement::reduce_scatter{true, Who::all, Share::whole, Who::all, Share::part};
 inline constexpr Movement Movement::barrier{true, Who::all, Share::nothing, Who::all, Share::nothing};
 inline constexpr Movement Movement::bcast{false, Who::root, Share::whole, Who::all, Share::whole};
 inline constexpr Movement Movement::allgather{false, Who::all, Share::part, Who::all, Share::whole};
-// NOLINTEND(readability-identifier-naming)
 
 } // namespace weft
