@@ -1,6 +1,7 @@
 #include "simgrid/collectives.hpp"
 
 #include "base/error.hpp"
+#include "kinds/collective_kind.hpp"
 #include "simgrid/call.hpp"
 #include "simgrid/communicator_making.hpp"
 #include "simgrid/descriptions.hpp"
@@ -226,16 +227,11 @@ const char* defect_of(const std::string& option, const std::string& algorithm)
   return option == "smpi/allreduce" && found != ALLREDUCES.end() ? found->second : nullptr;
 }
 
-bool is_multicast(const std::string& collective)
-{
-  return collective == "bcast" || collective == "allgather" || collective == "allgatherv";
-}
-
 template <class Function> void register_entry(Simulation& simulation, Entry<Function>& entry, Function ours)
 {
   const std::string option   = std::string("smpi/") + entry.name;
   const std::string selected = selected_algorithm(option);
-  const bool can_multicast   = is_multicast(entry.name);
+  const bool can_multicast   = collective(entry.name).multicasts;
   if (selected == "automatic")
     throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
   if (const char* defect = defect_of(option, selected))
