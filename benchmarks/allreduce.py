@@ -7,11 +7,12 @@ from typing import Any
 
 from measure import Case, Cost, ratio
 
-from weft import launch, paths
-from weft.errors import WeftError
-from weft.launch import Request
-from weft.record import Record
-from weft.toolchain import compile_c
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import Record
+from weft.runs.toolchain import compile_c
 
 FABRIC = "tofino-64x64"
 BYTES = 1024

@@ -15,11 +15,12 @@ from pathlib import Path
 from allreduce import checked
 from rich.table import Table
 
-from weft import launch, paths
-from weft.launch import Offload, Request
-from weft.output import whole_file
-from weft.report import new_table
-from weft.toolchain import compile_c
+from weft.base import paths
+from weft.base.output import whole_file
+from weft.runs import launch
+from weft.runs.launch import Offload, Request
+from weft.runs.report import new_table
+from weft.runs.toolchain import compile_c
 
 SIZES = tuple(4**k for k in range(1, 11))
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from allreduce import Key, checked
 from measure import Case, Ended
 
-from weft import launch, paths
-from weft.errors import WeftError
-from weft.launch import Plan, Request
-from weft.process import run_child, work_directory
-from weft.toolchain import compile_c
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.process import run_child, work_directory
+from weft.runs import launch
+from weft.runs.launch import Plan, Request
+from weft.runs.toolchain import compile_c
 
 RANKS, PPN = 512, 8
 _HOSTS = RANKS // PPN

@@ -11,10 +11,11 @@ from pathlib import Path
 from allreduce import Key, Standard, checked
 from measure import Case, Cost, ratio
 
-from weft import launch, paths
-from weft.launch import Request
-from weft.record import Record
-from weft.toolchain import compile_c
+from weft.base import paths
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import Record
+from weft.runs.toolchain import compile_c
 
 RANKS, PPN = 4096, 64
 _COLLECTIVES = (

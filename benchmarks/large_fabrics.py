@@ -16,14 +16,16 @@ from pathlib import Path
 from allreduce import Key, Standard, checked
 from measure import Case, Cost
 
-from weft import bench_collectives, launch, paths
-from weft.bench_collectives import COLLECTIVES, Study
-from weft.errors import WeftError
-from weft.launch import Request
-from weft.process import Ended, run_child
-from weft.record import Record
-from weft.simgrid import SimGrid
-from weft.toolchain import compile_c
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.process import Ended, run_child
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import Record
+from weft.runs.simgrid import SimGrid
+from weft.runs.toolchain import compile_c
+from weft.study import bench_collectives
+from weft.study.bench_collectives import COLLECTIVES, Study
 
 LARGEST = "fat-tree-65536"
 HOSTS = 65536

@@ -5,7 +5,7 @@ import sys
 
 from studies.all import STUDIES, chosen
 from studies.study import show
-from weft.errors import USER_ERROR, WeftError
+from weft.base.errors import USER_ERROR, WeftError
 
 
 def main() -> int:

@@ -14,14 +14,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.study import DOCS, IMAGES, OPTION, Study, read_table, write_table
-from weft import _core, launch
-from weft.errors import WeftError
+from weft import _core
+from weft.base.errors import WeftError
+from weft.base.plots import bar_look, look
+from weft.base.process import work_directory
+from weft.base.units import format_size
 from weft.fabric.export import export
-from weft.launch import Request
-from weft.plots import bar_look, look
-from weft.process import work_directory
-from weft.toolchain import compile_c
-from weft.units import format_size
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.toolchain import compile_c
 
 HERE = Path(__file__).parent
 RANKS = 16

@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 
 from studies.real_programs.sources import nas, sampled_ep
 from studies.study import DOCS, IMAGES, OPTION, Study, read_table, write_table
-from weft import launch
-from weft.errors import WeftError
-from weft.launch import Request
-from weft.plots import bar_look, look
-from weft.record import Record
+from weft.base.errors import WeftError
+from weft.base.plots import bar_look, look
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import Record
 
 SAMPLING, MEMORY = DOCS / "cpu-sampling.csv", DOCS / "shared-memory.csv"
 RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)

@@ -19,12 +19,13 @@ from studies.forwarding_report import BASELINE_GBPS, FORWARDING, Row
 from studies.real_programs import sources
 from studies.resume import Job, carry_out, digest, weft_digest
 from studies.study import DOCS, IMAGES, OPTION, ROOT, Study
-from weft import _core, launch
+from weft import _core
+from weft.base.errors import WeftError
 from weft.calibrate.fabric_file import with_values
-from weft.errors import WeftError
-from weft.record import read_record, write_record
-from weft.replay import replay_request
-from weft.toolchain import compile_c
+from weft.runs import launch
+from weft.runs.record import read_record, write_record
+from weft.runs.replay import replay_request
+from weft.runs.toolchain import compile_c
 from weft.trace.folder import Folder, read_folder
 
 RESULTS = ROOT / "build" / "forwarding"

@@ -1,7 +1,7 @@
 """What forwarding caches do with given traffic: the figures of docs/forwarding.md.
 
-They are studies of `weft cache` (weft.forwarding); the tables behind them are in docs/forwarding/.
-Computed, not timed: the same on every machine.
+They are studies of `weft cache` (weft.study.forwarding); the tables behind them are in
+docs/forwarding/. Computed, not timed: the same on every machine.
 """
 
 import re
@@ -14,12 +14,13 @@ from matplotlib.figure import Figure
 
 from studies.real_programs import sources
 from studies.study import DOCS, OPTION, Study, Table, read_table
-from weft import forwarding, jobs, paths, plots
+from weft.base import paths, plots
+from weft.base.errors import WeftError
+from weft.base.plots import Series
+from weft.base.process import work_directory
 from weft.calibrate.fabric_file import with_values
-from weft.errors import WeftError
-from weft.forwarding import Cache
-from weft.plots import Series
-from weft.process import work_directory
+from weft.study import forwarding, jobs
+from weft.study.forwarding import Cache
 from weft.trace.folder import read_folder
 
 TABLES = DOCS / "forwarding"

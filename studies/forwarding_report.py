@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.study import DOCS, OPTION
-from weft.output import whole_file
+from weft.base.output import whole_file
 
 TABLE = DOCS / "forwarding-experiment.csv"
 FORWARDING = ("tcam", "cache")

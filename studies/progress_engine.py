@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 
 from studies.study import DOCS, Study
 from weft import _core
-from weft import progress_engine as api
-from weft.plots import COLOURS, GREY, MARKERS, SHADES
-from weft.progress_engine import Case, Memory, Throughput
-from weft.units import format_size
+from weft.base.plots import COLOURS, GREY, MARKERS, SHADES
+from weft.base.units import format_size
+from weft.study import progress_engine as api
+from weft.study.progress_engine import Case, Memory, Throughput
 
 HERE = Path(__file__).parent
 TABLES = DOCS / "progress-engine"

@@ -16,8 +16,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from studies.study import OPTION, ROOT, Table
-from weft import paths
-from weft.output import whole_file
+from weft.base import paths
+from weft.base.output import whole_file
 
 RESULTS = ROOT / "build" / "studies"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from weft import pages, plots
-from weft.output import whole_file
+from weft.base import pages, plots
+from weft.base.output import whole_file
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

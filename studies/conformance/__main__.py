@@ -18,9 +18,9 @@ from studies.conformance.build import Builder, CannotBuild, make_builder
 from studies.conformance.runs import FABRIC, Outcome, Runner, Under, make_runner
 from studies.conformance.suite import BUILD, ROOT, Test, read_tests, source_tree
 from weft import _core
-from weft.output import whole_file
-from weft.process import raise_on_signals
-from weft.report import console, new_table, print_table, print_title
+from weft.base.output import whole_file
+from weft.base.process import raise_on_signals
+from weft.runs.report import console, new_table, print_table, print_title
 
 SUMMARY = ROOT / "docs" / "conformance.csv"
 RESULTS = BUILD / "results.csv"

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock
 
 from studies.conformance.suite import BUILD, source_tree
-from weft.simgrid import SimGrid
-from weft.toolchain import compiler_for
+from weft.runs.simgrid import SimGrid
+from weft.runs.toolchain import compiler_for
 
 # Sources that are not called as their program is, or that are more than one.
 _SOURCES = {

@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 
 from studies.conformance.suite import Test
 from weft import _core
+from weft.base.process import run_child, work_directory
 from weft.fabric.export import export
-from weft.process import run_child, work_directory
-from weft.simgrid import SimGrid
-from weft.site import FabricSite, choose_ppn
+from weft.runs.simgrid import SimGrid
+from weft.runs.site import FabricSite, choose_ppn
 
 FABRIC = Path(__file__).with_name("fabric.toml")
 # What `runtests` gives to smpirun. The speed lets time go on while a program looks for what comes.

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from studies.resume import kept_rows
 from studies.study import DOCS, IMAGES, Study, Table, read_table, write_table
-from weft import bench_collectives as bench
-from weft.bench_collectives import COLLECTIVES
-from weft.ways import check_as_asked
+from weft.study import bench_collectives as bench
+from weft.study.bench_collectives import COLLECTIVES
+from weft.study.ways import check_as_asked
 
 PAGE = DOCS / "multicast.md"
 TESTBED, TESTBED_HOSTS = "fdr-188", 188

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, make_study, run_one
 from studies.resume import kept_rows
 from studies.study import Table
-from weft import paths
+from weft.base import paths
+from weft.base.plots import COLOURS, GREY
+from weft.base.process import work_directory
 from weft.calibrate.fabric_file import with_values
-from weft.plots import COLOURS, GREY
-from weft.process import work_directory
 
 TOGETHER_BYTES = 8 * 2**20
 TOGETHER_RANKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from studies.multicast import MULTICAST, make_study
 from studies.multicast.ag_rs import together
 from studies.study import Table
-from weft.plots import COLOURS, GREY
+from weft.base.plots import COLOURS, GREY
 
 CHAINS, CHAINS_RANKS = (1, 2, 4, 8, 16, 32, 64), 64
 

@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 from studies.multicast import MANY, MULTICAST, TESTBED, TESTBED_HOSTS, make_study
 from studies.resume import kept_rows
 from studies.study import Table
-from weft import bench_collectives as bench
-from weft import paths
-from weft.bench_collectives import COLLECTIVES, Study
-from weft.plots import bar_look
-from weft.process import work_directory
-from weft.toolchain import compile_c
-from weft.units import format_size
+from weft.base import paths
+from weft.base.plots import bar_look
+from weft.base.process import work_directory
+from weft.base.units import format_size
+from weft.runs.toolchain import compile_c
+from weft.study import bench_collectives as bench
+from weft.study.bench_collectives import COLLECTIVES, Study
 
 PHASES = ("barrier", "multicast", "recovery", "handshake")
 PHASE_RANKS = (2, 4, 8, 16, 32, 64, 128, TESTBED_HOSTS)

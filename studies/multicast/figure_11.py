@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 
 from studies.multicast import MANY, MULTICAST, TESTBED, TESTBED_HOSTS, column, make_study, run
 from studies.study import Table
-from weft.bench_collectives import COLLECTIVES
-from weft.plots import look
-from weft.units import format_size
+from weft.base.plots import look
+from weft.base.units import format_size
+from weft.study.bench_collectives import COLLECTIVES
 
 THROUGHPUT_SIZES = tuple(1 << k for k in range(12, 19))  # 4 KiB to 256 KiB
 THROUGHPUT_MODES = {

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from studies.multicast import MANY, MULTICAST, TESTBED, TESTBED_HOSTS, column, make_study, run
 from studies.multicast.figure_11 import THROUGHPUT_MODES
 from studies.study import Table
-from weft.bench_collectives import COLLECTIVES
-from weft.plots import COLOURS
+from weft.base.plots import COLOURS
+from weft.study.bench_collectives import COLLECTIVES
 
 TRAFFIC_BYTES, TRAFFIC_ITERATIONS = 65536, 10
 

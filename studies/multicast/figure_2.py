@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, make_study, run
 from studies.study import Table
-from weft.plots import COLOURS, DASHES, GREY, MARKERS
+from weft.base.plots import COLOURS, DASHES, GREY, MARKERS
 
 LEAF, POD = 16, 256  # hosts below a switch of the first and of the second level of FULL_BANDWIDTH
 

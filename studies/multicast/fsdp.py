@@ -12,14 +12,15 @@ from studies.multicast import MULTICAST, make_study
 from studies.multicast.ag_rs import with_chains
 from studies.resume import kept_rows
 from studies.study import OPTION, Table
-from weft import launch, paths
-from weft.errors import WeftError
-from weft.launch import Request
-from weft.plots import COLOURS, GREY, look
-from weft.process import work_directory
-from weft.record import Record
-from weft.toolchain import compile_c
-from weft.units import format_size
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.plots import COLOURS, GREY, look
+from weft.base.process import work_directory
+from weft.base.units import format_size
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import Record
+from weft.runs.toolchain import compile_c
 
 FSDP_RANKS, FSDP_LAYERS, FSDP_BYTES = 16, 8, 4 * 2**20
 FSDP_COMPUTE_US = (25, 50, 75, 100, 150, 200, 300, 400)

@@ -18,7 +18,7 @@ from studies.real_programs.programs import (
 from studies.resume import kept_rows
 from studies.study import DOCS, Study, Table, read_table, write_table
 from weft import _core
-from weft.process import work_directory
+from weft.base.process import work_directory
 
 TABLE = DOCS / "real-programs.csv"
 PROGRAMS = (*SMALL, *LARGE)

@@ -14,7 +14,7 @@ from studies.real_programs import sources
 from studies.real_programs.sources import CASE
 from studies.study import ROOT
 from weft import _core
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 FABRIC = ROOT / "fabrics" / "tofino-16.toml"
 _PRESET = 'preset = "tofino"'

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studies.study import OPTION, ROOT
-from weft.errors import WeftError
-from weft.simgrid import SimGrid
+from weft.base.errors import WeftError
+from weft.runs.simgrid import SimGrid
 
 CASE = Path(__file__).resolve().parent
 """Where what the programs need stands."""

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from weft import paths
-from weft.simgrid import SimGrid
-from weft.toolchain import compiler_for
+from weft.base import paths
+from weft.runs.simgrid import SimGrid
+from weft.runs.toolchain import compiler_for
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "tests" / "programs"

@@ -11,7 +11,8 @@ from typing import Any
 
 import in_process
 
-from weft import _core, paths
+from weft import _core
+from weft.base import paths
 
 TESTS = Path(__file__).resolve().parent.parent
 WEFT = (sys.executable, "-m", "weft.cli.main")

@@ -6,12 +6,13 @@ from pathlib import Path
 import compiled
 import pytest
 
-from weft import bench, launch
-from weft.bench import Bench, Row
-from weft.errors import WeftError
-from weft.launch import Request
-from weft.plots import Series, check_format, plot_by_hosts, plot_by_size
-from weft.ways import Way
+from weft.base.errors import WeftError
+from weft.base.plots import Series, check_format, plot_by_hosts, plot_by_size
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.study import bench
+from weft.study.bench import Bench, Row
+from weft.study.ways import Way
 
 
 def test_rows_come_by_mode_and_size() -> None:

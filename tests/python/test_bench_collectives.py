@@ -9,13 +9,15 @@ import compiled
 import pytest
 from click.testing import CliRunner
 
-from weft import _core, bench_collectives, launch
-from weft.bench_collectives import COLLECTIVES, Row, Study
+from weft import _core
+from weft.base.errors import WeftError
 from weft.cli.root import weft
-from weft.errors import WeftError
-from weft.launch import Request
-from weft.record import LinkPart
-from weft.ways import Way
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import LinkPart
+from weft.study import bench_collectives
+from weft.study.bench_collectives import COLLECTIVES, Row, Study
+from weft.study.ways import Way
 
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 WRITTEN_OUT = [(name, mode) for name, one in COLLECTIVES.items() for mode in one.written_out]

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from simulated import WEFT
 
-from weft import _core, forwarding, jobs
-from weft.errors import WeftError
-from weft.forwarding import Cache
+from weft import _core
+from weft.base.errors import WeftError
+from weft.study import forwarding, jobs
+from weft.study.forwarding import Cache
 
 JOB = "1 0 5 100 {allocated} -1 -1 {requested} -1 -1 1 1 1 -1 1 -1 -1 -1\n"
 

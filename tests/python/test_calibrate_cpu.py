@@ -8,8 +8,8 @@ from conftest import Program
 from simulated import WEFT, read_record, run_command
 
 from weft import _core
+from weft.base.errors import WeftError
 from weft.calibrate.cpu import CpuSpeed, format_speed, with_speed
-from weft.errors import WeftError
 
 
 def test_this_machine_is_measured_and_written(program: Program, tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import pytest
 from click.testing import CliRunner
 from simulated import run_command, weft_command
 
-from weft import _core, paths
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
 from weft.calibrate import fabric_file, piecewise
 from weft.calibrate.affine import best_affine, default_affine
 from weft.calibrate.overheads import fit_overheads
@@ -21,7 +23,6 @@ from weft.calibrate.piecewise import ENVELOPE, Piecewise, Segment
 from weft.calibrate.rounds import single_messages
 from weft.calibrate.samples import Floats, read_allreduce, read_pingpong
 from weft.cli.root import weft
-from weft.errors import WeftError
 
 AZURE = "p2p_azure_hc44rs_mpi.csv"
 TAURUS = "p2p_taurus_ethernet.csv"

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from conftest import Run
 from test_run_timing import measure
 
-from weft import _core, paths
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
 from weft.calibrate import switch
 from weft.calibrate.observations import read_observations
 from weft.calibrate.switch import (
@@ -23,7 +25,6 @@ from weft.calibrate.switch import (
     model_seconds,
 )
 from weft.cli.root import weft
-from weft.errors import WeftError
 
 TOFINO = Hardware(256, 256, 82, 12.5e9)
 SIZES = np.array([float(4 << k) for k in range(19)])

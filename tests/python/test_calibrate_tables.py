@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from weft import paths
+from weft.base import paths
+from weft.base.errors import WeftError
 from weft.calibrate.samples import read_pingpong
-from weft.errors import WeftError
 
 OSU = """
 # OSU MPI Latency Test v7.4

@@ -17,9 +17,9 @@ from rich.console import Console
 from simulated import TESTS, WEFT, Result, run_command
 from test_record import raw
 
-from weft.compare import Comparison, write_comparison
-from weft.record import CollectivePart, OutcomePart, ProfilePart, Record, read_record
-from weft.report_compare import print_comparison
+from weft.runs.record import CollectivePart, OutcomePart, ProfilePart, Record, read_record
+from weft.study.compare import Comparison, write_comparison
+from weft.study.report_compare import print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
 RECORD = TESTS.parent / "docs" / "record.md"

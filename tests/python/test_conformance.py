@@ -10,7 +10,7 @@ import pytest
 from studies.conformance.build import Builder, make_builder
 from studies.conformance.runs import Runner, Under, make_runner
 from studies.conformance.suite import Test, read_list, source_tree
-from weft.simgrid import SimGrid
+from weft.runs.simgrid import SimGrid
 
 pytestmark = pytest.mark.slow
 

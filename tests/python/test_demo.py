@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from weft import demo, measured, plots, validate
-from weft.demo import COMPARISONS, HOSTS, Results
+from weft.base import measured, plots
+from weft.study import demo, validate
+from weft.study.demo import COMPARISONS, HOSTS, Results
 
 ROOT = Path(__file__).resolve().parents[2]
 

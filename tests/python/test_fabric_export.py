@@ -13,8 +13,8 @@ from conftest import Program
 from fabrics import LARGE, SMALL, load, make
 
 from weft import _core
+from weft.base.errors import WeftError
 from weft.cli.fabric import export as export_command
-from weft.errors import WeftError
 from weft.fabric.export import export
 from weft.fabric.graph import Graph
 

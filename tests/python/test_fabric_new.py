@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft import _core
+from weft.base.errors import WeftError
 from weft.cli.fabric_new import new
-from weft.errors import WeftError
 from weft.fabric.template import DEFAULT_PRESETS, DEVICES, Template, option_name, render, write
 
 KINDS = [row["kind"] for row in _core.topologies()]

@@ -13,13 +13,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
 from weft import _core
+from weft.base.errors import WeftError
 from weft.cli.fabric import plot as plot_command
-from weft.errors import WeftError
 from weft.fabric import picture
 from weft.fabric.graph import Graph
 from weft.fabric.layout import lay_out
 from weft.fabric.traffic import Traffic, read_traffic
-from weft.record import FabricPart, LinkPart, OutcomePart, Record, SwitchPart, write_record
+from weft.runs.record import FabricPart, LinkPart, OutcomePart, Record, SwitchPart, write_record
 
 SMART, PLAIN = (to_rgb(picture._COLOURS[kind]) for kind in ("smart", "plain"))
 FOUR_HOSTS_EACH = {"groups": ["4"], "routers": ["4"], "hosts": ["4"]}

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 from simulated import weft_process
 
-from weft import output
+from weft.base import output
+from weft.base.errors import WeftError
 from weft.cli import files
 from weft.cli.root import weft
-from weft.errors import WeftError
 
 PINGPONG = "bytes,median_us\n" + "".join(f"{1 << k},{1 + k / 4}\n" for k in range(20))
 COMPILERS = ("weft cc", "weft cxx", "weft f90")

@@ -10,7 +10,7 @@ from studies import forwarding
 from studies import forwarding_report as report
 from studies.forwarding import CASES, FABRICS, Program, Run, Variant
 from weft import _core
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 RANKS = 16
 SMALL = (

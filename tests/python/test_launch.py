@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft import _core
-from weft.errors import WeftError
-from weft.launch import Request, build_command, prepare
-from weft.site import FabricSite, choose_ppn
+from weft.base.errors import WeftError
+from weft.runs.launch import Request, build_command, prepare
+from weft.runs.site import FabricSite, choose_ppn
 
 FABRIC = _core.load_fabric("tofino-4")
 

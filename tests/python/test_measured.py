@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft import paths
-from weft.errors import WeftError
-from weft.measured import OSU_4X1, log_error, read_columns
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.measured import OSU_4X1, log_error, read_columns
 
 latencies = st.dictionaries(
     st.integers(1, 1 << 20), st.floats(1e-3, 1e6, allow_nan=False), min_size=1

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import WeftError
-from weft.outcome import CRASHED, judge, read_raw_record
-from weft.process import Ended
-from weft.record import OutcomePart
+from weft.base.errors import WeftError
+from weft.base.process import Ended
+from weft.runs.outcome import CRASHED, judge, read_raw_record
+from weft.runs.record import OutcomePart
 
 COMPLETED = OutcomePart(kind="completed")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import WeftError
-from weft.output import (
+from weft.base.errors import WeftError
+from weft.base.output import (
     STANDARD_OUTPUT,
     check_targets,
     check_writable,

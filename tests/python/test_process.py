@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from weft.errors import Interrupted, WeftError
-from weft.process import Ended, run_child, work_directory
+from weft.base.errors import Interrupted, WeftError
+from weft.base.process import Ended, run_child, work_directory
 
 
 def shell(script: str, **options: Any) -> Ended:
@@ -73,8 +73,8 @@ def test_an_exception_on_the_way_ends_the_child_and_its_children() -> None:
 
 INTERRUPTED_START = """
 import os, signal, subprocess, sys
-from weft.errors import Interrupted
-from weft.process import raise_on_signals, run_child
+from weft.base.errors import Interrupted
+from weft.base.process import raise_on_signals, run_child
 
 class Interrupting(subprocess.Popen):
     def __init__(self, *arguments, **options):
@@ -105,7 +105,7 @@ def test_a_signal_while_the_child_starts_ends_it(signum: int) -> None:
 def test_under_nohup_a_hangup_stays_ignored() -> None:
     script = """
 import os, signal
-from weft.process import raise_on_signals
+from weft.base.process import raise_on_signals
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 raise_on_signals()
 os.kill(os.getpid(), signal.SIGHUP)
@@ -131,7 +131,7 @@ def test_the_work_directory_goes_with_all_that_is_in_it() -> None:
 @pytest.mark.parametrize("name", ["with blank", "with,comma", "with:colon"])
 def test_the_work_directory_has_a_name_that_simgrid_takes(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
-    script = "from weft.process import work_directory\nwith work_directory() as w: print(w)"
+    script = "from weft.base.process import work_directory\nwith work_directory() as w: print(w)"
     result = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "TMPDIR": str(tmp_path / name)},

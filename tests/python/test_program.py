@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import WeftError
-from weft.program import check_program, find_program
-from weft.toolchain import compile_c
+from weft.base.errors import WeftError
+from weft.runs.program import check_program, find_program
+from weft.runs.toolchain import compile_c
 
 SOURCE = (
     "#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); MPI_Finalize(); return 0; }\n"

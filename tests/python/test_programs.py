@@ -12,9 +12,9 @@ import pytest
 import simulated
 from conftest import Program, Run
 
-from weft.errors import WeftError
-from weft.libraries import private_libraries
-from weft.simgrid import SimGrid
+from weft.base.errors import WeftError
+from weft.runs.libraries import private_libraries
+from weft.runs.simgrid import SimGrid
 
 # ---- Shared libraries of the program's own ----
 

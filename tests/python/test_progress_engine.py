@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from studies import progress_engine as bench
 from studies.study import DOCS
 from weft import _core
-from weft import progress_engine as api
+from weft.base.errors import WeftError
 from weft.cli.root import weft
-from weft.errors import WeftError
+from weft.study import progress_engine as api
 
 DPA = "bluefield-3-dpa"
 

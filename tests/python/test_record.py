@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from weft.errors import WeftError
-from weft.record import Record, read_record, write_record
+from weft.base.errors import WeftError
+from weft.runs.record import Record, read_record, write_record
 
 
 def raw() -> dict[str, Any]:

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 from test_record import raw
 
-from weft.record import CollectivePart, MulticastPart, OutcomePart, Record
-from weft.report import console, explain, print_run
+from weft.runs.record import CollectivePart, MulticastPart, OutcomePart, Record
+from weft.runs.report import console, explain, print_run
 
 
 def row(**changes: object) -> CollectivePart:

@@ -7,7 +7,8 @@ import pytest
 import simulated
 from conftest import Program, Run
 
-from weft import _core, paths
+from weft import _core
+from weft.base import paths
 
 EQUAL = simulated.fabric("equal-platforms")
 

@@ -13,9 +13,9 @@ import pytest
 from studies.all import STUDIES, chosen
 from studies.resume import Job, carry_out
 from studies.study import DOCS, ROOT, read_table, write_table
-from weft import pages, plots
-from weft.errors import WeftError
-from weft.plots import Series
+from weft.base import pages, plots
+from weft.base.errors import WeftError
+from weft.base.plots import Series
 
 # Made by commands, and held against fresh runs in test_demo.py and test_validate.py.
 OF_DEMO = {"allreduce_4x1.png", "allreduce_1KiB_by_hosts.png"}

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from simulated import TESTS
 
-from weft.report import new_table, print_table
+from weft.runs.report import new_table, print_table
 
 WIDTHS = (40, 60, 200)
 NAMES = ("bytes", "stream", "message", "Open MPI tuned", "why")

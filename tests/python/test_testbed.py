@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from conftest import Run
 
-from weft import _core, paths
-from weft.errors import WeftError
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
 from weft.testbed import (
     diff,
     fabric,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed import inventory, netns, plan, probe, wanted
 from weft.testbed.layout import Layout
 from weft.testbed.plan import Plan

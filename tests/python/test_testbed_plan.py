@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from testbed_reader import Reader, check_plan
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed import diff, inventory, plan, tables, wanted
 from weft.testbed.inventory import Inventory
 from weft.testbed.plan import Plan

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from test_record import raw
 
-from weft.record import CollectivePart, EventPart, Record
-from weft.timeline import PajeReader, is_complete, read_ranks, write_timeline
+from weft.runs.record import CollectivePart, EventPart, Record
+from weft.runs.timeline import PajeReader, is_complete, read_ranks, write_timeline
 
 # Two ranks. SimGrid counts actors from 1; an actor that is no rank came between them.
 TRACE = """\

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.errors import WeftError, suggestion
-from weft.units import UNITS, format_seconds, format_size, parse_size, parse_sizes, plural
+from weft.base.errors import WeftError, suggestion
+from weft.base.units import UNITS, format_seconds, format_size, parse_size, parse_sizes, plural
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from weft import accuracy, paths, plots, validate
+from weft.base import paths, plots
+from weft.base.errors import WeftError
 from weft.calibrate.tables import read_table
 from weft.cli.root import weft
-from weft.errors import WeftError
-from weft.validate import Check, Point, Result
+from weft.study import accuracy, validate
+from weft.study.validate import Check, Point, Result
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_CHECK = {"topocloud_rtt.csv", "job_sizes_swf.csv"}  # jobs of clusters, no times

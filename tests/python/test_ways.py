@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner, Result
 from test_record import raw
 
-from weft.bench import Row
+from weft.base.errors import WeftError
 from weft.cli.root import weft
-from weft.errors import WeftError
-from weft.record import Record
-from weft.ways import Way, check_as_asked, labels, way_taken
+from weft.runs.record import Record
+from weft.study.bench import Row
+from weft.study.ways import Way, check_as_asked, labels, way_taken
 
 FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "ompi"}
 

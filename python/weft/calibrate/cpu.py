@@ -11,10 +11,12 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft import _core, launch, paths
-from weft.errors import WeftError
-from weft.process import work_directory
-from weft.toolchain import compile_c
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.process import work_directory
+from weft.runs import launch
+from weft.runs.toolchain import compile_c
 
 _FABRIC = "tofino-4"
 _HOST_TABLE = re.compile(r"^[ \t]*\[host\][^\n]*\n", re.MULTILINE)

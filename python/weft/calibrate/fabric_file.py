@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
 from weft.calibrate.p2p import Calibration
-from weft.errors import WeftError
-from weft.output import whole_file
 
 if TYPE_CHECKING:
     from weft._core import Fabric

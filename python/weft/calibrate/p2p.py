@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from weft.base.measured import Column, LogError, log_error
+from weft.base.plots import Series, check_format, plot_by_size
 from weft.calibrate import piecewise
 from weft.calibrate.affine import Affine, best_affine, default_affine
 from weft.calibrate.overheads import Overheads, fit_overheads
 from weft.calibrate.piecewise import Piecewise
 from weft.calibrate.samples import Floats, PingPong, check_count
-from weft.measured import Column, LogError, log_error
-from weft.plots import Series, check_format, plot_by_size
 
 DEFAULT_SEGMENTS = 3
 

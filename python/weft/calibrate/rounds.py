@@ -12,9 +12,9 @@ so that a table whose sizes double gives t, the time of one message and of its r
 
 import numpy as np
 
+from weft.base.errors import WeftError
 from weft.calibrate.samples import PingPong, Samples
 from weft.calibrate.tables import size_column
-from weft.errors import WeftError
 
 _RABENSEIFNER_FROM = 8192
 _RANKS = (4, 8)

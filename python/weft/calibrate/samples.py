@@ -40,7 +40,7 @@ class Samples:
     seconds: Floats
 
     def by_size(self) -> dict[int, float]:
-        """Return the times in microseconds, as `weft.measured` compares them."""
+        """Return the times in microseconds, as `weft.base.measured` compares them."""
         return {
             int(size): seconds * 1e6 for size, seconds in zip(self.bytes, self.seconds, strict=True)
         }

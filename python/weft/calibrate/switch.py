@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft import _core
+from weft.base.errors import WeftError
+from weft.base.units import format_seconds, plural
 from weft.calibrate.samples import Floats
-from weft.errors import WeftError
-from weft.units import format_seconds, plural
 
 if TYPE_CHECKING:
     from weft._core import Fabric

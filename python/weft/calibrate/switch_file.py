@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.base.errors import WeftError
+from weft.base.units import format_seconds
 from weft.calibrate.fabric_file import with_values
 from weft.calibrate.switch import COPY_RATE, GAP, TURNAROUND, Estimate, SwitchFit
-from weft.errors import WeftError
-from weft.units import format_seconds
 
 if TYPE_CHECKING:
     from weft._core import Fabric

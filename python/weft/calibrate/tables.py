@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from weft.errors import WeftError, suggestion
-from weft.reading import UnreadableError, looks_like_json, read_text
+from weft.base.errors import WeftError, suggestion
+from weft.base.reading import UnreadableError, looks_like_json, read_text
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
 SIZE_NAMES = ("bytes", "size")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from weft import bench as api
-from weft.bench import Bench, Row
+from weft.base.plots import Series, check_format, plot_by_size
+from weft.base.units import parse_sizes, plural
 from weft.cli.common import (
     Command,
     fabric_option,
@@ -17,10 +17,10 @@ from weft.cli.common import (
     progress_bar,
     ranks_option,
 )
-from weft.plots import Series, check_format, plot_by_size
-from weft.report import console, new_table, print_table, print_title
-from weft.units import parse_sizes, plural
-from weft.ways import Benched, labels, messages
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import bench as api
+from weft.study.bench import Bench, Row
+from weft.study.ways import Benched, labels, messages
 
 _HELP = """
 Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message size, in the way of

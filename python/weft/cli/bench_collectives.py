@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from weft import bench_collectives as api
-from weft.bench_collectives import COLLECTIVES, Collective, Row, Study
+from weft.base.plots import Series, plot_by_size
+from weft.base.units import parse_sizes, plural
 from weft.cli.bench import (
     bench,
     check_outputs,
@@ -17,10 +17,10 @@ from weft.cli.bench import (
 )
 from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
 from weft.cli.files import command as make_command
-from weft.plots import Series, plot_by_size
-from weft.report import console, new_table, print_table, print_title
-from weft.units import parse_sizes, plural
-from weft.ways import labels
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import bench_collectives as api
+from weft.study.bench_collectives import COLLECTIVES, Collective, Row, Study
+from weft.study.ways import labels
 
 _HELP = """
 Measure the simulated times of {title} by the bytes that one rank gives.

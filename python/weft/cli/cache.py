@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from weft import _core, forwarding, jobs
+from weft import _core
+from weft.base.plots import check_format
 from weft.cli.common import Command, help_group, output_option
 from weft.cli.files import Finite, Input, fabric_name
-from weft.forwarding import Cache, Study
-from weft.plots import check_format
-from weft.report import console, new_table, print_table, print_title
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import forwarding, jobs
+from weft.study.forwarding import Cache, Study
 from weft.trace.folder import read_folder
 
 cache = help_group(

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weft.base.measured import log_error
+from weft.base.units import format_size, parse_size
 from weft.cli.calibrate_cpu import cpu
 from weft.cli.common import help_group, output_option
 from weft.cli.files import Input, fabric_name
-from weft.launch import MOST_RANKS
-from weft.measured import log_error
-from weft.report import console, new_table, print_table, print_title
-from weft.units import format_size, parse_size
+from weft.runs.launch import MOST_RANKS
+from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
+from weft.base.errors import WeftError
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name
-from weft.errors import WeftError
-from weft.report import console
+from weft.runs.report import console
 
 _HELP = """
 Measure how fast a core of this machine computes.

@@ -16,14 +16,14 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from weft import launch
-from weft.bench import Progress as BenchProgress
+from weft.base.errors import WeftError
+from weft.base.units import format_size
 from weft.cli.files import Command as FileCommand
 from weft.cli.files import Finite, Input, Output, fabric_name
-from weft.errors import WeftError
-from weft.record import Record, write_record
-from weft.report import console, print_run
-from weft.units import format_size
+from weft.runs import launch
+from weft.runs.record import Record, write_record
+from weft.runs.report import console, print_run
+from weft.study.bench import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from weft import compare as api
-from weft.compare import Comparison
-from weft.errors import WeftError
-from weft.launch import Plan
-from weft.record import Record
-from weft.report import console, print_run
-from weft.report_compare import print_comparison
+from weft.base.errors import WeftError
+from weft.runs.launch import Plan
+from weft.runs.record import Record
+from weft.runs.report import console, print_run
+from weft.study import compare as api
+from weft.study.compare import Comparison
+from weft.study.report_compare import print_comparison
 
 compare_option = click.option(
     "--compare",

@@ -2,7 +2,7 @@
 
 import click
 
-from weft.toolchain import COMPILERS, become_compiler
+from weft.runs.toolchain import COMPILERS, become_compiler
 
 _LANGUAGES = {"cc": ("C", "c"), "cxx": ("C++", "cpp"), "f90": ("Fortran", "f90")}
 _HELP = """

@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from weft import demo as api
-from weft import paths
+from weft.base import paths
+from weft.base.measured import PAPER_ERROR
 from weft.cli.common import progress_bar
 from weft.cli.files import OutputDirectory, command
-from weft.demo import COMPARISONS, HOSTS, Results
-from weft.measured import PAPER_ERROR
-from weft.report import console, new_table, print_table, print_title
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import demo as api
+from weft.study.demo import COMPARISONS, HOSTS, Results
 
 _HELP = """
 Compare simulated Allreduce latencies with those measured on a real Tofino.

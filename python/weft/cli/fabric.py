@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from weft import _core
+from weft.base.plots import check_format
 from weft.cli.common import help_group, output_option
 from weft.cli.fabric_new import new
 from weft.cli.files import Input, fabric_name
-from weft.plots import check_format
 
 _GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import click
 
-from weft import _core, output
-from weft.errors import WeftError, printable
+from weft import _core
+from weft.base import output
+from weft.base.errors import WeftError, printable
 
 
 class Input(click.Path):

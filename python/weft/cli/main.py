@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import click
 
-from weft.errors import USER_ERROR, Interrupted, WeftError, printable
-from weft.process import raise_on_signals
+from weft.base.errors import USER_ERROR, Interrupted, WeftError, printable
+from weft.base.process import raise_on_signals
 
 _BROKEN_PIPE = 141
 

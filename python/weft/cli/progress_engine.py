@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from weft import _core
-from weft import progress_engine as api
+from weft.base.errors import WeftError
+from weft.base.units import format_size, parse_counts, parse_size, parse_sizes
 from weft.cli.common import help_group, output_option
 from weft.cli.files import engine_name
-from weft.errors import WeftError
-from weft.progress_engine import Case, Memory, Throughput
-from weft.report import console, new_table, print_table, print_title
-from weft.units import format_size, parse_counts, parse_size, parse_sizes
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import progress_engine as api
+from weft.study.progress_engine import Case, Memory, Throughput
 
 _GROUP = """
 Tell what a progress engine can do: hardware threads of a SmartNIC, or cores of a host, that do

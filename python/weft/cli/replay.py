@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from weft import launch
-from weft import replay as api
 from weft.cli.common import network_options, report, result_options
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Input, command
+from weft.runs import launch
+from weft.runs import replay as api
 from weft.trace.folder import read_folder
 
 _HELP = """

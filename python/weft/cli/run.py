@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from weft import launch, replay
+from weft.base.errors import WeftError
 from weft.cli.common import (
     network_options,
     ranks_option,
@@ -15,7 +15,7 @@ from weft.cli.common import (
 )
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, OutputDirectory, Program, command
-from weft.errors import WeftError
+from weft.runs import launch, replay
 from weft.trace.folder import check_target
 
 _HELP = """

@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
+from weft.base.output import whole_file
+from weft.base.plots import check_format
+from weft.base.units import plural
 from weft.cli.common import help_group, output_option
 from weft.cli.files import Input, OutputDirectory, fabric_name, inventory_name
-from weft.output import whole_file
-from weft.plots import check_format
-from weft.report import console, new_table, print_table
+from weft.runs.report import console, new_table, print_table
 from weft.testbed import inventory as inventories
 from weft.testbed import medians
 from weft.testbed import plan as plans
 from weft.testbed.plan import Plan
-from weft.units import plural
 
 _GROUP = """
 Any topology on a real P4 switch: plan it on fixed cabling, get the switch's tables, and try it out.
@@ -156,7 +156,7 @@ def tables(plan: Path, directory: Path) -> None:
     once, when the switch has started, the second for this plan. testbed.p4 is the program (P4_16,
     v1model).
     """
-    from weft import paths
+    from weft.base import paths
     from weft.testbed import script
     from weft.testbed import tables as api
 

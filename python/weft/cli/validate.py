@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from weft import accuracy
+from weft.base.output import whole_file
 from weft.cli.common import output_option
 from weft.cli.files import Output, OutputDirectory, command
-from weft.output import whole_file
-from weft.report import console, new_table, print_table, print_title
-from weft.validate import SCHEMA, Check, Result, plot, read_checks, run
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import accuracy
+from weft.study.validate import SCHEMA, Check, Result, plot, read_checks, run
 
 _HELP = """
 Run the simulator on every measured table that ships with weft, and say how far it is from each.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.fabric.template import (
     DEVICES,
     LIKE,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
+from weft.base.output import shown, whole_file
 from weft.fabric import graphviz, platform_xml
-from weft.output import shown, whole_file
 
 if TYPE_CHECKING:
     from weft._core import Fabric

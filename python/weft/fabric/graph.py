@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from weft.units import plural
+from weft.base.units import plural
 
 if TYPE_CHECKING:
     from weft._core import Cable, Fabric, Switch

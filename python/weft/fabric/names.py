@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from weft.base.units import plural
 from weft.fabric.graph import Mark, in_levels
 from weft.fabric.layout import Layout
-from weft.units import plural
 
 SMALLEST_FONT = 4.5
 _LARGEST_FONT = 8.0

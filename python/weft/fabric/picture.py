@@ -11,12 +11,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.base.plots import save
+from weft.base.units import format_size
 from weft.fabric.graph import Graph, counts
 from weft.fabric.layout import lay_out
 from weft.fabric.names import CHARACTER, SMALLEST_FONT, Name, rows
 from weft.fabric.traffic import Traffic
-from weft.plots import save
-from weft.units import format_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import quoteattr
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.fabric.graph import Graph, counts
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.errors import WeftError, suggestion
-from weft.output import STANDARD_OUTPUT, whole_file
+from weft.base.errors import WeftError, suggestion
+from weft.base.output import STANDARD_OUTPUT, whole_file
 
 if TYPE_CHECKING:
     from weft._core import Fabric, Option, Topology

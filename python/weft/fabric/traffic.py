@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.errors import WeftError
-from weft.record import Record, read_record
-from weft.units import format_seconds, plural
+from weft.base.errors import WeftError
+from weft.base.units import format_seconds, plural
+from weft.runs.record import Record, read_record
 
 if TYPE_CHECKING:
     from weft._core import Fabric

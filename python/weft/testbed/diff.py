@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed import script, tables
 from weft.testbed.inventory import Inventory
 from weft.testbed.plan import FIRST_VIRTUAL, Plan, relabelled

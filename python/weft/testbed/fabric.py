@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from weft.output import whole_file
+from weft.base.output import whole_file
 from weft.testbed.plan import Experiment, Plan
 
 # Tables of the wanted fabric in whose place the plan's own come; all others are kept as they are.

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from weft import paths
-from weft.errors import WeftError, suggestion
-from weft.reading import UnreadableError, read_text
+from weft.base import paths
+from weft.base.errors import WeftError, suggestion
+from weft.base.reading import UnreadableError, read_text
 from weft.testbed import options
 from weft.testbed.medians import measured
 from weft.testbed.options import Options

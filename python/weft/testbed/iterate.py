@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.errors import WeftError
-from weft.output import whole_file
-from weft.process import run_child
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.base.process import run_child
 from weft.testbed import diff, fabric, netns, plan, script, tables
 from weft.testbed.inventory import Inventory
 from weft.testbed.plan import Plan

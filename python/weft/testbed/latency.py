@@ -9,7 +9,7 @@ they cost was measured with a probe's small frame, so larger ones wait for the d
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed.inventory import Port
 from weft.testbed.medians import PROBE_FRAME_BYTES, measured
 from weft.testbed.plan import Experiment, Plan

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from weft import paths
-from weft.errors import WeftError
-from weft.reading import UnreadableError, read_text
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.reading import UnreadableError, read_text
 
 TABLE = "topocloud_rtt.csv"
 # The ranges that section IV of TopoCloud states, of the chassis: over a direct cable, under an L2

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed import tables
 from weft.testbed.inventory import Port
 from weft.testbed.layout import Layout

@@ -10,7 +10,7 @@ import string
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from weft.plots import save
+from weft.base.plots import save
 from weft.testbed.plan import Plan
 from weft.testbed.ports import Use, uses
 

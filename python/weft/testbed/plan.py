@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from weft.errors import WeftError, printable
-from weft.output import whole_file
-from weft.reading import UnreadableError, check_type, read_json
+from weft.base.errors import WeftError, printable
+from weft.base.output import whole_file
+from weft.base.reading import UnreadableError, check_type, read_json
 from weft.testbed import inventory as inventories
 from weft.testbed import shortage, solver, wanted
 from weft.testbed.inventory import Inventory, Port

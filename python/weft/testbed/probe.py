@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed import netns, tables
 from weft.testbed.layout import Interface, Layout
 from weft.testbed.plan import Experiment, Plan

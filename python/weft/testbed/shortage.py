@@ -7,10 +7,10 @@ has proven, with the least that is short.
 
 from collections.abc import Iterator
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
+from weft.base.units import plural
 from weft.testbed.inventory import Inventory, gbps
 from weft.testbed.solver import Demand, Shortage
-from weft.units import plural
 
 
 def check_servers(demand: Demand, inventory: Inventory) -> None:

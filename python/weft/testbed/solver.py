@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.testbed.inventory import Inventory, Layer2, Server
 from weft.testbed.wanted import Cable, Wanted
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 if TYPE_CHECKING:
     from weft._core import Fabric

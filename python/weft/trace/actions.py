@@ -7,7 +7,7 @@ they are is in docs/traces.md. `src/replay` does what the lines say.
 import re
 from typing import NamedTuple
 
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 from weft.trace.datatypes import DATATYPES
 
 Words = list[str]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from weft.errors import WeftError, printable
-from weft.reading import UnreadableError, check_type, read_json
+from weft.base.errors import WeftError, printable
+from weft.base.reading import UnreadableError, check_type, read_json
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
 from weft.trace.tracer import UNKNOWN_OPERATION, Translator, Waitalls

@@ -19,7 +19,7 @@ from fuzz import options
 from fuzz.files import Target, targets
 from fuzz.mutate import mutated
 from weft import _core
-from weft.errors import WeftError
+from weft.base.errors import WeftError
 
 HANG_S = 20
 MEMORY_BYTES = 6 << 30

@@ -5,15 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft import _core, jobs, paths, settings, site, validate
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.units import parse_counts, parse_size, parse_sizes
 from weft.calibrate.observations import read_observations
 from weft.calibrate.samples import read_allreduce, read_pingpong
-from weft.errors import WeftError
 from weft.fabric.traffic import read_traffic
-from weft.record import read_record
+from weft.runs import settings, site
+from weft.runs.record import read_record
+from weft.study import jobs, validate
 from weft.testbed import inventory, medians, plan, wanted
 from weft.trace.folder import read_folder
-from weft.units import parse_counts, parse_size, parse_sizes
 
 SHARED = Path(_core.__file__).parent
 _MOST_HOSTS = 256

@@ -11,19 +11,28 @@ from unittest import mock
 import click
 
 from fuzz.mutate import HOSTILE
-from weft import output
+from weft.base import output
+from weft.base.errors import WeftError
 from weft.cli.root import weft
-from weft.errors import WeftError
 
 COMPILERS = ("cc", "cxx", "f90")
 # They leave this process, its user's rights or its patience; the fuzzer is about what is before.
 _WORK = (
-    *("weft.launch.run", "weft.toolchain.compile_c", "weft.bench.compile_c", "weft.plots.save"),
-    *("weft.bench_collectives.compile_c", "weft.fabric.picture.plot", "weft.validate.run"),
-    *("weft.demo.run", "weft.calibrate.cpu.measure", "weft.testbed.netns.up"),
+    *(
+        "weft.runs.launch.run",
+        "weft.runs.toolchain.compile_c",
+        "weft.study.bench.compile_c",
+        "weft.base.plots.save",
+    ),
+    *(
+        "weft.study.bench_collectives.compile_c",
+        "weft.fabric.picture.plot",
+        "weft.study.validate.run",
+    ),
+    *("weft.study.demo.run", "weft.calibrate.cpu.measure", "weft.testbed.netns.up"),
     *("weft.testbed.netns.down", "weft.testbed.probe.check", "weft.testbed.picture.draw"),
-    *("weft.forwarding.conflicts_by_ways", "weft.forwarding.capacity_of_tori"),
-    *("weft.forwarding.conflicts_of_trace", "weft.forwarding.uniform_traffic"),
+    *("weft.study.forwarding.conflicts_by_ways", "weft.study.forwarding.capacity_of_tori"),
+    *("weft.study.forwarding.conflicts_of_trace", "weft.study.forwarding.uniform_traffic"),
     *("weft.testbed.plan.make", "weft.calibrate.p2p.calibrate", "weft.calibrate.switch.fit"),
 )
 _FINE = (
@@ -115,11 +124,15 @@ def stubbed() -> Iterator[None]:
             stack.enter_context(mock.patch(name, side_effect=StubError("stub")))
         known = {"rejects": "", "algorithms": ["ompi", "rdb", "lr"], "options": ["smpi/wtime"]}
         for name, answer in known.items():
-            stack.enter_context(mock.patch(f"weft.simgrid.SimGrid.{name}", return_value=answer))
+            stack.enter_context(
+                mock.patch(f"weft.runs.simgrid.SimGrid.{name}", return_value=answer)
+            )
         stack.enter_context(
-            mock.patch("weft.output.alone_on_standard_output", contextlib.nullcontext)
+            mock.patch("weft.base.output.alone_on_standard_output", contextlib.nullcontext)
         )
-        stack.enter_context(mock.patch("weft.process.run_child", side_effect=StubError("stub")))
+        stack.enter_context(
+            mock.patch("weft.base.process.run_child", side_effect=StubError("stub"))
+        )
         yield
 
 

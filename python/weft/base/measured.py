@@ -1,0 +1,49 @@
+"""Tables of measurements, and how far a simulation is from them."""
+
+import csv
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from weft.base import paths
+from weft.base.errors import WeftError
+
+PAPER_ERROR = 0.10
+"""Mean deviation that Belbeisi et al. report (CF '26, doi 10.1145/3801487.3801809, section 5.2)."""
+
+OSU_4X1 = "tofino_osu_allreduce_4x1.csv"
+
+Column = dict[int, float]
+
+
+def read_columns(name: str, key: str = "bytes") -> dict[str, Column]:
+    """Return each column of a shipped table by the values of its first one."""
+    path = paths.data(name)
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    try:
+        return {
+            column: {int(row[key]): float(row[column]) for row in rows}
+            for column in rows[0]
+            if column != key
+        }
+    except (LookupError, ValueError, TypeError) as error:
+        raise WeftError(f"data: {path} is no table of numbers by '{key}': {error}") from None
+
+
+@dataclass(frozen=True)
+class LogError:
+    """Logarithmic errors as fractions: exp(mean |ln(simulated / real)|) - 1, and of the worst."""
+
+    mean: float
+    worst: float
+
+
+def log_error(simulated: Mapping[int, float], real: Mapping[int, float]) -> LogError:
+    """Compare where both have a value."""
+    logs = list(_logs(simulated, real))
+    return LogError(math.expm1(sum(logs) / len(logs)), math.expm1(max(logs)))
+
+
+def _logs(simulated: Mapping[int, float], real: Mapping[int, float]) -> Iterable[float]:
+    return (abs(math.log(simulated[key] / real[key])) for key in real if key in simulated)

@@ -1,0 +1,209 @@
+"""Files that appear whole or not at all: written beside their target, then renamed.
+
+Nothing that is read is ever replaced: who begins a piece of work says what it reads (`protect`),
+and files are told apart by device and inode, whatever their names.
+"""
+
+import errno
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from weft.base.errors import WeftError
+
+STANDARD_OUTPUT = Path("/dev/stdout")
+
+_Identity = tuple[int, int]
+"""Device and inode."""
+_inputs: dict[_Identity, str] = {}
+_stdout: list[int] = []
+"""What standard output was before all else was sent to standard error."""
+
+
+def shown(target: Path) -> str:
+    """Return how messages call a target."""
+    return "standard output" if target == STANDARD_OUTPUT else str(target)
+
+
+def protect(inputs: Mapping[Path, str]) -> None:
+    """Refuse from now on to write these files; beside each, the option that names it."""
+    _inputs.clear()
+    for path, option in inputs.items():
+        identity = _identity(path)
+        if identity is not None:
+            _inputs.setdefault(identity, option)
+
+
+def is_standard_output(target: Path) -> bool:
+    """Whether it is `-`, or another name of what standard output goes to."""
+    if target in (Path("-"), STANDARD_OUTPUT):
+        return True
+    try:
+        there, own = target.stat(), os.fstat(1)
+    except (OSError, ValueError):
+        return False
+    return os.path.samestat(there, own) and not os.path.samestat(there, os.stat(os.devnull))
+
+
+@contextmanager
+def alone_on_standard_output() -> Iterator[None]:
+    """Let only a file that is `-` be written there; all else goes to standard error."""
+    sys.stdout.flush()
+    _stdout.append(os.dup(1))
+    os.dup2(2, 1)
+    try:
+        yield
+        sys.stdout.flush()
+    finally:
+        os.dup2(_stdout[-1], 1)
+        os.close(_stdout.pop())
+
+
+def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
+    """Prove before the work starts that these files, by option, can be written when it is done."""
+    seen: dict[_Identity | Path, str] = {}
+    for option, target in targets:
+        check_writable(option, target)
+        key = target if _is_stream(target) else (_identity(target) or target.resolve())
+        if (target == STANDARD_OUTPUT or not _is_stream(target)) and key in seen:
+            where = "goes to" if target == STANDARD_OUTPUT else "is the file of"
+            other = f"standard output, as {seen[key]} does" if where == "goes to" else seen[key]
+            raise WeftError(f"{option}: {shown(target)} {where} {other} too; name another one")
+        seen[key] = option
+
+
+def check_writable(option: str, target: Path) -> None:
+    """Prove before the work starts that this file can be written when it is done."""
+    if target.is_dir():
+        raise WeftError(f"{option}: {target} is a directory; name a file in it")
+    if _is_stream(target):
+        return
+    _refuse_inputs(option, target)
+    directory = _directory(target)
+    if not directory.is_dir():
+        raise WeftError(
+            f"{option}: cannot write {target}: there is no directory {directory}; create it"
+        )
+    try:
+        _probe(directory, target)
+    except OSError as error:
+        raise _cannot_write(option, target, error) from None
+
+
+def check_directory(option: str, directory: Path) -> None:
+    """Prove before the work starts that files can be written in this directory, made or not yet."""
+    there = directory.resolve()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        with tempfile.TemporaryDirectory(dir=there, prefix=".weft-"):
+            pass
+    except OSError as error:
+        raise _cannot_write(option, directory, error) from None
+
+
+def _refuse_inputs(option: str, target: Path) -> None:
+    reader = _inputs.get(_identity(target) or (-1, -1))
+    if reader is not None:
+        raise WeftError(
+            f"{option}: {target} is a file that {reader} names to be read; name another one to"
+            " write"
+        )
+
+
+@contextmanager
+def whole_file(option: str, target: Path) -> Iterator[IO[str]]:
+    """Open a text file that takes its target's place only when all of it was written."""
+    try:
+        with _open_stream(target) if _is_stream(target) else _replacing(option, target) as file:
+            yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _cannot_write(option, target, error) from None
+
+
+@contextmanager
+def whole_path(option: str, target: Path) -> Iterator[Path]:
+    """Give a path to write to, which takes its target's place only when nothing went wrong."""
+    _refuse_inputs(option, target)
+    final = target.resolve()
+    unfinished = final.with_name(f".{final.stem}.{os.getpid()}{final.suffix}")
+    try:
+        yield unfinished
+        unfinished.replace(final)
+    except OSError as error:
+        raise _cannot_write(option, target, error) from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _replacing(option: str, target: Path) -> Iterator[IO[str]]:
+    _refuse_inputs(option, target)
+    final = target.resolve()
+    descriptor, name = tempfile.mkstemp(dir=_directory(target), prefix=f".{final.name[:100]}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+            os.fchmod(file.fileno(), _permissions(final))
+        os.replace(name, final)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _open_stream(target: Path) -> IO[str]:
+    if target == STANDARD_OUTPUT and _stdout:
+        return os.fdopen(os.dup(_stdout[-1]), "w", encoding="utf-8")
+    return target.open("a", encoding="utf-8")  # /dev/stdout may be a file that the program wrote to
+
+
+def _is_stream(target: Path) -> bool:
+    """Whether it is something like /dev/stdout, whose place nothing can take."""
+    if target.is_relative_to("/dev") and not target.is_relative_to("/dev/shm"):
+        return True
+    try:
+        mode = target.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _identity(path: Path) -> _Identity | None:
+    """Return what tells a regular file from all others, where there is one."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _directory(target: Path) -> Path:
+    return target.resolve().parent
+
+
+def _probe(directory: Path, target: Path) -> None:
+    with tempfile.TemporaryFile(dir=directory, prefix=f".{target.name[:100]}."):
+        pass
+
+
+def _permissions(final: Path) -> int:
+    with suppress(OSError):
+        return stat.S_IMODE(final.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _cannot_write(option: str, target: Path, error: OSError) -> WeftError:
+    todo = "choose another place"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        todo = "free some space, or choose another place"
+    return WeftError(f"{option}: cannot write {shown(target)}: {error.strerror}; {todo}")

@@ -1,0 +1,42 @@
+"""Pages that programs fill: each place is between `<!-- NAME -->` and `<!-- end -->`, on own lines.
+
+Nothing is ever taken for a place that is not closed, so a page whose marker was lost stays whole.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+
+_END = "<!-- end -->\n"
+
+
+def update(page: str, texts: Mapping[str, str], where: str = "the page") -> str:
+    """Return a page with its places filled; all of `texts` must have one."""
+    for name, text in texts.items():
+        page = _filled(page, name, text, where)
+    return page
+
+
+def fill(option: str, document: Path, texts: Mapping[str, str]) -> None:
+    """Fill the places of a file; errors name the option that asked for it, and leave it alone."""
+    page = update(document.read_text(encoding="utf-8"), texts, f"{option}: {document}")
+    with whole_file(option, document) as file:
+        file.write(page)
+
+
+def _filled(page: str, name: str, text: str, where: str) -> str:
+    begin = f"<!-- {name} -->\n"
+    found = page.count(begin)
+    if found != 1:
+        times = "no place" if found == 0 else f"{found} places"
+        raise WeftError(f"{where} has {times} `{begin.strip()}`; it must have one")
+    before, _, rest = page.partition(begin)
+    old, end, after = rest.partition(_END)
+    if not end or "<!-- " in old:
+        raise WeftError(
+            f"{where}: the place `{begin.strip()}` is not closed; put a line `{_END.strip()}`"
+            " after the text that is to be replaced"
+        )
+    return f"{before}{begin}{text}{_END}{after}"

@@ -1,0 +1,31 @@
+"""Where the installed parts are: the compiled core's directory holds all that is not Python."""
+
+from pathlib import Path
+
+from weft import _core
+from weft.base.errors import WeftError
+
+
+def installed(*parts: str) -> Path:
+    """Return an installed file, which must be there."""
+    path = Path(_core.__file__).parent.joinpath(*parts)
+    if not path.exists():
+        raise WeftError(
+            f"installation: {path} is missing; build weft again with `make demo` or `make test`"
+        )
+    return path
+
+
+def platform_library() -> Path:
+    """Return the library that SimGrid loads as its platform."""
+    return installed("libweft.so")
+
+
+def example(name: str) -> Path:
+    """Return the source of a shipped example."""
+    return installed("examples", name)
+
+
+def data(name: str) -> Path:
+    """Return a table of measurements."""
+    return installed("data", name)

@@ -1,0 +1,301 @@
+"""A child process that never outlives weft, and the signals that stop both.
+
+weft's own SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is
+cleaned up on the way out. The child does not see the terminal's Ctrl-C: SimGrid would print the
+state of every rank. weft ends it instead.
+
+Nothing of weft's runs when weft itself is killed outright (kill -9, a batch system, want of
+memory). Then the kernel kills the child, which asks for that when it starts (libweft.so, told by
+`PARENT`), and a shell that waits for weft's end removes the temporary directory. Where that shell
+is killed as well, the next weft does: a directory whose lock nobody holds belongs to nobody.
+"""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from weft.base.errors import Interrupted, WeftError
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S = 2.0
+PARENT = "WEFT_PARENT"
+"""The variable of the environment that tells a child of ours whose death is to be its own."""
+_PREFIX = "weft-"
+_LOCK = "owner.lock"
+# The pipe ends with weft, the child a moment later: the second round takes what it still wrote.
+_CLEANER = """trap '' HUP INT TERM
+read -r end
+[ -d "$1" ] || exit 0
+rm -rf -- "$1"
+sleep 1
+rm -rf -- "$1"
+"""
+
+
+def raise_on_signals() -> None:
+    """Turn the signals that ask to stop into exceptions; under nohup, SIGHUP stays ignored."""
+    for signum in _STOPPING:
+        if signum != signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
+            signal.signal(signum, _raise)
+
+
+def _raise(signum: int, _frame: FrameType | None = None) -> None:
+    if _held.active:
+        _held.came = _held.came or signum
+        return
+    ignore_signals()
+    raise Interrupted(signum)
+
+
+@dataclass
+class _Held:
+    """A signal that waits."""
+
+    active: bool = False
+    came: int = 0
+
+
+_held = _Held()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let signals wait: an exception in the middle of a start would lose the child."""
+    _held.active, _held.came = True, 0
+    try:
+        yield
+    finally:
+        _held.active = False
+    if _held.came:
+        _raise(_held.came)
+
+
+def ignore_signals() -> None:
+    """Let nothing disturb the cleaning up."""
+    for signum in _STOPPING:
+        signal.signal(signum, signal.SIG_IGN)
+
+
+@contextmanager
+def work_directory() -> Iterator[Path]:
+    """Make the one directory for everything temporary, which goes however weft ends.
+
+    SimGrid's options allow no blank, comma or colon in its name.
+    """
+    root = _temporary_root()
+    _remove_orphans(root)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root, ignore_cleanup_errors=True) as name:
+        lock = _lock(name)
+        cleaner = _start_cleaner(name)
+        try:
+            yield Path(name)
+        finally:
+            shutil.rmtree(name, ignore_errors=True)
+            os.close(lock)
+            if cleaner is not None:
+                cleaner.communicate()
+
+
+def _lock(directory: str) -> int:
+    """Hold a lock in the directory as long as this process lives; it is never there unheld."""
+    path = os.path.join(directory, _LOCK)
+    lock = os.open(path + ".new", os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.rename(path + ".new", path)
+    return lock
+
+
+def _start_cleaner(directory: str) -> "subprocess.Popen[bytes] | None":
+    with suppress(OSError), _signals_held():
+        return subprocess.Popen(
+            ["/bin/sh", "-c", _CLEANER, "weft-cleaner", directory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    return None
+
+
+def _remove_orphans(root: str) -> None:
+    """Remove what processes have left here that were killed together with their cleaner."""
+    with suppress(OSError), os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and _is_orphan(entry.path):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_orphan(directory: str) -> bool:
+    try:
+        lock = os.open(os.path.join(directory, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fstat(lock).st_uid == os.getuid()
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+
+
+def _temporary_root() -> str:
+    candidates = [tempfile.gettempdir(), "/tmp", "/var/tmp"]
+    for path in candidates:
+        if not set(path) & set(" \t\n,:") and os.access(path, os.W_OK | os.X_OK):
+            return path
+    raise WeftError(
+        f"temporary directory: cannot use {candidates[0]}; set TMPDIR to a writable directory"
+        " without blanks, commas or colons in its name"
+    )
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended; `returncode` is the negative signal number where a signal killed it."""
+
+    returncode: int
+    timed_out: bool
+    wall_time_s: float
+    cpu_time_s: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Streams:
+    """A child's standard streams, as file descriptors; those that are None are weft's own."""
+
+    stdin: int | None = None
+    stdout: int | None = None
+    stderr: int | None = None
+
+
+def run_child(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    timeout_s: float | None = None,
+    on_line: Callable[[str], None] | None = None,
+    streams: Streams | None = None,
+) -> Ended:
+    """Run a command to its end.
+
+    Its standard output goes line by line to `on_line`, and it has no input then; without, its
+    streams are those given, or weft's own.
+    """
+    start = time.monotonic()
+    captured = Streams(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    streams = (streams or Streams()) if on_line is None else captured
+    with _running(command, environment, streams) as child:
+        clock = _Clock(child, timeout_s)
+        try:
+            if on_line is not None:
+                _read_lines(child.stdout, on_line)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            clock.cancel()
+    return Ended(
+        returncode=child.returncode,
+        timed_out=clock.rang,
+        wall_time_s=time.monotonic() - start,
+        cpu_time_s=usage.ru_utime + usage.ru_stime,
+        peak_memory_bytes=usage.ru_maxrss * 1024,
+    )
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], environment: Mapping[str, str], streams: Streams
+) -> "Iterator[subprocess.Popen[str]]":
+    """Start a child, and end it where it has not ended by itself."""
+    child = None
+    try:
+        with _signals_held():
+            child = _start(command, environment, streams)
+        yield child
+    finally:
+        if child is not None and child.returncode is None:
+            _stop(child)
+        if child is not None and child.stdout is not None:
+            child.stdout.close()
+
+
+class _Clock:
+    """Kills a child that takes too long."""
+
+    def __init__(self, child: "subprocess.Popen[str]", timeout_s: float | None) -> None:
+        self.rang = False
+        self._child = child
+        self._timer = threading.Timer(timeout_s, self._ring) if timeout_s is not None else None
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _ring(self) -> None:
+        self.rang = True
+        _signal(self._child, signal.SIGKILL)
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], streams: Streams
+) -> "subprocess.Popen[str]":
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return subprocess.Popen(
+            command,
+            env={**environment, PARENT: str(os.getpid())},
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
+            text=True,
+            errors="replace",
+            process_group=0 if _own_group(streams) else None,
+        )
+    except OSError as error:
+        raise WeftError(f"SimGrid: cannot start {command[0]}: {error.strerror}") from None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _own_group(streams: Streams) -> bool:
+    """Only the terminal's foreground group may read from it: a program that might stays in ours."""
+    return streams.stdin is not None or not sys.stdin or not sys.stdin.isatty()
+
+
+def _read_lines(stream: IO[str] | None, on_line: Callable[[str], None]) -> None:
+    for line in stream or ():
+        on_line(line.rstrip("\n"))
+
+
+def _stop(child: "subprocess.Popen[str]") -> None:
+    _signal(child, signal.SIGTERM)
+    try:
+        child.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        _signal(child, signal.SIGKILL)
+        child.wait()
+
+
+def _signal(child: "subprocess.Popen[str]", signum: int) -> None:
+    with suppress(ProcessLookupError):
+        if os.getpgid(child.pid) == child.pid:
+            os.killpg(child.pid, signum)
+        else:
+            os.kill(child.pid, signum)

@@ -1,0 +1,159 @@
+"""Text files that users hand in: read with a bound, and taken for what they are, never guessed at.
+
+Every reader of Python's begins here (fabrics are read by src/base/option_file.cpp), so that what
+cannot be a file of ours is said in weft's own words: a device without an end, a file of gigabytes,
+bytes that are no text, JSON with numbers that JSON does not have, names that command a terminal.
+"""
+
+import json
+import re
+import tomllib
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin
+
+from weft.base.errors import WeftError, printable
+
+MOST_BYTES = 1 << 28
+"""More than any table, plan or record; a trace's actions are read line by line instead."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_TYPES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+class UnreadableError(WeftError):
+    """Why a file is not what it should be; its text is a clause, for the caller to put in place."""
+
+
+def read_text(path: Path, *, old: bool = False) -> str:
+    """Return a file's text, without a byte order mark. Raises `UnreadableError`.
+
+    What is `old` may have comments in another encoding, as archives have.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}") from None
+    if len(content) > MOST_BYTES:
+        raise UnreadableError(f"has more than {MOST_BYTES >> 20} MiB; allowed: a text file")
+    try:
+        text = content.decode("utf-8-sig", errors="replace" if old else "strict")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UnreadableError(f"is no text: line {line} is not UTF-8") from None
+    if not old and (found := _CONTROL.search(text)):
+        line = text.count("\n", 0, found.start()) + 1
+        raise UnreadableError(
+            f"is no text: line {line} has the control character {printable(found[0])}"
+        )
+    return text
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a text begins as our JSON files do."""
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds. Raises `UnreadableError`."""
+    text = read_text(path)
+    try:
+        found = json.loads(text, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UnreadableError(f"is no JSON: it goes wrong at {place}") from None
+    except RecursionError:
+        raise UnreadableError("is nested too deeply") from None
+    except ValueError:
+        raise UnreadableError("holds a number that is none") from None
+    _refuse_controls(found)
+    return found
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds. Raises `UnreadableError`."""
+    try:
+        found = tomllib.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"this is no TOML: {printable(str(error))}") from None
+    _refuse_controls(found)
+    return found
+
+
+def _refuse_controls(found: Any) -> None:
+    for said in _texts(found):
+        if control := _CONTROL.search(said):
+            raise UnreadableError(
+                f"holds the control character {printable(control[0])}; names have none"
+            )
+
+
+def _no_number(_text: str) -> NoReturn:
+    raise ValueError
+
+
+def _texts(found: Any) -> Iterator[str]:
+    """Yield the texts of a JSON document that stand on one line, keys included."""
+    waiting = [found]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if "\n" not in one:  # what has lines is a file kept whole, and its reader looks at it
+                yield one
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+
+
+def check_type(name: str, value: Any, wanted: Any) -> None:
+    """Prove that a value of JSON has the type that an annotation says. Raises `UnreadableError`."""
+    if not _fits(value, wanted):
+        said = f"'{printable(value[:40])}'" if isinstance(value, str) else _shown(value)
+        raise UnreadableError(f"'{name}' is {said}, and allowed is {_described(wanted)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    return json.dumps(value)[:40]
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    origin, inner = get_origin(wanted), get_args(wanted)
+    if wanted is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(_fits(value, one) for one in inner)
+    if origin is Literal:
+        return value in inner
+    if origin in (list, tuple):
+        return isinstance(value, list) and all(_fits(one, inner[0]) for one in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(one, inner[1]) for one in value.values())
+    if wanted in (int, float):
+        return (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and (wanted is float or value == value // 1)
+            and abs(value) <= 1 << 64
+        )
+    if wanted in (None, types.NoneType):
+        return value is None
+    return isinstance(value, wanted)
+
+
+def _described(wanted: Any) -> str:
+    origin, inner = get_origin(wanted), get_args(wanted)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_described(one) for one in inner)
+    if origin is Literal:
+        return " or ".join(repr(one) for one in inner)
+    if origin in (list, tuple):
+        return f"a list, each {_described(inner[0])}"
+    if wanted in (None, types.NoneType):
+        return "null"
+    return _TYPES.get(wanted, "an object")

@@ -1,0 +1,111 @@
+"""Sizes and times as people write them."""
+
+import re
+from collections.abc import Sequence
+
+from weft.base.errors import WeftError
+
+UNITS = {
+    "": 1,
+    "B": 1,
+    "kB": 1000,
+    "KiB": 1024,
+    "MB": 1000**2,
+    "MiB": 1024**2,
+    "GB": 1000**3,
+    "GiB": 1024**3,
+}
+UNIT_NAMES = ", ".join(name for name in UNITS if name)
+_LARGEST = 2**53  # up to here a double has every whole number
+_COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")
+_SIZE = re.compile(r"([0-9]+)\s*([A-Za-z]*)")
+_DIGITS = 18
+
+
+def parse_size(text: str, option: str = "size") -> int:
+    """Return the bytes that a size such as `64`, `4B`, `1KiB` or `2MB` of an option says."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or match[2] not in UNITS or not match[1].strip("0"):
+        raise WeftError(
+            f"{option}: found '{text}'; allowed is a positive whole number with one of the units"
+            f" {UNIT_NAMES} (or none, for bytes); write for example 1KiB"
+        )
+    digits = match[1].lstrip("0")
+    size = int(digits[:_DIGITS]) * UNITS[match[2]]
+    if size > _LARGEST or len(digits) > _DIGITS:
+        raise WeftError(f"{option}: found '{text}'; allowed are at most 2^53 bytes, 8 PiB")
+    return size
+
+
+def parse_sizes(text: str, option: str = "sizes") -> list[int]:
+    """Return the sizes that `4:1MiB` (doubling) or `4,1KiB,1000` says, in order, each once."""
+    sizes: list[int] = []
+    for part in text.split(","):
+        sizes += _range_of_sizes(part, option) if ":" in part else [parse_size(part, option)]
+    return list(dict.fromkeys(sizes))
+
+
+def parse_counts(text: str, option: str = "counts") -> list[int]:
+    """Return the numbers that `1:16` (doubling) or `1,4,16` says, in order, each once."""
+    if not _COUNTS.fullmatch(text):
+        raise WeftError(
+            f"{option}: found '{text}'; write whole numbers from 1 to 999999, as a list (1,4,16)"
+            " or a range that doubles (1:16)"
+        )
+    return parse_sizes(text, option)
+
+
+def _range_of_sizes(text: str, option: str) -> list[int]:
+    ends = [parse_size(end, option) for end in text.split(":")]
+    if len(ends) != 2 or ends[1] < ends[0]:
+        raise WeftError(
+            f"{option}: found '{text}'; a range is written SMALLEST:LARGEST, for example 4:1MiB,"
+            " and doubles"
+        )
+    return _doubling(*ends)
+
+
+def _doubling(first: int, last: int) -> list[int]:
+    return [first << k for k in range((last // first).bit_length())]
+
+
+def format_size(size: float) -> str:
+    """Return a size in the largest binary unit that suits it: `512 B`, `1 KiB`, `1.5 MiB`."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    return f"{_three_digits(size)} {unit}"
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a time in the unit that suits it: `7.89 us`, `1.2 ms`, `3.4 s`."""
+    for unit, factor in (("ns", 1e9), ("us", 1e6), ("ms", 1e3)):
+        if seconds * factor < 999.5:
+            return f"{_three_digits(seconds * factor)} {unit}"
+    return f"{seconds:.3g} s" if seconds < 1000 else f"{seconds:.0f} s"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
+
+
+def format_ratio(ratio: float | None) -> str:
+    """Return a speed-up with three digits or all that are whole: `1.70`, `0.0312`, `1,240`."""
+    if ratio is None:
+        return ""
+    return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 call`, `2 calls`, `2 switches` or `2 entries`, with a comma every three digits."""
+    if count == 1:
+        return f"{count} {noun}"
+    if noun.endswith("ch"):
+        return f"{count:,} {noun}es"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("ry") else f"{count:,} {noun}s"
+
+
+def join_sizes(sizes: Sequence[int]) -> str:
+    """Return the list of sizes as a command line takes it."""
+    return ",".join(str(size) for size in sizes)

@@ -1,0 +1,141 @@
+"""The shared libraries of a program: those that hold variables are copied for each rank.
+
+A rank is a process on a real machine, with its own copy of every global variable, also of those in
+shared libraries. The system's libraries are left alone: what they keep is no program's.
+"""
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Symbol, SymbolTableSection
+from elftools.elf.segments import InterpSegment
+
+from weft.base.errors import WeftError
+
+OPTION = "smpi/privatize-libs"
+_LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
+_MISSING = re.compile(r"error while loading shared libraries: (.*?): cannot open shared object")
+_SYSTEM = tuple(map(Path, ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")))
+# Run-time systems that work for the process as a whole.
+_RUNTIMES = ("ld-linux", "libsimgrid.", "libweft.", "libgomp.", "libomp.", "libiomp5.")
+_WRITABLE = (".data", ".bss", ".ldata", ".lbss")
+_CONSTANT_IN_THE_END = ".data.rel.ro"
+# Compilers put these into every library: a pointer to itself, and whether it has been closed.
+_COMPILERS = ("__dso_handle", "completed.", "__TMC_END__")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A shared library: its name in the program, and the file that the loader finds for it."""
+
+    name: str
+    path: Path
+
+
+def private_libraries(
+    program: Path, launcher: Path, environment: Mapping[str, str], settings: Sequence[str]
+) -> list[Library]:
+    """Return the libraries that each rank needs a copy of, those that --cfg names included."""
+    of_simgrid = {library.name for library in _loaded(launcher, launcher, environment)}
+    own = [
+        library
+        for library in _loaded(program, launcher, environment)
+        if library.name not in of_simgrid and not Path(library.name).name.startswith(_RUNTIMES)
+    ]
+    asked = [_find(name, own, program) for name in _named(settings)]
+    return [
+        library
+        for library in own
+        if library in asked or (not _is_systems(library.path) and _holds_variables(library.path))
+    ]
+
+
+def without_private_libraries(settings: Sequence[str]) -> list[str]:
+    """Return the settings that are SimGrid's to heed: the copies of libraries are weft's."""
+    return [setting for setting in settings if setting.partition(":")[0] != OPTION]
+
+
+def as_environment(libraries: Sequence[Library]) -> dict[str, str]:
+    """Return how libweft.so is told of them."""
+    lines = "\n".join(f"{library.name}={library.path}" for library in libraries)
+    return {"WEFT_PRIVATE_LIBRARIES": lines} if lines else {}
+
+
+def _named(settings: Sequence[str]) -> list[str]:
+    values = [value for key, _, value in (s.partition(":") for s in settings) if key == OPTION]
+    return [name for value in values for name in value.split(";") if name]
+
+
+def _find(name: str, libraries: Sequence[Library], program: Path) -> Library:
+    for library in libraries:
+        if name in (library.name, library.path.name, str(library.path)):
+            return library
+    known = ", ".join(sorted(library.path.name for library in libraries)) or "none of its own"
+    raise WeftError(
+        f"--cfg: {OPTION}: found '{name}', which is no shared library of {program}; it has: {known}"
+    )
+
+
+def _loaded(binary: Path, launcher: Path, environment: Mapping[str, str]) -> list[Library]:
+    """Ask the loader, which alone knows where it finds what."""
+    answer = subprocess.run(
+        [_loader(launcher), "--list", str(binary.absolute())],
+        env=environment,
+        text=True,
+        errors="replace",
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if missing := _MISSING.search(answer.stderr):
+        raise WeftError(
+            f"program: {binary} needs the shared library {missing[1]}, which the loader does"
+            " not find; set LD_LIBRARY_PATH to where it is"
+        )
+    lines = filter(None, map(_LINE.fullmatch, answer.stdout.splitlines()))
+    return [Library(line["name"], Path(line["path"] or line["name"])) for line in lines]
+
+
+def _loader(launcher: Path) -> str:
+    with launcher.open("rb") as file:
+        for segment in ELFFile(file).iter_segments():
+            if isinstance(segment, InterpSegment):
+                return str(segment.get_interp_name())
+    raise WeftError(f"SimGrid: {launcher} is no program; build weft again with `make build`")
+
+
+def _is_systems(path: Path) -> bool:
+    return any(path.is_relative_to(directory) for directory in _SYSTEM)
+
+
+def _holds_variables(path: Path) -> bool:
+    """Look for what can be written; a library without symbols may well have some."""
+    try:
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            symbols = elf.get_section_by_name(".symtab")
+            if not isinstance(symbols, SymbolTableSection):
+                return True
+            return any(_is_variable(elf, symbol) for symbol in symbols.iter_symbols())
+    except (OSError, ELFError):
+        return False  # such as the kernel's own, which is no file
+
+
+def _is_variable(elf: ELFFile, symbol: Symbol) -> bool:
+    if symbol["st_info"]["type"] == "STT_TLS":
+        return True
+    where = symbol["st_shndx"]
+    if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(where, int):
+        return False
+    section = elf.get_section(where)
+    return (
+        section is not None
+        and section.name.startswith(_WRITABLE)
+        and not section.name.startswith(_CONSTANT_IN_THE_END)
+        and not symbol.name.startswith(_COMPILERS)
+    )

@@ -1,0 +1,90 @@
+"""How a run ended, from what its process left: exit status or signal, raw record, SimGrid's log."""
+
+import json
+import signal
+from pathlib import Path
+
+from weft.base.errors import USER_ERROR, WeftError
+from weft.base.process import Ended
+from weft.runs.record import OutcomePart, Record
+
+RAW_RECORD = "record.json"
+CRASHED = RAW_RECORD + ".crashed"
+"""Where libweft.so leaves the number of the rank that crashed."""
+TIMED_OUT = 124
+_STACK_HINT = (
+    "; if it needs more stack than SimGrid's 8 MiB a rank,"
+    " try --cfg contexts/stack-size:65536 (in KiB)"
+)
+_HINTS = {
+    signal.SIGSEGV: _STACK_HINT,
+    signal.SIGBUS: _STACK_HINT,
+    signal.SIGABRT: "; what it said, if anything, is above",
+    signal.SIGKILL: "; something else killed it, perhaps for want of memory:"
+    " try --no-privatize or fewer ranks",
+}
+
+
+_TOLD = ("exit", "early-exit", "abort", "error", "unsupported")
+"""What libweft.so reports with the exit status that goes with it."""
+
+
+def read_raw_record(path: Path) -> Record | None:
+    """Return what libweft.so wrote, or nothing where the run ended before it could."""
+    try:
+        return Record.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except json.JSONDecodeError:
+        raise incomplete(path) from None
+
+
+def incomplete(path: Path) -> WeftError:
+    """Return the error for a temporary file whose end is missing."""
+    return WeftError(
+        f"temporary directory: {path} is incomplete, so the disk may be full; free some space,"
+        " or set TMPDIR to a directory on another disk"
+    )
+
+
+def judge(
+    reported: OutcomePart, ended: Ended, work: Path, timeout_s: float | None
+) -> tuple[OutcomePart, int]:
+    """Return the outcome and weft's exit status."""
+    if ended.timed_out:
+        message = f"the run was given up after {timeout_s:g} s; allow more with --timeout"
+        return OutcomePart(kind="timeout", message=message), TIMED_OUT
+    if ended.returncode < 0:
+        return _killed(-ended.returncode, work)
+    if reported.kind in _TOLD:
+        return reported, ended.returncode
+    if reported.kind == "unfinished" and ended.returncode == USER_ERROR:
+        raise WeftError("")  # libweft.so has said what is wrong
+    if ended.returncode > 0 and reported.kind in ("completed", "unfinished"):
+        message = f"the program ended with exit status {ended.returncode}"
+        return OutcomePart(kind="exit", message=message), ended.returncode
+    if reported.kind == "unfinished":
+        reported.message = (
+            "the program left the simulation before its end, perhaps by _exit;"
+            " let every rank call MPI_Finalize"
+        )
+    return reported, 0 if reported.kind == "completed" else 1
+
+
+def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
+    name = signal.Signals(signum).name if signum in signal.valid_signals() else f"signal {signum}"
+    hint = _HINTS.get(signum, "")  # type: ignore[call-overload]
+    rank = _crashed_rank(work)
+    who = "the program" if rank is None else f"rank {rank}"
+    extra = {"signal": name, **({} if rank is None else {"rank": rank})}
+    return (
+        OutcomePart(kind="signal", message=f"{who} crashed ({name}){hint}", extra=extra),
+        128 + signum,
+    )
+
+
+def _crashed_rank(work: Path) -> int | None:
+    try:
+        return int((work / CRASHED).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

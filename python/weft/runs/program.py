@@ -1,0 +1,127 @@
+"""The MPI program: found as a shell finds it, and looked at before it is run."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from weft.base.errors import WeftError
+
+_ENTRY_POINTS = {"main", "user_main_"}
+_OTHER_MPIS = ("libmpi.", "libmpi_", "libmpich", "libmpicxx")
+
+
+@dataclass(frozen=True)
+class _Binary:
+    libraries: tuple[str, ...]
+    entry_points: frozenset[str]
+    is_library: bool
+
+
+def find_program(name: str) -> Path:
+    """Return the path of the program; a name without a slash is looked up in PATH."""
+    if "/" in name:
+        return _existing(name)
+    found = shutil.which(name)
+    if found is not None:
+        return Path(found)
+    if Path(name).exists():
+        raise WeftError(
+            f"program: '{name}' is not in PATH; for the one in this directory, write ./{name}"
+        )
+    raise WeftError(
+        f"program: '{name}' is not in PATH and not in this directory; name an existing file"
+    )
+
+
+def _existing(name: str) -> Path:
+    path = Path(name)
+    try:
+        path.stat()
+    except OSError as error:
+        raise WeftError(
+            f"program: cannot find {name} ({error.strerror}); name an existing file"
+        ) from None
+    return path
+
+
+def check_program(path: Path) -> None:
+    """Prove that SimGrid can run this file."""
+    if path.is_dir():
+        raise WeftError(f"program: {path} is a directory; name the program in it")
+    binary = _read(path)
+    if not os.access(path, os.X_OK):
+        raise WeftError(
+            f"program: {path} is not executable; compile it with `weft cc`,"
+            f" or try `chmod +x {path}`"
+        )
+    reason = _why_not_smpi(binary)
+    if reason:
+        raise WeftError(
+            f"program: {path} was not compiled for SMPI ({reason});"
+            " compile it with `weft cc`, `weft cxx` or `weft f90`"
+        )
+
+
+def _read(path: Path) -> _Binary:
+    try:
+        with path.open("rb") as file:
+            return _parse(path, file)
+    except OSError as error:
+        raise WeftError(f"program: cannot read {path} ({error.strerror})") from None
+    except ELFError:
+        raise WeftError(
+            f"program: {path} is damaged: it begins like a compiled program, but cannot be read"
+            " as one; compile it again with `weft cc`"
+        ) from None
+
+
+def _parse(path: Path, file: BinaryIO) -> _Binary:
+    start = file.read(4)
+    if start != b"\x7fELF":
+        what = "a script" if start.startswith(b"#!") else "not a compiled program (no ELF file)"
+        raise WeftError(
+            f"program: {path} is {what}; weft runs the MPI program itself:"
+            " compile it with `weft cc`, `weft cxx` or `weft f90`"
+        )
+    elf = ELFFile(file)
+    return _Binary(_libraries(elf), _entry_points(elf), not _has_interpreter(elf))
+
+
+def _libraries(elf: ELFFile) -> tuple[str, ...]:
+    section = elf.get_section_by_name(".dynamic")
+    if not isinstance(section, DynamicSection):
+        return ()
+    return tuple(tag.needed for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+
+
+def _entry_points(elf: ELFFile) -> frozenset[str]:
+    section = elf.get_section_by_name(".dynsym")
+    if not isinstance(section, SymbolTableSection):
+        return frozenset()
+    symbols = (
+        symbol.name for symbol in section.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"
+    )
+    return frozenset(_ENTRY_POINTS.intersection(symbols))
+
+
+def _has_interpreter(elf: ELFFile) -> bool:
+    return any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
+
+
+def _why_not_smpi(binary: _Binary) -> str:
+    other = [name for name in binary.libraries if name.startswith(_OTHER_MPIS)]
+    if other:
+        return f"it uses another MPI, {other[0]}"
+    if not binary.is_library:
+        uses = any(name.startswith("libsimgrid") for name in binary.libraries)
+        return (
+            "it was not linked by one of SimGrid's compilers" if uses else "it does not use SimGrid"
+        )
+    return "" if binary.entry_points else "it has no main program that can be called"

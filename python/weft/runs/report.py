@@ -1,0 +1,209 @@
+"""Tables for people, made from a record."""
+
+import sys
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Column, Table
+
+from weft.base.units import format_seconds, format_size, plural
+from weft.runs.profile import poll_warning, profile_rows
+from weft.runs.record import CollectivePart, Record
+
+_PLAIN_WIDTH = 1000
+_USUAL_WIDTH = 80
+_DISPENSABLE = ("bytes", "max us", "ranks")
+_REASONS = {
+    "datatype": "the switch does not compute with this datatype",
+    "op": "the switch does not compute this operation",
+    "collective": "the switch does not do this collective",
+    "policy": "the fabric's [[policy]] leaves it to the hosts",
+    "one host": "all ranks of the communicator are on one host",
+    "one rank": "the communicator has one rank",
+    "zero count": "there are no data",
+    "no free channel": "the switch has no free channel",
+    "no NIC memory": "the NIC's memory is full of other communicators' multicast state",
+    "host is faster": "the hosts are predicted to be faster (--offload auto)",
+    "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
+    "communicator not on the tree": "its hosts reach no common smart switch",
+    "tree gains nothing": "some link would carry every rank's contribution all the same",
+}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console; off the terminal its lines are as long as they need to be."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PLAIN_WIDTH
+    made = Console(file=stream, width=width, highlight=False, markup=False)
+    if made.width < 1:  # as COLUMNS=0 has it, and rich would print nothing at all
+        made.width = _USUAL_WIDTH
+    return made
+
+
+def print_title(title: str, on: Console) -> None:
+    """Print the line above a table."""
+    on.print(title, style="bold", soft_wrap=True)
+
+
+def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
+    """Return a table; columns hold numbers and stand right, but for those in `left`."""
+    table = Table(box=None, pad_edge=False, header_style="underline")
+    for name in names:
+        if name in left:
+            table.add_column(name, overflow="fold")
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def print_table(table: Table, on: Console) -> None:
+    """Print a table; a terminal too narrow for its numbers gets a line a cell in its place."""
+    if _least_width(table) <= on.width:
+        on.print(table)
+        return
+    names = [str(column.header).strip() for column in table.columns]
+    indent = 2 if len(names) > 1 else 0
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        for number, (name, cell) in enumerate(zip(names, cells, strict=True)):
+            line = f"{name}: {cell}" if name else str(cell)
+            if cell:
+                on.print(" " * (indent if number else 0) + line, soft_wrap=True)
+
+
+def _least_width(table: Table) -> int:
+    """Return the width below which rich would cut numbers, or words within."""
+    gaps = (table.padding[1] + table.padding[3]) * (len(table.columns) - 1)
+    return gaps + sum(_least_column(column) for column in table.columns)
+
+
+def _least_column(column: Column) -> int:
+    texts = [str(column.header), *map(str, column.cells)]
+    parts = texts if column.no_wrap else [word for text in texts for word in text.split()]
+    return max(map(cell_len, parts), default=0)
+
+
+def fitting(
+    rows: Sequence[dict[str, str]], dispensable: Sequence[str], left: Sequence[str], on: Console
+) -> Table:
+    """Make a table of rows by column; a narrow terminal gets it without some, in their order.
+
+    One that is too narrow even for the rest gets all of them, a line a cell.
+    """
+    whole = table = table_of(rows, left)
+    for name in dispensable:
+        if _width(table, on) <= on.width:
+            return table
+        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
+        table = table_of(rows, left)
+    return table if _least_width(table) <= on.width else whole
+
+
+def print_profile(record: Record, on: Console) -> None:
+    """Print where the ranks' time went, and what is odd about it."""
+    if rows := profile_rows(record):
+        print_table(fitting(rows, ("least us",), ("time of a rank",), on), on)
+    for line in poll_warning(record):
+        on.print(line, soft_wrap=True)
+
+
+def _width(table: Table, on: Console) -> int:
+    unlimited = on.options.update(max_width=_PLAIN_WIDTH)
+    return table.__rich_measure__(on, unlimited).maximum
+
+
+def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
+    """Make a table of rows by column."""
+    table = new_table(list(rows[0]), left)
+    for row in rows:
+        table.add_row(*row.values())
+    return table
+
+
+def print_run(record: Record, on: Console) -> None:
+    """Print what was offloaded and what was not, and the times, where the run got that far."""
+    if record.failed and record.simulated_time_s == 0:
+        return
+    if record.collectives:
+        print_table(_collectives(record.collectives, on), on)
+    for line in (*reasons(record), *losses(record)):
+        on.print(line, soft_wrap=True)
+    print_profile(record, on)
+    on.print(_summary(record), soft_wrap=True)
+
+
+def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
+    ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
+    cells = [_cells(row) for row in ordered]
+    return fitting(cells, _DISPENSABLE, ("collective", "type, op", "path", "why"), on)
+
+
+def _cells(row: CollectivePart) -> dict[str, str]:
+    return {
+        "collective": row.collective,
+        "ranks": str(row.communicator_size),
+        "type, op": type_and_op(row.datatype, row.op),
+        "path": row.way,
+        "why": row.why,
+        "calls": str(row.calls),
+        "bytes": format_size(row.bytes),
+        "mean us": microseconds(row.mean_time_s),
+        "max us": microseconds(row.max_time_s),
+    }
+
+
+def type_and_op(datatype: str, op: str) -> str:
+    """Return both as tables have them."""
+    return ", ".join(name.removeprefix("MPI_") for name in (datatype, op) if name)
+
+
+def microseconds(time_s: float | None) -> str:
+    """Return a time as tables have it, or nothing where it is not known."""
+    return "" if time_s is None else f"{time_s * 1e6:.3f}"
+
+
+def reasons(record: Record) -> list[str]:
+    """Return the explanation of each word in the column `why`."""
+    if not any(row.offloaded for row in record.collectives):
+        return [why_nothing(record)]
+    words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
+    return [f"why {word}: {explain(word, record)}" for word in words]
+
+
+def why_nothing(record: Record) -> str:
+    """Say in one line why no collective was offloaded."""
+    if not record.collectives:
+        return "Nothing was offloaded: the program made no call that a switch could take."
+    reasons: dict[str, int] = {}
+    for row in record.collectives:
+        reasons[row.reason] = reasons.get(row.reason, 0) + row.calls
+    parts = (
+        f"{explain(reason, record)} ({plural(calls, 'call')})" for reason, calls in reasons.items()
+    )
+    return f"Nothing was offloaded: {'; '.join(parts)}."
+
+
+def explain(reason: str, record: Record) -> str:
+    """Return a reason in a few more words."""
+    if reason == "policy" and record.offload == "off":
+        return "offloading is switched off"
+    return _REASONS.get(reason, reason or "no reason was given")
+
+
+def losses(record: Record) -> list[str]:
+    """Return what was lost of multicasts, by collective, where anything was."""
+    return [
+        f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive; ranks fetched"
+        f" {format_size(round(row.fetched_bytes))} from their neighbours"
+        for row in record.multicast
+        if row.drops > 0
+    ]
+
+
+def _summary(record: Record) -> str:
+    ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
+    simulated, wall = (
+        format_seconds(time_s) for time_s in (record.simulated_time_s, record.wall_time_s)
+    )
+    where = f"{ranks} on {hosts} of {record.fabric.name}"
+    return f"{where}: simulated time {simulated}, wall time {wall}"

@@ -1,0 +1,93 @@
+"""Settings of SimGrid's, and the speed of a machine: what is wrong with them is told before a run.
+
+SimGrid itself refuses unknown keys at its start, and takes any value until it needs it: then it
+dies in the middle, which looks like a crash of the program.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+from weft.base.errors import WeftError, suggestion
+from weft.runs.simgrid import SimGrid
+
+_OWN = {
+    "smpi/np": "-n",
+    "smpi/hostfile": "--ppn",
+    "smpi/tmpdir": "the environment variable TMPDIR",
+    "smpi/replay": "weft replay",
+    "tracing": "--trace",
+    "tracing/filename": "--trace",
+}
+# KiB of a stack, pages, threads.
+_MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16, "contexts/nthreads": 1024}
+# What SimGrid looks at only when a run has begun, from its sources (ContextSwapper, SmpiHost).
+_WORDS = {"contexts/factory": ("boost", "raw", "thread", "ucontext")}
+_COSTS = ("smpi/os", "smpi/or", "smpi/ois")
+_COST = re.compile(r"[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+(;[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+)*", re.I)
+_SPEED = re.compile(r"([-+]?)(inf|nan|[0-9.]+(?:e[-+]?[0-9]+)?)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def check(host_speed: str | None, config: Sequence[str], simgrid: SimGrid) -> None:
+    """Prove that SimGrid takes them."""
+    if host_speed:
+        check_speed(host_speed)
+        if reason := simgrid.rejects([f"smpi/host-speed:{host_speed}"]):
+            raise _odd_speed(host_speed, f", which SimGrid does not accept ({reason})")
+    for setting in config:
+        check_form(setting)
+    if config and (reason := simgrid.rejects(list(config))):
+        raise _rejected(config, simgrid, reason)
+
+
+def check_speed(speed: str) -> None:
+    """Prove that it is one that a machine can have."""
+    match = _SPEED.fullmatch(speed)
+    if speed == "auto" or match is None:  # SimGrid says what is wrong with other words
+        return
+    try:
+        number = float(match[1] + match[2])
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise _odd_speed(speed, "")
+
+
+def _odd_speed(speed: str, reason: str) -> WeftError:
+    return WeftError(
+        f"--host-speed: found '{speed}'{reason}; allowed is a number above zero with a unit, such"
+        " as 10Gf (10^10 operations a second), or auto to measure it"
+    )
+
+
+def check_form(setting: str) -> None:
+    """Prove that it is KEY:VALUE, of a key that is not weft's, with a number where one belongs."""
+    key, colon, value = setting.partition(":")
+    if not (key and colon and value) or not setting.isprintable() or set(setting) & set(" ,"):
+        raise WeftError(
+            f"--cfg: found '{setting}'; write KEY:VALUE without blanks and commas,"
+            " for example --cfg contexts/stack-size:16384"
+        )
+    if key in _OWN:
+        raise WeftError(f"--cfg: weft sets {key} itself; use {_OWN[key]}")
+    if key in _WORDS and value not in _WORDS[key]:
+        raise WeftError(f"--cfg: found {key}:{value}; {suggestion(value, _WORDS[key])}")
+    if key in _COSTS and not _COST.fullmatch(value):
+        raise WeftError(
+            f"--cfg: found {key}:{value}; write SIZE:SECONDS[:SECONDS A BYTE][;…], rising sizes,"
+            " such as 0:1e-6:0;4096:2e-6:1e-10"
+        )
+    most = _MOST.get(key)
+    if most is not None and not (re.fullmatch("[0-9]{1,9}", value) and int(value) <= most):
+        raise WeftError(f"--cfg: found {key}:{value}; allowed is a whole number from 0 to {most}")
+
+
+def _rejected(config: Sequence[str], simgrid: SimGrid, reason: str) -> WeftError:
+    known = simgrid.options()
+    for setting in config:
+        key = setting.partition(":")[0]
+        if key not in known:
+            return WeftError(
+                f"--cfg: found '{key}', which is no option of SimGrid; {suggestion(key, known)}"
+            )
+    return WeftError(f"--cfg: SimGrid does not accept {' '.join(config)}: {reason}")

@@ -1,0 +1,85 @@
+"""The SimGrid that weft was built with: its launcher, its compilers, and what it can do."""
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+from weft import _core
+from weft.base.errors import WeftError
+
+_ALGORITHM = re.compile(r"  (\S+) +(\S+) \S+.*")
+_OPTION = re.compile(r"   ([A-Za-z_]\S*): .*")
+_COMPLAINT = re.compile(r"\[\w+/(?:ERROR|CRITICAL)\] (?:Uncaught exception \S+ )?(.*)")
+_LAUNCHERS = ("lib/simgrid/smpimain", "lib64/simgrid/smpimain", "lib/*/simgrid/smpimain")
+
+
+@dataclass(frozen=True)
+class SimGrid:
+    """One installation of SimGrid."""
+
+    prefix: Path = field(default_factory=lambda: Path(_core.simgrid_prefix))
+
+    @cached_property
+    def launcher(self) -> Path:
+        """The program that runs an MPI program in the simulator."""
+        for pattern in _LAUNCHERS:
+            for path in self.prefix.glob(pattern):
+                return path
+        raise self._missing("smpimain")
+
+    def compiler(self, name: str) -> Path:
+        """Return one of smpicc, smpicxx, smpif90 and smpiff."""
+        path = self.prefix / "bin" / name
+        if not os.access(path, os.X_OK):
+            raise self._missing(name)
+        return path
+
+    def _missing(self, name: str) -> WeftError:
+        return WeftError(
+            f"SimGrid: {name} is missing from {self.prefix};"
+            " build weft again with `make demo` or `make test`"
+        )
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment in which its programs find its library."""
+        library = str(self.launcher.parent.parent)
+        paths = [library, *filter(None, [base.get("LD_LIBRARY_PATH")])]
+        return {**base, "LD_LIBRARY_PATH": ":".join(paths)}
+
+    def algorithms(self, collective: str) -> list[str]:
+        """Return the names of its host algorithms for a collective, selectors included."""
+        pairs = map(_ALGORITHM.fullmatch, self._ask("--help-coll").stderr.splitlines())
+        return [pair[1] for pair in pairs if pair and pair[2] == collective]
+
+    def options(self) -> list[str]:
+        """Return the keys that --cfg takes."""
+        lines = map(_OPTION.fullmatch, self._ask("program", "--help").stdout.splitlines())
+        return [line[1] for line in lines if line]
+
+    def rejects(self, settings: list[str]) -> str:
+        """Return why it does not accept these KEY:VALUE settings, or nothing when it does."""
+        answer = self._ask("program", *(f"--cfg={setting}" for setting in settings), "--help")
+        if answer.returncode == 0:
+            return ""
+        reason = _COMPLAINT.search(answer.stderr)
+        return reason[1] if reason else f"SimGrid's launcher ended with status {answer.returncode}"
+
+    def _ask(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return _answer(self, arguments)
+
+
+@cache
+def _answer(simgrid: SimGrid, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Return what the launcher says; it says the same each time, so many runs ask once."""
+    return subprocess.run(
+        [str(simgrid.launcher), *arguments],
+        env=simgrid.environment(os.environ),
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )

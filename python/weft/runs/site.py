@@ -1,0 +1,168 @@
+"""Where a program runs: a fabric of weft's, or a platform file of SimGrid's.
+
+Both tell the platform library what to load and say which host each rank is on; of a fabric weft
+knows all before the run, of a platform only what the library finds in it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from xml.etree import ElementTree
+
+from weft import _core
+from weft.base.errors import WeftError
+from weft.runs.record import FabricPart
+
+_LARGEST_LIBRARY = 1 << 30
+
+
+class Site(Protocol):
+    """What a run needs to know of the place where it runs."""
+
+    @property
+    def ppn(self) -> int | None:
+        """Ranks a host, where it is known before the run."""
+
+    @property
+    def part(self) -> FabricPart:
+        """What the record says of it when the library could not say anything."""
+
+    def environment(self, hosts: Path) -> dict[str, str]:
+        """Return what tells the library what to load; `hosts` is the file of each rank's host."""
+
+    def place(self, hosts: Path) -> None:
+        """Write the host of each rank, unless the library does."""
+
+
+@dataclass(frozen=True)
+class FabricSite:
+    """A fabric, with the ranks placed on its hosts block by block."""
+
+    fabric: _core.Fabric
+    ranks: int
+    ppn: int
+
+    @property
+    def placement(self) -> list[str]:
+        """The host of each rank."""
+        hosts = self.fabric.hosts  # a new list each time
+        return [hosts[rank // self.ppn] for rank in range(self.ranks)]
+
+    @property
+    def part(self) -> FabricPart:
+        """What the record says of it."""
+        fabric = self.fabric
+        return FabricPart(
+            name=fabric.name,
+            file=fabric.file,
+            topology=fabric.topology,
+            hosts=len(fabric.hosts),
+            switches=len(fabric.switches),
+            links=fabric.links,
+        )
+
+    def environment(self, hosts: Path) -> dict[str, str]:
+        """Return what tells the library which fabric to build."""
+        return {"WEFT_FABRIC": self.fabric.file}
+
+    def place(self, hosts: Path) -> None:
+        """Write the host of each rank."""
+        hosts.write_text("".join(f"{host}\n" for host in self.placement))
+
+
+@dataclass(frozen=True)
+class PlatformSite:
+    """A platform file of SimGrid's; the library knows its hosts and places the ranks."""
+
+    file: Path
+    ranks: int
+    ppn: int | None
+
+    @property
+    def part(self) -> FabricPart:
+        """What the record says of it when the library could not say more."""
+        name, file = self.file.stem, str(self.file)
+        return FabricPart(name=name, file=file, topology="platform", hosts=0, switches=0, links=0)
+
+    def environment(self, hosts: Path) -> dict[str, str]:
+        """Return what tells the library which platform to load and where to place the ranks."""
+        ours = {"WEFT_PLATFORM": str(self.file.absolute()), "WEFT_HOSTFILE": str(hosts)}
+        return ours if self.ppn is None else {**ours, "WEFT_PPN": str(self.ppn)}
+
+    def place(self, hosts: Path) -> None:
+        """Leave it to the library, which knows the hosts."""
+
+
+def choose_site(
+    fabric: str | None, platform: Path | None, ranks: int, ppn: int | None, asked_by: str = "-n"
+) -> Site:
+    """Return the place that the user named, once all ranks find a core on it."""
+    if (fabric is None) == (platform is None):
+        raise WeftError(
+            "name the network to run on: either --fabric, a fabric file or a shipped name, or"
+            " --platform, a platform file of SimGrid's"
+        )
+    if platform is not None:
+        check_platform(platform)
+        return PlatformSite(platform, ranks, ppn)
+    assert fabric is not None
+    loaded = _core.load_fabric(fabric)
+    return FabricSite(loaded, ranks, choose_ppn(loaded, ranks, ppn, asked_by))
+
+
+def check_platform(path: Path) -> None:
+    """Prove that SimGrid can at least try to read it."""
+    if not path.is_file():
+        raise WeftError(f"--platform: found '{path}', and there is no such file")
+    if path.suffix not in (".xml", ".so"):
+        raise WeftError(
+            f"--platform: found '{path}'; SimGrid reads platforms from .xml files and .so libraries"
+            " (a fabric file of weft's goes with --fabric)"
+        )
+    if path.suffix == ".xml":
+        _check_xml(path)
+    elif not _is_platform_library(path):
+        raise WeftError(
+            f"--platform: found '{path}', which is no library with the function load_platform;"
+            " build one as SimGrid's documentation says (C++ platforms)"
+        )
+
+
+def _is_platform_library(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_LIBRARY)
+    except OSError as error:
+        raise WeftError(f"--platform: {path} cannot be read: {error.strerror}") from None
+    return content[:4] == b"\x7fELF" and b"\0load_platform\0" in content
+
+
+def _check_xml(path: Path) -> None:
+    try:
+        ElementTree.parse(path)
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        raise WeftError(
+            f"--platform: {path}: line {line}, column {column + 1}: this is not valid XML: {error}"
+        ) from None
+    except OSError as error:
+        raise WeftError(f"--platform: {path} cannot be read: {error.strerror}") from None
+
+
+def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str = "-n") -> int:
+    """Return the ranks a host, when all ranks find a core; `asked_by` is where they come from."""
+    hosts, cores = len(fabric.hosts), fabric.cores_per_host
+    has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
+    if ranks > hosts * cores:
+        raise WeftError(
+            f"{asked_by}: found {ranks} ranks; {has}, so that at most {hosts * cores} are allowed;"
+            " take fewer ranks or a larger fabric"
+        )
+    least = -(-ranks // hosts)
+    chosen = least if ppn is None else ppn
+    if not least <= chosen <= cores:
+        raise WeftError(
+            f"--ppn: found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
+            " ranks a host; choose one of these, or leave --ppn out"
+        )
+    return chosen

@@ -1,0 +1,287 @@
+"""A run as a timeline that opens in Perfetto (Chrome's trace event format).
+
+SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the
+record, and as slices the calls that SimGrid does not trace. All become complete events
+(`"ph": "X"`) in the order of their start: a track a rank in the process `ranks`, a track a switch
+(several where communicators share it) in the process `switches`. The Paje trace is ordered by time,
+so that the events come out in order when each waits for those that began before it; no more of it
+is held in memory than is open.
+"""
+
+import heapq
+import json
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from weft.base.output import whole_file
+from weft.base.units import format_size
+from weft.runs.record import EventPart, Record
+
+_RANKS, _SWITCHES = 1, 2
+_PROCESSES = 10  # more than a run has
+_HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
+_DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
+_WORDS = {_DEFINE_VALUE: 4, _CREATE: 6, _DESTROY: 4, _PUSH: 5, _POP: 4}
+
+Event = dict[str, Any]
+
+
+@dataclass
+class State:
+    """One thing that one rank did; `end_s` is missing while it lasts."""
+
+    container: str
+    name: str
+    start_s: float
+    count: int | None = None
+    """Elements that the call moves."""
+    end_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Track:
+    """What a switch did, one thing after the other."""
+
+    name: str
+    events: list[EventPart]
+
+
+@dataclass
+class PajeReader:
+    """Turns the lines of a Paje trace into states, in the order of their start."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    now_s: float = 0.0
+    _open: dict[str, list[State]] = field(default_factory=dict)
+    _waiting: deque[State] = field(default_factory=deque)
+
+    def states(self, lines: Iterable[str]) -> Iterator[State]:
+        """Yield each state when it and all that began before it have ended."""
+        for line in lines:
+            self._take(line.split())
+            yield from self._finished()
+        for state in self._waiting:
+            state.end_s = self.now_s if state.end_s is None else state.end_s
+        yield from self._finished()
+
+    def _take(self, words: list[str]) -> None:
+        kind = words[0] if words else ""
+        if len(words) < _WORDS.get(kind, 0):  # the program crashed, and the file ends in mid-line
+            return
+        if kind == _DEFINE_VALUE:
+            self.names[words[1]] = words[3]
+        elif kind in (_PUSH, _POP, _DESTROY):
+            self.now_s = float(words[1])
+        if kind == _PUSH:
+            self._push(words)
+        elif kind == _POP:
+            self._pop(words[3])
+
+    def _push(self, words: list[str]) -> None:
+        count = int(words[5]) if len(words) > 5 and words[5].isdigit() else None
+        state = State(words[3], self.names.get(words[4], words[4]), self.now_s, count)
+        self._open.setdefault(state.container, []).append(state)
+        self._waiting.append(state)
+
+    def _pop(self, container: str) -> None:
+        stack = self._open.get(container)
+        if stack:
+            stack.pop().end_s = self.now_s
+
+    def _finished(self) -> Iterator[State]:
+        while self._waiting and self._waiting[0].end_s is not None:
+            yield self._waiting.popleft()
+
+
+def write_timeline(trace: Path, record: Record, target: Path) -> None:
+    """Write the timeline of a run, whole or not at all."""
+    ranks = read_ranks(trace, record.ranks)
+    tracks = _switch_tracks(record)
+    ranks_did = _rank_events(trace, ranks, _ways(record))
+    events = heapq.merge(ranks_did, _slices(record), _switch_events(tracks), key=_start)
+    with whole_file("--trace", target) as file:
+        file.write(_HEAD)
+        separator = ""
+        for event in chain(_metadata(ranks, tracks, _on_hosts(record)), events):
+            file.write(separator + json.dumps(event))
+            separator = ",\n"
+        file.write(_FOOT)
+
+
+def join_timelines(parts: Sequence[tuple[str, Path]], target: Path) -> None:
+    """Write several timelines as one, whole or not at all; processes are called by run as well."""
+    with whole_file("--trace", target) as file:
+        file.write(_HEAD)
+        separator = ""
+        for number, (run, path) in enumerate(parts):
+            for event in _written_events(path):
+                event["pid"] += number * _PROCESSES
+                if event["name"] == "process_name":
+                    event["args"]["name"] += f", {run}"
+                file.write(separator + json.dumps(event))
+                separator = ",\n"
+        file.write(_FOOT)
+
+
+def _written_events(path: Path) -> Iterator[Event]:
+    for line in _lines(path):
+        if line.startswith('{"ph"'):
+            yield json.loads(line.rstrip(",\n"))
+
+
+def _start(event: Event) -> float:
+    start: float = event["ts"]
+    return start
+
+
+def read_ranks(trace: Path, count: int) -> dict[str, int]:
+    """Return the rank of each container; SimGrid names them by actor, in the order of the ranks."""
+    actors: dict[str, int] = {}
+    for line in _lines(trace):
+        words = line.split()
+        if len(words) == 6 and words[0] == _CREATE and words[5].startswith('"rank-'):
+            actors[words[2]] = int(words[5].strip('"').removeprefix("rank-"))
+    if len(actors) < count:  # some never called MPI_Init
+        return {container: actor - 1 for container, actor in actors.items()}
+    return {
+        container: rank for rank, container in enumerate(sorted(actors, key=actors.__getitem__))
+    }
+
+
+def is_complete(trace: Path) -> bool:
+    """Whether each rank's container was destroyed again, as SimGrid does at the end of a run."""
+    words = (line.split() for line in _lines(trace) if line[:2] in ("6 ", "7 "))
+    kinds = Counter(line[0] for line in words if len(line) >= _WORDS[line[0]])
+    return kinds[_CREATE] == kinds[_DESTROY] > 0
+
+
+def _lines(trace: Path) -> Iterator[str]:
+    if not trace.exists():
+        return
+    with trace.open(encoding="utf-8", errors="replace") as file:
+        yield from file
+
+
+def _ways(record: Record) -> dict[str, str]:
+    """Return the ways that the calls of each collective went: `stream or ompi (datatype)`."""
+    ways: dict[str, dict[str, None]] = {}
+    for row in record.collectives:
+        way = row.way if row.offloaded else f"{row.way} ({row.reason})"
+        ways.setdefault(row.collective, {})[way] = None
+    return {collective: " or ".join(names) for collective, names in ways.items()}
+
+
+def _on_hosts(record: Record) -> str:
+    """Return what the switches were asked for and did not do, with the reasons."""
+    if record.offload == "off":
+        return ""
+    fallen = (f"{row.collective} ({row.reason})" for row in record.collectives if not row.offloaded)
+    names = ", ".join(dict.fromkeys(fallen))
+    return f"; by the hosts: {names}" if names else ""
+
+
+def _rank_events(trace: Path, ranks: dict[str, int], ways: Mapping[str, str]) -> Iterator[Event]:
+    for state in PajeReader().states(_lines(trace)):
+        if state.container in ranks and state.end_s is not None:
+            yield _complete(
+                _RANKS,
+                ranks[state.container],
+                _call_name(state.name),
+                "compute" if state.name == "computing" else "mpi",
+                (state.start_s, state.end_s),
+                _call_details(state, ways),
+            )
+
+
+def _call_details(state: State, ways: Mapping[str, str]) -> dict[str, Any]:
+    count = {} if state.count is None else {"count": state.count}
+    collective = _call_name(state.name).removeprefix("MPI_").lower().removesuffix("_block")
+    return {**count, "way": ways[collective]} if collective in ways else count
+
+
+def _slices(record: Record) -> Iterator[Event]:
+    for item in sorted(record.slices, key=lambda item: item.start_s):
+        yield _complete(_RANKS, item.rank, item.call, "mpi", (item.start_s, item.end_s), {})
+
+
+def _call_name(name: str) -> str:
+    return name.removeprefix("P") if name.startswith("PMPI_") else name
+
+
+def _switch_tracks(record: Record) -> list[Track]:
+    """Give each switch a track, and more where several communicators use it at the same time.
+
+    Perfetto drops an event that begins within another of its track and ends after it.
+    """
+    lanes: dict[str, list[list[EventPart]]] = {switch.name: [[]] for switch in record.switches}
+    for event in sorted(record.events, key=lambda event: event.start_s):
+        own = lanes.setdefault(event.switch, [[]])
+        free = (lane for lane in own if not lane or lane[-1].end_s <= event.start_s)
+        lane = next(free, None)
+        if lane is None:
+            own.append(lane := [])
+        lane.append(event)
+    return [
+        Track(name if number == 1 else f"{name} ({number})", lane)
+        for name, own in lanes.items()
+        for number, lane in enumerate(own, start=1)
+    ]
+
+
+def _switch_events(tracks: list[Track]) -> Iterator[Event]:
+    events = [
+        _complete(
+            _SWITCHES,
+            number,
+            f"{event.collective} {format_size(event.bytes)}",
+            "offload",
+            (event.start_s, event.end_s),
+            _switch_details(event),
+        )
+        for number, track in enumerate(tracks)
+        for event in track.events
+    ]
+    yield from sorted(events, key=_start)
+
+
+def _switch_details(event: EventPart) -> dict[str, Any]:
+    return {"bytes": event.bytes, "ranks": event.ranks, "communicator": event.communicator}
+
+
+def _complete(
+    process: int,
+    track: int,
+    name: str,
+    category: str,
+    span_s: tuple[float, float],
+    args: dict[str, Any],
+) -> Event:
+    start_us, end_us = (round(time_s * 1e6, 3) for time_s in span_s)
+    return {
+        "ph": "X",
+        "pid": process,
+        "tid": track,
+        "name": name,
+        "cat": category,
+        "ts": start_us,
+        "dur": round(end_us - start_us, 3),
+        "args": args,
+    }
+
+
+def _metadata(ranks: dict[str, int], tracks: list[Track], on_hosts: str) -> Iterator[Event]:
+    yield _name(_RANKS, None, "ranks")
+    for rank in sorted(ranks.values()):
+        yield _name(_RANKS, rank, f"rank {rank}")
+    yield _name(_SWITCHES, None, f"switches{on_hosts}")
+    for number, track in enumerate(tracks):
+        yield _name(_SWITCHES, number, track.name)
+
+
+def _name(process: int, track: int | None, name: str) -> Event:
+    kind = "process_name" if track is None else "thread_name"
+    return {"ph": "M", "pid": process, "tid": track or 0, "name": kind, "args": {"name": name}}

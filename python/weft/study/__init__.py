@@ -1,0 +1,1 @@
+"""Several runs beside each other: benches, comparisons, checks against measurements."""

@@ -1,0 +1,176 @@
+"""Latency of a collective by message size, once for each mode.
+
+A mode is a way to offload (`stream`, `message`) or the name of an SMPI algorithm or selector
+(`ompi`, `rdb`), which then runs on the hosts. The shipped benchmark is compiled once, and run once
+for each mode.
+"""
+
+import csv
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.base.process import work_directory
+from weft.base.units import format_size, join_sizes
+from weft.runs import launch
+from weft.runs.launch import Plan, Request
+from weft.runs.record import Record
+from weft.runs.simgrid import SimGrid
+from weft.runs.site import choose_ppn
+from weft.runs.toolchain import compile_c
+from weft.study.ways import Way, way_taken
+
+COLUMNS = (
+    *("fabric", "collective", "mode", "path", "reason"),
+    *("ranks", "ppn", "bytes", "latency_us"),
+)
+_OFFLOADING = ("stream", "message", "auto")
+_INT_BYTES = 4
+
+Progress = Callable[[str, int], None]
+"""Called with the mode and the bytes whenever one size is done."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What to measure."""
+
+    fabric: str
+    ranks: int
+    sizes: Sequence[int]
+    modes: Sequence[str] = ("stream", "message", "ompi")
+    ppn: int | None = None
+    iterations: int = 10
+    privatize: bool = False
+    """The shipped benchmark has no global variables."""
+    config: tuple[str, ...] = ()
+    """SimGrid settings, KEY:VALUE."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the CSV."""
+
+    collective: str
+    mode: str
+    ranks: int
+    ppn: int
+    bytes: int
+    latency_us: float
+    fabric: str = ""
+    way: Way = field(default=Way("", ""), compare=False)
+    """What was simulated in this mode."""
+
+    @property
+    def path(self) -> str:
+        """What did it."""
+        return self.way.path
+
+    @property
+    def reason(self) -> str:
+        """Why the hosts did what the switches were asked for."""
+        return self.way.reason
+
+
+def check(bench: Bench) -> None:
+    """Check what can be checked before anything is compiled or run."""
+    odd = [size for size in bench.sizes if size % _INT_BYTES]
+    if odd:
+        raise WeftError(
+            f"--sizes: found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+        )
+    check_memory(max(bench.sizes), 2 * bench.ranks)
+    simgrid = SimGrid()
+    for mode in bench.modes:
+        launch.check_algorithm("--modes", mode, simgrid, _OFFLOADING)
+    choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
+
+
+def check_memory(size: int, buffers: int) -> None:
+    """Prove that so many buffers can be had, and that MPI counts their elements with an int."""
+    has = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    most = min(has // buffers, _INT_BYTES * (2**31 - 1))
+    if size > most:
+        raise WeftError(
+            f"--sizes: found {format_size(size)}; allowed are at most {format_size(most)} on this"
+            f" machine, whose memory ({format_size(has)}) holds {buffers} buffers of that size"
+        )
+
+
+def run(bench: Bench, progress: Progress | None = None) -> list[Row]:
+    """Measure all modes; the rows come in the order of the modes, then of the sizes."""
+    check(bench)
+    rows: list[Row] = []
+    with work_directory() as work:
+        program = work / "allreduce_latency"
+        compile_c(paths.example("allreduce_latency.c"), program)
+        for mode in bench.modes:
+            rows += _run_mode(bench, program, mode, progress or _no_progress)
+    return rows
+
+
+def _no_progress(mode: str, size: int) -> None:
+    pass
+
+
+def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> list[Row]:
+    plan = launch.prepare(_request(bench, program, mode))
+    rows: list[Row] = []
+
+    def take(line: str) -> None:
+        if not line.startswith("#"):
+            rows.append(_row(plan, mode, line))
+            progress(mode, rows[-1].bytes)
+
+    record = launch.run(plan, take)
+    _check_ended(mode, record)
+    way = way_taken(record, mode, ("allreduce",), offloading=mode in _OFFLOADING)
+    return [replace(row, fabric=record.fabric.name, way=way) for row in rows]
+
+
+def _request(bench: Bench, program: Path, mode: str) -> Request:
+    request = Request(
+        fabric=bench.fabric,
+        ranks=bench.ranks,
+        ppn=bench.ppn,
+        program=str(program),
+        arguments=(join_sizes(bench.sizes), str(bench.iterations)),
+        privatize=bench.privatize,
+        config=bench.config,
+    )
+    return replace(request, **_mode_options(mode))
+
+
+def _mode_options(mode: str) -> dict[str, Any]:
+    return {"offload": mode} if mode in _OFFLOADING else {"offload": "off", "fallback": mode}
+
+
+def _row(plan: Plan, mode: str, line: str) -> Row:
+    size, latency_us = line.split()[:2]
+    return Row(
+        "allreduce", mode, plan.request.ranks, plan.site.ppn or 1, int(size), float(latency_us)
+    )
+
+
+def _check_ended(mode: str, record: Record) -> None:
+    if record.failed:
+        raise WeftError(f"bench: mode {mode}: {record.outcome.message}", record.exit_status)
+
+
+def latencies(rows: Sequence[Row], mode: str) -> dict[int, float]:
+    """Return the latency by size in one mode."""
+    return {row.bytes: row.latency_us for row in rows if row.mode == mode}
+
+
+def write_csv(rows: Sequence[Row], target: Path, option: str = "--csv") -> None:
+    """Write the long table, whole or not at all."""
+    with whole_file(option, target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([getattr(row, column) for column in COLUMNS] for row in rows)

@@ -1,0 +1,280 @@
+"""Times of Broadcast, Allgather, and Allgather beside Reduce-Scatter, once for each mode and size.
+
+A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
+writes out in point-to-point messages (`ring`, `knomial`, …), or the name of an SMPI
+algorithm or selector; `smpi` is what SMPI does by itself. Each mode and size is a run of its own,
+so that its record says what the links carried.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError, suggestion
+from weft.base.output import whole_file
+from weft.base.process import work_directory
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.record import LinkPart, Record
+from weft.runs.simgrid import SimGrid
+from weft.runs.site import choose_ppn
+from weft.runs.toolchain import compile_c
+from weft.study.bench import Progress
+from weft.study.ways import Way, way_taken
+
+COLUMNS = (
+    "fabric",
+    "collective",
+    "mode",
+    "path",
+    "reason",
+    "ranks",
+    "ppn",
+    "bytes",
+    "latency_us",
+    "max_us",
+    "receive_Bps",
+    "port_bytes",
+)
+OFFLOADING = tuple(mode for mode in launch.OFFLOADS if mode != "off")
+_INT_BYTES = 4
+# What keeps the memory of thousands of ranks small: all of them share the pages of their buffers.
+_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")
+_Received = Callable[[int, int], int]
+
+
+@dataclass(frozen=True)
+class Collective:
+    """What is measured under one name."""
+
+    name: str
+    title: str
+    written_out: tuple[str, ...]
+    """Algorithms of the shipped program."""
+    smpi: str | None
+    """SMPI's name of it, where SMPI has a choice of algorithms."""
+    default_modes: tuple[str, ...]
+    called: tuple[str, ...]
+    """What the record calls it."""
+    received: _Received
+    """Bytes that a rank has from others, by the bytes of one rank and the ranks."""
+
+
+COLLECTIVES = {
+    one.name: one
+    for one in (
+        Collective(
+            "bcast",
+            "MPI_Bcast",
+            ("knomial", "sag-knomial", "binary-tree"),
+            "bcast",
+            ("multicast", "stream", "knomial", "sag-knomial", "binary-tree"),
+            ("bcast",),
+            lambda size, _ranks: size,
+        ),
+        Collective(
+            "allgather",
+            "MPI_Allgather",
+            ("ring",),
+            "allgather",
+            ("multicast", "stream", "ring", "ompi"),
+            ("allgather",),
+            lambda size, ranks: size * (ranks - 1),
+        ),
+        Collective(
+            "ag+rs",
+            "MPI_Iallgather with MPI_Ireduce_scatter_block",
+            ("ring",),
+            None,
+            ("multicast", "stream", "ring", "smpi"),
+            ("iallgather", "ireduce_scatter"),
+            lambda size, ranks: size * ranks,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What to measure."""
+
+    collective: Collective
+    fabric: str
+    ranks: int
+    sizes: Sequence[int]
+    """Bytes that one rank gives; of `bcast`, the root."""
+    modes: Sequence[str]
+    ppn: int | None = None
+    iterations: int = 1
+    unchecked: bool = False
+    """All ranks share the memory of their buffers; what is in them is not looked at."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the CSV."""
+
+    collective: str
+    mode: str
+    ranks: int
+    ppn: int
+    bytes: int
+    latency_us: float
+    """Mean of the iterations and of the ranks; of `bcast`, of those that receive."""
+    max_us: float
+    receive_Bps: float  # noqa: N815 (the file's name for it)
+    """What a rank has from others, by the latency."""
+    port_bytes: float
+    """Over all ports of switches, in and out, of all iterations and what is between them."""
+    times_us: Sequence[float] = field(default=(), compare=False)
+    """The mean of each rank."""
+    fabric: str = ""
+    way: Way = field(default=Way("", ""), compare=False)
+    """What was simulated in this mode."""
+
+    @property
+    def path(self) -> str:
+        """What did it."""
+        return self.way.path
+
+    @property
+    def reason(self) -> str:
+        """Why the hosts did what the switches were asked for."""
+        return self.way.reason
+
+
+def check(study: Study) -> None:
+    """Check what can be checked before anything is compiled or run."""
+    odd = [size for size in study.sizes if size % _INT_BYTES]
+    if odd:
+        raise WeftError(
+            f"--sizes: found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+        )
+    known = _known_modes(study.collective)
+    for mode in study.modes:
+        if mode not in known:
+            raise WeftError(
+                f"--modes: found '{mode}', which is no way to do {study.collective.name};"
+                f" {suggestion(mode, known)}"
+            )
+    choose_ppn(_core.load_fabric(study.fabric), study.ranks, study.ppn)
+
+
+def _known_modes(collective: Collective) -> list[str]:
+    own = [*OFFLOADING, *collective.written_out, "smpi"]
+    if collective.smpi is None:
+        return own
+    return [*own, *(name for name in SimGrid().algorithms(collective.smpi) if name not in own)]
+
+
+def run(study: Study, progress: Progress | None = None) -> list[Row]:
+    """Measure all modes; the rows come in the order of the modes, then of the sizes."""
+    check(study)
+    with work_directory() as work:
+        program = work / "collective_times"
+        compile_c(paths.example("collective_times.c"), program)
+        return list(_rows(study, program, progress))
+
+
+def _rows(study: Study, program: Path, progress: Progress | None) -> Iterator[Row]:
+    for mode in study.modes:
+        for size in study.sizes:
+            yield measure(study, program, mode, size)[0]
+            if progress is not None:
+                progress(mode, size)
+
+
+def measure(study: Study, program: Path, mode: str, size: int) -> tuple[Row, Record]:
+    """Run one mode and size with the compiled program."""
+    times: dict[int, tuple[float, float]] = {}
+
+    def take(line: str) -> None:
+        rank, mean_us, most_us = line.split()
+        times[int(rank)] = (float(mean_us), float(most_us))
+
+    plan = launch.prepare(_request(study, program, mode, size))
+    record = launch.run(plan, take)
+    if record.failed:
+        message = f"bench: mode {mode}: {record.outcome.message}"
+        raise WeftError(message, record.exit_status)
+    return _row(study, mode, size, times, record), record
+
+
+def _request(study: Study, program: Path, mode: str, size: int) -> Request:
+    algorithm = mode if mode in study.collective.written_out else "mpi"
+    arguments = [study.collective.name, algorithm, str(size), str(study.iterations)]
+    options: dict[str, Any] = {"offload": mode if mode in OFFLOADING else "off"}
+    return Request(
+        study.fabric,
+        study.ranks,
+        str(program),
+        (*arguments, *(["unchecked"] if study.unchecked else [])),
+        ppn=study.ppn,
+        privatize=False,
+        config=(*_algorithm(study.collective, mode), *(_SHARED if study.unchecked else ())),
+        **options,
+    )
+
+
+def _algorithm(collective: Collective, mode: str) -> list[str]:
+    ours = (*OFFLOADING, *collective.written_out, "smpi")
+    return [] if mode in ours else [f"smpi/{collective.smpi}:{mode}"]
+
+
+def _row(
+    study: Study, mode: str, size: int, times: dict[int, tuple[float, float]], record: Record
+) -> Row:
+    receiving = [
+        rank for rank in sorted(times) if study.collective.name != "bcast" or rank or len(times) < 2
+    ]
+    means = [times[rank][0] for rank in receiving]
+    latency_us = sum(means) / len(means)
+    return Row(
+        study.collective.name,
+        mode,
+        study.ranks,
+        record.ppn,
+        size,
+        latency_us,
+        max(times[rank][1] for rank in receiving),
+        study.collective.received(size, study.ranks) / latency_us * 1e6,
+        port_bytes(study.fabric, record.links),
+        means,
+        record.fabric.name,
+        way_taken(record, mode, study.collective.called, offloading=mode in OFFLOADING),
+    )
+
+
+def port_bytes(fabric: str, links: Sequence[LinkPart]) -> float:
+    """Return what switches' ports received and sent together; a link has one or two of them."""
+    hosts = set(_core.load_fabric(fabric).hosts)
+    return sum(link.bytes * _switch_ports(link.name, hosts) for link in links)
+
+
+def _switch_ports(link: str, hosts: set[str]) -> int:
+    ends = link.rpartition(".")[0].split("--")
+    return 1 if any(end in hosts for end in ends) else 2
+
+
+def values(rows: Sequence[Row], mode: str, column: str) -> dict[int, float]:
+    """Return a column by size in one mode."""
+    return {row.bytes: getattr(row, column) for row in rows if row.mode == mode}
+
+
+def write_csv(rows: Sequence[Row], target: Path, option: str = "--csv") -> None:
+    """Write the long table, whole or not at all."""
+    with whole_file(option, target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(map(_cells, rows))
+
+
+def _cells(row: Row) -> list[object]:
+    return [
+        f"{value:.9g}" if isinstance(value, float) else value
+        for value in (getattr(row, column) for column in COLUMNS)
+    ]

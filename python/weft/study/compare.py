@@ -1,0 +1,272 @@
+"""What offloading gains: one program, run with the offload asked for and without.
+
+    comparison = compare(prepare(request))
+    comparison.speed_up                 # simulated time without offload, by the time with it
+
+Both runs are the same but for `--offload off` in the second. The first has weft's standard streams;
+what the second prints is thrown away, but for its errors where it does not end. A standard input
+that is a file is read by both from where it stands; any other is empty for both, since what the
+first run reads of a pipe or terminal would be missing in the second.
+"""
+
+import array
+import fcntl
+import json
+import os
+import stat
+import subprocess
+import termios
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.base.process import Streams, work_directory
+from weft.runs import launch
+from weft.runs.launch import Plan
+from weft.runs.record import COMPARISON_SCHEMA, CollectivePart, Record
+from weft.runs.timeline import join_timelines
+
+Kind = tuple[str, int, str, str]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What offloading gained on one kind of call: collective, ranks, datatype, operation."""
+
+    collective: str
+    communicator_size: int
+    datatype: str
+    op: str
+    paths: tuple[str, ...]
+    """Ways that the calls went in the run with offload, those of the most calls first; a
+    fallback's is the hosts' algorithm."""
+    reasons: tuple[str, ...]
+    """Why, a word a path; `offloaded` where it was."""
+    algorithms: tuple[str, ...]
+    """The hosts' algorithms in the run without offload."""
+    calls: int
+    calls_without: int
+    bytes: float
+    time_s: float | None
+    """Time in all calls together, mean of the run's ranks; None where SimGrid does not see it."""
+    time_without_s: float | None
+
+    @property
+    def speed_up(self) -> float | None:
+        """How many times as fast the calls are with offload."""
+        return ratio(self.time_without_s, self.time_s)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `json` writes."""
+        return {**self.__dict__, "speed_up": self.speed_up}
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a kind of `profile` took in both runs: calls of MPI, or what is outside of it."""
+
+    kind: str
+    time_s: float
+    """Mean of the ranks."""
+    time_without_s: float
+
+    @property
+    def speed_up(self) -> float | None:
+        """How many times as fast it is with offload."""
+        return ratio(self.time_without_s, self.time_s)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `json` writes."""
+        return {**self.__dict__, "speed_up": self.speed_up}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A run with offload, and the same without; none where the first did not end."""
+
+    offloaded: Record
+    hosts: Record | None
+    errors: str = ""
+    """What the second run wrote to its standard error."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether both runs came to their end, so that their times can be compared."""
+        return self.offloaded.ended and self.hosts is not None and self.hosts.ended
+
+    @property
+    def speed_up(self) -> float | None:
+        """How many times as fast the run is with offload, in simulated time."""
+        if self.hosts is None or not self.complete:
+            return None
+        return ratio(self.hosts.simulated_time_s, self.offloaded.simulated_time_s)
+
+    @property
+    def exit_status(self) -> int:
+        """The first run's, unless that is 0 and the second's is not."""
+        return self.offloaded.exit_status or (self.hosts.exit_status if self.hosts else 0)
+
+    def gains(self) -> list[Gain]:
+        """Return the gain of each kind of call, longest time on the hosts first."""
+        if self.hosts is None or not self.complete:
+            return []
+        ours, theirs = _by_kind(self.offloaded), _by_kind(self.hosts)
+        gains = [
+            _gain(kind, ours.get(kind, ()), theirs.get(kind, ()), self.offloaded.ranks)
+            for kind in dict.fromkeys((*ours, *theirs))
+        ]
+        return sorted(gains, key=lambda gain: -(gain.time_without_s or gain.time_s or 0))
+
+    def shares(self) -> list[Share]:
+        """Return what each kind of calls took, and what is outside of MPI; they add up to all."""
+        if self.hosts is None or not self.complete:
+            return []
+        ours, theirs = (
+            {part.kind: part.mean_s for part in record.profile}
+            for record in (self.offloaded, self.hosts)
+        )
+        kinds = dict.fromkeys((*ours, *theirs))
+        return [Share(kind, ours.get(kind, 0.0), theirs.get(kind, 0.0)) for kind in kinds]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `json` writes: the gains, and both records whole."""
+        return {
+            "schema": COMPARISON_SCHEMA,
+            "exit_status": self.exit_status,
+            "simulated_time_s": self.offloaded.simulated_time_s,
+            "simulated_time_without_s": self.hosts.simulated_time_s if self.hosts else None,
+            "speed_up": self.speed_up,
+            "gains": [gain.to_json() for gain in self.gains()],
+            "profile": [share.to_json() for share in self.shares()],
+            "with_offload": self.offloaded.to_json(),
+            "without_offload": self.hosts.to_json() if self.hosts else None,
+        }
+
+
+def ratio(without_s: float | None, with_s: float | None) -> float | None:
+    """Return how many times as fast; None where a time is not known, or nothing took any."""
+    return without_s / with_s if without_s is not None and with_s else None
+
+
+def _by_kind(record: Record) -> dict[Kind, list[CollectivePart]]:
+    kinds: dict[Kind, list[CollectivePart]] = {}
+    for row in record.collectives:
+        kind = (row.collective, row.communicator_size, row.datatype, row.op)
+        kinds.setdefault(kind, []).append(row)
+    return kinds
+
+
+def _gain(
+    kind: Kind, ours: Sequence[CollectivePart], theirs: Sequence[CollectivePart], ranks: int
+) -> Gain:
+    ours, theirs = (sorted(rows, key=lambda row: -row.calls) for rows in (ours, theirs))
+    return Gain(
+        *kind,
+        paths=tuple(row.way for row in ours),
+        reasons=tuple(row.why for row in ours),
+        algorithms=tuple(dict.fromkeys(row.way for row in theirs)),
+        calls=sum(row.calls for row in ours),
+        calls_without=sum(row.calls for row in theirs),
+        bytes=sum(row.bytes for row in ours or theirs),
+        time_s=_mean_time(ours, ranks),
+        time_without_s=_mean_time(theirs, ranks),
+    )
+
+
+def _mean_time(rows: Sequence[CollectivePart], ranks: int) -> float | None:
+    times = [row.total_time_s for row in rows]
+    known = [time_s for time_s in times if time_s is not None]
+    return sum(known) / ranks if times and len(known) == len(times) else None
+
+
+def check(plan: Plan) -> None:
+    """Prove that there is something to compare."""
+    if plan.request.offload == "off":
+        raise WeftError(
+            "--compare: found together with --offload off, which is what it compares with;"
+            " name a way to offload: stream, message, multicast or auto"
+        )
+
+
+def compare(plan: Plan, between: Callable[[Record], None] = lambda _record: None) -> Comparison:
+    """Run the program twice; `between` is called with the first record before the second run.
+
+    Where the first run does not end there is no second: its time could be compared with nothing.
+    """
+    check(plan)
+    with work_directory() as work, _input() as (stdin, rewind):
+        first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
+        second = replace(second, request=replace(second.request, offload="off"))
+        comparison = Comparison(launch.run(first, streams=Streams(stdin=stdin)), None)
+        if comparison.offloaded.ended:
+            between(comparison.offloaded)
+            rewind()
+            record, errors = _unheard(second, stdin, work / "errors")
+            comparison = Comparison(comparison.offloaded, record, errors)
+        if plan.request.timeline is not None:
+            ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]
+            parts = [(f"--offload {one.offload}", one.timeline) for one in ran]
+            join_timelines([(name, path) for name, path in parts if path], plan.request.timeline)
+    return comparison
+
+
+def _with_timeline(plan: Plan, path: Path) -> Plan:
+    """Return a plan that writes its part of the timeline there, where one is wanted."""
+    wanted = None if plan.request.timeline is None else path
+    return replace(plan, request=replace(plan.request, timeline=wanted))
+
+
+def _unheard(plan: Plan, stdin: int | None, errors: Path) -> tuple[Record, str]:
+    """Run without output; return what went to standard error, which may say why a run failed."""
+    with errors.open("wb") as file:
+        streams = Streams(stdin, stdout=subprocess.DEVNULL, stderr=file.fileno())
+        try:
+            record = launch.run(plan, streams=streams)
+        except WeftError as error:
+            if str(error):
+                raise
+            raise WeftError(_last(errors).removeprefix("weft: "), error.exit_status) from None
+    return record, errors.read_text(encoding="utf-8", errors="replace")
+
+
+def _last(errors: Path) -> str:
+    return errors.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+
+
+@contextmanager
+def _input() -> Iterator[tuple[int | None, Callable[[], object]]]:
+    """Give the standard input of both runs, and what sets it back to where the first found it."""
+    if _kind_of_input(stat.S_ISREG):
+        start = os.lseek(0, 0, os.SEEK_CUR)
+        yield None, lambda: os.lseek(0, start, os.SEEK_SET)
+    else:
+        yield subprocess.DEVNULL, lambda: None
+
+
+def _kind_of_input(is_kind: Callable[[int], bool]) -> bool:
+    try:
+        return is_kind(os.fstat(0).st_mode)
+    except OSError:  # it is closed
+        return False
+
+
+def input_was_ignored() -> bool:
+    """Whether something waits in a pipe that both runs were not given."""
+    return _kind_of_input(stat.S_ISFIFO) and _readable()
+
+
+def _readable() -> bool:
+    waiting = array.array("i", [0])
+    fcntl.ioctl(0, termios.FIONREAD, waiting)
+    return waiting[0] > 0
+
+
+def write_comparison(comparison: Comparison, target: Path, option: str = "--json") -> None:
+    """Write a comparison with both records, whole or not at all."""
+    with whole_file(option, target) as file:
+        json.dump(comparison.to_json(), file, indent=1)
+        file.write("\n")

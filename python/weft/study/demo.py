@@ -1,0 +1,165 @@
+"""The demonstration: simulated Allreduce latencies beside those measured on a real Tofino.
+
+The testbed is that of Belbeisi et al. (CF '26): four hosts on one switch. The tables are written
+as CSV, and the two figures are drawn from their rows.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.base import measured
+from weft.base.measured import Column, LogError, log_error
+from weft.base.output import whole_file
+from weft.base.plots import Series, plot_by_hosts, plot_by_size
+from weft.study import bench
+from weft.study.bench import Bench, Progress, Row
+from weft.study.ways import check_as_asked
+
+HOSTS = (4, 8, 12, 16)
+BY_HOSTS_BYTES = 1024
+_TABLES = ("allreduce_4x1.csv", "allreduce_1KiB_by_hosts.csv", "errors_4x1.csv")
+_FIGURES = ("allreduce_4x1", "allreduce_1KiB_by_hosts")
+_FORMATS = (".png", ".pdf")
+FILES = (*_TABLES, *(name + form for name in _FIGURES for form in _FORMATS))
+"""All that it writes."""
+_SIZES = [4 << k for k in range(19)]
+# Both as `weft validate` has them, so that both say the same: Open MPI's eager messages do not wait
+# for their receiver (data/checks.toml), and a rank that is ahead of others stays ahead in the next
+# call, so that times depend a little on the number of calls.
+SETTINGS = ("smpi/async-small-thresh:65536",)
+ITERATIONS = 2
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One way to do an Allreduce, simulated, and its counterpart on the testbed."""
+
+    mode: str
+    title: str
+    measured: str
+
+
+COMPARISONS = (
+    Comparison("stream", "offloaded, stream", "mpitofino_us"),
+    Comparison("message", "offloaded, message", "mpitofino_us"),
+    Comparison("ompi", "Open MPI on the hosts", "openmpi_tuned_us"),
+)
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that the demonstration shows."""
+
+    by_size: Sequence[Row]
+    by_hosts: Sequence[Row]
+    real: Mapping[str, Column]
+
+    def simulated(self, mode: str) -> Column:
+        """Return the simulated latency by size on four hosts."""
+        return bench.latencies(self.by_size, mode)
+
+    def hosts(self, mode: str) -> Column:
+        """Return the simulated 1 KiB latency by the number of hosts."""
+        return {row.ranks: row.latency_us for row in self.by_hosts if row.mode == mode}
+
+    def error(self, comparison: Comparison) -> LogError:
+        """Return how far the simulation is from the testbed over all sizes."""
+        return log_error(self.simulated(comparison.mode), self.real[comparison.measured])
+
+
+def simulations() -> int:
+    """Return how often the progress is called."""
+    return len(COMPARISONS) * len(_SIZES) + len(HOSTS) * len(COMPARISONS)
+
+
+def run(progress: Progress | None = None) -> Results:
+    """Run all simulations."""
+    by_size = bench.run(_bench("tofino-4", 4, _SIZES), progress)
+    by_hosts: list[Row] = []
+    for hosts in HOSTS:
+        by_hosts += bench.run(_bench("tofino-16", hosts, [BY_HOSTS_BYTES]), progress)
+    check_as_asked([*by_size, *by_hosts], "demo")
+    return Results(by_size, by_hosts, measured.read_columns(measured.OSU_4X1))
+
+
+def _bench(fabric: str, ranks: int, sizes: Sequence[int]) -> Bench:
+    modes = [comparison.mode for comparison in COMPARISONS]
+    return Bench(fabric, ranks, sizes, modes, iterations=ITERATIONS, config=SETTINGS)
+
+
+def write_files(results: Results, out: Path) -> list[Path]:
+    """Write tables and figures; return their paths."""
+    out.mkdir(parents=True, exist_ok=True)
+    tables = [out / name for name in _TABLES]
+    bench.write_csv(results.by_size, tables[0], "--out")
+    bench.write_csv(results.by_hosts, tables[1], "--out")
+    _write_errors(results, tables[2])
+    return [*tables, *_draw_by_size(results, out), *_draw_by_hosts(results, out)]
+
+
+def _write_errors(results: Results, target: Path) -> None:
+    with whole_file("--out", target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("mode", "measured", "bytes", "simulated_us", "measured_us", "error"))
+        for comparison in COMPARISONS:
+            writer.writerows(_error_rows(results, comparison))
+
+
+def _error_rows(results: Results, comparison: Comparison) -> list[tuple[object, ...]]:
+    simulated, real = results.simulated(comparison.mode), results.real[comparison.measured]
+    name = comparison.measured.removesuffix("_us")
+    return [
+        (
+            comparison.mode,
+            name,
+            size,
+            simulated[size],
+            real[size],
+            f"{simulated[size] / real[size] - 1:.6f}",
+        )
+        for size in real
+    ]
+
+
+def _draw_by_size(results: Results, out: Path) -> list[Path]:
+    real = results.real
+    series = [
+        *(
+            Series(f"simulated: {one.title}", results.simulated(one.mode), k)
+            for k, one in enumerate(COMPARISONS)
+        ),
+        Series("measured: mpitofino", real["mpitofino_us"], 0, measured=True),
+        Series("measured: Open MPI, tuned", real["openmpi_tuned_us"], 2, measured=True),
+        Series("measured: Open MPI, basic", real["openmpi_basic_us"], 3, measured=True),
+    ]
+    targets = [out / f"{_FIGURES[0]}{form}" for form in _FORMATS]
+    plot_by_size(
+        series,
+        "MPI_Allreduce by message size: 4 hosts x 1 rank on a 100 Gb/s Tofino",
+        targets,
+        "--out",
+    )
+    return targets
+
+
+def _draw_by_hosts(results: Results, out: Path) -> list[Path]:
+    real = {4: results.real["mpitofino_us"][BY_HOSTS_BYTES]}
+    tuned = {4: results.real["openmpi_tuned_us"][BY_HOSTS_BYTES]}
+    series = [
+        *(
+            Series(f"simulated: {one.title}", results.hosts(one.mode), k)
+            for k, one in enumerate(COMPARISONS)
+        ),
+        Series("measured: mpitofino", real, 0, measured=True),
+        Series("measured: Open MPI, tuned", tuned, 2, measured=True),
+    ]
+    targets = [out / f"{_FIGURES[1]}{form}" for form in _FORMATS]
+    plot_by_hosts(
+        series,
+        "MPI_Allreduce of 1 KiB by the number of hosts on a 100 Gb/s Tofino",
+        targets,
+        "--out",
+    )
+    return targets

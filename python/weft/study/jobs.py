@@ -1,0 +1,101 @@
+"""Sizes of parallel jobs, from archives in the Standard Workload Format (SWF).
+
+Feitelson, Tsafrir, Krakov: "Experience with using the Parallel Workloads Archive", J. Parallel
+Distrib. Comput. 74(10), 2014: a job a line of 18 numbers, comments begin with ';'. Field 5 is the
+number of processors that the job got, field 8 what it asked for; -1 is not known.
+"""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.reading import UnreadableError, read_text
+
+SHIPPED = "job_sizes_swf.csv"
+_FIELDS = 18
+_MOST = 1 << 53
+"""Above every count and time of an archive: `inf`, `nan` and slips of the finger."""
+_ALLOCATED, _REQUESTED = 4, 7
+
+Sizes = dict[str, Counter[int]]
+"""Jobs by their processors, by the archive's name."""
+
+
+def read_jobs(path: Path) -> Sizes:
+    """Read an archive, or a table of sizes such as the shipped one (.csv)."""
+    try:
+        lines = read_text(path, old=path.suffix != ".csv").splitlines()
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+    sizes = (
+        _read_table(path, lines)
+        if path.suffix == ".csv"
+        else {path.name: Counter(_swf(path, lines))}
+    )
+    if not sizes or not all(jobs.total() for jobs in sizes.values()):
+        raise WeftError(f"{path}: has no job of a known size")
+    return sizes
+
+
+def shipped_jobs() -> Sizes:
+    """Return the sizes of jobs that come with weft."""
+    return read_jobs(paths.data(SHIPPED))
+
+
+def _swf(path: Path, lines: list[str]) -> list[int]:
+    jobs = (
+        _processors(path, number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.lstrip().startswith(";")
+    )
+    return [processors for processors in jobs if processors > 0]
+
+
+def _processors(path: Path, number: int, line: str) -> int:
+    fields = line.split()
+    try:
+        numbers = [float(field) for field in fields]
+    except ValueError:
+        numbers = []
+    if len(numbers) != _FIELDS or not all(abs(number) <= _MOST for number in numbers):
+        raise WeftError(
+            f"{path}:{number}: found '{line.strip()[:60]}'; allowed: a job of {_FIELDS} numbers"
+            " (SWF), or a comment that begins with ';'"
+        )
+    allocated = int(numbers[_ALLOCATED])
+    return allocated if allocated > 0 else int(numbers[_REQUESTED])
+
+
+def _read_table(path: Path, lines: list[str]) -> Sizes:
+    numbered = [
+        (n, line)
+        for n, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith("#")
+    ]
+    sizes: Sizes = {}
+    rows = csv.DictReader(line for _, line in numbered)
+    for (number, line), row in zip(numbered[1:], rows, strict=False):
+        try:
+            procs, count = int(row["procs"]), int(row["jobs"])
+            if not (0 < procs <= _MOST and 0 <= count <= _MOST and row["trace"]):
+                raise ValueError
+            sizes.setdefault(row["trace"], Counter())[procs] += count
+        except (KeyError, TypeError, ValueError):
+            raise WeftError(
+                f"{path}:{number}: found '{line[:60]}'; allowed: a table with the columns trace,"
+                " procs (at least 1) and jobs, the last two whole numbers"
+            ) from None
+    return sizes
+
+
+def distribution(jobs: Counter[int]) -> dict[int, float]:
+    """Return the share of jobs of at most so many processors."""
+    total = jobs.total()
+    shares: dict[int, float] = {}
+    below = 0
+    for processors in sorted(jobs):
+        below += jobs[processors]
+        shares[processors] = below / total
+    return shares

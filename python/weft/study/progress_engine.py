@@ -1,0 +1,142 @@
+"""How fast a progress engine takes multicast chunks, and what its memory holds, as tables."""
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft import _core
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.base.units import format_size
+
+if TYPE_CHECKING:
+    from weft._core import ProgressEngine
+
+TRANSPORTS = ("ud", "uc")
+UD_LARGEST_BYTES = 4096
+"""A datagram has at most an MTU, and InfiniBand's largest is 4 KiB (Khalilov et al., SC '24,
+section II-B)."""
+PSN_BITS = range(10, 33)
+"""A chunk's number is in the 32 bits of a completion's immediate data (section III-A)."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What to compute; each combination is a row."""
+
+    engine: str
+    transports: Sequence[str] = TRANSPORTS
+    threads: Sequence[int] = ()
+    """Powers of two up to all threads where empty."""
+    chunks_bytes: Sequence[int] = (4096,)
+    buffers_bytes: Sequence[int] = ()
+    """Steady throughput where empty."""
+    link_bytes_per_s: float = math.inf
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """One line of the table of throughput."""
+
+    engine: str
+    transport: str
+    chunk_bytes: int
+    buffer_bytes: int | None
+    threads: int
+    link_bytes_per_s: float
+    chunks_per_s: float
+    """What the threads take, whatever the link."""
+    bytes_per_s: float
+    """With the link's speed as the ceiling."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One line of the table of memory: a receive buffer whose chunks these bits can number."""
+
+    engine: str
+    psn_bits: int
+    chunk_bytes: int
+    buffer_bytes: int
+    bitmap_bytes: int
+    memory_bytes: float
+    communicators: int
+
+
+def throughput(case: Case) -> list[Throughput]:
+    """Compute all rows, by transport, chunk, buffer and threads."""
+    _check_chunks(case)
+    engine = _core.load_progress_engine(case.engine)
+    threads = case.threads or _powers_of_two(engine.cores * engine.threads)
+    return [
+        _throughput(case, engine, transport, chunk, buffer, count)
+        for transport in case.transports
+        for chunk in case.chunks_bytes
+        for buffer in case.buffers_bytes or (None,)
+        for count in threads
+    ]
+
+
+def _check_chunks(case: Case) -> None:
+    large = [size for size in case.chunks_bytes if size > UD_LARGEST_BYTES]
+    if "ud" in case.transports and large:
+        raise WeftError(
+            f"--chunk: found {format_size(large[0])}; a UD datagram has at most"
+            f" {format_size(UD_LARGEST_BYTES)}: take smaller chunks, or --transport uc alone"
+        )
+
+
+def _powers_of_two(most: int) -> list[int]:
+    return [1 << k for k in range(most.bit_length())]
+
+
+def _throughput(
+    case: Case,
+    engine: "ProgressEngine",
+    transport: str,
+    chunk: int,
+    buffer: int | None,
+    threads: int,
+) -> Throughput:
+    link = case.link_bytes_per_s
+    rate = engine.receive_chunks_per_s(transport, chunk, threads)
+    if buffer is None:
+        reached = min(rate * chunk, link)
+    else:
+        reached = buffer / engine.receive_time_s(transport, chunk, buffer, threads, link)
+    return Throughput(case.engine, transport, chunk, buffer, threads, link, rate, reached)
+
+
+def memory(engine: str, chunk_bytes: int) -> list[Memory]:
+    """Compute for each number of bits what it can address, and what that takes."""
+    loaded = _core.load_progress_engine(engine)
+    return [_memory(engine, loaded, bits, chunk_bytes) for bits in PSN_BITS]
+
+
+def _memory(name: str, engine: "ProgressEngine", bits: int, chunk: int) -> Memory:
+    chunks = 1 << bits
+    bitmap = int(_core.bitmap_bytes(chunks))
+    fit = engine.communicators(chunks)
+    return Memory(name, bits, chunk, chunks * chunk, bitmap, engine.memory_bytes, fit)
+
+
+def addressable_bytes(row: Memory) -> float:
+    """Return the receive buffer whose bitmap takes all of the memory: 8 chunks a byte."""
+    return row.memory_bytes * 8 * row.chunk_bytes
+
+
+def write_csv(rows: Sequence[Throughput | Memory], target: Path, option: str = "--csv") -> None:
+    """Write a table, whole or not at all; what is unlimited is `inf`."""
+    with whole_file(option, target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(rows[0]))
+        writer.writerows(list(_cells(row)) for row in rows)
+
+
+def _cells(row: Throughput | Memory) -> Iterator[object]:
+    for field in fields(row):
+        value = getattr(row, field.name)
+        yield f"{value:.9g}" if isinstance(value, float) else value

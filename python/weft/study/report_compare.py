@@ -1,0 +1,132 @@
+"""What offloading gained, for people: a table of the collectives and a sentence of the run."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from weft.base.units import format_ratio, format_seconds, format_size, plural
+from weft.runs.profile import kind_name, poll_warning, takes_time
+from weft.runs.record import Record
+from weft.runs.report import (
+    fitting,
+    losses,
+    microseconds,
+    print_table,
+    print_title,
+    reasons,
+    type_and_op,
+)
+from weft.study.compare import Comparison, Gain, Share
+
+_DISPENSABLE = ("bytes", "ranks", "hosts")
+_LEFT = ("collective", "type, op", "path", "why", "hosts")
+
+
+def print_comparison(comparison: Comparison, on: Console) -> None:
+    """Print a line a kind of call, what fell back and why, and what the whole run gained."""
+    ours, theirs = comparison.offloaded, comparison.hosts
+    if theirs is None or not comparison.complete:
+        return
+    if gains := comparison.gains():
+        print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
+        print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
+    notes = (*_doubts(ours, gains), *reasons(ours), *losses(ours), *poll_warning(ours))
+    for line in (*notes, gain_in_all(comparison)):
+        on.print(line, soft_wrap=True)
+
+
+def _sides(record: Record) -> str:
+    return f"with --offload {record.offload}, and without"
+
+
+def _cells(gain: Gain) -> dict[str, str]:
+    same = gain.calls == gain.calls_without
+    return {
+        "collective": gain.collective,
+        "ranks": str(gain.communicator_size),
+        "type, op": type_and_op(gain.datatype, gain.op),
+        "path": _listed(gain.paths),
+        "why": _listed(gain.reasons),
+        "calls": str(gain.calls) if same else f"{gain.calls}/{gain.calls_without}",
+        "bytes": format_size(gain.bytes),
+        "with, us": microseconds(gain.time_s),
+        "hosts": _listed(gain.algorithms),
+        "without, us": microseconds(gain.time_without_s),
+        "speed-up": format_ratio(gain.speed_up),
+    }
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(words))
+
+
+def _rows(comparison: Comparison, theirs: Record) -> list[dict[str, str]]:
+    """Return the collectives, what else took time, and the whole run."""
+    ours = comparison.offloaded
+    whole = Share("whole run", ours.simulated_time_s, theirs.simulated_time_s)
+    others = [
+        share
+        for share in comparison.shares()
+        if share.kind != "collectives" and takes_time(max(share.time_s, share.time_without_s))
+    ]
+    collectives = [_cells(gain) for gain in comparison.gains()]
+    empty = dict.fromkeys(collectives[0], "")
+    return [*collectives, *(empty | _share_cells(share) for share in (*others, whole))]
+
+
+def _share_cells(share: Share) -> dict[str, str]:
+    return {
+        "collective": kind_name(share.kind),
+        "with, us": microseconds(share.time_s),
+        "without, us": microseconds(share.time_without_s),
+        "speed-up": format_ratio(share.speed_up),
+    }
+
+
+def _doubts(record: Record, gains: Sequence[Gain]) -> list[str]:
+    """Return what must be known of the numbers."""
+    doubts = []
+    if unseen := [gain.collective for gain in gains if gain.calls and gain.time_s is None]:
+        doubts.append(_unseen(unseen, record.offload))
+    if unseen := [g.collective for g in gains if g.calls_without and g.time_without_s is None]:
+        doubts.append(_unseen(unseen, "off"))
+    if any(gain.calls != gain.calls_without for gain in gains):
+        doubts.append(
+            "calls with/without: the program does not make the same calls in both runs, since it"
+            " does what depends on time"
+        )
+    if record.host_speed:
+        doubts.append(
+            "--host-speed: computation is measured in each run anew, and differs by this machine's"
+            " noise"
+        )
+    return doubts
+
+
+def _unseen(collectives: Sequence[str], offload: str) -> str:
+    names = ", ".join(dict.fromkeys(collectives))
+    return f"{names} with --offload {offload}: only the program sees when these calls complete"
+
+
+def gain_in_all(comparison: Comparison) -> str:
+    """Say in one sentence what the whole run gained."""
+    ours, theirs = comparison.offloaded, comparison.hosts
+    assert theirs is not None
+    where = (
+        f"{plural(ours.ranks, 'rank')} on {plural(ours.hosts_used, 'host')} of {ours.fabric.name}"
+    )
+    times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
+    return (
+        f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
+        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}"
+    )
+
+
+def _gained(speed_up: float | None) -> str:
+    if speed_up is None:
+        return "nothing took any time"
+    if f"{speed_up:.3f}" == "1.000":
+        return "no gain"
+    if speed_up > 1:
+        return f"{format_ratio(speed_up)} times as fast"
+    return f"{format_ratio(1 / speed_up)} times as slow"

@@ -1,0 +1,319 @@
+"""The simulator against every measured table that ships with weft.
+
+data/checks.toml says what is compared: a column of a table with what a fabric gives for it, and how
+near it must be. Each check is one or more runs of a shipped program by `weft.runs.launch`.
+"""
+
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_type_hints
+
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.measured import LogError, log_error
+from weft.base.plots import Series, plot_by_hosts, plot_by_size
+from weft.base.process import work_directory
+from weft.base.reading import UnreadableError, check_type, read_toml
+from weft.calibrate import fabric_file
+from weft.calibrate.observations import Rows, select
+from weft.calibrate.p2p import calibrate
+from weft.calibrate.samples import read_pingpong
+from weft.calibrate.tables import Row, Table, read_table, seconds_per_unit, size_column
+from weft.runs import launch
+from weft.runs.launch import Request
+from weft.runs.toolchain import compile_c
+from weft.study import bench
+from weft.study.bench import Bench
+from weft.study.ways import check_as_asked
+
+SCHEMA = "weft-validate/1"
+CHECKS = "checks.toml"
+_PING_PONG = "pingpong"
+_RATE = "_GBps"
+ITERATIONS = 2
+"""Calls of an Allreduce that are timed, one after the other."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison of data/checks.toml."""
+
+    table: str
+    column: str
+    mode: str
+    fitted: str
+    rows: Rows = "all"
+    fabric: str | None = None
+    segments: str | None = None
+    bytes: int | None = None
+    ranks: int = 4
+    """One a host, of tables by size."""
+    settings: tuple[str, ...] = ()
+    """Of SimGrid, KEY:VALUE."""
+    mean: float | None = None
+    worst: float | None = None
+
+    @property
+    def where(self) -> str:
+        """The fabric, or how it is made."""
+        return self.fabric or f"{self.segments} segments"
+
+    @property
+    def name(self) -> str:
+        """Say in some words what it is."""
+        rows = "" if self.rows == "all" else f", {self.rows} rows"
+        table = self.table.removesuffix(".csv")
+        return f"{table}: {self.column} by {self.mode}, {self.where}{rows}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row: by what (bytes or ranks), and the times of one call or message."""
+
+    key: int
+    simulated_us: float
+    measured_us: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """A check and what came out."""
+
+    check: Check
+    by: Literal["bytes", "ranks"]
+    points: tuple[Point, ...]
+
+    @property
+    def error(self) -> LogError:
+        """How far the simulation is from the measurement."""
+        return log_error(self.simulated, self.measured)
+
+    @property
+    def title(self) -> str:
+        """Say what was simulated."""
+        return f"{self.check.mode}, {self.check.where}"
+
+    @property
+    def simulated(self) -> dict[int, float]:
+        """Simulated times by row."""
+        return {point.key: point.simulated_us for point in self.points}
+
+    @property
+    def measured(self) -> dict[int, float]:
+        """Measured times by row."""
+        return {point.key: point.measured_us for point in self.points}
+
+    @property
+    def unit(self) -> str:
+        """What a figure's axis says of the values."""
+        return "bandwidth (GB/s)" if self.check.column.endswith(_RATE) else "latency (µs)"
+
+    def in_unit(self, times_us: Mapping[int, float]) -> dict[int, float]:
+        """Return times as what was measured: some tables have rates."""
+        if not self.check.column.endswith(_RATE):
+            return dict(times_us)
+        size = self.check.bytes or 0
+        return {key: size / time * 1e-3 for key, time in times_us.items()}
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error is within its bounds."""
+        mean, worst = self.check.mean, self.check.worst
+        return self.error.mean <= (math.inf if mean is None else mean) and self.error.worst <= (
+            math.inf if worst is None else worst
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` writes of it."""
+        return {
+            **asdict(self.check),
+            "by": self.by,
+            "mean_error": self.error.mean,
+            "worst_error": self.error.worst,
+            "holds": self.holds,
+            "points": [asdict(point) for point in self.points],
+        }
+
+
+def read_checks(path: Path | None = None) -> list[Check]:
+    """Read the checks that ship with weft, or those of another file."""
+    path = path or paths.data(CHECKS)
+    known = {field.name for field in fields(Check)}
+    checks = []
+    hints = get_type_hints(Check)
+    for number, row in enumerate(_rows_of(path), 1):
+        if unknown := set(row) - known:
+            raise WeftError(f"{path}: check {number}: unknown key '{min(unknown)}'")
+        try:
+            for key, value in row.items():
+                check_type(key, value, hints[key])
+            checks.append(Check(**{**row, "settings": tuple(row.get("settings", ()))}))
+        except UnreadableError as error:
+            raise WeftError(f"{path}: check {number}: {error}") from None
+        except TypeError:
+            lacking = [one.name for one in fields(Check) if one.default is MISSING]
+            missing = ", ".join(name for name in lacking if name not in row)
+            raise WeftError(f"{path}: check {number}: lacks {missing}") from None
+    return checks
+
+
+def _rows_of(path: Path) -> list[dict[str, Any]]:
+    try:
+        rows = read_toml(path).get("check", [])
+        check_type("check", rows, list[dict[str, Any]])
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+    return list(rows)
+
+
+def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Result]:
+    """Run all checks."""
+    results = []
+    for check in checks:
+        if progress is not None:
+            progress(check.name)
+        results.append(_ping_pong(check) if check.mode == _PING_PONG else _allreduce(check))
+    return results
+
+
+# ---- Allreduce -----------------------------------------------------------------------------------
+
+
+def _allreduce(check: Check) -> Result:
+    table = read_table(paths.data(check.table), "Allreduce")
+    rows = select(table.rows, check.rows)
+    if "ranks" in table.names:
+        return Result(check, "ranks", tuple(_by_ranks(check, table, rows)))
+    column = size_column(table)
+    sizes = tuple(int(table.number(row, column)) for row in rows)
+    simulated = _latencies(check, check.ranks, 1, sizes)
+    return Result(
+        check,
+        "bytes",
+        tuple(
+            Point(size, simulated[size], _measured_us(check, table, row))
+            for size, row in zip(sizes, rows, strict=True)
+        ),
+    )
+
+
+def _by_ranks(check: Check, table: Table, rows: Sequence[Row]) -> Iterator[Point]:
+    if check.bytes is None:
+        raise WeftError(f"{CHECKS}: {check.name}: a table by ranks needs bytes")
+    for row in rows:
+        ranks, nodes = (int(table.number(row, name)) for name in ("ranks", "nodes"))
+        simulated = _latencies(check, ranks, ranks // nodes, (check.bytes,))
+        yield Point(ranks, simulated[check.bytes], _measured_us(check, table, row))
+
+
+def _measured_us(check: Check, table: Table, row: Row) -> float:
+    value = table.number(row, check.column)
+    if check.column.endswith(_RATE):
+        return (check.bytes or 0) / value * 1e-3
+    return value * seconds_per_unit(table, check.column) * 1e6
+
+
+def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Mapping[int, float]:
+    if check.fabric is None:
+        raise WeftError(f"{CHECKS}: {check.name}: names no fabric")
+    modes, settings = (check.mode,), check.settings
+    return _bench(Bench(check.fabric, ranks, sizes, modes, ppn, ITERATIONS, config=settings))
+
+
+@cache
+def _bench(request: Bench) -> Mapping[int, float]:
+    rows = bench.run(request)
+    check_as_asked(rows, "validate")
+    return bench.latencies(rows, request.modes[0])
+
+
+# ---- Ping-pong -----------------------------------------------------------------------------------
+
+
+def _ping_pong(check: Check) -> Result:
+    pingpong = read_pingpong(paths.data(check.table), check.column)
+    segments = None if check.segments == "auto" else int(check.segments or 0)
+    calibration = calibrate(pingpong, segments)
+    with work_directory() as work:
+        fabric = work / "fabric.toml"
+        fabric_file.write(fabric_file.render(calibration, "validate", None), fabric)
+        simulated = _simulate_ping_pong(fabric, work / _PING_PONG, list(calibration.measured))
+    points = (Point(size, simulated[size], us) for size, us in calibration.measured.items())
+    return Result(check, "bytes", tuple(points))
+
+
+def _simulate_ping_pong(fabric: Path, program: Path, sizes: Sequence[int]) -> dict[int, float]:
+    compile_c(paths.example("pingpong.c"), program)
+    request = Request(
+        fabric=str(fabric),
+        ranks=2,
+        program=str(program),
+        arguments=(",".join(map(str, sizes)), "1"),
+        config=("smpi/wtime:0",),  # looking at a clock takes no time
+        privatize=False,
+    )
+    lines: list[list[str]] = []
+    record = launch.run(launch.prepare(request), lambda line: lines.append(line.split()))
+    if record.failed:
+        raise WeftError(f"validate: {record.outcome.message}", record.exit_status)
+    return {int(line[0]): float(line[1]) for line in lines if line[0].isdigit()}
+
+
+# ---- Figures -------------------------------------------------------------------------------------
+
+
+def plot(results: Sequence[Result], directory: Path, suffix: str = ".png") -> list[Path]:
+    """Draw a figure a table: each measured column with what was simulated for it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return [
+        _plot_table(table, [one for one in results if one.check.table == table], directory, suffix)
+        for table in dict.fromkeys(one.check.table for one in results)
+    ]
+
+
+def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: str) -> Path:
+    target = directory / f"{name.removesuffix('.csv')}{suffix}"
+    shown = [one for one in results if one.check.rows == "all"]
+    measured = {one.check.column: one.in_unit(one.measured) for one in shown}
+    columns = list(measured)
+    series = [
+        Series(f"measured: {_column_name(column)}", points, number, measured=True)
+        for number, (column, points) in enumerate(measured.items())
+    ]
+    seen: list[str] = []
+    for one in shown:
+        # The first simulation of a column has its colour, further ones their own.
+        column = one.check.column
+        colour = len(columns) + len(seen) if column in seen else columns.index(column)
+        seen.append(column)
+        label = f"simulated: {one.title} (error {one.error.mean:.1%})"
+        series.append(Series(label, one.in_unit(one.simulated), colour))
+    title, value = _title(name), shown[0].unit
+    if shown[0].by == "bytes":
+        plot_by_size([_drawable(one) for one in series], title, [target], "--figures", value)
+    else:
+        plot_by_hosts(series, title, [target], "--figures", "ranks", value)
+    return target
+
+
+def _title(table: str) -> str:
+    """Return what a figure is called: `[titles]` of the checks has it, or else the table's name."""
+    titles = tomllib.loads(paths.data(CHECKS).read_text(encoding="utf-8"))["titles"]
+    return str(titles.get(table, table.removesuffix(".csv")))
+
+
+def _column_name(column: str) -> str:
+    """Return what a measured column is called in a figure."""
+    name = column.removesuffix("_us").removesuffix(_RATE)
+    return {"openmpi_tuned": "Open MPI, tuned", "openmpi_basic": "Open MPI, basic"}.get(name, name)
+
+
+def _drawable(series: Series) -> Series:
+    """Leave out what has no place on logarithmic axes."""
+    return replace(series, points={size: time for size, time in series.points.items() if size > 0})
