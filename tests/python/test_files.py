@@ -101,7 +101,7 @@ def test_nor_does_the_writing_itself(tmp_path: Path) -> None:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "f.toml").write_text(
-        (Path(output.__file__).parents[2] / "fabrics" / "tofino-4.toml").read_text()
+        (Path(output.__file__).parents[3] / "fabrics" / "tofino-4.toml").read_text()
     )
     (tmp_path / "p.csv").write_text(PINGPONG)
     shutil.copy("/bin/true", tmp_path / "ring")
