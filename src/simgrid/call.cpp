@@ -1,9 +1,10 @@
 #include "simgrid/call.hpp"
 
 #include "simgrid/host_data.hpp"
-#include "simgrid/offload.hpp"
+#include "simgrid/paths.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/request.hpp"
+#include "simgrid/simulation.hpp"
 
 #include <simgrid/s4u.hpp>
 #include <utility>
@@ -22,14 +23,6 @@ std::vector<bool>& inside()
 }
 
 } // namespace
-
-std::int64_t size_of(int count, MPI_Datatype datatype)
-{
-  int size = 0;
-  if (datatype != MPI_DATATYPE_NULL)
-    PMPI_Type_size(datatype, &size);
-  return static_cast<std::int64_t>(count) * size;
-}
 
 bool is_own_call(MPI_Comm comm)
 {
@@ -69,7 +62,7 @@ void Call::enter(MPI_Comm comm)
     simulation.check_members(*communicator_);
     pending_->decision = simulation.decider.decide(*communicator_, described_);
     if (pending_->decision.offloaded())
-      pending_->offloaded = OffloadedCall::create(communicator_, pending_->decision.path, described_);
+      pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
   } else if (const std::optional<std::string> difference = pending_->differs(described_.signature, rank)) {
     simulation.mismatch(*communicator_, "collective number " + std::to_string(communicator_->calls_made(rank)) +
                                             " is not the same call at all ranks: " + *difference);

@@ -1,38 +1,12 @@
 /* One rank's stay in one collective call. */
 #pragma once
 
+#include "simgrid/communicator.hpp"
 #include "simgrid/exchange.hpp"
-#include "simgrid/simulation.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <type_traits>
 
 namespace weft {
-
-/** What a collective says of one rank's call. */
-struct Described {
-  CallSignature signature;
-  std::int64_t bytes = 0; ///< that this rank gives, or gets where it only gets; for the record
-  /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
-   *  libraries return from it at once. */
-  bool empty                       = false;
-  std::optional<Movement> movement = {}; ///< what a switch would do; nothing where none can
-  std::int64_t message             = 0;  ///< bytes of the whole vector
-};
-
-std::int64_t size_of(int count, MPI_Datatype datatype);
-
-/** An argument of a call as SMPI's algorithms and weft can work with it. SMPI's MPI_BOTTOM is no address, and only its
- *  requests know: what adds displacements to it or copies from it needs the address from which absolute types count. */
-template <class Argument> Argument address(Argument argument)
-{
-  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
-    return argument == MPI_BOTTOM ? nullptr : argument;
-  else
-    return argument;
-}
 
 /** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
 bool is_own_call(MPI_Comm comm);

@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "kinds/collective_kind.hpp"
 #include "simgrid/call.hpp"
-#include "simgrid/communicator_making.hpp"
+#include "simgrid/communicator_numbers.hpp"
 #include "simgrid/descriptions.hpp"
 #include "simgrid/host_calls.hpp"
 #include "simgrid/private_abi.hpp"

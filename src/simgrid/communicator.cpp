@@ -3,19 +3,8 @@
 #include "mpi/names.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace weft {
-
-bool is_nonblocking(std::string_view collective)
-{
-  return collective.starts_with('i');
-}
-
-const char* offered_as(const char* collective)
-{
-  return is_nonblocking(collective) ? collective + 1 : collective;
-}
 
 namespace {
 
@@ -55,25 +44,6 @@ std::optional<std::string> PendingCall::differs(const CallSignature& other, int 
   return std::nullopt;
 }
 
-std::string CallSignature::text() const
-{
-  std::string name = collective;
-  name.front()     = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
-  std::string arguments;
-  const auto add = [&arguments](const std::string& argument) {
-    arguments += (arguments.empty() ? "" : ", ") + argument;
-  };
-  if (datatype != MPI_DATATYPE_NULL)
-    add(std::to_string(count) + " x " + datatype_name(datatype));
-  else if (bytes >= 0)
-    add(std::to_string(bytes) + " bytes");
-  if (operation != MPI_OP_NULL)
-    add(operation_name(operation));
-  if (root >= 0)
-    add("root " + std::to_string(root));
-  return "MPI_" + name + "(" + arguments + ")";
-}
-
 Communicator::Communicator(int ranks)
     : attached(static_cast<std::size_t>(ranks)), calls_made_(static_cast<std::size_t>(ranks), 0)
 {
@@ -83,6 +53,20 @@ std::string Communicator::text() const
 {
   return id < 0 ? "MPI_COMM_WORLD"
                 : "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
+}
+
+TreeCall Communicator::tree_call(const Described& described, const std::vector<double>& parts) const
+{
+  const CallSignature& signature = described.signature;
+  TreeCall call{*described.movement, Bytes(static_cast<double>(described.message)), -1, {}};
+  if (signature.root >= 0)
+    call.root = member(signature.root);
+  if (call.movement.in_parts()) {
+    call.parts.resize(member_ranks.size());
+    for (int rank = 0; rank < size(); ++rank)
+      call.parts[static_cast<std::size_t>(member(rank))] += parts[static_cast<std::size_t>(rank)];
+  }
+  return call;
 }
 
 std::shared_ptr<const StreamPlan> Communicator::plan(const Fabric& fabric, const TreeCall& call,

@@ -9,6 +9,7 @@
 #include "collective/host_cost.hpp"
 #include "collective/multicast/plan.hpp"
 #include "collective/stream.hpp"
+#include "simgrid/described.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
@@ -17,32 +18,10 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace weft {
-
-/** "iallreduce" does not block. */
-bool is_nonblocking(std::string_view collective);
-/** A collective as switches offer it: "allreduce" for "iallreduce". */
-const char* offered_as(const char* collective);
-
-/** What must be equal at all ranks of a call. Fields that a collective does not have stay at their defaults. */
-struct CallSignature {
-  const char* collective     = ""; ///< "allreduce"; "iallreduce" does not block
-  MPI_Datatype datatype      = MPI_DATATYPE_NULL;
-  MPI_Op operation           = MPI_OP_NULL;
-  std::int64_t count         = 0;  ///< of elements of the datatype
-  std::int64_t bytes         = -1; ///< that must agree whatever the datatype; -1: none need to
-  int root                   = -1;
-  std::span<const int> parts = {}; ///< elements of each rank's part, where they may differ from rank to rank
-  std::int64_t part_size     = 0;  ///< bytes of such an element
-
-  /** As a person would write it: "MPI_Allreduce(256 x MPI_INT, MPI_SUM)". */
-  std::string text() const;
-};
 
 /** State of one offloaded call, shared by the ranks that make it. */
 class OffloadedCall;
@@ -97,6 +76,8 @@ public:
   /** "MPI_COMM_WORLD" or "communicator 3 (of 4 ranks)". */
   std::string text() const;
 
+  /** What a call is to the tree: parts and root by member. @p parts are those of the ranks. */
+  TreeCall tree_call(const Described& described, const std::vector<double>& parts) const;
   /** The streams of a call over its tree. Programs make the same calls over and over, so the last plan is kept. */
   std::shared_ptr<const StreamPlan> plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate);
 

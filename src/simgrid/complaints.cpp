@@ -3,7 +3,8 @@
  * SimGrid logs such things, in several lines and with advice on tools of its own, and aborts. All of its log passes one
  * function; weft defines it anew and acts on what it knows.
  */
-#include "simgrid/leaving.hpp"
+#include "simgrid/exits.hpp"
+#include "simgrid/process.hpp"
 #include "simgrid/replaced.hpp"
 #include "simgrid/simulation.hpp"
 

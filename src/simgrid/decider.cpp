@@ -1,12 +1,10 @@
 #include "simgrid/decider.hpp"
 
 #include "mpi/names.hpp"
-#include "simgrid/call.hpp"
-#include "simgrid/offload.hpp"
+#include "simgrid/settings.hpp"
 
 #include <algorithm>
 #include <utility>
-#include <xbt/config.hpp>
 
 namespace weft {
 namespace {
@@ -33,13 +31,6 @@ CollectiveCall wanted(const Described& described)
 }
 
 } // namespace
-
-bool memory_is_shared()
-{
-  // Asked several times a call by each rank, and a look-up of SimGrid's options takes hundreds of instructions.
-  static const bool SHARED = simgrid::config::get_value<std::string>("smpi/privatization") != "mmap";
-  return SHARED;
-}
 
 Decider::Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
                  std::vector<Aggregation>& switches)
@@ -104,7 +95,7 @@ bool Decider::host_is_faster(Communicator& communicator, const Described& descri
   const bool gathers = described.movement->gives == Share::part;
   const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
   const auto plan =
-      communicator.plan(fabric_, tree_call(communicator, described, parts_of(communicator.size(), described)),
+      communicator.plan(fabric_, communicator.tree_call(described, described.part_sizes(communicator.size())),
                         host_work(communicator, described).rate);
   const std::string collective = offered_as(described.signature.collective);
   const auto algorithm         = algorithms_.find(collective);

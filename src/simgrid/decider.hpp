@@ -4,6 +4,7 @@
 
 #include "collective/decision.hpp"
 #include "simgrid/communicator.hpp"
+#include "simgrid/described.hpp"
 #include "smart_switch/aggregation.hpp"
 
 #include <map>
@@ -13,17 +14,11 @@
 
 namespace weft {
 
-struct Described;
-
 struct HostWork {
   BytesPerSecond rate; ///< at which a core copies and converts
   /// Floats become integers, in blocks of so many that share a scale (smart_switch/fixed_point.hpp); 0: they do not.
   std::size_t fixed_point_block = 0;
 };
-
-/** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
- * mapped only while it runs. */
-bool memory_is_shared();
 
 class Decider {
   const Fabric& fabric_;

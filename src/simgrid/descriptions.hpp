@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "simgrid/call.hpp"
+#include "simgrid/described.hpp"
+#include "simgrid/exchange.hpp"
 
 namespace weft {
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace weft {
@@ -15,6 +16,16 @@ namespace weft {
 /** Whether a buffer was allocated with SMPI_SHARED_MALLOC: the program does not care for what is in it, and SMPI does
  *  not copy it. A call with such a buffer carries no data. */
 bool is_shared(const void* buffer);
+
+/** An argument of a call as SMPI's algorithms and weft can work with it. SMPI's MPI_BOTTOM is no address, and only its
+ *  requests know: what adds displacements to it or copies from it needs the address from which absolute types count. */
+template <class Argument> Argument address(Argument argument)
+{
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
+    return argument == MPI_BOTTOM ? nullptr : argument;
+  else
+    return argument;
+}
 
 /** One rank's buffers, as SMPI hands them to an algorithm: MPI_IN_PLACE is resolved. What a collective does not have
  *  stays empty. */

@@ -1,6 +1,6 @@
 #include "simgrid/fortran.hpp"
 
-#include "simgrid/leaving.hpp"
+#include "simgrid/process.hpp"
 #include "simgrid/replaced.hpp"
 
 #include <charconv>

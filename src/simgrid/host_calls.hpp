@@ -5,8 +5,8 @@
 #include "simgrid/call.hpp"
 #include "simgrid/descriptions.hpp"
 #include "simgrid/host_data.hpp"
-#include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/settings.hpp"
 
 #include <memory>
 #include <tuple>

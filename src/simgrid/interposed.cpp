@@ -1,10 +1,12 @@
-#include "simgrid/interposed.hpp"
-
+/* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those of which SMPI
+ * has one algorithm only. weft defines them under the same names, and where its library is loaded before SimGrid's (as
+ * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */
 #include "simgrid/call.hpp"
 #include "simgrid/descriptions.hpp"
 #include "simgrid/host_calls.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/simulation.hpp"
 
 #include <bit>
 #include <memory>
@@ -349,13 +351,3 @@ WEFT_INTERPOSED int alltoallw(const void* send, const int* send_counts, const in
 }
 
 } // namespace simgrid::smpi::colls
-
-namespace weft {
-
-IbcastFunction original_ibcast()
-{
-  static const IbcastFunction THEIRS = original(&simgrid::smpi::colls::ibcast);
-  return THEIRS;
-}
-
-} // namespace weft

@@ -10,7 +10,9 @@
  * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight bytes of the object that
  * was put. So what is put is a struct whose first member is its own address.
  */
-#include "simgrid/offload.hpp"
+#include "simgrid/message_offload.hpp"
+
+#include "simgrid/tree_offload.hpp"
 
 #include <map>
 #include <string>
@@ -85,8 +87,8 @@ class MessageCall : public TreeOffload {
 public:
   Reply reply;
 
-  MessageCall(const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : TreeOffload(communicator, described), traffic_(*communicator->tree, call_),
+  MessageCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : TreeOffload(simulation, communicator, described), traffic_(*communicator->tree, call_),
         number_(communicator->served_calls++)
   {
     for (int member = 0; member < communicator->members(); ++member)
@@ -257,10 +259,10 @@ void MessageCall::speak(int rank)
 
 } // namespace
 
-std::shared_ptr<OffloadedCall> make_message_call(const std::shared_ptr<Communicator>& communicator,
-                                                 const Described& described)
+std::shared_ptr<OffloadedCall>
+make_message_call(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
 {
-  return std::make_shared<MessageCall>(communicator, described);
+  return std::make_shared<MessageCall>(simulation, communicator, described);
 }
 
 } // namespace weft

@@ -5,7 +5,7 @@
  * root's data or from its neighbour's buffer; others, whose elements have gaps, get them whole, as from other offloaded
  * calls.
  */
-#include "simgrid/offload.hpp"
+#include "simgrid/multicast_offload.hpp"
 
 #include "collective/multicast/drops.hpp"
 #include "collective/patterns/chains.hpp"
@@ -69,8 +69,9 @@ class MulticastOffload : public OffloadedCall, public MulticastActions {
   MulticastStatistics statistics_;
 
 public:
-  MulticastOffload(const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : OffloadedCall(communicator, described, 0), model_(simulation_.fabric.multicast()),
+  MulticastOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+                   const Described& described)
+      : OffloadedCall(simulation, communicator, described, 0), model_(simulation_.fabric.multicast()),
         group_(*communicator->multicast->group), number_(communicator->multicast_calls++),
         ranks_(static_cast<std::size_t>(communicator->size()))
   {
@@ -397,10 +398,11 @@ private:
 
 } // namespace
 
-std::shared_ptr<OffloadedCall> make_multicast_call(const std::shared_ptr<Communicator>& communicator,
+std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation,
+                                                   const std::shared_ptr<Communicator>& communicator,
                                                    const Described& described)
 {
-  return std::make_shared<MulticastOffload>(communicator, described);
+  return std::make_shared<MulticastOffload>(simulation, communicator, described);
 }
 
 } // namespace weft

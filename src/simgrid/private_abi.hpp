@@ -28,6 +28,8 @@ struct s_mpi_coll_description_t { // NOLINT(readability-identifier-naming): SMPI
 namespace colls {
 /** The registry of SMPI's algorithms for one collective; an entry added before the selection can be selected. */
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
+/** What PMPI_Ibcast calls; defined anew by simgrid/interposed.cpp. */
+int ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external);
 } // namespace colls
 
 /** Its Allreduce by recursive doubling (src/smpi/colls/allreduce/allreduce-rdb.cpp). */

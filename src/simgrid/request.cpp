@@ -1,6 +1,6 @@
 #include "simgrid/request.hpp"
 
-#include "simgrid/interposed.hpp"
+#include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <stdexcept>
@@ -33,7 +33,8 @@ sg::MessageQueue* borrow_queue()
 /** A request without anything to wait for yet: SMPI's own Ibcast of nothing to nobody. */
 RequestLayout& empty_request(MPI_Request& request)
 {
-  original_ibcast()(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
+  static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
+  THEIRS(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
   auto& layout     = *reinterpret_cast<RequestLayout*>(request);
   const bool known = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
                      layout.comm == MPI_COMM_SELF && not layout.action &&

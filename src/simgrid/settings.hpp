@@ -1,4 +1,4 @@
-/* SimGrid's settings that weft chooses where the user has not. */
+/* SimGrid's settings: those that weft chooses where the user has not, and those that weft goes by. */
 #pragma once
 
 #include <xbt/config.hpp>
@@ -10,5 +10,9 @@ template <class T> void set_unless_chosen(const char* option, T value)
   if (simgrid::config::is_default(option))
     simgrid::config::set_value<T>(option, value);
 }
+
+/** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
+ * mapped only while it runs. */
+bool memory_is_shared();
 
 } // namespace weft

@@ -1,11 +1,9 @@
 #include "simgrid/simulation.hpp"
 
 #include "mpi/names.hpp"
-#include "simgrid/call.hpp"
-#include "simgrid/fortran.hpp"
 #include "simgrid/leaving.hpp"
-#include "simgrid/offload.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/process.hpp"
 #include "simgrid/profile.hpp"
 
 #include <algorithm>
@@ -84,7 +82,9 @@ Simulation& Simulation::create(Fabric fabric, OffloadMode mode, std::string reco
   simulation->record.keep_events = keep_events;
   Profile::get().keep_slices     = keep_events;
   simulation->watch_ranks_from_now_on();
-  watch_leaving(simulation->record_path_);
+  watch_process();
+  if (not simulation->record_path_.empty())
+    watch_crashes(simulation->record_path_ + ".crashed");
   sg::Engine::on_simulation_end_cb([simulation] { simulation->write_record(); });
   sg::Engine::on_deadlock_cb([simulation] { simulation->abort("deadlock", simulation->describe_deadlock()); });
   return *simulation;
@@ -105,7 +105,7 @@ void Simulation::watch_ranks_from_now_on()
     hosts_used_.insert(actor.get_host());
     actor.on_exit([this, pid = actor.get_pid()](bool killed) {
       if (is_forked_child())
-        leave_forked_child(0);
+        leave_process(0);
       Profile::get().rank_ends(pid);
       if (not killed)
         rank_ended(pid);
@@ -284,9 +284,7 @@ void Simulation::abort(const std::string& kind, const std::string& message, int 
   // Whoever asked for a record shows the message from there.
   if (record_path_.empty())
     std::fprintf(stderr, "weft: %s\n", message.c_str());
-  flush_output();
-  // Other ranks are in the middle of calls that will never end: nothing of the simulation can be taken down in order.
-  ::_exit(status);
+  leave_process(status);
 }
 
 } // namespace weft

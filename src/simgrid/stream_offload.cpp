@@ -1,6 +1,8 @@
 /* Stream granularity: ranks leave their contribution and sleep; when the last contribution is there the flows of all
  * tree switches start; when the last flow ends, all wake up. */
-#include "simgrid/offload.hpp"
+#include "simgrid/stream_offload.hpp"
+
+#include "simgrid/tree_offload.hpp"
 
 #include <utility>
 
@@ -67,10 +69,10 @@ private:
 
 } // namespace
 
-std::shared_ptr<OffloadedCall> make_stream_call(const std::shared_ptr<Communicator>& communicator,
-                                                const Described& described)
+std::shared_ptr<OffloadedCall>
+make_stream_call(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
 {
-  return std::make_shared<StreamCall>(communicator, described);
+  return std::make_shared<StreamCall>(simulation, communicator, described);
 }
 
 } // namespace weft

@@ -1,0 +1,31 @@
+#include "simgrid/communicator_numbers.hpp"
+
+#include "simgrid/meeting.hpp"
+#include "simgrid/private_abi.hpp"
+
+#include <map>
+#include <vector>
+
+namespace weft {
+
+bool is_being_made(MPI_Comm comm)
+{
+  // MPI_COMM_SELF never gets a number.
+  return comm->id() == MPI_UNDEFINED && not comm->is_smp_comm() && not(comm->size() == 1 && comm == MPI_COMM_SELF);
+}
+
+int agreed_id(MPI_Comm comm)
+{
+  static int next_id = 0;
+  static std::map<std::vector<aid_t>, Meetings<int>> makings; // by the members
+  const std::vector<aid_t> members = members_of(comm);
+  auto& meetings                   = makings[members];
+  const auto here                  = meetings.join(comm->rank(), comm->size(), [] { return next_id++; });
+  const int id                     = here->shared;
+  meetings.leave(here);
+  if (meetings.empty())
+    makings.erase(members);
+  return id;
+}
+
+} // namespace weft

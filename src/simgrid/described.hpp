@@ -1,0 +1,54 @@
+/* What a collective says of one rank's call: what must be the same at all ranks, and what it would have a switch do. */
+#pragma once
+
+#include "kinds/movement.hpp"
+
+#include <smpi/smpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/** "iallreduce" does not block. */
+bool is_nonblocking(std::string_view collective);
+/** A collective as switches offer it: "allreduce" for "iallreduce". */
+const char* offered_as(const char* collective);
+
+/** What must be equal at all ranks of a call. Fields that a collective does not have stay at their defaults. */
+struct CallSignature {
+  const char* collective     = ""; ///< "allreduce"; "iallreduce" does not block
+  MPI_Datatype datatype      = MPI_DATATYPE_NULL;
+  MPI_Op operation           = MPI_OP_NULL;
+  std::int64_t count         = 0;  ///< of elements of the datatype
+  std::int64_t bytes         = -1; ///< that must agree whatever the datatype; -1: none need to
+  int root                   = -1;
+  std::span<const int> parts = {}; ///< elements of each rank's part, where they may differ from rank to rank
+  std::int64_t part_size     = 0;  ///< bytes of such an element
+
+  /** As a person would write it: "MPI_Allreduce(256 x MPI_INT, MPI_SUM)". */
+  std::string text() const;
+};
+
+/** What a collective says of one rank's call. */
+struct Described {
+  CallSignature signature;
+  std::int64_t bytes = 0; ///< that this rank gives, or gets where it only gets; for the record
+  /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
+   *  libraries return from it at once. */
+  bool empty                       = false;
+  std::optional<Movement> movement = {}; ///< what a switch would do; nothing where none can
+  std::int64_t message             = 0;  ///< bytes of the whole vector
+
+  /** Bytes of each rank's part; none where the collective has no parts. */
+  std::vector<double> part_sizes(int ranks) const;
+};
+
+/** In bytes. */
+std::int64_t size_of(int count, MPI_Datatype datatype);
+
+} // namespace weft

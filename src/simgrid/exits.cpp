@@ -1,0 +1,100 @@
+#include "simgrid/exits.hpp"
+
+#include "simgrid/leaving.hpp"
+#include "simgrid/process.hpp"
+#include "simgrid/replaced.hpp"
+#include "simgrid/simulation.hpp"
+
+#include <cstdlib>
+#include <optional>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <stdexcept>
+#include <string>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** What a process can tell of its exit status. */
+int told_of(int status)
+{
+  constexpr unsigned BITS = 0xff;
+  return static_cast<int>(static_cast<unsigned>(status) & BITS);
+}
+
+std::string name_of(int rank)
+{
+  return "rank " + std::to_string(rank);
+}
+
+void note_status(int rank, int status)
+{
+  if (told_of(status) == 0)
+    return;
+  Simulation& simulation = Simulation::get();
+  const std::string text = name_of(rank) + " ended with exit status " + std::to_string(told_of(status));
+  int finalized          = 0;
+  PMPI_Finalized(&finalized);
+  if (finalized == 0)
+    simulation.abort("early-exit", text + " before it called MPI_Finalize", told_of(status));
+  if (simulation.record.outcome.kind == "completed")
+    simulation.record.outcome = {"exit", text};
+}
+
+[[noreturn]] void rank_exits(int rank, int status)
+{
+  if (is_forked_child())
+    leave_process(status);
+  note_status(rank, status);
+  Simulation::get().rank_ended(sg::this_actor::get_pid());
+  theirs<void (*)(int)>("smpi_exit")(status);
+  throw std::logic_error("SMPI's exit has come back");
+}
+
+} // namespace
+
+void rank_returns(int status)
+{
+  if (is_forked_child())
+    leave_process(status);
+  if (const std::optional<int> rank = rank_here())
+    note_status(*rank, status);
+}
+
+} // namespace weft
+
+// ---- Replaced functions
+// ----------------------------------------------------------------------------------------------
+
+// SMPI's header makes exit a macro of its own for the program's files; libraries, libgfortran's among them, call this
+// one.
+extern "C" [[noreturn]] void weft_exit(int status) WEFT_REPLACES("exit");
+void weft_exit(int status)
+{
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::rank_exits(*rank, status);
+  weft::theirs<void (*)(int)>("exit")(status);
+  std::abort();
+}
+
+extern "C" [[noreturn]] void weft_smpi_exit(int status) WEFT_REPLACES("smpi_exit");
+void weft_smpi_exit(int status)
+{
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::rank_exits(*rank, status);
+  weft_exit(status);
+}
+
+extern "C" int weft_abort(MPI_Comm comm, int code) WEFT_REPLACES("PMPI_Abort");
+int weft_abort(MPI_Comm /*comm*/, int code)
+{
+  const std::optional<int> rank = weft::rank_here();
+  // What has been aborted has not ended well, whatever the code.
+  const int status = weft::told_of(code) != 0 ? weft::told_of(code) : 1;
+  weft::Simulation::get().abort("abort",
+                                (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +
+                                    " called MPI_Abort with error code " + std::to_string(code),
+                                status);
+}

@@ -1,0 +1,13 @@
+/* How ranks leave where they do not return 0 from main: exit and STOP, MPI_Abort, a crash; and the children of a fork.
+ *
+ * All ranks are one process: what ends a process on a real machine must end one rank here, or all of them with a word
+ * about which. A rank that fails before MPI_Finalize ends the run, as mpirun does.
+ */
+#pragma once
+
+namespace weft {
+
+/** The rank returns @p status from main. */
+void rank_returns(int status);
+
+} // namespace weft

@@ -1,0 +1,14 @@
+/* Offloaded calls at message granularity. */
+#pragma once
+
+#include "simgrid/offload.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::shared_ptr<OffloadedCall> make_message_call(Simulation& simulation,
+                                                 const std::shared_ptr<Communicator>& communicator,
+                                                 const Described& described);
+
+} // namespace weft

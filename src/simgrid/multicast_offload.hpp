@@ -1,0 +1,14 @@
+/* Offloaded calls by the multicast protocol. */
+#pragma once
+
+#include "simgrid/offload.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation,
+                                                   const std::shared_ptr<Communicator>& communicator,
+                                                   const Described& described);
+
+} // namespace weft

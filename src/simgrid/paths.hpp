@@ -1,0 +1,16 @@
+/* The ways in which offloaded calls are carried out, one for each path that a decision can take but the hosts' own. */
+#pragma once
+
+#include "collective/decision.hpp"
+#include "simgrid/offload.hpp"
+
+#include <memory>
+
+namespace weft {
+
+/** Make the state of a call that takes @p path; its ranks are to join it. */
+std::shared_ptr<OffloadedCall> make_offloaded_call(Simulation& simulation,
+                                                   const std::shared_ptr<Communicator>& communicator, Path path,
+                                                   const Described& described);
+
+} // namespace weft

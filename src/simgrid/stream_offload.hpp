@@ -1,0 +1,13 @@
+/* Offloaded calls at stream granularity. */
+#pragma once
+
+#include "simgrid/offload.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::shared_ptr<OffloadedCall>
+make_stream_call(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described);
+
+} // namespace weft
