@@ -16,7 +16,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.process import run_child, work_directory
 from weft.runs import launch
-from weft.runs.launch import Plan, Request
+from weft.runs.launch import PreparedRun, Request
 from weft.runs.toolchain import compile_c
 
 RANKS, PPN = 512, 8
@@ -99,10 +99,10 @@ def cases(work: Path) -> Pair:
     )
 
 
-Runner = Callable[[Plan, Callable[[str], None]], Ended]
+Runner = Callable[[PreparedRun, Callable[[str], None]], Ended]
 
 
-def _case(runner: Runner, plan: Plan, simulated_s: dict[int, str]) -> Case:
+def _case(runner: Runner, plan: PreparedRun, simulated_s: dict[int, str]) -> Case:
     def run(calls: int) -> Ended:
         def take(line: str) -> None:
             simulated_s[calls] = line
@@ -113,12 +113,12 @@ def _case(runner: Runner, plan: Plan, simulated_s: dict[int, str]) -> Case:
     return Case(run, RANKS, *_CALLS)
 
 
-def _run_weft(plan: Plan, take: Callable[[str], None]) -> Ended:
+def _run_weft(plan: PreparedRun, take: Callable[[str], None]) -> Ended:
     return checked(launch.run(plan, take))
 
 
 def _stock_runner(platform: Path) -> Runner:
-    def run(plan: Plan, take: Callable[[str], None]) -> Ended:
+    def run(plan: PreparedRun, take: Callable[[str], None]) -> Ended:
         with work_directory() as work:
             hosts = (f"host-{rank // PPN}\n" for rank in range(RANKS))
             (work / "hosts").write_text("".join(hosts))

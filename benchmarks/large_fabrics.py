@@ -25,7 +25,7 @@ from weft.runs.record import Record
 from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import compile_c
 from weft.study import bench_collectives
-from weft.study.bench_collectives import COLLECTIVES, Study
+from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
 
 LARGEST = "fat-tree-65536"
 HOSTS = 65536
@@ -83,7 +83,7 @@ def multicast_allgather(work: Path) -> Record:
     program = work / "collective_times"
     compile_c(paths.example("collective_times.c"), program)
     collective, fabric, size = COLLECTIVES["allgather"], "fat-tree-1024-radix-32", 4096
-    study = Study(collective, fabric, 1024, [size], ["multicast"])
+    study = CollectivesBench(collective, fabric, 1024, [size], ["multicast"])
     return bench_collectives.measure(study, program, "multicast", size)[1]
 
 

@@ -30,12 +30,12 @@ SIZES = (2, 4, 6, 8, 10, 12, 14, 16)
 TRACE_RANKS, TRACE_ENTRIES, TRACE_DIMENSIONS = 32, 16, "[8, 8, 4]"
 
 
-def by_ways() -> forwarding.Study:
+def by_ways() -> forwarding.CacheStudy:
     """Figure 5 of Hirasawa et al."""
     return forwarding.conflicts_by_ways(Cache(), WAYS, DESTINATIONS, scattered=True)
 
 
-def by_trace() -> forwarding.Study:
+def by_trace() -> forwarding.CacheStudy:
     """Their figure 6, of NAS IS of class S."""
     with work_directory() as work:
         shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
@@ -61,17 +61,17 @@ def record_is(fabric: Path, trace: Path) -> Path:
     return trace
 
 
-def by_capacity() -> forwarding.Study:
+def by_capacity() -> forwarding.CacheStudy:
     """Their figure 7."""
     return forwarding.capacity_of_tori(Cache(), SIZES, 4)
 
 
-def by_jobs() -> forwarding.Study:
+def by_jobs() -> forwarding.CacheStudy:
     """Their figure 3."""
     return forwarding.job_sizes(jobs.shipped_jobs())
 
 
-COMPUTED: dict[str, Callable[[], forwarding.Study]] = {
+COMPUTED: dict[str, Callable[[], forwarding.CacheStudy]] = {
     "ways": by_ways,
     "trace": by_trace,
     "capacity": by_capacity,

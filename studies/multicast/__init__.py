@@ -85,7 +85,9 @@ def run_one(
     collective: str, fabric: str, ranks: int, size: int, mode: str, **options: Any
 ) -> Table:
     """Run one mode and size."""
-    study = bench.Study(COLLECTIVES[collective], fabric, ranks, (size,), (mode,), **options)
+    study = bench.CollectivesBench(
+        COLLECTIVES[collective], fabric, ranks, (size,), (mode,), **options
+    )
     rows = bench.run(study, lambda *_: None)
     check_as_asked(rows, "multicast")  # the tables' labels are fixed
     return [{name: _cell(getattr(row, name)) for name in _COLUMNS} for row in rows]

@@ -14,7 +14,7 @@ from weft.base.process import work_directory
 from weft.base.units import format_size
 from weft.runs.toolchain import compile_c
 from weft.study import bench_collectives as bench
-from weft.study.bench_collectives import COLLECTIVES, Study
+from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
 
 PHASES = ("barrier", "multicast", "recovery", "handshake")
 PHASE_RANKS = (2, 4, 8, 16, 32, 64, 128, TESTBED_HOSTS)
@@ -35,7 +35,7 @@ def measure() -> Table:
 
 def measure_one(ranks: int, size: int) -> Table:
     """Run one Allgather; keep how long a rank is in each phase, in the mean."""
-    study = Study(COLLECTIVES["allgather"], TESTBED, ranks, (size,), [MULTICAST], **MANY)
+    study = CollectivesBench(COLLECTIVES["allgather"], TESTBED, ranks, (size,), [MULTICAST], **MANY)
     with work_directory() as work:
         program = work / "collective_times"
         compile_c(paths.example("collective_times.c"), program)

@@ -17,18 +17,16 @@ from pathlib import Path
 
 from weft.base import paths
 from weft.runs.simgrid import SimGrid
-from weft.runs.toolchain import compiler_for
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "tests" / "programs"
-_LANGUAGES = {".c": "cc", ".cpp": "cxx", ".f": "f90", ".f90": "f90"}
+_COMPILERS = {".c": "smpicc", ".cpp": "smpicxx", ".f": "smpiff", ".f90": "smpif90"}
 
 
 def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
     """Return the program that SimGrid's compiler makes of a source; of a directory, all its C."""
     sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-    language = _LANGUAGES[sources[0].suffix]
-    compiler = str(SimGrid().compiler(compiler_for(language, [str(sources[0])])))
+    compiler = str(SimGrid().compiler(_COMPILERS[sources[0].suffix]))
     if source.suffix == ".f":
         # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and numbers as arrays.
         flags = ("-std=legacy", "-w")

@@ -11,7 +11,7 @@ from weft.base.plots import Series, check_format, plot_by_hosts, plot_by_size
 from weft.runs import launch
 from weft.runs.launch import Request
 from weft.study import bench
-from weft.study.bench import Bench, Row
+from weft.study.bench import AllreduceTime, Bench
 from weft.study.ways import Way
 
 
@@ -35,8 +35,8 @@ def test_the_iterations_do_not_matter() -> None:
 
 def test_the_csv_is_long(tmp_path: Path) -> None:
     rows = [
-        Row("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ompi", "datatype")),
-        Row("allreduce", "rdb", 4, 1, 4, 4.75, "f", Way("rdb")),
+        AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ompi", "datatype")),
+        AllreduceTime("allreduce", "rdb", 4, 1, 4, 4.75, "f", Way("rdb")),
     ]
     bench.write_csv(rows, tmp_path / "latency.csv")
     with (tmp_path / "latency.csv").open() as file:

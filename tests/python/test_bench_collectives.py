@@ -16,15 +16,17 @@ from weft.runs import launch
 from weft.runs.launch import Request
 from weft.runs.record import LinkPart
 from weft.study import bench_collectives
-from weft.study.bench_collectives import COLLECTIVES, Row, Study
+from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
 from weft.study.ways import Way
 
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 WRITTEN_OUT = [(name, mode) for name, one in COLLECTIVES.items() for mode in one.written_out]
 
 
-def study(collective: str, ranks: int, size: int, *modes: str, on: str = FULL_BANDWIDTH) -> Study:
-    return Study(COLLECTIVES[collective], on, ranks, [size], modes)
+def study(
+    collective: str, ranks: int, size: int, *modes: str, on: str = FULL_BANDWIDTH
+) -> CollectivesBench:
+    return CollectivesBench(COLLECTIVES[collective], on, ranks, [size], modes)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,7 @@ def test_links_of_hosts_have_one_port_of_a_switch() -> None:
 
 
 def test_the_csv_is_long(tmp_path: Path) -> None:
-    row = Row("bcast", "ring", 4, 1, 4, 7.5, 8.0, 1e9, 12.0, [7.5], "f", Way("messages"))
+    row = CollectiveTime("bcast", "ring", 4, 1, 4, 7.5, 8.0, 1e9, 12.0, [7.5], "f", Way("messages"))
     bench_collectives.write_csv([row], tmp_path / "bench.csv")
     with (tmp_path / "bench.csv").open() as file:
         assert list(csv.reader(file)) == [

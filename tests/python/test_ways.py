@@ -11,7 +11,7 @@ from test_record import raw
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 from weft.runs.record import Record
-from weft.study.bench import Row
+from weft.study.bench import AllreduceTime
 from weft.study.ways import Way, check_as_asked, labels, way_taken
 
 FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "ompi"}
@@ -55,7 +55,7 @@ def test_one_of_two_collectives_that_fell_back_is_named() -> None:
 
 def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
     way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
-    rows = [Row("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]
+    rows = [AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]
     assert labels(rows, "stream") == "ompi for stream"
     with pytest.raises(WeftError, match="demo: stream: on tofino-4 the hosts"):
         check_as_asked(rows, "demo")

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.calibrate.samples import Floats, check_sizes, check_times
 from weft.calibrate.switch import Observations
-from weft.calibrate.tables import Row, Table, read_table, seconds_per_unit, time_column
+from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, time_column
 
 Rows = Literal["all", "even", "odd"]
 ROWS: tuple[Rows, ...] = ("all", "even", "odd")
@@ -34,12 +34,12 @@ def read_observations(
     return Observations(f"base of {path.name}", sizes, ranks, seconds)
 
 
-def select(rows: Sequence[Row], which: Rows) -> Sequence[Row]:
+def select(rows: Sequence[TableRow], which: Rows) -> Sequence[TableRow]:
     """Return all rows, or every second: the second, the fourth, … are the even ones."""
     return rows if which == "all" else rows[1::2] if which == "even" else rows[0::2]
 
 
-def _by_size(table: Table, rows: Sequence[Row], ppn: int) -> tuple[Floats, Floats]:
+def _by_size(table: Table, rows: Sequence[TableRow], ppn: int) -> tuple[Floats, Floats]:
     column = check_sizes(table, table.rows)
     sizes = np.array([table.number(row, column) for row in rows])
     if sizes[0] == 0:
@@ -47,7 +47,7 @@ def _by_size(table: Table, rows: Sequence[Row], ppn: int) -> tuple[Floats, Float
     return sizes, np.full(len(rows), float(ppn))
 
 
-def _by_ranks(table: Table, rows: Sequence[Row], size: int | None) -> tuple[Floats, Floats]:
+def _by_ranks(table: Table, rows: Sequence[TableRow], size: int | None) -> tuple[Floats, Floats]:
     if size is None:
         table.fail(table.header_line, "ranks", "no message size in the table: give it with --bytes")
     if "nodes" not in table.names:

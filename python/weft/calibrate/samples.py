@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.calibrate.tables import (
-    Row,
     Table,
+    TableRow,
     read_table,
     seconds_per_unit,
     size_column,
@@ -99,7 +99,7 @@ def read_samples(table: Table, column: str | None, op: str | None = None) -> Sam
     )
 
 
-def check_sizes(table: Table, rows: Sequence[Row]) -> str:
+def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
     """Prove that sizes are whole and rise, and return their column."""
     column = size_column(table)
     last = -1.0
@@ -119,7 +119,7 @@ def check_sizes(table: Table, rows: Sequence[Row]) -> str:
     return column
 
 
-def check_times(table: Table, rows: Sequence[Row], column: str) -> None:
+def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
     """Prove that times are positive and do not fall behind."""
     before: list[float] = []
     for row in rows:

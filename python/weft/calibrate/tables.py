@@ -30,7 +30,7 @@ _ROUND_TRIP = ("rtt", "round_trip", "roundtrip")
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One line of numbers or words."""
 
     line: int
@@ -44,7 +44,7 @@ class Table:
     path: Path
     form: str
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     halved: bool = False
     """Whether times are round trips, of which one way is half."""
 
@@ -52,11 +52,11 @@ class Table:
         """Raise the message about a place in the file."""
         raise WeftError(f"{self.path}: line {line}: column '{column}': {problem}")
 
-    def cell(self, row: Row, column: str) -> str:
+    def cell(self, row: TableRow, column: str) -> str:
         """Return the text of a row in a column that there is."""
         return row.cells[self.names.index(column)]
 
-    def number(self, row: Row, column: str) -> float:
+    def number(self, row: TableRow, column: str) -> float:
         """Return a number that is finite and not negative."""
         text = self.cell(row, column)
         try:
@@ -107,7 +107,7 @@ def _reader(lines: Sequence[str]) -> Reader:
     return _read_csv
 
 
-def _check_width(table: Table, row: Row) -> None:
+def _check_width(table: Table, row: TableRow) -> None:
     found, wanted = len(row.cells), len(table.names)
     if found < wanted:
         table.fail(row.line, table.names[found], f"is missing: {found} of {wanted} columns")
@@ -121,7 +121,7 @@ def _check_width(table: Table, row: Row) -> None:
 
 def _read_csv(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
     rows = [
-        Row(number, tuple(cell.strip() for cell in line.split(",")))
+        TableRow(number, tuple(cell.strip() for cell in line.split(",")))
         for number, line in enumerate(lines, 1)
         if line.strip() and not line.startswith("#")
     ]
@@ -164,9 +164,9 @@ def _read_osu(path: Path, lines: Sequence[str], _benchmark: str) -> Table:
     return Table(path, "OSU", tuple(names), _plain_rows(lines))
 
 
-def _plain_rows(lines: Sequence[str], first: int = 1) -> tuple[Row, ...]:
+def _plain_rows(lines: Sequence[str], first: int = 1) -> tuple[TableRow, ...]:
     return tuple(
-        Row(number, tuple(line.split()))
+        TableRow(number, tuple(line.split()))
         for number, line in enumerate(lines, first)
         if line.strip() and not line.lstrip().startswith("#")
     )
@@ -222,7 +222,7 @@ def _read_imb(path: Path, lines: Sequence[str], benchmark: str) -> Table:
 def _read_skampi(path: Path, lines: Sequence[str], benchmark: str) -> Table:
     block = _choose(path, _blocks(lines, r'#?\s*begin result\s+"([^"]+)"'), benchmark)
     rows = tuple(
-        Row(number, tuple(line.split()[2:4]))
+        TableRow(number, tuple(line.split()[2:4]))
         for number, line in enumerate(block.lines, block.first)
         if re.match(r"\w+=", line)
     )

@@ -11,15 +11,15 @@ from weft.base.units import parse_sizes, plural
 from weft.cli.common import (
     Command,
     fabric_option,
-    help_group,
     output_option,
     ppn_option,
     progress_bar,
     ranks_option,
 )
+from weft.cli.groups import help_group
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench as api
-from weft.study.bench import Bench, Row
+from weft.study.bench import AllreduceTime, Bench
 from weft.study.ways import Benched, labels, messages
 
 _HELP = """
@@ -123,13 +123,13 @@ def check_outputs(plot: Path | None) -> None:
         check_format("--plot", plot)
 
 
-def _title(rows: Sequence[Row], request: Bench) -> str:
+def _title(rows: Sequence[AllreduceTime], request: Bench) -> str:
     return (
         f"MPI_Allreduce on {request.fabric}, {plural(request.ranks, 'rank')}, {rows[0].ppn} a host"
     )
 
 
-def _print(rows: Sequence[Row], request: Bench) -> None:
+def _print(rows: Sequence[AllreduceTime], request: Bench) -> None:
     on = console()
     table = new_table(("bytes", *(labels(rows, mode) for mode in request.modes)))
     columns = [api.latencies(rows, mode) for mode in request.modes]
@@ -139,7 +139,7 @@ def _print(rows: Sequence[Row], request: Bench) -> None:
     print_table(table, on)
 
 
-def _plot(rows: Sequence[Row], request: Bench, target: Path) -> None:
+def _plot(rows: Sequence[AllreduceTime], request: Bench, target: Path) -> None:
     series = [
         Series(labels(rows, mode), api.latencies(rows, mode), k)
         for k, mode in enumerate(request.modes)

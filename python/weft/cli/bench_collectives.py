@@ -19,7 +19,7 @@ from weft.cli.common import fabric_option, output_option, ppn_option, progress_b
 from weft.cli.files import command as make_command
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench_collectives as api
-from weft.study.bench_collectives import COLLECTIVES, Collective, Row, Study
+from weft.study.bench_collectives import COLLECTIVES, Collective, CollectivesBench, CollectiveTime
 from weft.study.ways import labels
 
 _HELP = """
@@ -94,7 +94,7 @@ def _command(collective: Collective) -> click.Command:
     ) -> None:
         """Check, run, print, write."""
         check_outputs(plot)
-        study = Study(
+        study = CollectivesBench(
             collective,
             fabric,
             ranks,
@@ -116,12 +116,12 @@ def _command(collective: Collective) -> click.Command:
     return command
 
 
-def _title(rows: Sequence[Row], study: Study) -> str:
+def _title(rows: Sequence[CollectiveTime], study: CollectivesBench) -> str:
     title = study.collective.title
     return f"{title} on {study.fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} a host"
 
 
-def _print(rows: Sequence[Row], study: Study) -> None:
+def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:
     on = console()
     print_title(_title(rows, study), on)
     table = new_table(
@@ -140,7 +140,7 @@ def _print(rows: Sequence[Row], study: Study) -> None:
     print_table(table, on)
 
 
-def _plot(rows: Sequence[Row], study: Study, target: Path) -> None:
+def _plot(rows: Sequence[CollectiveTime], study: CollectivesBench, target: Path) -> None:
     series = [
         Series(labels(rows, mode), {size: rate / 1e9 for size, rate in points.items()}, k)
         for k, mode in enumerate(study.modes)

@@ -8,11 +8,12 @@ import click
 
 from weft import _core
 from weft.base.plots import check_format
-from weft.cli.common import Command, help_group, output_option
+from weft.cli.common import Command, output_option
 from weft.cli.files import Finite, Input, fabric_name
+from weft.cli.groups import help_group
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import forwarding, jobs
-from weft.study.forwarding import Cache, Study
+from weft.study.forwarding import Cache, CacheStudy
 from weft.trace.folder import read_folder
 
 cache = help_group(
@@ -94,7 +95,7 @@ def _check(figure: Path | None) -> None:
         check_format("--figure", figure)
 
 
-def _report(study: Study, csv_file: Path | None, figure: Path | None) -> int:
+def _report(study: CacheStudy, csv_file: Path | None, figure: Path | None) -> int:
     on = console()
     print_title(study.title, on)
     table = new_table(study.columns, left=("fabric", "hash", "trace", "ports"))

@@ -8,8 +8,9 @@ import click
 from weft.base.measured import log_error
 from weft.base.units import format_size, parse_size
 from weft.cli.calibrate_cpu import cpu
-from weft.cli.common import help_group, output_option
+from weft.cli.common import output_option
 from weft.cli.files import Input, fabric_name
+from weft.cli.groups import help_group
 from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
 

@@ -18,7 +18,6 @@ from rich.progress import (
 
 from weft.base.errors import WeftError
 from weft.base.units import format_size
-from weft.cli.files import Command as FileCommand
 from weft.cli.files import Finite, Input, Output, fabric_name
 from weft.runs import launch
 from weft.runs.record import Record, write_record
@@ -134,22 +133,6 @@ def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:
     if record.unwritten:
         raise WeftError(record.unwritten)
     return record.exit_status
-
-
-def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:
-    """Return a group of commands that shows its help where none of them is named."""
-    settings = {"help_option_names": ["-h", "--help"]}
-    group = kind(
-        name, help=text, callback=_show_help, invoke_without_command=True, context_settings=settings
-    )
-    group.command_class = FileCommand
-    return group
-
-
-@click.pass_context
-def _show_help(context: click.Context) -> None:
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 def output_option(*names: str, help: str, required: bool = False) -> Callable[[Command], Command]:

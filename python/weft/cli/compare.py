@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from weft.base.errors import WeftError
-from weft.runs.launch import Plan
+from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.report import console, print_run
 from weft.study import compare as api
@@ -23,7 +23,7 @@ compare_option = click.option(
 )
 
 
-def run_comparison(plan: Plan, json_file: Path | None, *, quiet: bool) -> int:
+def run_comparison(plan: PreparedRun, json_file: Path | None, *, quiet: bool) -> int:
     """Run with and without offload; write and print what was gained; return the exit status."""
     first: list[Record] = []
 

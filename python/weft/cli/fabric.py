@@ -6,9 +6,10 @@ import click
 
 from weft import _core
 from weft.base.plots import check_format
-from weft.cli.common import help_group, output_option
+from weft.cli.common import output_option
 from weft.cli.fabric_new import new
 from weft.cli.files import Input, fabric_name
+from weft.cli.groups import help_group
 
 _GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft import _core
-from weft.cli.common import help_group, output_option
+from weft.cli.common import output_option
 from weft.cli.files import Command as FileCommand
 from weft.cli.files import fabric_name
+from weft.cli.groups import help_group
 from weft.fabric.defaults import Asked, fill
 from weft.fabric.graph import counts
 from weft.fabric.template import (

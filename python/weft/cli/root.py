@@ -1,29 +1,24 @@
 """The command `weft` itself."""
 
-from importlib import import_module
-
 import click
-from click.exceptions import NoSuchCommand
 
 from weft import _core
-from weft.cli.common import help_group
+from weft.cli.groups import lazy_group
 
-# The module of weft.cli that has each command. It is loaded when its command is named: loading all
-# of them takes longer than most commands do.
 _MODULES = {
-    "run": "run",
-    "replay": "replay",
-    "bench": "bench_collectives",
-    "calibrate": "calibrate",
-    "validate": "validate",
-    "fabric": "fabric",
-    "progress-engine": "progress_engine",
-    "cache": "cache",
-    "testbed": "testbed",
-    "demo": "demo",
-    "cc": "compilers",
-    "cxx": "compilers",
-    "f90": "compilers",
+    "run": "weft.cli.run",
+    "replay": "weft.cli.replay",
+    "bench": "weft.cli.bench_collectives",
+    "calibrate": "weft.cli.calibrate",
+    "validate": "weft.cli.validate",
+    "fabric": "weft.cli.fabric",
+    "progress-engine": "weft.cli.progress_engine",
+    "cache": "weft.cli.cache",
+    "testbed": "weft.cli.testbed",
+    "demo": "weft.cli.demo",
+    "cc": "weft.cli.compilers",
+    "cxx": "weft.cli.compilers",
+    "f90": "weft.cli.compilers",
 }
 
 _HELP = """
@@ -51,34 +46,9 @@ Words:
 """
 
 
-class _Commands(click.Group):
-    """All commands, each loaded when it is asked for."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Return the names of all."""
-        return sorted(_MODULES)
-
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Load one."""
-        if name not in _MODULES:
-            return None
-        module = import_module(f"weft.cli.{_MODULES[name]}")
-        command: click.Command = getattr(module, name.replace("-", "_"))
-        return command
-
-    def resolve_command(
-        self, context: click.Context, arguments: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of some arguments, or suggest those with near names."""
-        try:
-            return super().resolve_command(context, arguments)
-        except NoSuchCommand as error:
-            raise NoSuchCommand(error.command_name, possibilities=_MODULES, ctx=context) from None
-
-
 weft = click.version_option(
     _core.version,
     "-V",
     "--version",
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
-)(help_group("weft", _HELP, _Commands))
+)(lazy_group("weft", _HELP, _MODULES))

@@ -55,7 +55,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Row:
+class NameRow:
     """Marks whose names stand in the same way; `room` is that of each of them, in points."""
 
     layout: Layout
@@ -130,11 +130,11 @@ class Row:
         return counted or not named
 
 
-def rows(layout: Layout, unit: float, width: float) -> list[Row]:
+def rows(layout: Layout, unit: float, width: float) -> list[NameRow]:
     """Return the rows of a picture `width` units wide, where a unit has so many points."""
     if layout.layered:
         levels = in_levels(layout.marks)
-        return [Row(layout, level, width * unit / len(level)) for level in levels]
+        return [NameRow(layout, level, width * unit / len(level)) for level in levels]
     hosts = [k for k, mark in enumerate(layout.marks) if mark.switch is None]
     switches = [k for k, mark in enumerate(layout.marks) if mark.switch is not None]
-    return [Row(layout, hosts, unit), Row(layout, switches, unit)]
+    return [NameRow(layout, hosts, unit), NameRow(layout, switches, unit)]

@@ -91,7 +91,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PreparedRun:
     """A request that has passed all checks."""
 
     request: Request
@@ -108,7 +108,7 @@ class Plan:
         return self.request.program if as_written else str(self.program.absolute())
 
 
-def prepare(request: Request) -> Plan:
+def prepare(request: Request) -> PreparedRun:
     """Check a request: network, placement, algorithm, settings, program."""
     simgrid = SimGrid()
     asked_by = f"trace {request.replay.path}" if request.replay else "-n"
@@ -117,7 +117,7 @@ def prepare(request: Request) -> Plan:
         check_algorithm("--fallback", request.fallback, simgrid)
     settings.check(request.host_speed, request.config, simgrid)
     program = _program(request)
-    return Plan(request, site, program, simgrid, _libraries(request, program, simgrid))
+    return PreparedRun(request, site, program, simgrid, _libraries(request, program, simgrid))
 
 
 def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
@@ -146,7 +146,7 @@ def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[
 
 
 def run(
-    plan: Plan,
+    plan: PreparedRun,
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
 ) -> Record:
@@ -194,7 +194,7 @@ def _waitall_notes(work: Path) -> Path:
     return work / "waitall-notes"
 
 
-def build_command(plan: Plan, work: Path) -> list[str]:
+def build_command(plan: PreparedRun, work: Path) -> list[str]:
     """Return the command line of SimGrid's launcher; the program's arguments come untouched."""
     return [
         str(plan.simgrid.launcher),
@@ -216,7 +216,7 @@ def _log_settings(work: Path) -> list[str]:
     return [*_SILENCE, *files, *(f"{category}.add:0" for category in _LOG_FILES)]
 
 
-def _settings(plan: Plan, work: Path) -> list[str]:
+def _settings(plan: PreparedRun, work: Path) -> list[str]:
     request = plan.request
     return [
         f"smpi/np:{request.ranks}",
@@ -262,7 +262,7 @@ def _ti_settings(work: Path) -> list[str]:
     ]
 
 
-def _environment(plan: Plan, work: Path) -> dict[str, str]:
+def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     ours = {
         **plan.site.environment(work / "hosts"),
         "WEFT_OFFLOAD": plan.request.offload,
@@ -291,7 +291,7 @@ def _preloading(environment: Mapping[str, str], work: Path) -> dict[str, str]:
     }
 
 
-def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
+def _make_record(plan: PreparedRun, work: Path, ended: Ended) -> Record:
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(
@@ -313,7 +313,7 @@ def _make_record(plan: Plan, work: Path, ended: Ended) -> Record:
     return record
 
 
-def _empty_record(plan: Plan) -> Record:
+def _empty_record(plan: PreparedRun) -> Record:
     """Return the record of a run that ended before libweft.so could write its part."""
     return Record(
         weft=_core.version,

@@ -17,7 +17,7 @@ from weft import _core
 from weft.base.errors import USER_ERROR
 from weft.base.process import work_directory
 from weft.runs import launch
-from weft.runs.launch import Plan, Request
+from weft.runs.launch import PreparedRun, Request
 from weft.runs.record import Record
 from weft.trace.actions import UnfitError
 from weft.trace.folder import Folder, Manifest, Operations, survey, write_folder
@@ -37,7 +37,7 @@ class Recording:
     exit_status: int = 0
 
 
-def record_trace(plan: Plan, target: Path) -> Recording:
+def record_trace(plan: PreparedRun, target: Path) -> Recording:
     """Run the program and keep its trace, where it is fit to be replayed."""
     with work_directory() as work:
         raw = work / "actions"
@@ -58,7 +58,7 @@ def record_trace(plan: Plan, target: Path) -> Recording:
     return Recording(record, tuple(_doubts(plan, folder, record)))
 
 
-def _doubts(plan: Plan, folder: Folder, record: Record) -> Iterator[str]:
+def _doubts(plan: PreparedRun, folder: Folder, record: Record) -> Iterator[str]:
     """Say what may make a replay differ from the program."""
     if folder.manifest.polls:
         yield (
@@ -115,12 +115,12 @@ def _mixed_operations(record: Record) -> Iterator[str]:
             )
 
 
-def _replay_at_home(plan: Plan, folder: Folder) -> Request:
+def _replay_at_home(plan: PreparedRun, folder: Folder) -> Request:
     names = ("fabric", "platform", "ppn", "offload", "fallback", "config")
     return replay_request(folder, **{name: getattr(plan.request, name) for name in names})
 
 
-def _manifest(plan: Plan, record: Record, found: Survey) -> Manifest:
+def _manifest(plan: PreparedRun, record: Record, found: Survey) -> Manifest:
     return Manifest(
         weft=_core.version,
         simgrid=_core.simgrid_version,

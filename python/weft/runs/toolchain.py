@@ -11,14 +11,7 @@ from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
 COMPILERS = {"cc": "smpicc", "cxx": "smpicxx", "f90": "smpif90"}
-_FIXED_FORM = (".f", ".F", ".for", ".FOR", ".f77", ".F77")
-
-
-def compiler_for(language: str, arguments: Sequence[str]) -> str:
-    """Return SimGrid's compiler for these arguments; it has one for Fortran in fixed form."""
-    if language == "f90" and any(argument.endswith(_FIXED_FORM) for argument in arguments):
-        return "smpiff"
-    return COMPILERS[language]
+"""SimGrid's, by the words of `weft`; for Fortran in fixed form, weft-compiler takes its smpiff."""
 
 
 def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:

@@ -19,12 +19,12 @@ from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
 from weft.runs import launch
-from weft.runs.launch import Plan, Request
+from weft.runs.launch import PreparedRun, Request
 from weft.runs.record import Record
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.runs.toolchain import compile_c
-from weft.study.ways import Way, way_taken
+from weft.study.ways import Way, WentAWay, way_taken
 
 COLUMNS = (
     *("fabric", "collective", "mode", "path", "reason"),
@@ -54,7 +54,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Row:
+class AllreduceTime(WentAWay):
     """One line of the CSV."""
 
     collective: str
@@ -66,16 +66,6 @@ class Row:
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
     """What was simulated in this mode."""
-
-    @property
-    def path(self) -> str:
-        """What did it."""
-        return self.way.path
-
-    @property
-    def reason(self) -> str:
-        """Why the hosts did what the switches were asked for."""
-        return self.way.reason
 
 
 def check(bench: Bench) -> None:
@@ -103,10 +93,10 @@ def check_memory(size: int, buffers: int) -> None:
         )
 
 
-def run(bench: Bench, progress: Progress | None = None) -> list[Row]:
+def run(bench: Bench, progress: Progress | None = None) -> list[AllreduceTime]:
     """Measure all modes; the rows come in the order of the modes, then of the sizes."""
     check(bench)
-    rows: list[Row] = []
+    rows: list[AllreduceTime] = []
     with work_directory() as work:
         program = work / "allreduce_latency"
         compile_c(paths.example("allreduce_latency.c"), program)
@@ -119,9 +109,9 @@ def _no_progress(mode: str, size: int) -> None:
     pass
 
 
-def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> list[Row]:
+def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> list[AllreduceTime]:
     plan = launch.prepare(_request(bench, program, mode))
-    rows: list[Row] = []
+    rows: list[AllreduceTime] = []
 
     def take(line: str) -> None:
         if not line.startswith("#"):
@@ -151,9 +141,9 @@ def _mode_options(mode: str) -> dict[str, Any]:
     return {"offload": mode} if mode in _OFFLOADING else {"offload": "off", "fallback": mode}
 
 
-def _row(plan: Plan, mode: str, line: str) -> Row:
+def _row(plan: PreparedRun, mode: str, line: str) -> AllreduceTime:
     size, latency_us = line.split()[:2]
-    return Row(
+    return AllreduceTime(
         "allreduce", mode, plan.request.ranks, plan.site.ppn or 1, int(size), float(latency_us)
     )
 
@@ -163,12 +153,12 @@ def _check_ended(mode: str, record: Record) -> None:
         raise WeftError(f"bench: mode {mode}: {record.outcome.message}", record.exit_status)
 
 
-def latencies(rows: Sequence[Row], mode: str) -> dict[int, float]:
+def latencies(rows: Sequence[AllreduceTime], mode: str) -> dict[int, float]:
     """Return the latency by size in one mode."""
     return {row.bytes: row.latency_us for row in rows if row.mode == mode}
 
 
-def write_csv(rows: Sequence[Row], target: Path, option: str = "--csv") -> None:
+def write_csv(rows: Sequence[AllreduceTime], target: Path, option: str = "--csv") -> None:
     """Write the long table, whole or not at all."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")

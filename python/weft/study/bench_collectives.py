@@ -24,7 +24,7 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.runs.toolchain import compile_c
 from weft.study.bench import Progress
-from weft.study.ways import Way, way_taken
+from weft.study.ways import Way, WentAWay, way_taken
 
 COLUMNS = (
     "fabric",
@@ -99,7 +99,7 @@ COLLECTIVES = {
 
 
 @dataclass(frozen=True)
-class Study:
+class CollectivesBench:
     """What to measure."""
 
     collective: Collective
@@ -115,7 +115,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Row:
+class CollectiveTime(WentAWay):
     """One line of the CSV."""
 
     collective: str
@@ -136,18 +136,8 @@ class Row:
     way: Way = field(default=Way("", ""), compare=False)
     """What was simulated in this mode."""
 
-    @property
-    def path(self) -> str:
-        """What did it."""
-        return self.way.path
 
-    @property
-    def reason(self) -> str:
-        """Why the hosts did what the switches were asked for."""
-        return self.way.reason
-
-
-def check(study: Study) -> None:
+def check(study: CollectivesBench) -> None:
     """Check what can be checked before anything is compiled or run."""
     odd = [size for size in study.sizes if size % _INT_BYTES]
     if odd:
@@ -171,7 +161,7 @@ def _known_modes(collective: Collective) -> list[str]:
     return [*own, *(name for name in SimGrid().algorithms(collective.smpi) if name not in own)]
 
 
-def run(study: Study, progress: Progress | None = None) -> list[Row]:
+def run(study: CollectivesBench, progress: Progress | None = None) -> list[CollectiveTime]:
     """Measure all modes; the rows come in the order of the modes, then of the sizes."""
     check(study)
     with work_directory() as work:
@@ -180,7 +170,9 @@ def run(study: Study, progress: Progress | None = None) -> list[Row]:
         return list(_rows(study, program, progress))
 
 
-def _rows(study: Study, program: Path, progress: Progress | None) -> Iterator[Row]:
+def _rows(
+    study: CollectivesBench, program: Path, progress: Progress | None
+) -> Iterator[CollectiveTime]:
     for mode in study.modes:
         for size in study.sizes:
             yield measure(study, program, mode, size)[0]
@@ -188,7 +180,9 @@ def _rows(study: Study, program: Path, progress: Progress | None) -> Iterator[Ro
                 progress(mode, size)
 
 
-def measure(study: Study, program: Path, mode: str, size: int) -> tuple[Row, Record]:
+def measure(
+    study: CollectivesBench, program: Path, mode: str, size: int
+) -> tuple[CollectiveTime, Record]:
     """Run one mode and size with the compiled program."""
     times: dict[int, tuple[float, float]] = {}
 
@@ -204,7 +198,7 @@ def measure(study: Study, program: Path, mode: str, size: int) -> tuple[Row, Rec
     return _row(study, mode, size, times, record), record
 
 
-def _request(study: Study, program: Path, mode: str, size: int) -> Request:
+def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Request:
     algorithm = mode if mode in study.collective.written_out else "mpi"
     arguments = [study.collective.name, algorithm, str(size), str(study.iterations)]
     options: dict[str, Any] = {"offload": mode if mode in OFFLOADING else "off"}
@@ -226,14 +220,18 @@ def _algorithm(collective: Collective, mode: str) -> list[str]:
 
 
 def _row(
-    study: Study, mode: str, size: int, times: dict[int, tuple[float, float]], record: Record
-) -> Row:
+    study: CollectivesBench,
+    mode: str,
+    size: int,
+    times: dict[int, tuple[float, float]],
+    record: Record,
+) -> CollectiveTime:
     receiving = [
         rank for rank in sorted(times) if study.collective.name != "bcast" or rank or len(times) < 2
     ]
     means = [times[rank][0] for rank in receiving]
     latency_us = sum(means) / len(means)
-    return Row(
+    return CollectiveTime(
         study.collective.name,
         mode,
         study.ranks,
@@ -260,12 +258,12 @@ def _switch_ports(link: str, hosts: set[str]) -> int:
     return 1 if any(end in hosts for end in ends) else 2
 
 
-def values(rows: Sequence[Row], mode: str, column: str) -> dict[int, float]:
+def values(rows: Sequence[CollectiveTime], mode: str, column: str) -> dict[int, float]:
     """Return a column by size in one mode."""
     return {row.bytes: getattr(row, column) for row in rows if row.mode == mode}
 
 
-def write_csv(rows: Sequence[Row], target: Path, option: str = "--csv") -> None:
+def write_csv(rows: Sequence[CollectiveTime], target: Path, option: str = "--csv") -> None:
     """Write the long table, whole or not at all."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -273,7 +271,7 @@ def write_csv(rows: Sequence[Row], target: Path, option: str = "--csv") -> None:
         writer.writerows(map(_cells, rows))
 
 
-def _cells(row: Row) -> list[object]:
+def _cells(row: CollectiveTime) -> list[object]:
     return [
         f"{value:.9g}" if isinstance(value, float) else value
         for value in (getattr(row, column) for column in COLUMNS)

@@ -26,7 +26,7 @@ from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.process import Streams, work_directory
 from weft.runs import launch
-from weft.runs.launch import Plan
+from weft.runs.launch import PreparedRun
 from weft.runs.record import COMPARISON_SCHEMA, CollectivePart, Record
 from weft.runs.timeline import join_timelines
 
@@ -183,7 +183,7 @@ def _mean_time(rows: Sequence[CollectivePart], ranks: int) -> float | None:
     return sum(known) / ranks if times and len(known) == len(times) else None
 
 
-def check(plan: Plan) -> None:
+def check(plan: PreparedRun) -> None:
     """Prove that there is something to compare."""
     if plan.request.offload == "off":
         raise WeftError(
@@ -192,7 +192,9 @@ def check(plan: Plan) -> None:
         )
 
 
-def compare(plan: Plan, between: Callable[[Record], None] = lambda _record: None) -> Comparison:
+def compare(
+    plan: PreparedRun, between: Callable[[Record], None] = lambda _record: None
+) -> Comparison:
     """Run the program twice; `between` is called with the first record before the second run.
 
     Where the first run does not end there is no second: its time could be compared with nothing.
@@ -214,13 +216,13 @@ def compare(plan: Plan, between: Callable[[Record], None] = lambda _record: None
     return comparison
 
 
-def _with_timeline(plan: Plan, path: Path) -> Plan:
+def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:
     """Return a plan that writes its part of the timeline there, where one is wanted."""
     wanted = None if plan.request.timeline is None else path
     return replace(plan, request=replace(plan.request, timeline=wanted))
 
 
-def _unheard(plan: Plan, stdin: int | None, errors: Path) -> tuple[Record, str]:
+def _unheard(plan: PreparedRun, stdin: int | None, errors: Path) -> tuple[Record, str]:
     """Run without output; return what went to standard error, which may say why a run failed."""
     with errors.open("wb") as file:
         streams = Streams(stdin, stdout=subprocess.DEVNULL, stderr=file.fileno())

@@ -14,7 +14,7 @@ from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
 from weft.study import bench
-from weft.study.bench import Bench, Progress, Row
+from weft.study.bench import AllreduceTime, Bench, Progress
 from weft.study.ways import check_as_asked
 
 HOSTS = (4, 8, 12, 16)
@@ -52,8 +52,8 @@ COMPARISONS = (
 class Results:
     """All that the demonstration shows."""
 
-    by_size: Sequence[Row]
-    by_hosts: Sequence[Row]
+    by_size: Sequence[AllreduceTime]
+    by_hosts: Sequence[AllreduceTime]
     real: Mapping[str, Column]
 
     def simulated(self, mode: str) -> Column:
@@ -77,7 +77,7 @@ def simulations() -> int:
 def run(progress: Progress | None = None) -> Results:
     """Run all simulations."""
     by_size = bench.run(_bench("tofino-4", 4, _SIZES), progress)
-    by_hosts: list[Row] = []
+    by_hosts: list[AllreduceTime] = []
     for hosts in HOSTS:
         by_hosts += bench.run(_bench("tofino-16", hosts, [BY_HOSTS_BYTES]), progress)
     check_as_asked([*by_size, *by_hosts], "demo")

@@ -42,7 +42,7 @@ class Cache:
 
 
 @dataclass(frozen=True)
-class Study:
+class CacheStudy:
     """A table, and the lines of its figure."""
 
     title: str
@@ -84,7 +84,7 @@ def _series(labels: Sequence[str], points: Iterable[dict[int, float]]) -> tuple[
 
 def conflicts_by_ways(
     cache: Cache, ways: Sequence[int], destinations: Sequence[int], *, scattered: bool
-) -> Study:
+) -> CacheStudy:
     """Study one port; packets to so many hosts, all equally often (Hirasawa et al., figure 5)."""
 
     def counters(count: int, way: int) -> dict[str, int]:
@@ -106,7 +106,7 @@ def _conflicts(
     labels: Sequence[str],
     ways: Sequence[int],
     counters: Callable[[T, int], dict[str, int]],
-) -> Study:
+) -> CacheStudy:
     """Study conflict misses by ways, a line for each subject."""
     rows: list[tuple[str | int | float, ...]] = []
     lines: list[dict[int, float]] = []
@@ -117,7 +117,7 @@ def _conflicts(
             rows.append((one, way, *shares))
             line[way] = 100 * shares[3]
         lines.append(line)
-    return Study(
+    return CacheStudy(
         title,
         (what, "ways", *_PARTS),
         rows,
@@ -145,7 +145,7 @@ def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
 
 def conflicts_of_trace(
     cache: Cache, ways: Sequence[int], folder: Folder, fabric: str, hashes: Sequence[str]
-) -> Study:
+) -> CacheStudy:
     """Study all ports of a fabric while a recorded program runs (Hirasawa et al., figure 6)."""
     loaded = _core.load_fabric(fabric)
     messages = messages_of(folder, fabric)
@@ -160,7 +160,7 @@ def conflicts_of_trace(
     return _conflicts(title, "hash", hashes, labels, ways, counters)
 
 
-def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Study:
+def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> CacheStudy:
     """Study k-ary n-tori of one job under uniform traffic, without and with the hash (figure 7)."""
     rows: list[tuple[str | int | float, ...]] = []
     names = ("CRC, all ports", "CRC, ports of hosts", "hash of the torus")
@@ -187,7 +187,7 @@ def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Stu
             lines[2 if hashed else 0][hosts] = 100 * _shares(everything)[2]
             if not hashed:
                 lines[1][hosts] = 100 * _shares(by_port[0])[2]
-    return Study(
+    return CacheStudy(
         f"Capacity misses on k-ary {dimensions}-tori, uniform traffic, {cache.entries:,} entries",
         ("k", "hosts", "hash", "ports", *_PARTS),
         rows,
@@ -197,7 +197,7 @@ def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Stu
     )
 
 
-def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: int) -> Study:
+def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: int) -> CacheStudy:
     """Study all ports of a fabric while hosts send to others, all equally often."""
     loaded = _core.load_fabric(fabric)
     if len(loaded.hosts) < 2:
@@ -209,7 +209,7 @@ def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: 
             cache.entries, cache.ways, cache.replacement, loaded, name, ends
         )
         rows.append((loaded.name, name, sum(counters.values()), *_shares(counters)))
-    return Study(
+    return CacheStudy(
         f"Lookups on {loaded.name}, {messages:,} messages, uniform traffic",
         ("fabric", "hash", "lookups", *_PARTS),
         rows,
@@ -219,7 +219,7 @@ def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: 
     )
 
 
-def job_sizes(sizes: jobs.Sizes) -> Study:
+def job_sizes(sizes: jobs.Sizes) -> CacheStudy:
     """Return the share of jobs of at most so many processors (Hirasawa et al., figure 3)."""
     shares = {name: jobs.distribution(of) for name, of in sizes.items()}
     rows: list[tuple[str | int | float, ...]] = [
@@ -230,7 +230,7 @@ def job_sizes(sizes: jobs.Sizes) -> Study:
     lines = [
         {processors: 100 * share for processors, share in line.items()} for line in shares.values()
     ]
-    return Study(
+    return CacheStudy(
         "Sizes of jobs",
         ("trace", "processors", "jobs", "share_of_jobs_up_to"),
         rows,

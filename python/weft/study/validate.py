@@ -22,7 +22,7 @@ from weft.calibrate import fabric_file
 from weft.calibrate.observations import Rows, select
 from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import read_pingpong
-from weft.calibrate.tables import Row, Table, read_table, seconds_per_unit, size_column
+from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, size_column
 from weft.runs import launch
 from weft.runs.launch import Request
 from weft.runs.toolchain import compile_c
@@ -203,7 +203,7 @@ def _allreduce(check: Check) -> Result:
     )
 
 
-def _by_ranks(check: Check, table: Table, rows: Sequence[Row]) -> Iterator[Point]:
+def _by_ranks(check: Check, table: Table, rows: Sequence[TableRow]) -> Iterator[Point]:
     if check.bytes is None:
         raise WeftError(f"{CHECKS}: {check.name}: a table by ranks needs bytes")
     for row in rows:
@@ -212,7 +212,7 @@ def _by_ranks(check: Check, table: Table, rows: Sequence[Row]) -> Iterator[Point
         yield Point(ranks, simulated[check.bytes], _measured_us(check, table, row))
 
 
-def _measured_us(check: Check, table: Table, row: Row) -> float:
+def _measured_us(check: Check, table: Table, row: TableRow) -> float:
     value = table.number(row, check.column)
     if check.column.endswith(_RATE):
         return (check.bytes or 0) / value * 1e-3

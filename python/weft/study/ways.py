@@ -45,6 +45,22 @@ def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloa
     return Way(path, " + ".join(dict.fromkeys(row.reason for row in fallen)), label, message)
 
 
+class WentAWay:
+    """What a row of a benchmark says of the way that its calls went; part of its class."""
+
+    way: Way
+
+    @property
+    def path(self) -> str:
+        """What did it."""
+        return self.way.path
+
+    @property
+    def reason(self) -> str:
+        """Why the hosts did what the switches were asked for."""
+        return self.way.reason
+
+
 class Benched(Protocol):
     """A row of a benchmark."""
 

@@ -1,0 +1,65 @@
+"""Groups of commands, `weft` itself and those below it.
+
+A group shows its help where none of its commands is named. One that is given its commands' modules
+loads each when it is named: loading all of them takes longer than most commands do.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+from click.exceptions import NoSuchCommand
+
+from weft.cli.files import Command
+
+
+class _Lazy(click.Group):
+    """Commands whose modules are loaded when they are asked for."""
+
+    modules: Mapping[str, str]
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all."""
+        return sorted(self.modules)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Load one: what its module has under this name."""
+        if name not in self.modules:
+            return None
+        parts = vars(import_module(self.modules[name])).values()
+        return next(one for one in parts if isinstance(one, click.Command) and one.name == name)
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of some arguments, or suggest those with near names."""
+        try:
+            return super().resolve_command(context, arguments)
+        except NoSuchCommand as error:
+            raise NoSuchCommand(
+                error.command_name, possibilities=self.modules, ctx=context
+            ) from None
+
+
+def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> click.Group:
+    """Return a group; its commands are added to it."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    group = kind(
+        name, help=text, callback=_show_help, invoke_without_command=True, context_settings=settings
+    )
+    group.command_class = Command
+    return group
+
+
+def lazy_group(name: str, text: str, modules: Mapping[str, str]) -> click.Group:
+    """Return a group of commands by their names, each in a module of its own."""
+    group = help_group(name, text, _Lazy)
+    assert isinstance(group, _Lazy)
+    group.modules = modules
+    return group
+
+
+@click.pass_context
+def _show_help(context: click.Context) -> None:
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

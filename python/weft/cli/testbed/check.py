@@ -1,0 +1,32 @@
+"""`weft testbed check`."""
+
+from pathlib import Path
+
+import click
+
+from weft.base.units import plural
+from weft.cli.files import command
+from weft.cli.testbed.shared import name_option, plan_argument
+from weft.testbed import plan as plans
+from weft.testbed import probe
+
+
+@command(short_help="Prove by probing that what is up is the plan.")
+@plan_argument
+@name_option
+def check(plan: Path, name: str) -> int:
+    """Prove by probing that exactly the wanted pairs reach each other, over the wanted switches.
+
+    Frames go from each NIC port to each other, of all experiments, and all interfaces are watched.
+    Exit status 1 where one goes astray or is missing.
+    """
+    found = probe.check(plans.read(plan), name)
+    for problem in found.problems[:20]:
+        click.echo(problem)
+    click.echo(
+        f"{plural(found.pairs, 'pair')} reached each other over the wanted switches,"
+        f" {plural(found.stopped, 'frame')} ended at the first switch,"
+        f" {plural(found.broadcasts, 'broadcast')} kept to their experiments,"
+        f" {plural(len(found.problems), 'frame')} went astray"
+    )
+    return 1 if found.problems else 0

@@ -1,0 +1,29 @@
+"""`weft testbed fabric`."""
+
+from pathlib import Path
+
+import click
+
+from weft.cli.common import output_option
+from weft.cli.files import command
+from weft.cli.testbed.shared import experiment_option, plan_argument
+from weft.testbed import fabric
+from weft.testbed import plan as plans
+
+
+@command("fabric", short_help="Write a planned experiment as a fabric file.")
+@plan_argument
+@output_option("-o", "output", required=True, help="Fabric file to write (TOML).")
+@experiment_option
+def planned_fabric(plan: Path, output: Path, experiment: str | None) -> None:
+    """Write a planned experiment as a fabric, with the plan's latencies and bandwidths.
+
+    `weft run --fabric` takes it, as it takes the wanted one. What the wanted switches do and a
+    slice of the chassis does not is named.
+    """
+    read = plans.read(plan)
+    chosen = read.experiment(experiment)
+    fabric.write(read, chosen, output)
+    if lost := fabric.losses(chosen):
+        message = f"{output}: slices of the chassis have nothing of {chosen.name}'s"
+        click.echo(f"weft: {message} {', '.join(lost)}", err=True)

@@ -1,0 +1,87 @@
+"""`weft testbed iterate`."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from weft.cli.files import OutputDirectory, fabric_name, inventory_name
+from weft.cli.files import command as command_of
+from weft.cli.testbed.shared import name_option
+from weft.testbed import inventory as inventories
+from weft.testbed import iterate as api
+from weft.testbed import netns as namespaces
+from weft.testbed import wanted
+
+_ITERATE = """
+Run a command for each of some topologies on one testbed.
+
+All plans are made first. The command finds in its environment: WEFT_TESTBED_NAME (the topology),
+and the files WEFT_TESTBED_PLAN, _TABLES, _CHANGE (a script from the topology before) and _FABRIC
+(for `weft run`). With --netns the testbed is up meanwhile: WEFT_TESTBED_NETNS and a device's name
+are a namespace. The first command that fails ends it, with its exit status.
+
+\b
+Example:
+  weft testbed iterate topocloud-64 --fabric ring-6 --fabric torus-3x3 -- \\
+      sh -c 'weft run --fabric $WEFT_TESTBED_FABRIC -n 9 ./program'
+"""
+
+
+@command_of(
+    help=_ITERATE,
+    short_help="Run a command for each of some topologies.",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("inventory", type=inventory_name, metavar="INVENTORY")
+@click.option(
+    "--fabric",
+    "fabrics",
+    type=fabric_name,
+    metavar="FILE|NAME",
+    multiple=True,
+    required=True,
+    help="A topology; repeatable, in the order given.",
+)
+@click.option("--netns", is_flag=True, help="Build each one while the command runs.")
+@name_option
+@click.option(
+    "-o",
+    "directory",
+    type=OutputDirectory(),
+    metavar="DIRECTORY",
+    help="Where plans, tables, changes and fabrics stay.  [default: nowhere]",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def iterate(
+    inventory: str,
+    fabrics: tuple[str, ...],
+    netns: bool,
+    name: str,
+    directory: Path | None,
+    command: tuple[str, ...],
+) -> None:
+    """Plan all, run each."""
+    namespaces.check_name(name)
+    there = inventories.read(inventory)
+    topologies = [wanted.read(one) for one in fabrics]
+
+    def work(place: Path) -> None:
+        steps = api.prepare(there, topologies, place)
+        api.run(steps, command, up_as=name if netns else None, on_step=_announce)
+
+    _in_directory(directory, work)
+
+
+def _announce(step: api.Step) -> None:
+    click.echo(f"{step.name}:", err=True)
+
+
+def _in_directory(directory: Path | None, work: Callable[[Path], None]) -> None:
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+        work(directory)
+        return
+    with tempfile.TemporaryDirectory(prefix="weft-") as temporary:
+        work(Path(temporary))

@@ -1,0 +1,43 @@
+"""`weft testbed latency`."""
+
+from pathlib import Path
+
+import click
+
+from weft.cli.files import command
+from weft.cli.testbed.shared import experiment_option, plan_argument, print_rows
+from weft.testbed import latency as api
+from weft.testbed import medians
+from weft.testbed import plan as plans
+
+
+@command(short_help="Predict the round trip of each pair of hosts.")
+@plan_argument
+@experiment_option
+@click.option(
+    "--frame",
+    "frame_bytes",
+    type=int,
+    default=medians.PROBE_FRAME_BYTES,
+    show_default=True,
+    metavar="BYTES",
+    help="Size of the frames, there and back.",
+)
+def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
+    """Predict round trips from TopoCloud's measured medians: between NICs, on quiet cables."""
+    read = plans.read(plan)
+    rows = [
+        (
+            f"{one.round_trip_ns:.0f}",
+            str(one.switches),
+            str(one.passes),
+            str(one.wires),
+            str(one.recirculations),
+            str(one.layer2),
+            one.source,
+            one.target,
+        )
+        for one in api.predict(read, read.experiment(experiment), frame_bytes)
+    ]
+    names = ("ns", "switches", "passes", "wires", "recirculations", "layer 2", "from", "to")
+    print_rows(names, rows, 6)

@@ -1,0 +1,15 @@
+"""`weft testbed list`."""
+
+import click
+
+from weft.cli.files import command
+from weft.testbed import inventory as inventories
+
+
+@command("list", help="List the inventories that weft brings along.")
+def list_inventories() -> None:
+    """Print name and description of each."""
+    names = inventories.shipped()
+    width = max(map(len, names), default=0)
+    for name in names:
+        click.echo(f"{name:{width}}  {inventories.read(name).description}")

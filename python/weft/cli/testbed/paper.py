@@ -1,0 +1,30 @@
+"""`weft testbed paper`."""
+
+import click
+
+from weft.cli.files import command
+from weft.cli.testbed.shared import print_rows
+from weft.testbed import medians
+
+
+@command(short_help="Compare the model with what TopoCloud states.")
+def paper() -> None:
+    """Compare the predicted round trips with TopoCloud's medians and stated ranges."""
+    found = medians.measured()
+    predicted = {
+        "direct": found.direct,
+        "chassis": found.direct + 2 * found.chassis_pass,
+        "l2": found.direct + 2 * found.l2_pass,
+    }
+    rows = [(f"{getattr(found, way):.0f}", f"{value:.0f}", way) for way, value in predicted.items()]
+    print_rows(("median ns", "predicted ns", "over"), rows, 2)
+    click.echo(
+        f"one way through the chassis {found.chassis_pass:g} ns, a layer 2 switch"
+        f" {found.l2_pass:g} ns"
+    )
+    for way, (low, high) in medians.STATED.items():
+        verdict = "within" if min(low, high) <= found.over(way) <= max(low, high) else "outside"
+        click.echo(
+            f"chassis against {way}: stated {low:+.0f} to {high:+.0f} %, of the medians"
+            f" {found.over(way):+.1f} %: {verdict}"
+        )

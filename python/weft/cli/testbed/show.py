@@ -1,0 +1,39 @@
+"""`weft testbed show`."""
+
+from pathlib import Path
+
+import click
+
+from weft.base.plots import check_format
+from weft.cli.common import output_option
+from weft.cli.files import command
+from weft.cli.testbed.shared import plan_argument, print_rows, summary
+from weft.testbed import inventory, ports
+from weft.testbed import picture as pictures
+from weft.testbed import plan as plans
+
+
+@command(short_help="Show what each port of the chassis does.")
+@plan_argument
+@output_option("--picture", help="Picture to write: .png, .pdf or .svg.")
+def show(plan: Path, picture: Path | None) -> None:
+    """Show a plan: what each port of the chassis does, as a table and as a picture."""
+    if picture is not None:
+        check_format("--picture", picture)
+    read = plans.read(plan)
+    rows = [
+        (
+            str(use.port.number),
+            str(use.port.pipe),
+            inventory.gbps(use.port.speed),
+            str(use.peer or (use.port.kind if use.port.kind != "front" else "")),
+            use.role,
+            use.experiment,
+            use.cable,
+        )
+        for use in ports.uses(read)
+    ]
+    print_rows(("port", "pipe", "speed", "cabled to", "role", "experiment", "cable"), rows, 3)
+    click.echo(summary(read))
+    if picture is not None:
+        pictures.draw(read, picture, "--picture")
