@@ -12,7 +12,7 @@ from threading import Lock
 
 from studies.conformance.suite import BUILD, source_tree
 from weft.runs.simgrid import SimGrid
-from weft.runs.toolchain import compiler_for
+from weft.runs.toolchain import OF_SOURCES
 
 # Sources that are not called as their program is, or that are more than one.
 _SOURCES = {
@@ -57,7 +57,6 @@ _UTILITIES = {
     ".f": ("f77/util/mtestf.f",),
     ".f90": ("f90/util/mtestf90.f90",),
 }
-_LANGUAGES = {".c": "cc", ".f": "f90", ".f90": "f90"}
 
 
 @dataclass(frozen=True)
@@ -123,8 +122,7 @@ class Builder:
         return target
 
     def _run(self, suffix: str, *arguments: str) -> None:
-        language = _LANGUAGES[suffix]
-        compiler = self.simgrid.compiler(compiler_for(language, arguments))
+        compiler = self.simgrid.compiler(OF_SOURCES[suffix])
         command = [str(compiler), f"-I{self.root / 'include'}", *arguments]
         subprocess.run(command, text=True, capture_output=True, check=True)
 

@@ -17,16 +17,16 @@ from pathlib import Path
 
 from weft.base import paths
 from weft.runs.simgrid import SimGrid
+from weft.runs.toolchain import OF_SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "tests" / "programs"
-_COMPILERS = {".c": "smpicc", ".cpp": "smpicxx", ".f": "smpiff", ".f90": "smpif90"}
 
 
 def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
     """Return the program that SimGrid's compiler makes of a source; of a directory, all its C."""
     sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-    compiler = str(SimGrid().compiler(_COMPILERS[sources[0].suffix]))
+    compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
     if source.suffix == ".f":
         # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and numbers as arrays.
         flags = ("-std=legacy", "-w")

@@ -11,7 +11,9 @@ from weft.base.errors import WeftError
 from weft.runs.simgrid import SimGrid
 
 COMPILERS = {"cc": "smpicc", "cxx": "smpicxx", "f90": "smpif90"}
-"""SimGrid's, by the words of `weft`; for Fortran in fixed form, weft-compiler takes its smpiff."""
+"""SimGrid's, by the words of `weft`; `weft-compiler` looks at the form of Fortran."""
+OF_SOURCES = {".c": "smpicc", ".cpp": "smpicxx", ".f": "smpiff", ".f90": "smpif90"}
+"""SimGrid's, for who compiles sources of a known form without `weft-compiler`."""
 
 
 def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
