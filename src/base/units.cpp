@@ -179,4 +179,13 @@ std::string to_text(Hertz frequency)
   return write(frequency.value(), FREQUENCY_UNITS);
 }
 
+std::string grouped(std::int64_t count)
+{
+  constexpr int GROUP = 3;
+  std::string text    = std::to_string(count);
+  for (int end = static_cast<int>(text.size()) - GROUP; end > 0; end -= GROUP)
+    text.insert(static_cast<std::size_t>(end), 1, ',');
+  return text;
+}
+
 } // namespace weft

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -87,5 +88,8 @@ std::string to_text(Seconds duration);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond speed);
 std::string to_text(Hertz frequency);
+
+/** A count with a comma every three digits, "65,536"; counts are not negative. */
+std::string grouped(std::int64_t count);
 
 } // namespace weft

@@ -108,4 +108,13 @@ TEST(Units, ValuesThatNoMachineHasAreRefused)
   }
 }
 
+TEST(Units, CountsHaveACommaEveryThreeDigits)
+{
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(65536), "65,536");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+}
+
 } // namespace weft

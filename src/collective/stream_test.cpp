@@ -136,7 +136,7 @@ TEST(Stream, IsAsFastAsTheSlowerDirection)
       parts.links.push_back({"", from, to, BytesPerSecond(1e9), Seconds()});
     parts.links[static_cast<std::size_t>(slow)].bandwidth = BytesPerSecond(10e6);
     parts.topology                                        = std::make_unique<Star>(2);
-    const Fabric fabric                                   = Fabric::assemble(std::move(parts));
+    const Fabric fabric                                   = Fabric(std::move(parts));
     EXPECT_DOUBLE_EQ(duration(fabric, tree_over(fabric, 2), 400), 3e-6 + 500 / 10e6);
   }
 }

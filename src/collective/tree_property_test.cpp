@@ -73,7 +73,7 @@ template <class Smart> Fabric fabric_over(std::unique_ptr<const Topology> topolo
     parts.links.push_back({"", cable.upper, cable.lower, BytesPerSecond(1e9), random_latency(random)});
   }
   parts.topology = std::move(topology);
-  return Fabric::assemble(std::move(parts));
+  return Fabric(std::move(parts));
 }
 
 std::unique_ptr<Topology> random_fat_tree(Random& random)

@@ -1,5 +1,6 @@
 #include "fabric/policy.hpp"
 
+#include "fabric/description.hpp"
 #include "fabric/fabric_test.hpp"
 
 #include <gtest/gtest.h>

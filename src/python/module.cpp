@@ -2,7 +2,9 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "fabric/cache_study.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/description.hpp"
+#include "fabric/fabric_schema.hpp"
+#include "fabric/route_check.hpp"
 #include "nic/progress_engine.hpp"
 
 #include <pybind11/numpy.h>

@@ -245,7 +245,7 @@ std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const 
   check_ports(path, *topology, parts.switches);
   parts.links    = network->describe_links(*topology);
   parts.topology = std::move(topology);
-  return {Fabric::assemble(std::move(parts)), std::move(network)};
+  return {Fabric(std::move(parts)), std::move(network)};
 }
 
 std::vector<sg::Host*> PlatformNetwork::hosts() const

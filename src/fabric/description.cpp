@@ -1,0 +1,64 @@
+#include "fabric/description.hpp"
+
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace weft {
+namespace {
+
+void describe_model(const SwitchModel& model, int count, std::ostream& text)
+{
+  text << "  " << grouped(count) << " x " << (model.preset.empty() ? "switch" : model.preset) << ": " << model.max_ports
+       << " ports, forwards in " << to_text(model.hop_latency()) << "\n";
+  if (not model.forwarding.kind.empty())
+    text << "    looks up by " << to_text(model.forwarding) << "\n";
+  if (model.smart())
+    text << "    aggregates " << grouped(model.channels) << " channels of " << grouped(model.slots) << " slots of "
+         << to_text(model.payload) << " (window " << to_text(model.window()) << "), processing "
+         << to_text(model.processing_latency) << ", turnaround " << to_text(model.turnaround) << "\n";
+  for (const Capability& row : model.capabilities) {
+    text << "    offloads " << join(row.collectives);
+    if (not row.datatypes.empty())
+      text << " of " << join(row.datatypes) << " with " << join(row.operations);
+    if (not row.conversion.empty())
+      text << " in " << row.conversion << ", converted at " << to_text(row.conversion_rate);
+    text << "\n";
+  }
+}
+
+} // namespace
+
+std::string describe(const Fabric& fabric)
+{
+  const Topology& topology = fabric.topology();
+  std::ostringstream text;
+  text << fabric.name() << ": " << fabric.description() << "\n"
+       << "  file " << fabric.file() << "\n"
+       << "  topology " << fabric.topology_kind() << ": " << grouped(fabric.host_count()) << " hosts, "
+       << grouped(fabric.switch_count()) << (fabric.switch_count() == 1 ? " switch, " : " switches, ")
+       << grouped(static_cast<std::int64_t>(fabric.links().size() / 2)) << " cables, at most " << topology.diameter()
+       << " links from host to host\n"
+       << "  hosts " << topology.host_name(0) << " to " << topology.host_name(fabric.host_count() - 1) << ": "
+       << fabric.host().cores << " cores of " << to_text(fabric.host().speed) << "\n";
+
+  std::map<std::pair<double, double>, int> cables;
+  for (std::size_t id = 0; id < fabric.links().size(); id += 2)
+    ++cables[{fabric.links()[id].bandwidth.value(), fabric.links()[id].latency.value()}];
+  for (const auto& [model, count] : cables)
+    text << "  " << grouped(count) << (count == 1 ? " cable of " : " cables of ")
+         << to_text(BytesPerSecond(model.first)) << ", " << to_text(Seconds(model.second)) << " each way\n";
+
+  std::map<const SwitchModel*, int> switches;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    ++switches[&fabric.switch_model(index)];
+  for (const auto& [model, count] : switches)
+    describe_model(*model, count, text);
+  if (fabric.progress_engine())
+    text << "  progress engine: " << describe(*fabric.progress_engine()) << "\n";
+  for (const PolicyRow& row : fabric.policy())
+    text << "  policy " << to_text(row) << "\n";
+  return text.str();
+}
+
+} // namespace weft

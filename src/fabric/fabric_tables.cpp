@@ -1,0 +1,59 @@
+#include "fabric/fabric_tables.hpp"
+
+namespace weft {
+
+const std::vector<Option<AboutFabric>>& about_options()
+{
+  static const std::vector<Option<AboutFabric>> ROWS{
+      {"name", "short name, shown in records and plots", &AboutFabric::name},
+      {"description", "one line", &AboutFabric::description, Need::optional},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<LinkModel>>& link_options()
+{
+  using M = LinkModel;
+  static const std::vector<Option<M>> ROWS{
+      {"bandwidth", "of each direction of a cable", &M::bandwidth},
+      {"latency", "of each direction of a cable, with the host's or NIC's part where it ends at a host", &M::latency,
+       Need::required, Bound::non_negative},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<SharedMedium>>& shared_options()
+{
+  using M = SharedMedium;
+  static const std::vector<Option<M>> ROWS{
+      {"links", R"(names of links: a cable's, with ".up" or ".down")", &M::links},
+      {"bandwidth", "of all of them together", &M::bandwidth},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<HostModel>>& host_options()
+{
+  using M = HostModel;
+  static const std::vector<Option<M>> ROWS{
+      {"speed", "of one core; computation that is timed is scaled to it", &M::speed},
+      {"cores", "ranks that fit on a host", &M::cores},
+      {"loopback_bandwidth", "of messages between ranks of one host", &M::loopback_bandwidth},
+      {"loopback_latency", "of messages between ranks of one host", &M::loopback_latency, Need::required,
+       Bound::non_negative},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<PointToPointSegment>>& point_to_point_options()
+{
+  using M = PointToPointSegment;
+  static const std::vector<Option<M>> ROWS{
+      {"from", "smallest message that the factors hold for", &M::from, Need::required, Bound::non_negative},
+      {"latency_factor", "on the route's latency", &M::latency_factor},
+      {"bandwidth_factor", "on the route's bandwidth", &M::bandwidth_factor},
+  };
+  return ROWS;
+}
+
+} // namespace weft

@@ -1,0 +1,52 @@
+/* The tables of a fabric file that say nothing more than their values: each a struct, and the rows of its keys. */
+#pragma once
+
+#include "base/option_file.hpp"
+#include "base/units.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** The [fabric] table. */
+struct AboutFabric {
+  std::string name;
+  std::string description;
+};
+const std::vector<Option<AboutFabric>>& about_options();
+
+/** What a cable is like, each direction. */
+struct LinkModel {
+  BytesPerSecond bandwidth;
+  Seconds latency;
+};
+const std::vector<Option<LinkModel>>& link_options();
+
+/** Something that frames of several links pass, such as a port where a switch recirculates: one bandwidth for all. */
+struct SharedMedium {
+  std::vector<std::string> links; ///< by their names
+  BytesPerSecond bandwidth;
+};
+const std::vector<Option<SharedMedium>>& shared_options();
+
+struct HostModel {
+  std::string preset;
+  FlopsPerSecond speed;
+  int cores = 0;
+  /// Messages between ranks of one host.
+  BytesPerSecond loopback_bandwidth;
+  Seconds loopback_latency;
+};
+const std::vector<Option<HostModel>>& host_options();
+
+/** Factors on latency and bandwidth of point-to-point messages of at least `from` bytes: SMPI's piecewise-linear model
+ *  (Clauss et al., IPDPS 2011, section 4.1). */
+struct PointToPointSegment {
+  Bytes from;
+  double latency_factor   = 1;
+  double bandwidth_factor = 1;
+};
+const std::vector<Option<PointToPointSegment>>& point_to_point_options();
+
+} // namespace weft

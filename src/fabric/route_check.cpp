@@ -1,0 +1,93 @@
+#include "fabric/route_check.hpp"
+
+#include <random>
+
+namespace weft {
+namespace {
+
+/** Proves one way after the other; throws at the first that is wrong. */
+class RouteChecker {
+  const Fabric& fabric_;
+  Route route_;
+  std::vector<std::int64_t> visited_; // by vertex: number of the last way that visited it
+  std::int64_t ways_ = 0;
+
+  [[noreturn]] void fail(VertexId from, VertexId to, const std::string& problem) const
+  {
+    const Topology& topology = fabric_.topology();
+    throw UserError("fabric " + fabric_.name() + ": the route from " + topology.vertex_name(from) + " to " +
+                    topology.vertex_name(to) + " " + problem);
+  }
+
+public:
+  explicit RouteChecker(const Fabric& fabric)
+      : fabric_(fabric), visited_(static_cast<std::size_t>(fabric.host_count() + fabric.switch_count()), -1)
+  {
+  }
+  std::int64_t ways() const { return ways_; }
+
+  void check(VertexId from, VertexId to)
+  {
+    const Topology& topology = fabric_.topology();
+    route_.clear();
+    fabric_.route(from, to, route_);
+    VertexId at                              = from;
+    visited_[static_cast<std::size_t>(from)] = ways_;
+    for (const LinkId id : route_.links) {
+      if (id < 0 || static_cast<std::size_t>(id) >= fabric_.links().size())
+        fail(from, to, "takes a cable that does not exist");
+      const Link& link = fabric_.link(id);
+      if (link.from != at)
+        fail(from, to, "takes " + link.name + " from " + topology.vertex_name(at) + ", where it does not begin");
+      at = link.to;
+      if (visited_[static_cast<std::size_t>(at)] == ways_)
+        fail(from, to, "visits " + topology.vertex_name(at) + " twice");
+      visited_[static_cast<std::size_t>(at)] = ways_;
+      if (topology.is_host(at) && at != to)
+        fail(from, to, "passes through the host " + topology.vertex_name(at));
+    }
+    if (at != to)
+      fail(from, to, "ends at " + topology.vertex_name(at));
+    if (topology.is_host(from) && topology.is_host(to)) {
+      if (route_.through.empty())
+        fail(from, to, "crosses no switch");
+      if (static_cast<int>(route_.links.size()) > topology.diameter())
+        fail(from, to,
+             "has " + std::to_string(route_.links.size()) + " links, and the topology's diameter is " +
+                 std::to_string(topology.diameter()));
+    }
+    ++ways_;
+  }
+};
+
+} // namespace
+
+std::string check(const Fabric& fabric)
+{
+  constexpr int ALL_PAIRS_LIMIT  = 1024;
+  constexpr int SAMPLED_PARTNERS = 16;
+  constexpr unsigned SEED        = 1;
+  const int hosts                = fabric.host_count();
+  const bool all                 = hosts <= ALL_PAIRS_LIMIT;
+  RouteChecker checker(fabric);
+  std::mt19937 random(SEED);
+  for (VertexId from = 0; from < hosts; ++from) {
+    for (int step = 1; step <= (all ? hosts - 1 : SAMPLED_PARTNERS); ++step) {
+      const int distance = all ? step : 1 + static_cast<int>(random() % static_cast<unsigned>(hosts - 1));
+      checker.check(from, (from + distance) % hosts);
+    }
+  }
+  const std::int64_t pairs = checker.ways();
+  for (int index = 0; index < fabric.switch_count(); ++index) {
+    const auto host = static_cast<VertexId>(random() % static_cast<unsigned>(hosts));
+    checker.check(host, hosts + index);
+    checker.check(hosts + index, host);
+  }
+  return grouped(pairs) + (all ? " routes, every pair of hosts" : " routes, a seeded sample of every host's") +
+         ", and to and from each of " + grouped(fabric.switch_count()) +
+         (fabric.switch_count() == 1 ? " switch" : " switches") +
+         ": each joins end to end over existing cables, visits nothing twice, goes through a switch and has at most " +
+         std::to_string(fabric.topology().diameter()) + " links";
+}
+
+} // namespace weft
