@@ -1,7 +1,8 @@
 #include "simgrid/profile.hpp"
 
+#include "simgrid/json_rows.hpp"
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <string_view>
@@ -11,8 +12,6 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /** In the order of CallKind. */
 constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "point-to-point", "waits", "polls",
@@ -148,23 +147,20 @@ Json Profile::functions_to_json() const
 {
   std::vector<const MpiFunction*> sorted(functions_.begin(), functions_.end());
   std::ranges::sort(sorted, {}, [](const MpiFunction* function) { return std::string_view(function->name); });
-  Json rows = Json::array();
-  for (const MpiFunction* function : sorted)
-    rows.push_back({{"call", function->name},
-                    {"kind", KIND_NAMES[static_cast<std::size_t>(function->kind)]},
-                    {"calls", function->calls},
-                    {"total_time_s", function->total_time},
-                    {"max_time_s", function->max_time}});
-  return rows;
+  return rows_of(sorted, [](const MpiFunction* function) -> Json {
+    return {{"call", function->name},
+            {"kind", KIND_NAMES[static_cast<std::size_t>(function->kind)]},
+            {"calls", function->calls},
+            {"total_time_s", function->total_time},
+            {"max_time_s", function->max_time}};
+  });
 }
 
 Json Profile::slices_to_json() const
 {
-  Json rows = Json::array();
-  for (const CallSlice& slice : slices_)
-    rows.push_back(
-        {{"rank", slice.rank}, {"call", slice.function->name}, {"start_s", slice.start}, {"end_s", slice.end}});
-  return rows;
+  return rows_of(slices_, [](const CallSlice& slice) -> Json {
+    return {{"rank", slice.rank}, {"call", slice.function->name}, {"start_s", slice.start}, {"end_s", slice.end}};
+  });
 }
 
 } // namespace weft

@@ -1,16 +1,15 @@
 #include "simgrid/record.hpp"
 
 #include "mpi/names.hpp"
+#include "simgrid/json_rows.hpp"
 #include "simgrid/profile.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <ranges>
 #include <simgrid/version.h>
 
 namespace weft {
 namespace {
-
-using Json = nlohmann::ordered_json; // fields stay in the order in which a reader wants them
 
 std::string simgrid_version()
 {
@@ -21,28 +20,44 @@ std::string simgrid_version()
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
+Json fabric_to_json(const Fabric& fabric)
+{
+  return {{"name", fabric.name()},
+          {"file", fabric.file()},
+          {"topology", fabric.topology_kind()},
+          {"hosts", fabric.host_count()},
+          {"switches", fabric.switch_count()},
+          {"links", fabric.links().size()}};
+}
+
 Json switches_to_json(const Record::Run& run)
 {
-  Json rows = Json::array();
-  for (std::size_t index = 0; index < run.switches.size(); ++index) {
+  return rows_of(std::views::iota(std::size_t{0}, run.switches.size()), [&](std::size_t index) -> Json {
     const Aggregation& aggregation = run.switches[index];
     const SwitchCounters& counters = aggregation.counters();
     const auto lookups             = run.lookups(static_cast<int>(index));
-    rows.push_back({{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
-                    {"preset", aggregation.model().preset},
-                    {"offloaded", counters.offloaded},
-                    {"packets_reduced", counters.packets_reduced},
-                    {"bytes_reduced", counters.bytes_reduced},
-                    {"bytes_multicast", counters.bytes_multicast},
-                    {"slots_used_max", counters.slots_used_max},
-                    {"channels_used_max", counters.channels_used_max},
-                    {"cache_hits", lookups ? Json(lookups->hits) : Json()},
-                    {"cache_misses", lookups ? Json(lookups->misses) : Json()}});
-  }
-  return rows;
+    return {{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
+            {"preset", aggregation.model().preset},
+            {"offloaded", counters.offloaded},
+            {"packets_reduced", counters.packets_reduced},
+            {"bytes_reduced", counters.bytes_reduced},
+            {"bytes_multicast", counters.bytes_multicast},
+            {"slots_used_max", counters.slots_used_max},
+            {"channels_used_max", counters.channels_used_max},
+            {"cache_hits", lookups ? Json(lookups->hits) : Json()},
+            {"cache_misses", lookups ? Json(lookups->misses) : Json()}};
+  });
 }
 
 } // namespace
+
+void CallStatistics::add(const CallStatistics& other)
+{
+  rank_calls += other.rank_calls;
+  bytes += other.bytes;
+  total_time += other.total_time;
+  max_time = std::max(max_time, other.max_time);
+}
 
 void MulticastStatistics::add(const MulticastStatistics& other)
 {
@@ -66,11 +81,8 @@ void MulticastStatistics::add(const MulticastStatistics& other)
 void Record::count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
                    Decision decision, double bytes, double duration)
 {
-  CallStatistics& row = calls_[Key{collective, communicator_size, datatype, operation, decision.path, decision.reason}];
-  row.rank_calls += 1;
-  row.bytes += bytes;
-  row.total_time += duration;
-  row.max_time = std::max(row.max_time, duration);
+  calls_[Key{collective, communicator_size, datatype, operation, decision.path, decision.reason}].add(
+      {1, bytes, duration, duration});
 }
 
 void Record::add_event(const SwitchEvent& event)
@@ -81,45 +93,44 @@ void Record::add_event(const SwitchEvent& event)
 
 Json Record::links_to_json(const Run& run) const
 {
-  Json rows = Json::array();
-  for (std::size_t id = 0; id < run.fabric.links().size(); ++id) {
-    const std::optional<double> bytes = run.bytes_on_link(static_cast<LinkId>(id));
+  return rows_of(std::views::iota(std::size_t{0}, run.fabric.links().size()), [&](std::size_t index) -> Json {
+    const auto id                     = static_cast<LinkId>(index);
+    const std::optional<double> bytes = run.bytes_on_link(id);
     if (not bytes)
-      continue;
-    const Link& link      = run.fabric.links()[id];
+      return {};
+    const Link& link      = run.fabric.link(id);
     const double capacity = link.bandwidth.value() * run.simulated_time;
-    const auto multicast  = multicast_on_link_.find(static_cast<LinkId>(id));
-    rows.push_back({{"name", link.name},
-                    {"bandwidth_Bps", link.bandwidth.value()},
-                    {"bytes", *bytes},
-                    {"multicast_bytes", multicast == multicast_on_link_.end() ? 0.0 : multicast->second},
-                    {"utilisation", capacity > 0 ? *bytes / capacity : 0.0}});
-  }
-  return rows;
+    const auto multicast  = multicast_on_link_.find(id);
+    return {{"name", link.name},
+            {"bandwidth_Bps", link.bandwidth.value()},
+            {"bytes", *bytes},
+            {"multicast_bytes", multicast == multicast_on_link_.end() ? 0.0 : multicast->second},
+            {"utilisation", capacity > 0 ? *bytes / capacity : 0.0}};
+  });
 }
 
 Json Record::multicast_to_json() const
 {
-  Json rows = Json::array();
-  for (const auto& [key, row] : multicast_)
-    rows.push_back({{"collective", key.first},
-                    {"communicator_size", key.second},
-                    {"calls", row.calls},
-                    {"multicasts", row.multicasts},
-                    {"chunks", row.chunks},
-                    {"payload_bytes", row.payload},
-                    {"header_bytes", row.headers},
-                    {"drops", row.drops},
-                    {"fetch_requests", row.counts.requests},
-                    {"fetched_chunks", row.counts.fetched},
-                    {"fetched_bytes", row.fetched_bytes},
-                    {"duplicates", row.counts.duplicates},
-                    {"timer_expiries", row.counts.timer_expiries},
-                    {"barrier_s", row.times.barrier},
-                    {"multicast_s", row.times.multicast},
-                    {"recovery_s", row.times.recovery},
-                    {"handshake_s", row.times.handshake}});
-  return rows;
+  return rows_of(multicast_, [](const auto& entry) -> Json {
+    const auto& [key, row] = entry;
+    return {{"collective", key.first},
+            {"communicator_size", key.second},
+            {"calls", row.calls},
+            {"multicasts", row.multicasts},
+            {"chunks", row.chunks},
+            {"payload_bytes", row.payload},
+            {"header_bytes", row.headers},
+            {"drops", row.drops},
+            {"fetch_requests", row.counts.requests},
+            {"fetched_chunks", row.counts.fetched},
+            {"fetched_bytes", row.fetched_bytes},
+            {"duplicates", row.counts.duplicates},
+            {"timer_expiries", row.counts.timer_expiries},
+            {"barrier_s", row.times.barrier},
+            {"multicast_s", row.times.multicast},
+            {"recovery_s", row.times.recovery},
+            {"handshake_s", row.times.handshake}};
+  });
 }
 
 void Record::count_multicast(const std::string& collective, int communicator_size, const MulticastStatistics& call)
@@ -127,41 +138,65 @@ void Record::count_multicast(const std::string& collective, int communicator_siz
   multicast_[{collective, communicator_size}].add(call);
 }
 
-nlohmann::ordered_json Record::calls_to_json(const Run& run) const
+namespace {
+
+/** What a row of calls is about; the record is in its order. */
+struct CallName {
+  std::string collective;
+  int communicator_size;
+  std::string datatype;
+  std::string operation;
+  std::string path;
+  std::string reason;
+  auto operator<=>(const CallName&) const = default;
+};
+
+Json call_to_json(const CallName& name, const CallStatistics& row, const std::map<std::string, std::string>& algorithms)
+{
+  const bool fallback = name.path == to_text(Path::host);
+  // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
+  const auto algorithm = algorithms.find(name.collective);
+  const Json used      = not fallback ? "" : algorithm == algorithms.end() ? "only" : algorithm->second;
+  // Only the program sees when SMPI's own requests complete.
+  const bool timed = not(fallback && is_nonblocking(name.collective));
+  const int size   = name.communicator_size;
+  return {{"collective", name.collective},
+          {"communicator_size", size},
+          {"datatype", name.datatype},
+          {"op", name.operation},
+          {"path", name.path},
+          {"reason", name.reason},
+          {"algorithm", used},
+          {"calls", (row.rank_calls + size - 1) / size},
+          {"bytes", row.bytes / size},
+          {"total_time_s", timed ? Json(row.total_time) : Json()},
+          {"max_time_s", timed ? Json(row.max_time) : Json()}};
+}
+
+} // namespace
+
+Json Record::calls_to_json(const Run& run) const
 {
   // Keys hold addresses, which differ from run to run: order by what they stand for.
-  std::map<std::tuple<std::string, int, std::string, std::string, std::string, std::string>, CallStatistics> rows;
-  for (const auto& [key, row] : calls_) {
-    CallStatistics& into =
-        rows[{key.collective, key.communicator_size, datatype_name(key.datatype), operation_name(key.operation),
-              std::string(to_text(key.path)), std::string(to_text(key.reason))}];
-    into.rank_calls += row.rank_calls;
-    into.bytes += row.bytes;
-    into.total_time += row.total_time;
-    into.max_time = std::max(into.max_time, row.max_time);
-  }
-  Json calls = Json::array();
-  for (const auto& [key, row] : rows) {
-    const auto& [collective, size, datatype, operation, path, reason] = key;
-    const bool fallback                                               = path == "fallback";
-    // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
-    const auto algorithm = run.algorithms.find(collective);
-    const Json name      = not fallback ? "" : algorithm == run.algorithms.end() ? "only" : algorithm->second;
-    // Only the program sees when SMPI's own requests complete.
-    const bool timed = not(fallback && is_nonblocking(collective));
-    calls.push_back({{"collective", collective},
-                     {"communicator_size", size},
-                     {"datatype", datatype},
-                     {"op", operation},
-                     {"path", path},
-                     {"reason", reason},
-                     {"algorithm", name},
-                     {"calls", (row.rank_calls + size - 1) / size},
-                     {"bytes", row.bytes / size},
-                     {"total_time_s", timed ? Json(row.total_time) : Json()},
-                     {"max_time_s", timed ? Json(row.max_time) : Json()}});
-  }
-  return calls;
+  std::map<CallName, CallStatistics> rows;
+  for (const auto& [key, row] : calls_)
+    rows[{key.collective, key.communicator_size, datatype_name(key.datatype), operation_name(key.operation),
+          std::string(to_text(key.path)), std::string(to_text(key.reason))}]
+        .add(row);
+  return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
+}
+
+Json Record::events_to_json(const Run& run) const
+{
+  return rows_of(events_, [&](const SwitchEvent& event) -> Json {
+    return {{"switch", run.fabric.topology().switch_name(event.switch_index)},
+            {"communicator", event.communicator},
+            {"collective", event.collective},
+            {"ranks", event.ranks},
+            {"bytes", event.bytes},
+            {"start_s", event.start},
+            {"end_s", event.end}};
+  });
 }
 
 std::string Record::to_json(const Run& run) const
@@ -169,13 +204,7 @@ std::string Record::to_json(const Run& run) const
   Json record{{"schema", "weft-run/1"},
               {"weft", WEFT_VERSION},
               {"simgrid", simgrid_version()},
-              {"fabric",
-               {{"name", run.fabric.name()},
-                {"file", run.fabric.file()},
-                {"topology", run.fabric.topology_kind()},
-                {"hosts", run.fabric.host_count()},
-                {"switches", run.fabric.switch_count()},
-                {"links", run.fabric.links().size()}}},
+              {"fabric", fabric_to_json(run.fabric)},
               {"ranks", run.ranks},
               {"hosts_used", run.hosts_used},
               {"offload", std::string(to_text(run.mode))},
@@ -188,16 +217,7 @@ std::string Record::to_json(const Run& run) const
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
   if (keep_events) {
-    Json events = Json::array();
-    for (const SwitchEvent& event : events_)
-      events.push_back({{"switch", run.fabric.topology().switch_name(event.switch_index)},
-                        {"communicator", event.communicator},
-                        {"collective", event.collective},
-                        {"ranks", event.ranks},
-                        {"bytes", event.bytes},
-                        {"start_s", event.start},
-                        {"end_s", event.end}});
-    record["events"] = std::move(events);
+    record["events"] = events_to_json(run);
     record["slices"] = Profile::get().slices_to_json();
   }
   return record.dump(1) + "\n";

@@ -29,6 +29,8 @@ struct CallStatistics {
   double bytes            = 0; ///< messages, summed over ranks
   double total_time       = 0; ///< simulated seconds, summed over ranks
   double max_time         = 0; ///< of one rank in one call
+
+  void add(const CallStatistics& other);
 };
 
 /** An offloaded collective on a switch's time line. */
@@ -118,6 +120,7 @@ public:
 private:
   nlohmann::ordered_json calls_to_json(const Run& run) const;
   nlohmann::ordered_json multicast_to_json() const;
+  nlohmann::ordered_json events_to_json(const Run& run) const;
   nlohmann::ordered_json links_to_json(const Run& run) const;
 };
 
