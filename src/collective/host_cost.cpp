@@ -169,14 +169,14 @@ Seconds HostCost::binomial_bcast(Bytes message) const
 /** What the decision tables of Open MPI 4.1 take, as SMPI has them (src/smpi/colls/smpi_openmpi_selector.cpp of SimGrid
  *  4.1), where that is far from the best: a ring for large Reduce_scatters of few ranks, and for Reduces of 8 ranks and
  *  more a binomial tree, in segments of 1 KiB up to a size that grows with the ranks. */
-std::optional<Seconds> HostCost::as_open_mpi_has_it(const std::string& collective, Bytes message) const
+std::optional<Seconds> HostCost::as_open_mpi_has_it(const CollectiveKind& kind, Bytes message) const
 {
-  if (collective == "reduce" && ranks_ >= 8) {
+  if (kind.movement == Movement::reduce && ranks_ >= 8) {
     const bool segmented = message >= Bytes(2048) && ranks_ > 0.6016 / 1024 * message.value() + 1.3496;
     return binomial_reduce(message, segmented ? Bytes(1024) : message);
   }
   const Bytes rings_from(ranks_ < 32 ? 262144 : 524288);
-  if (collective == "reduce_scatter" && 4 <= ranks_ && ranks_ < 64 && message >= rings_from)
+  if (kind.movement == Movement::reduce_scatter && 4 <= ranks_ && ranks_ < 64 && message >= rings_from)
     return ring(message / ranks_);
   return std::nullopt;
 }
@@ -218,31 +218,31 @@ Seconds HostCost::dissemination() const
   return time;
 }
 
-Seconds HostCost::time(const std::string& collective, Bytes message, const std::string& algorithm) const
+Seconds HostCost::time(const CollectiveKind& kind, Bytes message, const std::string& algorithm) const
 {
   const std::optional<Seconds> known =
-      algorithm == "ompi" && ranks_ > 1 ? as_open_mpi_has_it(collective, message) : std::nullopt;
-  return known ? *known : time(collective, message);
+      algorithm == "ompi" && ranks_ > 1 ? as_open_mpi_has_it(kind, message) : std::nullopt;
+  return known ? *known : time(kind, message);
 }
 
-Seconds HostCost::time(const std::string& collective, Bytes message) const
+Seconds HostCost::time(const CollectiveKind& kind, Bytes message) const
 {
   if (ranks_ < 2)
     return {};
   const Bytes block = message / ranks_;
-  if (collective == "allreduce")
+  if (kind.movement == Movement::allreduce)
     return std::min({recursive_doubling(message), halving(message) * 2.0 + folding(message) * 2.0, ring(block) * 2.0});
-  if (collective == "reduce")
+  if (kind.movement == Movement::reduce)
     return std::min(binomial_reduce(message, message), halving(message) + folding(message) + binomial_scatter(message));
-  if (collective == "reduce_scatter")
+  if (kind.movement == Movement::reduce_scatter)
     return std::min(halving(message) + folding(message) + folding(block), pairwise(block));
-  if (collective == "bcast")
+  if (kind.movement == Movement::bcast)
     return std::min(binomial_bcast(message), binomial_scatter(message) + std::min(bruck(block), ring(block)));
-  if (collective == "allgather" || collective == "allgatherv")
+  if (kind.movement == Movement::allgather)
     return std::min(bruck(message), ring(message));
-  if (collective == "barrier")
+  if (kind.movement == Movement::barrier)
     return dissemination();
-  throw std::logic_error("no algorithm is known for " + collective);
+  throw std::logic_error("no algorithm is known for " + std::string(kind.name));
 }
 
 } // namespace weft

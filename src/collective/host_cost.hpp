@@ -19,6 +19,7 @@
 #pragma once
 
 #include "fabric/fabric.hpp"
+#include "kinds/collective_kind.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -43,12 +44,12 @@ public:
   HostCost(const Fabric& fabric, std::span<const VertexId> rank_hosts);
 
   /** The predicted time of a call. @p message is what a rank contributes, of Reduce_scatter all of it, of Bcast what
-   * the root sends, of Allgatherv the mean. Throws std::logic_error unless offloadable_collectives() has @p collective.
+   * the root sends, of Allgatherv the mean. Throws std::logic_error where switches do nothing for @p kind.
    */
-  Seconds time(const std::string& collective, Bytes message) const;
+  Seconds time(const CollectiveKind& kind, Bytes message) const;
 
   /** The same with the @p algorithm of SMPI's that the hosts run: "ompi", or any other, which says nothing more. */
-  Seconds time(const std::string& collective, Bytes message, const std::string& algorithm) const;
+  Seconds time(const CollectiveKind& kind, Bytes message, const std::string& algorithm) const;
 
 private:
   const Fabric& fabric_;
@@ -68,7 +69,7 @@ private:
   Seconds binomial(Bytes message) const;
   Seconds binomial_reduce(Bytes message, Bytes segment) const;
   Seconds binomial_bcast(Bytes message) const;
-  std::optional<Seconds> as_open_mpi_has_it(const std::string& collective, Bytes message) const;
+  std::optional<Seconds> as_open_mpi_has_it(const CollectiveKind& kind, Bytes message) const;
   Seconds binomial_scatter(Bytes message) const;
   Seconds ring(Bytes block) const;
   Seconds pairwise(Bytes block) const;

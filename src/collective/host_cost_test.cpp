@@ -37,9 +37,9 @@ const Fabric& star()
   return FABRIC_OF_8;
 }
 
-double cost(const Fabric& fabric, const std::vector<VertexId>& rank_hosts, const std::string& collective, double bytes)
+double cost(const Fabric& fabric, const std::vector<VertexId>& rank_hosts, const std::string& name, double bytes)
 {
-  return HostCost(fabric, rank_hosts).time(collective, Bytes(bytes)).value();
+  return HostCost(fabric, rank_hosts).time(collective(name), Bytes(bytes)).value();
 }
 
 /** On the star, one rank a host. */
@@ -111,8 +111,8 @@ TEST(HostCost, OfAReduceScatterIsRecursiveHalvingOrPairwise)
 
 TEST(HostCost, OfOpenMpisChoicesIsWhatTheyTake)
 {
-  const auto chosen = [](int ranks, const std::string& collective, double bytes, const std::string& algorithm) {
-    return HostCost(star(), placed(ranks)).time(collective, Bytes(bytes), algorithm).value();
+  const auto chosen = [](int ranks, const std::string& name, double bytes, const std::string& algorithm) {
+    return HostCost(star(), placed(ranks)).time(collective(name), Bytes(bytes), algorithm).value();
   };
   expect_time(chosen(8, "reduce_scatter", 262144, "ompi"), 7 * wire(32768));
   expect_time(chosen(8, "reduce_scatter", 262140, "ompi"), cost(8, "reduce_scatter", 262140));

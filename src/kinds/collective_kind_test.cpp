@@ -9,21 +9,23 @@ namespace {
 
 TEST(CollectiveKind, IsFoundByItsName)
 {
-  for (const CollectiveKind& kind : collective_kinds())
-    EXPECT_EQ(&collective(kind.name), find_collective(kind.name));
-  EXPECT_EQ(find_collective("iallreduce"), nullptr);
+  for (const CollectiveKind& kind : COLLECTIVE_KINDS)
+    EXPECT_EQ(&collective(kind.name), &kind);
+  EXPECT_THROW(collective("iallreduce"), std::logic_error);
   EXPECT_THROW(collective("all"), std::logic_error);
 }
 
 TEST(CollectiveKind, NamesItsCallsInBothForms)
 {
-  EXPECT_EQ(collective("allreduce").call_name(true), "allreduce");
-  EXPECT_EQ(collective("allreduce").call_name(false), "iallreduce");
+  EXPECT_EQ(blocking("allreduce").name(), "allreduce");
+  EXPECT_EQ(nonblocking("allreduce").name(), "iallreduce");
+  EXPECT_EQ(blocking("allreduce").kind, nonblocking("allreduce").kind);
+  EXPECT_NE(blocking("allreduce"), nonblocking("allreduce"));
 }
 
 TEST(CollectiveKind, AgreesWithItsMovement)
 {
-  for (const CollectiveKind& kind : collective_kinds()) {
+  for (const CollectiveKind& kind : COLLECTIVE_KINDS) {
     if (not kind.movement)
       continue;
     const bool combines_data = kind.movement->combines && kind.movement->carries_data();

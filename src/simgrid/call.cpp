@@ -104,7 +104,7 @@ void Call::end()
     return;
   const CallSignature& signature = described_.signature;
   Simulation& simulation         = Simulation::get();
-  simulation.record.count(signature.collective, size_, signature.datatype, signature.operation, decision_,
+  simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_,
                           static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
   if (pending_) {
     communicator_->leave(rank, *pending_);

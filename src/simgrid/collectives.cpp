@@ -16,23 +16,23 @@
 namespace weft {
 namespace {
 
-/** One collective: SMPI's name for it and the algorithm that it falls back to. */
+/** One collective and the algorithm that it falls back to. SMPI has the same names for them. */
 template <class Function> struct Entry {
-  const char* name;
+  CalledCollective called;
   Function selected = nullptr;
   Function simplest = nullptr; ///< SMPI's "default": not all others survive a communicator of one rank
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Carry out a call. @p describe makes a Described, @p buffers a RankBuffers and @p parts what host_calls.hpp says,
-   *  only where they are needed. */
+  /** Carry out a call. @p describe makes a Described of what is called, @p buffers a RankBuffers and @p parts what
+   *  host_calls.hpp says, only where they are needed. */
   template <class Describe, class Buffers, class Parts, class... Arguments>
   int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
                 Arguments... arguments) const
   {
     if (not is_own_call(comm))
       return fallback(comm)(address(arguments)...);
-    Call call(describe(), comm);
+    Call call(describe(called), comm);
     if (call.offloaded()) {
       call.offload(buffers(), operation);
       return MPI_SUCCESS;
@@ -53,6 +53,7 @@ template <class Function> struct Entry {
       return algorithm(arguments...);
     } catch (const std::invalid_argument& problem) {
       Simulation& simulation = Simulation::get();
+      const std::string name = called.name();
       simulation.abort("refused", "SMPI's algorithm \"" + simulation.algorithms[name] + "\" for " + name +
                                       " cannot do a call of " + std::to_string(comm->size()) + " ranks (" +
                                       problem.what() + "); choose another with --cfg smpi/" + name +
@@ -82,17 +83,17 @@ using AlltoallvFunction     = int (*)(const void*, const int*, const int*, MPI_D
 
 /** SMPI calls an algorithm without a context. */
 struct Entries {
-  Entry<AllreduceFunction> allreduce{"allreduce"};
-  Entry<ReduceFunction> reduce{"reduce"};
-  Entry<ReduceScatterFunction> reduce_scatter{"reduce_scatter"};
-  Entry<BarrierFunction> barrier{"barrier"};
-  Entry<BcastFunction> bcast{"bcast"};
-  Entry<RootedFunction> gather{"gather"};
-  Entry<RootedFunction> scatter{"scatter"};
-  Entry<AllFunction> allgather{"allgather"};
-  Entry<AllFunction> alltoall{"alltoall"};
-  Entry<AllgathervFunction> allgatherv{"allgatherv"};
-  Entry<AlltoallvFunction> alltoallv{"alltoallv"};
+  Entry<AllreduceFunction> allreduce{blocking("allreduce")};
+  Entry<ReduceFunction> reduce{blocking("reduce")};
+  Entry<ReduceScatterFunction> reduce_scatter{blocking("reduce_scatter")};
+  Entry<BarrierFunction> barrier{blocking("barrier")};
+  Entry<BcastFunction> bcast{blocking("bcast")};
+  Entry<RootedFunction> gather{blocking("gather")};
+  Entry<RootedFunction> scatter{blocking("scatter")};
+  Entry<AllFunction> allgather{blocking("allgather")};
+  Entry<AllFunction> alltoall{blocking("alltoall")};
+  Entry<AllgathervFunction> allgatherv{blocking("allgatherv")};
+  Entry<AlltoallvFunction> alltoallv{blocking("alltoallv")};
 };
 
 Entries& entries()
@@ -104,7 +105,7 @@ Entries& entries()
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   return entries().allreduce.carry_out(
-      comm, op, [&] { return describe_allreduce("allreduce", count, type, op); },
+      comm, op, [&](auto called) { return describe_reduction(called, count, type, op); },
       [&] { return reduction_buffers(send, receive, count, type); },
       [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op, comm);
 }
@@ -112,7 +113,7 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
   return entries().reduce.carry_out(
-      comm, op, [&] { return describe_reduce("reduce", count, type, op, root); },
+      comm, op, [&](auto called) { return describe_reduction(called, count, type, op, root); },
       [&] { return reduction_buffers(send, receive, count, type); },
       [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root, comm);
 }
@@ -120,7 +121,7 @@ int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op
 int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   return entries().reduce_scatter.carry_out(
-      comm, op, [&] { return describe_reduce_scatter("reduce_scatter", counts, type, op, comm); },
+      comm, op, [&](auto called) { return describe_reduce_scatter(called, counts, type, op, comm); },
       [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
       [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op, comm);
 }
@@ -128,7 +129,7 @@ int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datat
 int barrier(MPI_Comm comm)
 {
   return entries().barrier.carry_out(
-      comm, MPI_OP_NULL, [] { return describe_barrier("barrier"); }, [] { return RankBuffers(); },
+      comm, MPI_OP_NULL, [](auto called) { return describe_barrier(called); }, [] { return RankBuffers(); },
       [] { return EmptyCall(); }, comm);
 }
 
@@ -139,7 +140,7 @@ int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
     return MPI_SUCCESS;
   }
   return entries().bcast.carry_out(
-      comm, MPI_OP_NULL, [&] { return describe_bcast("bcast", count, type, root); },
+      comm, MPI_OP_NULL, [&](auto called) { return describe_bcast(called, count, type, root); },
       [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
       [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root, comm);
 }
@@ -148,7 +149,7 @@ int allgather(const void* send, int send_count, MPI_Datatype send_type, void* re
               MPI_Comm comm)
 {
   return entries().allgather.carry_out(
-      comm, MPI_OP_NULL, [&] { return describe_allgather("allgather", count, type, comm); },
+      comm, MPI_OP_NULL, [&](auto called) { return describe_allgather(called, count, type, comm); },
       [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
       [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type, comm);
@@ -158,7 +159,7 @@ int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* r
                const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
   return entries().allgatherv.carry_out(
-      comm, MPI_OP_NULL, [&] { return describe_allgatherv("allgatherv", counts, type, comm); },
+      comm, MPI_OP_NULL, [&](auto called) { return describe_allgatherv(called, counts, type, comm); },
       [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
       [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
       send_count, send_type, receive, counts, displacements, type, comm);
@@ -168,7 +169,7 @@ int gather(const void* send, int send_count, MPI_Datatype send_type, void* recei
            int root, MPI_Comm comm)
 {
   return entries().gather.on_host(
-      comm, [&] { return describe_gather("gather", send_count, send_type, count, type, root, comm); },
+      comm, [&](auto called) { return describe_gather(called, send_count, send_type, count, type, root, comm); },
       [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root, comm);
 }
@@ -178,7 +179,7 @@ int scatter(const void* send, int send_count, MPI_Datatype send_type, void* rece
 {
   // What the root gives each rank is what each rank gets.
   return entries().scatter.on_host(
-      comm, [&] { return describe_gather("scatter", count, type, send_count, send_type, root, comm); },
+      comm, [&](auto called) { return describe_gather(called, count, type, send_count, send_type, root, comm); },
       [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root, comm);
 }
@@ -187,7 +188,7 @@ int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* rec
              MPI_Comm comm)
 {
   return entries().alltoall.on_host(
-      comm, [&] { return describe_alltoall("alltoall", count, type, comm); },
+      comm, [&](auto called) { return describe_alltoall(called, count, type, comm); },
       [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type, comm);
 }
@@ -196,7 +197,7 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
               void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm)
 {
   return entries().alltoallv.on_host(
-      comm, [&] { return describe_alltoallv("alltoallv", counts, type, comm); },
+      comm, [&](auto called) { return describe_alltoallv(called, counts, type, comm); },
       [&] {
         return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
                                comm);
@@ -229,15 +230,16 @@ const char* defect_of(const std::string& option, const std::string& algorithm)
 
 template <class Function> void register_entry(Simulation& simulation, Entry<Function>& entry, Function ours)
 {
-  const std::string option   = std::string("smpi/") + entry.name;
+  const std::string name     = entry.called.name();
+  const std::string option   = "smpi/" + name;
   const std::string selected = selected_algorithm(option);
-  const bool can_multicast   = collective(entry.name).multicasts;
+  const bool can_multicast   = entry.called.kind->multicasts;
   if (selected == "automatic")
     throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
   if (const char* defect = defect_of(option, selected))
     throw UserError(option + ": SMPI's \"" + selected + "\" " + defect +
                     "; take another, or none for Open MPI's choice");
-  auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(entry.name);
+  auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(name);
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
@@ -251,7 +253,7 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
     names.emplace_back("multicast");
   if (not entry.selected)
     throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
-  simulation.algorithms[entry.name] = selected;
+  simulation.algorithms[name] = selected;
   if (can_multicast)
     algorithms->push_back({"multicast", "reliable Broadcast over the switches' multicast, else SMPI's default",
                            reinterpret_cast<void*>(ours)});

@@ -28,9 +28,8 @@ std::optional<std::string> PendingCall::differs(const CallSignature& other, int 
     return "rank " + std::to_string(first_rank) + " called " + signature.text() + ", rank " + std::to_string(rank) +
            " called " + other.text();
   };
-  if (std::string_view(signature.collective) != other.collective || signature.root != other.root ||
-      signature.bytes != other.bytes || other_operation(signature.operation, other.operation) ||
-      other_datatype(signature.datatype, other.datatype))
+  if (signature.called != other.called || signature.root != other.root || signature.bytes != other.bytes ||
+      other_operation(signature.operation, other.operation) || other_datatype(signature.datatype, other.datatype))
     return calls();
   if (signature.part_size == other.part_size && std::ranges::equal(parts, other.parts))
     return std::nullopt;
@@ -58,7 +57,7 @@ std::string Communicator::text() const
 TreeCall Communicator::tree_call(const Described& described, const std::vector<double>& parts) const
 {
   const CallSignature& signature = described.signature;
-  TreeCall call{*described.movement, Bytes(static_cast<double>(described.message)), -1, {}};
+  TreeCall call{described.movement(), Bytes(static_cast<double>(described.message)), -1, {}};
   if (signature.root >= 0)
     call.root = member(signature.root);
   if (call.movement.in_parts()) {

@@ -25,9 +25,8 @@ Fallback reason_of(NoTree obstacle)
 CollectiveCall wanted(const Described& described)
 {
   const CallSignature& signature = described.signature;
-  return {&collective(offered_as(signature.collective)), datatype_name(signature.datatype),
-          operation_name(signature.operation), Bytes(static_cast<double>(described.message)),
-          not is_nonblocking(signature.collective)};
+  return {signature.called.kind, datatype_name(signature.datatype), operation_name(signature.operation),
+          Bytes(static_cast<double>(described.message)), signature.called.blocking};
 }
 
 } // namespace
@@ -92,14 +91,13 @@ bool Decider::host_is_faster(Communicator& communicator, const Described& descri
 {
   if (not communicator.host_cost)
     communicator.host_cost.emplace(fabric_, communicator.rank_hosts);
-  const bool gathers = described.movement->gives == Share::part;
+  const bool gathers = described.movement().gives == Share::part;
   const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
   const auto plan =
       communicator.plan(fabric_, communicator.tree_call(described, described.part_sizes(communicator.size())),
                         host_work(communicator, described).rate);
-  const std::string collective = offered_as(described.signature.collective);
-  const auto algorithm         = algorithms_.find(collective);
-  return communicator.host_cost->time(collective, contribution,
+  const auto algorithm = algorithms_.find(std::string(described.kind().name));
+  return communicator.host_cost->time(described.kind(), contribution,
                                       algorithm == algorithms_.end() ? "" : algorithm->second) < plan->duration();
 }
 

@@ -6,19 +6,9 @@
 
 namespace weft {
 
-bool is_nonblocking(std::string_view collective)
-{
-  return collective.starts_with('i');
-}
-
-const char* offered_as(const char* collective)
-{
-  return is_nonblocking(collective) ? collective + 1 : collective;
-}
-
 std::string CallSignature::text() const
 {
-  std::string name = collective;
+  std::string name = called.name();
   name.front()     = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
   std::string arguments;
   const auto add = [&arguments](const std::string& argument) {
@@ -38,11 +28,11 @@ std::string CallSignature::text() const
 std::vector<double> Described::part_sizes(int ranks) const
 {
   std::vector<double> parts;
-  if (movement->in_parts()) {
+  if (movement().in_parts()) {
     parts.assign(static_cast<std::size_t>(ranks), static_cast<double>(message) / ranks);
     for (std::size_t rank = 0; rank < signature.parts.size(); ++rank)
       parts[rank] = static_cast<double>(signature.parts[rank]) * static_cast<double>(signature.part_size);
-  } else if (movement->givers == Who::root) {
+  } else if (movement().givers == Who::root) {
     parts.resize(static_cast<std::size_t>(ranks));
     parts[static_cast<std::size_t>(signature.root)] = static_cast<double>(message);
   }

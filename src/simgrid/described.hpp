@@ -1,27 +1,20 @@
 /* What a collective says of one rank's call: what must be the same at all ranks, and what it would have a switch do. */
 #pragma once
 
-#include "kinds/movement.hpp"
+#include "kinds/collective_kind.hpp"
 
 #include <smpi/smpi.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace weft {
 
-/** "iallreduce" does not block. */
-bool is_nonblocking(std::string_view collective);
-/** A collective as switches offer it: "allreduce" for "iallreduce". */
-const char* offered_as(const char* collective);
-
 /** What must be equal at all ranks of a call. Fields that a collective does not have stay at their defaults. */
 struct CallSignature {
-  const char* collective     = ""; ///< "allreduce"; "iallreduce" does not block
+  CalledCollective called;
   MPI_Datatype datatype      = MPI_DATATYPE_NULL;
   MPI_Op operation           = MPI_OP_NULL;
   std::int64_t count         = 0;  ///< of elements of the datatype
@@ -40,10 +33,12 @@ struct Described {
   std::int64_t bytes = 0; ///< that this rank gives, or gets where it only gets; for the record
   /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
    *  libraries return from it at once. */
-  bool empty                       = false;
-  std::optional<Movement> movement = {}; ///< what a switch would do; nothing where none can
-  std::int64_t message             = 0;  ///< bytes of the whole vector
+  bool empty           = false;
+  std::int64_t message = 0; ///< bytes of the whole vector; where switches do nothing for it, not said
 
+  const CollectiveKind& kind() const { return *signature.called.kind; }
+  /** What a switch does for it. Only where one does. */
+  const Movement& movement() const { return kind().movement.value(); }
   /** Bytes of each rank's part; none where the collective has no parts. */
   std::vector<double> part_sizes(int ranks) const;
 };

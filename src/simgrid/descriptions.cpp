@@ -18,20 +18,22 @@ std::span<const int> parts_of(const int* counts, MPI_Comm comm)
 }
 
 /** A call whose ranks agree on a number of bytes and perhaps a root. */
-Described moves(const char* name, std::int64_t agreed, std::int64_t bytes, int root = -1)
+Described moves(CalledCollective called, std::int64_t agreed, std::int64_t bytes, int root = -1)
 {
   Described described;
-  described.signature.collective = name;
-  described.signature.bytes      = agreed;
-  described.signature.root       = root;
-  described.bytes                = bytes;
+  described.signature.called = called;
+  described.signature.bytes  = agreed;
+  described.signature.root   = root;
+  described.bytes            = bytes;
   return described;
 }
 
-Described reduces(const char* name, std::int64_t count, MPI_Datatype type, MPI_Op operation, int root = -1)
+} // namespace
+
+Described describe_reduction(CalledCollective called, std::int64_t count, MPI_Datatype type, MPI_Op operation, int root)
 {
   const std::int64_t bytes      = count * size_of(1, type);
-  Described described           = moves(name, bytes, bytes, root);
+  Described described           = moves(called, bytes, bytes, root);
   described.signature.datatype  = type;
   described.signature.operation = operation;
   described.signature.count     = count;
@@ -40,111 +42,84 @@ Described reduces(const char* name, std::int64_t count, MPI_Datatype type, MPI_O
   return described;
 }
 
-} // namespace
-
-Described describe_allreduce(const char* name, int count, MPI_Datatype type, MPI_Op operation)
-{
-  Described described = reduces(name, count, type, operation);
-  described.movement  = Movement::allreduce;
-  return described;
-}
-
-Described describe_reduce(const char* name, int count, MPI_Datatype type, MPI_Op operation, int root)
-{
-  Described described = reduces(name, count, type, operation, root);
-  described.movement  = Movement::reduce;
-  return described;
-}
-
-Described describe_reduce_scatter(const char* name, const int* counts, MPI_Datatype type, MPI_Op operation,
+Described describe_reduce_scatter(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Op operation,
                                   MPI_Comm comm)
 {
-  Described described           = reduces(name, sum_of(counts, comm), type, operation);
+  Described described           = describe_reduction(called, sum_of(counts, comm), type, operation);
   described.signature.parts     = parts_of(counts, comm);
   described.signature.part_size = size_of(1, type);
-  described.movement            = Movement::reduce_scatter;
   return described;
 }
 
-Described describe_barrier(const char* name)
+Described describe_barrier(CalledCollective called)
 {
-  Described described = moves(name, -1, 0);
-  described.movement  = Movement::barrier;
-  return described;
+  return moves(called, -1, 0);
 }
 
-Described describe_bcast(const char* name, int count, MPI_Datatype type, int root)
+Described describe_bcast(CalledCollective called, int count, MPI_Datatype type, int root)
 {
   const std::int64_t bytes = size_of(count, type);
-  Described described      = moves(name, bytes, bytes, root);
+  Described described      = moves(called, bytes, bytes, root);
   described.empty          = bytes == 0;
-  described.movement       = Movement::bcast;
   described.message        = bytes;
   return described;
 }
 
-Described describe_allgather(const char* name, int count, MPI_Datatype type, MPI_Comm comm)
+Described describe_allgather(CalledCollective called, int count, MPI_Datatype type, MPI_Comm comm)
 {
   const std::int64_t bytes = size_of(count, type);
-  Described described      = moves(name, bytes, bytes);
+  Described described      = moves(called, bytes, bytes);
   described.empty          = bytes == 0;
-  described.movement       = Movement::allgather;
   described.message        = bytes * comm->size();
   return described;
 }
 
-Described describe_allgatherv(const char* name, const int* counts, MPI_Datatype type, MPI_Comm comm)
+Described describe_allgatherv(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Comm comm)
 {
   const std::int64_t size       = size_of(1, type);
   const std::int64_t all        = sum_of(counts, comm) * size;
-  Described described           = moves(name, all, counts[comm->rank()] * size);
+  Described described           = moves(called, all, counts[comm->rank()] * size);
   described.signature.parts     = parts_of(counts, comm);
   described.signature.part_size = size;
   described.empty               = all == 0;
-  described.movement            = Movement::allgather;
   described.message             = all;
   return described;
 }
 
-Described describe_gather(const char* name, int count, MPI_Datatype type, int root_count, MPI_Datatype root_type,
+Described describe_gather(CalledCollective called, int count, MPI_Datatype type, int root_count, MPI_Datatype root_type,
                           int root, MPI_Comm comm)
 {
   // At the root a rank's own arguments may be MPI_IN_PLACE's, elsewhere the root's mean nothing.
   const std::int64_t bytes = comm->rank() == root ? size_of(root_count, root_type) : size_of(count, type);
-  Described described      = moves(name, bytes, bytes, root);
+  Described described      = moves(called, bytes, bytes, root);
   described.empty          = bytes == 0;
   return described;
 }
 
-Described describe_gatherv(const char* name, int count, MPI_Datatype type, int root)
+Described describe_gatherv(CalledCollective called, int count, MPI_Datatype type, int root)
 {
-  return moves(name, -1, size_of(count, type), root);
+  return moves(called, -1, size_of(count, type), root);
 }
 
-Described describe_scan(const char* name, int count, MPI_Datatype type, MPI_Op operation)
-{
-  return reduces(name, count, type, operation);
-}
-
-Described describe_alltoall(const char* name, int count, MPI_Datatype type, MPI_Comm comm)
+Described describe_alltoall(CalledCollective called, int count, MPI_Datatype type, MPI_Comm comm)
 {
   const std::int64_t bytes = size_of(count, type);
-  Described described      = moves(name, bytes, bytes * comm->size());
+  Described described      = moves(called, bytes, bytes * comm->size());
   described.empty          = bytes == 0;
   return described;
 }
 
-Described describe_alltoallv(const char* name, const int* counts, MPI_Datatype type, MPI_Comm comm)
+Described describe_alltoallv(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Comm comm)
 {
-  return moves(name, -1, sum_of(counts, comm) * size_of(1, type));
+  return moves(called, -1, sum_of(counts, comm) * size_of(1, type));
 }
 
-Described describe_alltoallw(const char* name, const int* counts, const MPI_Datatype* types, MPI_Comm comm)
+Described describe_alltoallw(CalledCollective called, const int* counts, const MPI_Datatype* types, MPI_Comm comm)
 {
   std::int64_t bytes = 0;
   for (int rank = 0; rank < comm->size(); ++rank)
     bytes += size_of(counts[rank], types[rank]);
-  return moves(name, -1, bytes);
+  return moves(called, -1, bytes);
 }
 
 RankBuffers reduction_buffers(const void* send, void* receive, int count, MPI_Datatype type)

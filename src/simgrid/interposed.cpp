@@ -128,7 +128,7 @@ WEFT_INTERPOSED int ibarrier(MPI_Comm comm, MPI_Request* request, int external)
 {
   static const auto THEIRS = original(&ibarrier);
   return start(
-      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_barrier("ibarrier"); },
+      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_barrier(nonblocking("barrier")); },
       [&] { return RankBuffers(); }, [] { return EmptyCall(); });
 }
 
@@ -137,7 +137,8 @@ WEFT_INTERPOSED int ibcast(void* buffer, int count, MPI_Datatype type, int root,
 {
   static const auto THEIRS = original(&ibcast);
   return start(
-      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_bcast("ibcast", count, type, root); },
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_bcast(nonblocking("bcast"), count, type, root); },
       [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
       [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root);
 }
@@ -147,7 +148,8 @@ WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Data
 {
   static const auto THEIRS = original(&ireduce);
   return start(
-      THEIRS, request, external, comm, op, [&] { return describe_reduce("ireduce", count, type, op, root); },
+      THEIRS, request, external, comm, op,
+      [&] { return describe_reduction(nonblocking("reduce"), count, type, op, root); },
       [&] { return reduction_buffers(send, receive, count, type); },
       [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root);
 }
@@ -157,7 +159,8 @@ WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_D
 {
   static const auto THEIRS = original(&iallreduce);
   return start(
-      THEIRS, request, external, comm, op, [&] { return describe_allreduce("iallreduce", count, type, op); },
+      THEIRS, request, external, comm, op,
+      [&] { return describe_reduction(nonblocking("allreduce"), count, type, op); },
       [&] { return reduction_buffers(send, receive, count, type); },
       [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op);
 }
@@ -168,7 +171,7 @@ WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* 
   static const auto THEIRS = original(&ireduce_scatter);
   return start(
       THEIRS, request, external, comm, op,
-      [&] { return describe_reduce_scatter("ireduce_scatter", counts, type, op, comm); },
+      [&] { return describe_reduce_scatter(nonblocking("reduce_scatter"), counts, type, op, comm); },
       [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
       [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op);
 }
@@ -178,7 +181,8 @@ WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype se
 {
   static const auto THEIRS = original(&iallgather);
   return start(
-      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_allgather("iallgather", count, type, comm); },
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_allgather(nonblocking("allgather"), count, type, comm); },
       [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
       [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type);
@@ -191,7 +195,7 @@ WEFT_INTERPOSED int iallgatherv(const void* send, int send_count, MPI_Datatype s
   static const auto THEIRS = original(&iallgatherv);
   return start(
       THEIRS, request, external, comm, MPI_OP_NULL,
-      [&] { return describe_allgatherv("iallgatherv", counts, type, comm); },
+      [&] { return describe_allgatherv(nonblocking("allgatherv"), counts, type, comm); },
       [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
       [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
       send_count, send_type, receive, counts, displacements, type);
@@ -203,7 +207,7 @@ WEFT_INTERPOSED int igather(const void* send, int send_count, MPI_Datatype send_
   static const auto THEIRS = original(&igather);
   return start_on_host(
       THEIRS, request, external, comm,
-      [&] { return describe_gather("igather", send_count, send_type, count, type, root, comm); },
+      [&] { return describe_gather(nonblocking("gather"), send_count, send_type, count, type, root, comm); },
       [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root);
 }
@@ -214,7 +218,7 @@ WEFT_INTERPOSED int iscatter(const void* send, int send_count, MPI_Datatype send
   static const auto THEIRS = original(&iscatter);
   return start_on_host(
       THEIRS, request, external, comm,
-      [&] { return describe_gather("iscatter", count, type, send_count, send_type, root, comm); },
+      [&] { return describe_gather(nonblocking("scatter"), count, type, send_count, send_type, root, comm); },
       [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
       send_type, receive, count, type, root);
 }
@@ -225,7 +229,8 @@ WEFT_INTERPOSED int igatherv(const void* send, int send_count, MPI_Datatype send
 {
   static const auto THEIRS = original(&igatherv);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_gatherv("igatherv", send_count, send_type, root); },
+      THEIRS, request, external, comm,
+      [&] { return describe_gatherv(nonblocking("gatherv"), send_count, send_type, root); },
       [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
       send, send_count, send_type, receive, counts, displacements, type, root);
 }
@@ -236,7 +241,7 @@ WEFT_INTERPOSED int iscatterv(const void* send, const int* counts, const int* di
 {
   static const auto THEIRS = original(&iscatterv);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_gatherv("iscatterv", count, type, root); },
+      THEIRS, request, external, comm, [&] { return describe_gatherv(nonblocking("scatterv"), count, type, root); },
       [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
       counts, displacements, send_type, receive, count, type, root);
 }
@@ -246,7 +251,7 @@ WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype sen
 {
   static const auto THEIRS = original(&ialltoall);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoall("ialltoall", count, type, comm); },
+      THEIRS, request, external, comm, [&] { return describe_alltoall(nonblocking("alltoall"), count, type, comm); },
       [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type);
 }
@@ -257,7 +262,7 @@ WEFT_INTERPOSED int ialltoallv(const void* send, const int* send_counts, const i
 {
   static const auto THEIRS = original(&ialltoallv);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoallv("ialltoallv", counts, type, comm); },
+      THEIRS, request, external, comm, [&] { return describe_alltoallv(nonblocking("alltoallv"), counts, type, comm); },
       [&] {
         return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
                                comm);
@@ -272,7 +277,8 @@ WEFT_INTERPOSED int ialltoallw(const void* send, const int* send_counts, const i
 {
   static const auto THEIRS = original(&ialltoallw);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoallw("ialltoallw", counts, types, comm); },
+      THEIRS, request, external, comm,
+      [&] { return describe_alltoallw(nonblocking("alltoallw"), counts, types, comm); },
       [&] {
         return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
                                comm);
@@ -285,7 +291,7 @@ WEFT_INTERPOSED int iscan(const void* send, void* receive, int count, MPI_Dataty
 {
   static const auto THEIRS = original(&iscan);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_scan("iscan", count, type, op); },
+      THEIRS, request, external, comm, [&] { return describe_reduction(nonblocking("scan"), count, type, op); },
       [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
 }
 
@@ -294,7 +300,7 @@ WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Data
 {
   static const auto THEIRS = original(&iexscan);
   return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_scan("iexscan", count, type, op); },
+      THEIRS, request, external, comm, [&] { return describe_reduction(nonblocking("exscan"), count, type, op); },
       [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
 }
 
@@ -305,7 +311,7 @@ WEFT_INTERPOSED int gatherv(const void* send, int send_count, MPI_Datatype send_
 {
   static const auto THEIRS = original(&gatherv);
   return on_host(
-      THEIRS, comm, [&] { return describe_gatherv("gatherv", send_count, send_type, root); },
+      THEIRS, comm, [&] { return describe_gatherv(blocking("gatherv"), send_count, send_type, root); },
       [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
       send, send_count, send_type, receive, counts, displacements, type, root);
 }
@@ -315,7 +321,7 @@ WEFT_INTERPOSED int scatterv(const void* send, const int* counts, const int* dis
 {
   static const auto THEIRS = original(&scatterv);
   return on_host(
-      THEIRS, comm, [&] { return describe_gatherv("scatterv", count, type, root); },
+      THEIRS, comm, [&] { return describe_gatherv(blocking("scatterv"), count, type, root); },
       [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
       counts, displacements, send_type, receive, count, type, root);
 }
@@ -324,7 +330,7 @@ WEFT_INTERPOSED int scan(const void* send, void* receive, int count, MPI_Datatyp
 {
   static const auto THEIRS = original(&scan);
   return on_host(
-      THEIRS, comm, [&] { return describe_scan("scan", count, type, op); },
+      THEIRS, comm, [&] { return describe_reduction(blocking("scan"), count, type, op); },
       [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
 }
 
@@ -332,7 +338,7 @@ WEFT_INTERPOSED int exscan(const void* send, void* receive, int count, MPI_Datat
 {
   static const auto THEIRS = original(&exscan);
   return on_host(
-      THEIRS, comm, [&] { return describe_scan("exscan", count, type, op); },
+      THEIRS, comm, [&] { return describe_reduction(blocking("exscan"), count, type, op); },
       [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
 }
 
@@ -342,7 +348,7 @@ WEFT_INTERPOSED int alltoallw(const void* send, const int* send_counts, const in
 {
   static const auto THEIRS = original(&alltoallw);
   return on_host(
-      THEIRS, comm, [&] { return describe_alltoallw("alltoallw", counts, types, comm); },
+      THEIRS, comm, [&] { return describe_alltoallw(blocking("alltoallw"), counts, types, comm); },
       [&] {
         return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
                                comm);

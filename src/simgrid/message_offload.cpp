@@ -97,7 +97,7 @@ public:
 
   std::int64_t number() const { return number_; }
   const TreeCall& tree_call() const { return call_; }
-  const char* collective() const { return collective_; }
+  CalledCollective called() const { return called_; }
   Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
   Bytes up(const Below& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1).up.payload; }
   Bytes down(const Below& below, const SwitchModel& model) const
@@ -149,7 +149,7 @@ public:
         ask_parent(call);
       const auto [reduced, multicast] = distribute(call, requests);
       aggregation_.end(call.vector(), reduced, multicast);
-      simulation_.record.add_event({node_.index, communicator_->id, call.collective(), communicator_->size(),
+      simulation_.record.add_event({node_.index, communicator_->id, call.called(), communicator_->size(),
                                     call.tree_call().message.value(), start, sg::Engine::get_clock()});
     }
   }

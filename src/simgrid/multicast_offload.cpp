@@ -298,7 +298,7 @@ private:
     if (protocol_->all_over()) {
       statistics_.calls  = 1;
       statistics_.counts = protocol_->counts();
-      simulation_.record.count_multicast(collective_, communicator_->size(), statistics_);
+      simulation_.record.count_multicast(called_, communicator_->size(), statistics_);
     }
     end(rank);
   }
@@ -391,7 +391,7 @@ private:
       all += size(number);
     for (const ReductionTree& tree : group_.trees)
       for (const TreeSwitch& node : tree.switches)
-        simulation_.record.add_event({node.index, communicator_->id, collective_, communicator_->size(), all.value(),
+        simulation_.record.add_event({node.index, communicator_->id, called_, communicator_->size(), all.value(),
                                       departure.start, sg::Engine::get_clock()});
   }
 };

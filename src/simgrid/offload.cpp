@@ -12,7 +12,7 @@ namespace weft {
 OffloadedCall::OffloadedCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
                              const Described& described, std::size_t fixed_point_block)
     : on_end_(static_cast<std::size_t>(communicator->size())), simulation_(simulation), communicator_(communicator),
-      collective_(described.signature.collective), movement_(*described.movement), root_(described.signature.root),
+      called_(described.signature.called), movement_(described.movement()), root_(described.signature.root),
       parts_(described.part_sizes(communicator->size())),
       exchange_(Exchange::create({movement_, communicator->size(), root_, parts_, fixed_point_block}))
 {
@@ -31,15 +31,14 @@ void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, std::f
 {
   buffers.send                            = address(buffers.send);
   buffers.receive                         = address(buffers.receive);
-  const bool blocks                       = not is_nonblocking(collective_);
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
-  exchange_->give(rank, buffers, not(blocks && memory_is_shared()));
+  exchange_->give(rank, buffers, not(called_.blocking && memory_is_shared()));
   given(rank, buffers);
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);
     // A request is completed by SimGrid's kernel, which must not run SMPI's copies; a rank that blocks fetches its
     // result when it wakes and its memory is at hand.
-    for (int other = 0; not blocks && other < communicator_->size(); ++other)
+    for (int other = 0; not called_.blocking && other < communicator_->size(); ++other)
       deliver(other);
   }
   enter(rank);

@@ -22,7 +22,7 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
 protected:
   Simulation& simulation_;
   const std::shared_ptr<Communicator> communicator_;
-  const char* collective_;
+  const CalledCollective called_;
   const Movement movement_;
   const int root_;                  // rank
   const std::vector<double> parts_; // bytes, by rank

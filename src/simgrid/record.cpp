@@ -78,10 +78,10 @@ void MulticastStatistics::add(const MulticastStatistics& other)
   times.handshake += other.times.handshake;
 }
 
-void Record::count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
+void Record::count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
                    Decision decision, double bytes, double duration)
 {
-  calls_[Key{collective, communicator_size, datatype, operation, decision.path, decision.reason}].add(
+  calls_[Key{called, communicator_size, datatype, operation, decision.path, decision.reason}].add(
       {1, bytes, duration, duration});
 }
 
@@ -133,9 +133,9 @@ Json Record::multicast_to_json() const
   });
 }
 
-void Record::count_multicast(const std::string& collective, int communicator_size, const MulticastStatistics& call)
+void Record::count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call)
 {
-  multicast_[{collective, communicator_size}].add(call);
+  multicast_[{called.name(), communicator_size}].add(call);
 }
 
 namespace {
@@ -143,6 +143,7 @@ namespace {
 /** What a row of calls is about; the record is in its order. */
 struct CallName {
   std::string collective;
+  bool blocking;
   int communicator_size;
   std::string datatype;
   std::string operation;
@@ -158,7 +159,7 @@ Json call_to_json(const CallName& name, const CallStatistics& row, const std::ma
   const auto algorithm = algorithms.find(name.collective);
   const Json used      = not fallback ? "" : algorithm == algorithms.end() ? "only" : algorithm->second;
   // Only the program sees when SMPI's own requests complete.
-  const bool timed = not(fallback && is_nonblocking(name.collective));
+  const bool timed = name.blocking || not fallback;
   const int size   = name.communicator_size;
   return {{"collective", name.collective},
           {"communicator_size", size},
@@ -180,8 +181,8 @@ Json Record::calls_to_json(const Run& run) const
   // Keys hold addresses, which differ from run to run: order by what they stand for.
   std::map<CallName, CallStatistics> rows;
   for (const auto& [key, row] : calls_)
-    rows[{key.collective, key.communicator_size, datatype_name(key.datatype), operation_name(key.operation),
-          std::string(to_text(key.path)), std::string(to_text(key.reason))}]
+    rows[{key.called.name(), key.called.blocking, key.communicator_size, datatype_name(key.datatype),
+          operation_name(key.operation), std::string(to_text(key.path)), std::string(to_text(key.reason))}]
         .add(row);
   return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
 }
@@ -191,7 +192,7 @@ Json Record::events_to_json(const Run& run) const
   return rows_of(events_, [&](const SwitchEvent& event) -> Json {
     return {{"switch", run.fabric.topology().switch_name(event.switch_index)},
             {"communicator", event.communicator},
-            {"collective", event.collective},
+            {"collective", event.called.name()},
             {"ranks", event.ranks},
             {"bytes", event.bytes},
             {"start_s", event.start},

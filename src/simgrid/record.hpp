@@ -37,7 +37,7 @@ struct CallStatistics {
 struct SwitchEvent {
   int switch_index;
   int communicator;
-  const char* collective;
+  CalledCollective called;
   int ranks;
   double bytes;
   double start;
@@ -75,13 +75,16 @@ struct Outcome {
 
 class Record {
   struct Key {
-    const char* collective;
+    CalledCollective called;
     int communicator_size;
     MPI_Datatype datatype;
     MPI_Op operation;
     Path path;
     Fallback reason;
-    auto tie() const { return std::tie(collective, communicator_size, datatype, operation, path, reason); }
+    auto tie() const
+    {
+      return std::tie(called.kind, called.blocking, communicator_size, datatype, operation, path, reason);
+    }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
   std::map<Key, CallStatistics> calls_;
@@ -94,11 +97,11 @@ public:
   Outcome outcome;
 
   /** Count one rank's call. */
-  void count(const char* collective, int communicator_size, MPI_Datatype datatype, MPI_Op operation, Decision decision,
+  void count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation, Decision decision,
              double bytes, double duration);
   void add_event(const SwitchEvent& event);
   /** Count a call of the multicast protocol. */
-  void count_multicast(const std::string& collective, int communicator_size, const MulticastStatistics& call);
+  void count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call);
   /** Count what multicasts put on a link, without headers. */
   void count_multicast_on_link(LinkId link, Bytes payload) { multicast_on_link_[link] += payload.value(); }
 

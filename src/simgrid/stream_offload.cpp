@@ -59,7 +59,7 @@ private:
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       const SwitchPlan& its = plan_->switches[position];
       aggregation(position).end(vector(), its.reduced, its.multicast);
-      simulation_.record.add_event({communicator_->tree->switches[position].index, communicator_->id, collective_,
+      simulation_.record.add_event({communicator_->tree->switches[position].index, communicator_->id, called_,
                                     communicator_->size(), call_.message.value(), start_, now});
     }
     for (int member = 0; member < communicator_->members(); ++member)
