@@ -1,5 +1,6 @@
 #include "simgrid/call.hpp"
 
+#include "simgrid/diagnosis.hpp"
 #include "simgrid/host_data.hpp"
 #include "simgrid/paths.hpp"
 #include "simgrid/private_abi.hpp"
@@ -56,7 +57,7 @@ Call::Call(const Described& described, MPI_Comm comm)
 void Call::enter(MPI_Comm comm)
 {
   Simulation& simulation = Simulation::get();
-  communicator_          = simulation.communicator(comm, rank);
+  communicator_          = simulation.communicators.find(comm, rank);
   pending_               = communicator_->enter(rank, described_.signature);
   if (pending_->entered == 1) {
     simulation.check_members(*communicator_);
@@ -64,8 +65,9 @@ void Call::enter(MPI_Comm comm)
     if (pending_->decision.offloaded())
       pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
   } else if (const std::optional<std::string> difference = pending_->differs(described_.signature, rank)) {
-    simulation.mismatch(*communicator_, "collective number " + std::to_string(communicator_->calls_made(rank)) +
-                                            " is not the same call at all ranks: " + *difference);
+    const std::string calls = "collective number " + std::to_string(communicator_->calls_made(rank)) +
+                              " is not the same call at all ranks: " + *difference;
+    simulation.abort("mismatch", describe_mismatch(*communicator_, calls));
   }
   decision_ = pending_->decision;
 }
@@ -108,7 +110,7 @@ void Call::end()
                           static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
   if (pending_) {
     communicator_->leave(rank, *pending_);
-    simulation.release_if_done(*communicator_);
+    simulation.communicators.release_if_done(*communicator_);
   }
 }
 

@@ -43,15 +43,17 @@ std::optional<std::string> PendingCall::differs(const CallSignature& other, int 
   return std::nullopt;
 }
 
-Communicator::Communicator(int ranks)
-    : attached(static_cast<std::size_t>(ranks)), calls_made_(static_cast<std::size_t>(ranks), 0)
+Communicator::Communicator(CommunicatorKey key, int its_handle, int ranks)
+    : id(key.number), world(key.world), handle(its_handle), attached(static_cast<std::size_t>(ranks)),
+      calls_made_(static_cast<std::size_t>(ranks), 0)
 {
 }
 
 std::string Communicator::text() const
 {
-  return id < 0 ? "MPI_COMM_WORLD"
-                : "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
+  if (not is_world())
+    return "communicator " + std::to_string(id) + " (of " + std::to_string(size()) + " ranks)";
+  return world == 0 ? "MPI_COMM_WORLD" : "MPI_COMM_WORLD of program " + std::to_string(world + 1);
 }
 
 TreeCall Communicator::tree_call(const Described& described, const std::vector<double>& parts) const

@@ -14,6 +14,7 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -46,9 +47,19 @@ struct PendingCall {
   std::optional<std::string> differs(const CallSignature& other, int rank) const;
 };
 
+/** What a communicator is known by. */
+struct CommunicatorKey {
+  int world;  ///< the MPI program whose ranks have made it; they are numbered in the run
+  int number; ///< SMPI's, the same at all members and never used again; -1: the program's MPI_COMM_WORLD
+
+  auto operator<=>(const CommunicatorKey&) const = default;
+};
+
 class Communicator {
 public:
-  int id = 0;
+  const int id;              ///< SMPI's number
+  const int world;           ///< see CommunicatorKey
+  const int handle;          ///< the run's own number, of no other communicator: by it channels and memory are held
   std::vector<aid_t> actors; ///< SimGrid's actor of each rank
   std::vector<VertexId> rank_hosts;
   std::vector<simgrid::s4u::Host*> hosts; ///< of each rank; none where it has ended
@@ -68,12 +79,16 @@ public:
   std::optional<GroupResult> multicast;        ///< its multicast trees, where a call has asked for them
   std::int64_t multicast_calls = 0;            ///< by the multicast protocol
 
+  CommunicatorKey key() const { return {world, id}; }
+  bool is_world() const { return id < 0; }
+  /** By which the roots of trees are spread over switches that would serve as well. */
+  std::size_t tree_number() const { return static_cast<std::size_t>(id + 1); }
   int size() const { return static_cast<int>(actors.size()); }
   int members() const { return static_cast<int>(member_ranks.size()); }
   /** Whether @p rank speaks for its member. */
   bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
   int member(int rank) const { return member_of[static_cast<std::size_t>(rank)]; }
-  /** "MPI_COMM_WORLD" or "communicator 3 (of 4 ranks)". */
+  /** "MPI_COMM_WORLD", "MPI_COMM_WORLD of program 2" after the first, or "communicator 3 (of 4 ranks)". */
   std::string text() const;
 
   /** What a call is to the tree: parts and root by member. @p parts are those of the ranks. */
@@ -95,7 +110,7 @@ public:
   /** The calls that not all ranks have left, oldest first. */
   const std::deque<std::shared_ptr<PendingCall>>& pending() const { return pending_; }
 
-  explicit Communicator(int ranks);
+  Communicator(CommunicatorKey key, int handle, int ranks);
 
 private:
   struct KeptPlan {

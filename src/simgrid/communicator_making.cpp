@@ -211,7 +211,7 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
   return make(function, comm, [&] {
     if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
       return THEIRS(comm, type, key, info, made);
-    const VertexId host = Simulation::get().network->vertex_of(sg::this_actor::get_host());
+    const VertexId host = Simulation::get().network.vertex_of(sg::this_actor::get_host());
     return PMPI_Comm_split(comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(host), key, made);
   });
 }

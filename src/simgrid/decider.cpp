@@ -45,10 +45,10 @@ Decision Decider::decide(Communicator& communicator, const Described& described)
   const Decision decision = weft::decide(facts(communicator, described));
   if (decision.path == Path::stream || decision.path == Path::message)
     for (const TreeSwitch& node : communicator.tree->switches)
-      switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.id);
+      switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.handle);
   else if (decision.path == Path::multicast)
     for (const VertexId host : communicator.rank_hosts)
-      multicasting_[host].insert(communicator.id);
+      multicasting_[host].insert(communicator.handle);
   return decision;
 }
 
@@ -61,12 +61,12 @@ Decision Decider::decide_alone(const Described& described) const
   return weft::decide(alone);
 }
 
-void Decider::release(int communicator)
+void Decider::release(const Communicator& communicator)
 {
   for (Aggregation& aggregation : switches_)
-    aggregation.release_channel(communicator);
+    aggregation.release_channel(communicator.handle);
   for (auto& [host, communicators] : multicasting_)
-    communicators.erase(communicator);
+    communicators.erase(communicator.handle);
 }
 
 CallFacts Decider::facts(Communicator& communicator, const Described& described) const
@@ -104,15 +104,14 @@ bool Decider::host_is_faster(Communicator& communicator, const Described& descri
 bool Decider::channel_is_free(const Communicator& communicator) const
 {
   return std::ranges::all_of(communicator.tree->switches, [&](const TreeSwitch& node) {
-    return switches_[static_cast<std::size_t>(node.index)].has_channel_for(communicator.id);
+    return switches_[static_cast<std::size_t>(node.index)].has_channel_for(communicator.handle);
   });
 }
 
 Fallback Decider::no_multicast(Communicator& communicator, const Described& described) const
 {
   if (not communicator.multicast)
-    communicator.multicast =
-        make_multicast_group(fabric_, communicator.rank_hosts, static_cast<std::size_t>(communicator.id + 1));
+    communicator.multicast = make_multicast_group(fabric_, communicator.rank_hosts, communicator.tree_number());
   if (not communicator.multicast->group)
     return reason_of(communicator.multicast->obstacle);
   return nic_memory_is_free(communicator, described) ? Fallback::none : Fallback::no_nic_memory;
@@ -129,7 +128,7 @@ bool Decider::nic_memory_is_free(const Communicator& communicator, const Describ
     const auto users = multicasting_.find(host);
     return users == multicasting_.end()
                ? fit > 0
-               : users->second.contains(communicator.id) || std::cmp_less(users->second.size(), fit);
+               : users->second.contains(communicator.handle) || std::cmp_less(users->second.size(), fit);
   });
 }
 

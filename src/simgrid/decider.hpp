@@ -25,7 +25,7 @@ class Decider {
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
   std::vector<Aggregation>& switches_;                   // by index in the fabric
-  std::map<VertexId, std::set<int>> multicasting_;       // communicators with state on a host's NIC
+  std::map<VertexId, std::set<int>> multicasting_;       // handles of communicators with state on a host's NIC
   std::vector<const SwitchModel*> smart_models_;         // of all the fabric's smart switches
 
   CallFacts facts(Communicator& communicator, const Described& described) const;
@@ -44,7 +44,7 @@ public:
   /** For one of a communicator of one rank. */
   Decision decide_alone(const Described& described) const;
   /** Give back what calls of a communicator have taken. */
-  void release(int communicator);
+  void release(const Communicator& communicator);
 
   /** What the hosts do with the data of an offloaded call. */
   HostWork host_work(const Communicator& communicator, const Described& described) const;

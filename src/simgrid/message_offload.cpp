@@ -41,7 +41,7 @@ struct Reply : Addressed<Reply> {};
 
 std::string mailbox_name(const Communicator& communicator, const std::string& end)
 {
-  return "weft.channel" + std::to_string(communicator.id) + "." + end;
+  return "weft.channel" + std::to_string(communicator.handle) + "." + end;
 }
 
 sg::Mailbox* ingress(const Communicator& communicator, int position)
@@ -219,7 +219,7 @@ void ensure_served(Simulation& simulation, const std::shared_ptr<Communicator>& 
     return;
   for (int position = 0; std::cmp_less(position, communicator->tree->switches.size()); ++position) {
     const int index = communicator->tree->switches[static_cast<std::size_t>(position)].index;
-    communicator->servers.emplace_back(simulation.network->switch_host(index)
+    communicator->servers.emplace_back(simulation.network.switch_host(index)
                                            ->add_actor(mailbox_name(*communicator, "switch" + std::to_string(position)),
                                                        [&simulation, communicator, position] {
                                                          ServingSwitch(simulation, communicator, position).serve();

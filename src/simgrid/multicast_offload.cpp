@@ -329,7 +329,7 @@ private:
     // One share for all, as a stream has: at a receiver they are one sequence of chunks.
     const Seconds sharing = departure->plan.forwarding;
     for (const StreamFlow& flow : departure->plan.flows)
-      simulation_.network->start_flow(flow, NO_LATENCY, sharing, [keep = self(), departure] {
+      simulation_.network.start_flow(flow, NO_LATENCY, sharing, [keep = self(), departure] {
         if (--departure->flows == 0)
           keep->has_left(departure);
       });

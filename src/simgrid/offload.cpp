@@ -1,5 +1,6 @@
 #include "simgrid/offload.hpp"
 
+#include "simgrid/ranks.hpp"
 #include "simgrid/settings.hpp"
 
 #include <simgrid/simcall.hpp>

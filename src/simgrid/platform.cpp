@@ -110,12 +110,12 @@ void place_ranks(const weft::PlatformNetwork& network)
   simgrid::config::set_value<std::string>("smpi/hostfile", path);
 }
 
-weft::Simulation& make_simulation(weft::Fabric fabric)
+/** @p fabric and @p network live as long as the process. */
+weft::Simulation& make_simulation(const weft::Fabric& fabric, weft::Network& network)
 {
   const weft::OffloadMode mode = read_mode();
   check_privatization(mode);
-  return weft::Simulation::create(std::move(fabric), mode, environment("WEFT_RECORD"),
-                                  environment("WEFT_EVENTS") == "1");
+  return weft::Simulation::create(fabric, network, mode, environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
 }
 
 void check_multicast(const weft::Fabric& fabric, const std::string& platform)
@@ -135,19 +135,20 @@ void check_multicast(const weft::Fabric& fabric, const std::string& platform)
 weft::Simulation& load_platform_file(const std::string& path)
 {
   auto [fabric, network]       = weft::PlatformNetwork::load(path);
-  weft::Simulation& simulation = make_simulation(std::move(fabric));
-  place_ranks(*network);
-  simulation.network = network.release(); // as long-lived as the simulation
+  weft::PlatformNetwork& ours  = *network.release();
+  weft::Simulation& simulation = make_simulation(*new weft::Fabric(std::move(fabric)), ours);
+  place_ranks(ours);
   return simulation;
 }
 
 weft::Simulation& load_fabric(const std::string& name_or_path)
 {
   describe_network();
-  weft::Simulation& simulation = make_simulation(weft::Fabric::load(name_or_path));
-  simulation.network           = weft::FabricZone::create(simulation.fabric, environment("WEFT_MESSAGES"));
-  if (simulation.fabric.mpi())
-    weft::set_mpi_costs(*simulation.fabric.mpi());
+  const auto& fabric = *new weft::Fabric(weft::Fabric::load(name_or_path));
+  weft::Simulation& simulation =
+      make_simulation(fabric, *weft::FabricZone::create(fabric, environment("WEFT_MESSAGES")));
+  if (fabric.mpi())
+    weft::set_mpi_costs(*fabric.mpi());
   return simulation;
 }
 
