@@ -12,6 +12,8 @@ SIMGRID := build/stamps/simgrid
 WEFT := build/stamps/weft
 UNIT := build/unit/build.ninja
 JOBS := $(shell nproc)
+# Unit tests run in this many processes, some at a time: one process a test would cost more than most tests do.
+SHARDS := 16
 # A file's tests share runs and fabrics, so they stay together.
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
@@ -78,8 +80,9 @@ build: $(WEFT) ## the libraries and the Python package, in .venv
 unit: $(UNIT) ## unit tests of the core, under sanitizers
 	@echo 'unit: building and running the unit tests'
 	@MAKEFLAGS= $(BIN)/cmake --build build/unit -- $$([[ -t 1 ]] || echo --quiet)
-	@$(BIN)/ctest --test-dir build/unit --output-on-failure --no-tests=error --parallel $(JOBS) | \
-	  sed -uE '/ Passed +[0-9.]+ sec$$|^ +Start +[0-9]+:|^Internal ctest|^Test project|^$$/d'
+	@seq 0 $$(($(SHARDS) - 1)) | GTEST_TOTAL_SHARDS=$(SHARDS) xargs -P $(JOBS) -I @ \
+	  env GTEST_SHARD_INDEX=@ build/unit/weft_unit_tests --gtest_brief=1 | \
+	  awk '/^\[==========\]/ { ran += $$2; next } /^\[  PASSED  \]|^Running main|^Note: / { next } { print } END { print "unit: " ran " tests ran" }'
 
 pytest: $(WEFT)
 	@$(PYTEST) --durations=20

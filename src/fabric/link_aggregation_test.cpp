@@ -14,19 +14,22 @@
 namespace weft {
 namespace {
 
-/** A topology of each kind with bundles of @p cables, without the first line, which says `kind`. */
-std::map<std::string, std::string> bundled(int cables)
+/** A topology of each kind with bundles of @p cables, without the first line, which says `kind`: @p width squared
+ *  switches in a grid, twice as many hosts below a leaf and leaves in a fat tree, as many groups in a dragonfly. */
+std::map<std::string, std::string> bundled(int cables, int width)
 {
   const std::string count = std::to_string(cables);
-  const std::string grid  = "dimensions = [8, 8]\nhosts_per_switch = 4\ncables = " + count;
+  const std::string size  = std::to_string(width);
+  const std::string grid  = "dimensions = [" + size + ", " + size + "]\nhosts_per_switch = 4\ncables = " + count;
   std::string custom = "hosts = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\"]\nswitches = [\"s\", \"t\"]\n";
   for (const char host : std::string("abcdefgh"))
     custom += std::string("[[topology.cables]]\nbetween = [\"") + host + "\", \"" + (host < 'e' ? "s" : "t") + "\"]\n";
   custom += "[[topology.cables]]\nbetween = [\"s\", \"t\"]\ncount = " + count;
   return {{"torus", grid},
           {"mesh", grid},
-          {"fat_tree", "down = [16, 16]\nup = [1, 4]\ncables = [1, " + count + "]"},
-          {"dragonfly", "groups = 8\nchassis = 2\nrouters = 4\nhosts = 4\nglobal_cables = " + count +
+          {"fat_tree", "down = [" + std::to_string(2 * width) + ", " + std::to_string(2 * width) +
+                           "]\nup = [1, 4]\ncables = [1, " + count + "]"},
+          {"dragonfly", "groups = " + size + "\nchassis = 2\nrouters = 4\nhosts = 4\nglobal_cables = " + count +
                             "\nchassis_cables = " + count + "\nrouter_cables = " + count},
           {"custom", custom}};
 }
@@ -39,7 +42,7 @@ std::string aggregated(const std::string& kind, const std::string& name, const s
 TEST(LinkAggregation, RoutesAndHashesAgree)
 {
   for (int cables = 2; cables <= 4; ++cables)
-    for (const auto& [kind, keys] : bundled(cables))
+    for (const auto& [kind, keys] : bundled(cables, 5)) // few, because all pairs of hosts are checked
       for (const std::string name : {"coordinates", "crc"}) {
         const std::string text = aggregated(kind, name, keys);
         const auto topology    = topology_of(text);
@@ -96,7 +99,7 @@ TEST(LinkAggregation, IsAsEvenAsDocumented)
                                            {"dragonfly", 4, 4, 1.70, 1.96},
                                            {"dragonfly", 3, 1, 1.12, 1.30},
                                            {"dragonfly", 3, 3, 2.33, 1.59}}) {
-    const std::string keys = bundled(row.cables).at(row.kind);
+    const std::string keys = bundled(row.cables, 8).at(row.kind);
     const auto measured    = [&](const std::string& name) {
       return unevenness(*topology_of(aggregated(row.kind, name, keys)), row.cables, row.stride);
     };
@@ -107,7 +110,7 @@ TEST(LinkAggregation, IsAsEvenAsDocumented)
 
 TEST(LinkAggregation, UnknownWaysAreRefused)
 {
-  for (const auto& [kind, keys] : bundled(2))
+  for (const auto& [kind, keys] : bundled(2, 8))
     EXPECT_EQ(failure_of(aggregated(kind, "crc24", keys)),
               "[topology] link_aggregation: found \"crc24\"; allowed: coordinates, crc");
 }
