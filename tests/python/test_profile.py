@@ -182,9 +182,9 @@ def test_a_run_that_polls_says_what_polls_cost(run: Run, how: str, option: str) 
     assert "of a rank's time" in line
     advice = [word for word in line.split() if word.startswith("smpi/")]
     assert advice == [f"{option}:1e-7", "smpi/grow-injected-times:no"]
-    # What it says to do helps: the message comes after 50 ms.
+    # What it says to do helps: the message comes after 5 ms.
     settings = [word for setting in advice for word in ("--cfg", setting)]
     better = run("polling.c", how, ranks=2, options=settings)
     assert "warning:" not in better.stderr
-    assert better.record["simulated_time_s"] == pytest.approx(0.05, rel=1e-3)
-    assert result.record["simulated_time_s"] > 0.0501
+    assert better.record["simulated_time_s"] == pytest.approx(0.005, rel=1e-3)
+    assert result.record["simulated_time_s"] > 0.00501

@@ -89,7 +89,7 @@ def zones() -> Path:
     """Compile the program that prints SimGrid's routes."""
     prefix = Path(_core.simgrid_prefix)
     library = next(prefix.glob("lib*/libsimgrid.so")).parent
-    options = ["-std=c++17", "-O1", f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
+    options = ["-std=c++17", "-O0", f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
     compiler = os.environ.get("CXX", "c++")
     command = [compiler, *options, str(SOURCE), "-lsimgrid"]
     return compiled.made("zones", [SOURCE], command)

@@ -1,4 +1,4 @@
-/* Rank 0 looks for a message with MPI_Iprobe ("probe") or MPI_Test ("test") that rank 1 sends after 50 ms. */
+/* Rank 0 looks for a message with MPI_Iprobe ("probe") or MPI_Test ("test") that rank 1 sends after 5 ms. */
 #include <mpi.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ int main(int argc, char** argv)
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     }
   } else if (rank == 1) {
-    usleep(50000);
+    usleep(5000);
     MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   }
   MPI_Finalize();
