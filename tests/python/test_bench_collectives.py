@@ -48,6 +48,7 @@ def run(program: Path, ranks: int, *arguments: str, **options: object) -> tuple[
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7, 22])
 @pytest.mark.parametrize(("collective", "algorithm"), WRITTEN_OUT)
+@pytest.mark.slow
 def test_what_the_program_writes_out_has_right_results(
     times: Path, ranks: int, collective: str, algorithm: str
 ) -> None:
@@ -172,6 +173,7 @@ def test_the_command_prints_writes_and_draws(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 @pytest.mark.parametrize("layers", [1, 2, 5])
 @pytest.mark.parametrize(("offload", "mode"), [("stream", "mpi"), ("off", "mpi"), ("off", "ring")])
+@pytest.mark.slow
 def test_a_training_step_has_right_parameters_and_gradients(
     fsdp: Path, ranks: int, layers: int, offload: str, mode: str
 ) -> None:

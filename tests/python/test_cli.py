@@ -10,6 +10,7 @@ from pathlib import Path
 
 import compiled
 import pytest
+from simulated import weft_says as weft
 
 from weft import _core
 
@@ -45,18 +46,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "work"
 
 
-def weft(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [*WEFT, *arguments], text=True, capture_output=True, stdin=subprocess.DEVNULL, check=False
-    )
-
-
 def nothing_is_left(here: Path) -> bool:
     return not os.listdir(here) and not os.listdir(here.parent / "tmp")
 
 
 def test_the_version_names_simgrid_too() -> None:
-    result = weft("--version")
+    result = subprocess.run([*WEFT, "--version"], text=True, capture_output=True, check=True)
     assert result.stdout == f"weft {_core.version}, with SimGrid {_core.simgrid_version}\n"
 
 

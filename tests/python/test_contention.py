@@ -5,6 +5,8 @@ import pytest
 from studies import contention
 from studies.study import DOCS
 
+pytestmark = pytest.mark.slow  # all need what is measured first
+
 LARGE = contention.SIZES[-1]
 BANDWIDTH_BPS = 125e6
 
@@ -18,7 +20,6 @@ def last(times: contention.Times, collective: str, links: str) -> float:
     return max(times[collective, links, LARGE])
 
 
-@pytest.mark.slow
 def test_without_contention_each_message_has_the_bandwidth(times: contention.Times) -> None:
     # 15 chunks leave the root one after the other, or each rank in 15 steps.
     expected = pytest.approx(15 * LARGE / BANDWIDTH_BPS, rel=0.01)

@@ -180,6 +180,7 @@ def test_a_picture_without_width_shows_its_cables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fat_tree", "torus"])
+@pytest.mark.slow
 def test_a_picture_of_1024_hosts_shows_all_switches(tmp_path: Path, kind: str) -> None:
     picture.plot(load(tmp_path, kind, LARGE[kind]), tmp_path / "x.png")
     assert share(tmp_path / "x.png", SMART) > 0.002

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from simulated import weft_process
+from simulated import weft_says
 
 from weft.base import output
 from weft.base.errors import WeftError
@@ -130,17 +130,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_the_commands_refuse_it(here: Path, line: str) -> None:
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
-    result = weft_process(*line.split())
+    result = weft_says(*line.split())
     assert result.returncode == 2
     assert re.fullmatch(r"weft: .*names to be read; name another one to write\n", result.stderr)
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
 
 
 def test_a_plan_in_the_directory_of_its_tables_stays(here: Path) -> None:
-    made = weft_process("testbed", "plan", "topocloud-64", "star-8", "-o", "tables.json")
+    made = weft_says("testbed", "plan", "topocloud-64", "star-8", "-o", "tables.json")
     assert made.returncode == 0, made.stderr
     before = (here / "tables.json").read_bytes()
-    result = weft_process("testbed", "tables", "tables.json", "-o", ".")
+    result = weft_says("testbed", "tables", "tables.json", "-o", ".")
     assert result.returncode == 2
     assert "PLAN names to be read" in result.stderr
     assert (here / "tables.json").read_bytes() == before
@@ -152,7 +152,7 @@ def test_a_plan_in_the_directory_of_its_tables_stays(here: Path) -> None:
 
 def test_a_file_on_standard_output_is_alone_there(here: Path) -> None:
     for line in ("cache capacity --sizes 2 --csv -", "cache capacity --sizes 2 --csv /dev/fd/1"):
-        result = weft_process(*line.split())
+        result = weft_says(*line.split())
         assert result.returncode == 0
         assert all(row.startswith("#") or "," in row for row in result.stdout.splitlines())
         assert result.stdout.startswith("# Capacity misses")
@@ -160,14 +160,14 @@ def test_a_file_on_standard_output_is_alone_there(here: Path) -> None:
 
 
 def test_a_plan_on_standard_output_is_alone_there(here: Path) -> None:
-    result = weft_process("testbed", "plan", "topocloud-64", "star-8", "-o", "-")
+    result = weft_says("testbed", "plan", "topocloud-64", "star-8", "-o", "-")
     assert json.loads(result.stdout)["format"].startswith("weft-testbed-plan")
     assert "star-8: 8 servers" in result.stderr
 
 
 def test_standard_output_that_is_a_file_is_known_by_any_name(here: Path) -> None:
     with (here / "out.csv").open("w") as file:
-        result = weft_process("cache", "capacity", "--sizes", "2", "--csv", "out.csv", stdout=file)
+        result = weft_says("cache", "capacity", "--sizes", "2", "--csv", "out.csv", stdout=file)
     assert result.returncode == 0
     assert all("," in row for row in (here / "out.csv").read_text().splitlines())
 
@@ -184,7 +184,7 @@ def test_standard_output_that_is_a_file_is_known_by_any_name(here: Path) -> None
     ],
 )
 def test_what_cannot_go_there_is_refused(here: Path, line: str, message: str) -> None:
-    result = weft_process(*line.split())
+    result = weft_says(*line.split())
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr
 
@@ -194,21 +194,21 @@ def test_what_cannot_go_there_is_refused(here: Path, line: str, message: str) ->
 
 @pytest.mark.parametrize("line", ["demo --out", "validate --figures", "testbed tables p.csv -o"])
 def test_a_directory_that_cannot_be_made_is_known_before(here: Path, line: str) -> None:
-    result = weft_process(*line.split(), "/proc/none/at/all")
+    result = weft_says(*line.split(), "/proc/none/at/all")
     assert result.returncode == 2
     assert re.match(r"weft: (--out|--figures|-o): cannot write /proc/none/at/all", result.stderr)
 
 
 def test_a_directory_in_the_way_of_a_file_is_known_before(here: Path) -> None:
     (here / "demo" / "errors_4x1.csv").mkdir(parents=True)
-    result = weft_process("demo", "--out", "demo")
+    result = weft_says("demo", "--out", "demo")
     assert result.returncode == 2
     assert "errors_4x1.csv is a directory" in result.stderr
 
 
 def test_on_a_full_disk_the_table_is_printed_all_the_same(here: Path) -> None:
     for line in ("cache capacity --sizes 2", "progress-engine memory bluefield-3-dpa"):
-        result = weft_process(*line.split(), "--csv", "/dev/full")
+        result = weft_says(*line.split(), "--csv", "/dev/full")
         assert result.returncode == 2
         assert len(result.stdout.splitlines()) > 2
         assert "weft: --csv: cannot write /dev/full: No space left" in result.stderr

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from simulated import weft_process
+from simulated import weft_says
 
 RUN = "run --fabric tofino-4 -n 2"
 MANIFEST = {
@@ -77,7 +77,7 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
 )
 def test_it_is_one_message(here: Path, line: str, message: str) -> None:
     before = sorted(here.iterdir())
-    result = weft_process(*line.split())
+    result = weft_says(*line.split())
     assert (result.returncode, result.stdout) == (2, "")
     assert re.fullmatch(r"weft: [^\n\x00-\x1f]+\n", result.stderr), result.stderr
     assert message in result.stderr
@@ -99,17 +99,15 @@ def test_it_is_one_message(here: Path, line: str, message: str) -> None:
 )
 def test_actions_that_no_program_does_are_refused(tmp_path: Path, line: str) -> None:
     trace(tmp_path / "tr", line=line)
-    result = weft_process("replay", str(tmp_path / "tr"), "--fabric", "tofino-4")
+    result = weft_says("replay", str(tmp_path / "tr"), "--fabric", "tofino-4")
     assert result.returncode == 2
     assert re.fullmatch(r"weft: trace: .*actions.txt: line 1: found [^\n]+\n", result.stderr)
 
 
 def test_a_dollar_in_a_name_is_no_formula(here: Path) -> None:
-    made = weft_process(
-        "fabric", "new", "star", "--hosts", "4", "--name", "$\\frac$", "-o", "f.toml"
-    )
+    made = weft_says("fabric", "new", "star", "--hosts", "4", "--name", "$\\frac$", "-o", "f.toml")
     assert made.returncode == 0, made.stderr
-    result = weft_process("fabric", "plot", "f.toml", "-o", "f.svg")
+    result = weft_says("fabric", "plot", "f.toml", "-o", "f.svg")
     assert (result.returncode, result.stderr) == (0, "")
     assert (here / "f.svg").stat().st_size > 1000
 
@@ -117,7 +115,5 @@ def test_a_dollar_in_a_name_is_no_formula(here: Path) -> None:
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     rows = "".join(f"{1 << k},{1 + k / 4}\n" for k in range(20))
     (tmp_path / "t.csv").write_text(f"\ufeffbytes,median_us\n{rows}")
-    result = weft_process(
-        "calibrate", "p2p", str(tmp_path / "t.csv"), "-o", str(tmp_path / "o.toml")
-    )
+    result = weft_says("calibrate", "p2p", str(tmp_path / "t.csv"), "-o", str(tmp_path / "o.toml"))
     assert result.returncode == 0, result.stderr

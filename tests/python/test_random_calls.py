@@ -109,6 +109,7 @@ def test_a_case_is_the_same_alone(program: Program, stock: Stock) -> None:
 @pytest.mark.parametrize("seed", [5, 6])
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("offload", ["stream", "message"])
+@pytest.mark.slow
 def test_weft_is_right_where_smpi_is_not(
     run: Run, networks: dict[str, str], seed: int, network: str, offload: str
 ) -> None:

@@ -14,6 +14,8 @@ from weft.cli.root import weft
 from weft.study import accuracy, validate
 from weft.study.validate import Check, Point, Result
 
+pytestmark = pytest.mark.slow  # all simulate all rows
+
 ROOT = Path(__file__).resolve().parents[2]
 NO_CHECK = {"topocloud_rtt.csv", "job_sizes_swf.csv"}  # jobs of clusters, no times
 
