@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,7 +153,7 @@ def test_a_plan_in_the_directory_of_its_tables_stays(here: Path) -> None:
 
 def test_a_file_on_standard_output_is_alone_there(here: Path) -> None:
     for line in ("cache capacity --sizes 2 --csv -", "cache capacity --sizes 2 --csv /dev/fd/1"):
-        result = weft_says(*line.split())
+        result = weft_says(*line.split(), stdout=subprocess.PIPE)
         assert result.returncode == 0
         assert all(row.startswith("#") or "," in row for row in result.stdout.splitlines())
         assert result.stdout.startswith("# Capacity misses")
@@ -160,7 +161,9 @@ def test_a_file_on_standard_output_is_alone_there(here: Path) -> None:
 
 
 def test_a_plan_on_standard_output_is_alone_there(here: Path) -> None:
-    result = weft_says("testbed", "plan", "topocloud-64", "star-8", "-o", "-")
+    result = weft_says(
+        "testbed", "plan", "topocloud-64", "star-8", "-o", "-", stdout=subprocess.PIPE
+    )
     assert json.loads(result.stdout)["format"].startswith("weft-testbed-plan")
     assert "star-8: 8 servers" in result.stderr
 
