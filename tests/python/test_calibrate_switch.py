@@ -157,7 +157,7 @@ def test_several_tables_have_a_base_each(tmp_path: Path) -> None:
     [
         ("bytes,t_us\n4,7\n8,7\n", None, 3, "t_us", "a fit needs 3"),
         ("bytes,t_us\n0,7\n4,7\n8,7\n", None, 2, "bytes", "empty Allreduce"),
-        ("ranks,nodes,t_us\n2,2,7\n3,3,7\n4,4,7\n", None, 1, "ranks", "give it with --bytes"),
+        ("ranks,nodes,t_us\n2,2,7\n3,3,7\n4,4,7\n", None, 1, "ranks", "give it with bytes"),
         ("ranks,t_us\n2,7\n3,7\n4,7\n", 256, 1, "ranks", "needs the column 'nodes'"),
         ("ranks,nodes,t_us\n2,2,7\n3,2,7\n4,4,7\n", 256, 3, "nodes", "do not spread evenly"),
         ("bytes,t_us\n4,7\n8,-7\n16,7\n", None, 3, "t_us", "found '-7'"),

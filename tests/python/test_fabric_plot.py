@@ -257,7 +257,7 @@ def test_a_record_must_be_of_this_fabric(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as error:
         traffic_of(fabric, tmp_path, record_of(other))
     assert str(error.value) == (
-        f"--record: {tmp_path}/record.json is no run on 'star' with 32 links: it ran on 'fat_tree'"
+        f"record: {tmp_path}/record.json is no run on 'star' with 32 links: it ran on 'fat_tree'"
         " with 64 links; name the fabric that it ran on"
     )
 

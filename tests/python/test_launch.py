@@ -40,12 +40,12 @@ def test_by_default_ranks_are_spread_over_all_hosts(ranks: int) -> None:
 @pytest.mark.parametrize(("ranks", "ppn"), [(8, 1), (5, 1), (288, 71), (4, 73), (4, 1000)])
 def test_a_ppn_that_does_not_fit_is_refused_with_those_that_do(ranks: int, ppn: int) -> None:
     least = -(-ranks // 4)
-    with pytest.raises(WeftError, match=f"--ppn: found {ppn};.* from {least} to 72 ranks a host"):
+    with pytest.raises(WeftError, match=f"^ppn: found {ppn};.* from {least} to 72 ranks a host"):
         choose_ppn(FABRIC, ranks, ppn)
 
 
 def test_more_ranks_than_cores_are_refused() -> None:
-    with pytest.raises(WeftError, match=r"-n: found 289 ranks;.* at most 288 are allowed"):
+    with pytest.raises(WeftError, match=r"^ranks: found 289 ranks;.* at most 288 are allowed"):
         choose_ppn(FABRIC, 289, None)
 
 
@@ -93,18 +93,18 @@ def test_options_become_settings(request_: Request, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"fallback": "rbd"}, "--fallback: found 'rbd', .*; did you mean rdb"),
-        ({"fallback": "weft"}, "--fallback: found 'weft'"),
-        ({"config": ("foo",)}, "--cfg: found 'foo'; write KEY:VALUE"),
-        ({"config": (":1",)}, "--cfg: found ':1'; write KEY:VALUE"),
-        ({"config": ("a:b c:d",)}, "--cfg: found 'a:b c:d'; write KEY:VALUE"),
-        ({"config": ("smpi/np:3",)}, "--cfg: weft sets smpi/np itself; use -n"),
-        ({"config": ("smpi/wtimes:1",)}, "--cfg: found 'smpi/wtimes', .*did you mean smpi/wtime"),
+        ({"fallback": "rbd"}, "^fallback: found 'rbd', .*; did you mean rdb"),
+        ({"fallback": "weft"}, "^fallback: found 'weft'"),
+        ({"config": ("foo",)}, "^config: found 'foo'; write KEY:VALUE"),
+        ({"config": (":1",)}, "^config: found ':1'; write KEY:VALUE"),
+        ({"config": ("a:b c:d",)}, "^config: found 'a:b c:d'; write KEY:VALUE"),
+        ({"config": ("smpi/np:3",)}, "^config: weft sets smpi/np itself; use ranks"),
+        ({"config": ("smpi/wtimes:1",)}, "^config: found 'smpi/wtimes', .*did you mean smpi/wtime"),
         ({"config": ("contexts/stack-size:big",)}, "allowed is a whole number from 0 to 16777216"),
         ({"config": ("precision/timing:big",)}, "does not accept precision/timing:big: "),
-        ({"host_speed": "fast"}, "--host-speed: found 'fast', .*cannot parse.*10Gf"),
+        ({"host_speed": "fast"}, "^host_speed: found 'fast', .*cannot parse.*10Gf"),
         ({"program": "./nothing"}, "program: cannot find ./nothing"),
-        ({"ranks": 10_000}, "-n: found 10000 ranks"),
+        ({"ranks": 10_000}, "^ranks: found 10000 ranks"),
     ],
 )
 def test_what_the_user_can_mend_is_said_before_anything_runs(

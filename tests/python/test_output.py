@@ -99,7 +99,7 @@ def test_the_check_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_refuses_files_is_known_before() -> None:
-    with pytest.raises(WeftError, match=r"--json: cannot write /proc/record\.json"):
+    with pytest.raises(WeftError, match=r"json: cannot write /proc/record\.json"):
         check_writable("--json", Path("/proc/record.json"))
 
 

@@ -1,15 +1,28 @@
 """What goes wrong, and how it is said.
 
 A mistake of the user is a `WeftError`: one message that names the thing, what was found, what is
-allowed and what to do. Only the command line prints it and leaves, with the exit status that it
-carries. A program that fails in the simulation is no error but an outcome in the record (see
-`weft.runs.outcome`).
+allowed and what to do. What was asked for wrongly is named as the API has it (`named`); the command
+line says its option in that place. Only the command line prints the message and leaves, with the
+exit status that it carries. A program that fails in the simulation is no error but an outcome in
+the record (see `weft.runs.outcome`).
 """
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 USER_ERROR = 2
+# Characters of nobody's, which Unicode leaves to private use.
+_FIELD = re.compile("\ue000(\\w+)\ue001")
+
+
+def named(name: str) -> str:
+    """Return how the text of a `WeftError` names a field of a request or a parameter."""
+    return f"\ue000{name}\ue001"
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    return _FIELD.sub(lambda found: names.get(found[1], found[1]), text)
 
 
 class WeftError(Exception):
@@ -17,8 +30,14 @@ class WeftError(Exception):
 
     def __init__(self, message: str, exit_status: int = USER_ERROR) -> None:
         """Keep the message and the exit status that the command line leaves with."""
-        super().__init__(message)
+        super().__init__(_with_names(message, {}))
+        self.message = message
+        """With its fields, for one who raises it again."""
         self.exit_status = exit_status
+
+    def in_terms_of(self, names: Mapping[str, str]) -> "WeftError":
+        """Return the same, with other names of some fields."""
+        return WeftError(_with_names(self.message, names), self.exit_status)
 
 
 class Interrupted(BaseException):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.process import work_directory
 from weft.runs import launch
 from weft.runs.toolchain import compile_c
@@ -73,7 +73,9 @@ def with_speed(base: str, speed: str) -> str:
     text = path.read_text(encoding="utf-8")
     table = _HOST_TABLE.search(text)
     if table is None:
-        raise WeftError(f"--base: {path} has no line [host], where its speed could go; write one")
+        raise WeftError(
+            f"{named('base')}: {path} has no line [host], where its speed could go; write one"
+        )
     rest = text[table.end() :]
     body, following = _split_at_next_table(rest)
     kept = [line for line in body.splitlines(keepends=True) if not _SPEED.match(line)]

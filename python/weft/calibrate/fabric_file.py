@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.calibrate.p2p import Calibration
 
@@ -65,20 +65,21 @@ def write(text: str, target: Path) -> None:
         path = Path(directory) / "fabric.toml"
         path.write_text(text, encoding="utf-8")
         _core.load_fabric(str(path))
-    with whole_file("-o", target) as file:
+    with whole_file(named("output"), target) as file:
         file.write(text)
 
 
 def route_of(fabric: "Fabric") -> Route:
     """Return the way between the first two hosts of a fabric."""
     if len(fabric.hosts) < 2:
-        raise WeftError(f"--base: {fabric.name} has one host; a ping-pong needs two")
+        raise WeftError(f"{named('base')}: {fabric.name} has one host; a ping-pong needs two")
     way = fabric.route(0, 1)
     names = {name.rpartition(".")[0] for name in way["links"]}
     rates = [cable["bandwidth_Bps"] for cable in fabric.cables() if cable["name"] in names]
     if way["latency_s"] <= 0:
         raise WeftError(
-            f"--base: the route between the first two hosts of {fabric.name} has no latency, of"
+            f"{named('base')}:"
+            f" the route between the first two hosts of {fabric.name} has no latency, of"
             " which a latency_factor could be; give its [link] one"
         )
     return Route(way["latency_s"], min(rates))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from weft.base.errors import named
 from weft.calibrate.samples import Floats, check_sizes, check_times
 from weft.calibrate.switch import Observations
 from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, time_column
@@ -49,7 +50,11 @@ def _by_size(table: Table, rows: Sequence[TableRow], ppn: int) -> tuple[Floats, 
 
 def _by_ranks(table: Table, rows: Sequence[TableRow], size: int | None) -> tuple[Floats, Floats]:
     if size is None:
-        table.fail(table.header_line, "ranks", "no message size in the table: give it with --bytes")
+        table.fail(
+            table.header_line,
+            "ranks",
+            f"no message size in the table: give it with {named('bytes')}",
+        )
     if "nodes" not in table.names:
         table.fail(table.header_line, "ranks", "a table by ranks needs the column 'nodes' as well")
     ranks_a_host = []

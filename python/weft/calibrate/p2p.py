@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from weft.base.errors import named
 from weft.base.measured import Column, LogError, log_error
 from weft.base.plots import Series, check_format, plot_by_size
 from weft.calibrate import piecewise
@@ -96,7 +97,7 @@ def _fit_transfer(
 
 def check_plot(target: Path) -> None:
     """Prove that the figure can be written."""
-    check_format("--plot", target)
+    check_format(named("plot"), target)
 
 
 def plot(calibration: Calibration, target: Path) -> None:
@@ -109,7 +110,7 @@ def plot(calibration: Calibration, target: Path) -> None:
         ),
     ]
     title = f"One-way time: {calibration.pingpong.source}"
-    plot_by_size(series, title, [target], "--plot")
+    plot_by_size(series, title, [target], named("plot"))
 
 
 def _drawable(column: Column) -> Column:

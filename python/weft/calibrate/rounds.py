@@ -12,7 +12,7 @@ so that a table whose sizes double gives t, the time of one message and of its r
 
 import numpy as np
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.calibrate.samples import PingPong, Samples
 from weft.calibrate.tables import size_column
 
@@ -23,7 +23,7 @@ _RANKS = (4, 8)
 def single_messages(allreduce: Samples, ranks: int) -> PingPong:
     """Return the one-way times that make up an Allreduce on so many ranks, one a host."""
     if ranks not in _RANKS:
-        raise WeftError(f"--allreduce: found {ranks} ranks; allowed are 4 and 8")
+        raise WeftError(f"{named('allreduce')}: found {ranks} ranks; allowed are 4 and 8")
     rounds = ranks.bit_length() - 1
     calls = dict(zip(allreduce.bytes.tolist(), allreduce.seconds.tolist(), strict=True))
     single = {size: time / rounds for size, time in calls.items() if size < _RABENSEIFNER_FROM}

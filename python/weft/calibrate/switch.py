@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.units import format_seconds, plural
 from weft.calibrate.samples import Floats
 
@@ -102,7 +102,8 @@ def hardware_of(fabric: "Fabric") -> Hardware:
         if len(fabric.switches) == 1:
             has = f"a switch that reduces nothing ({smart['preset'] or 'without a preset'})"
         raise WeftError(
-            f"--base: {fabric.name} has {has}; the fit is of one smart switch with its hosts: name"
+            f"{named('base')}:"
+            f" {fabric.name} has {has}; the fit is of one smart switch with its hosts: name"
             " a star such as tofino-4"
         )
     return Hardware(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.units import format_seconds
 from weft.calibrate.fabric_file import with_values
 from weft.calibrate.switch import COPY_RATE, GAP, TURNAROUND, Estimate, SwitchFit
@@ -35,7 +35,8 @@ def _overhead(found: Estimate, base: "Fabric") -> float:
     known = 2 * link + base.switches[0]["processing_latency_s"]
     if found.value < known:
         raise WeftError(
-            f"--base: links and processing of {base.name} take {format_seconds(known)}, more than"
+            f"{named('base')}:"
+            f" links and processing of {base.name} take {format_seconds(known)}, more than"
             f" the base latency that was found, {format_seconds(found.value)}; correct them"
         )
     return found.value - known

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from weft.base.errors import WeftError, suggestion
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.reading import UnreadableError, looks_like_json, read_text
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
@@ -271,7 +271,7 @@ def time_column(table: Table, wanted: str | None) -> str:
                 return name
     if len(timed) == 1:
         return timed[0]
-    problem = "several columns of times: name one with --column" if timed else _no_times()
+    problem = f"several columns of times: name one with {named('column')}" if timed else _no_times()
     table.fail(table.header_line, ", ".join(timed or table.names), problem)
 
 

@@ -157,7 +157,22 @@ class Command(click.Command):
             stack.callback(output.protect, {})
             if check_files(self, ctx.params):
                 stack.enter_context(output.alone_on_standard_output())
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except WeftError as error:
+                raise error.in_terms_of(_labels(self)) from error.__cause__
+
+
+def _labels(command: click.Command) -> dict[str, str]:
+    """Return what a user calls the fields of the API: as a parameter's name or its option's."""
+    names: dict[str, str] = {}
+    for param in command.params:
+        said = label(param)
+        names[said.lstrip("-").replace("-", "_")] = said
+        names[param.name or ""] = said
+        if said == "-o":
+            names["output"] = said
+    return names
 
 
 def _single(option: click.Option) -> bool:

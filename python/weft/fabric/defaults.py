@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.fabric.template import (
     DEVICES,
     LIKE,
@@ -109,7 +109,8 @@ def _presets(fabric: "Fabric", asked: Asked) -> dict[str, str]:
     for device, preset in presets.items():
         if not preset:
             raise WeftError(
-                f"--like: {fabric.name} names no {device} preset; give --{device}-preset"
+                f"{named('like')}: {fabric.name} names no {device} preset; give"
+                f" {named(f'{device}_preset')}"
             )
     return presets
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import shown, whole_file
 from weft.fabric import graphviz, platform_xml
 
@@ -22,7 +22,8 @@ def check_format(target: Path) -> None:
     """Prove that something can be written to a file of this name."""
     if target.suffix.lower() not in FORMATS:
         raise WeftError(
-            f"-o: found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
+            f"{named('output')}:"
+            f" found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
         )
 
 
@@ -31,6 +32,6 @@ def export(fabric: "Fabric", target: Path) -> list[str]:
     check_format(target)
     render = FORMATS[target.suffix.lower()]
     lines = render(fabric)
-    with whole_file("-o", target) as file:
+    with whole_file(named("output"), target) as file:
         file.writelines(f"{line}\n" for line in lines)
     return platform_xml.losses(fabric) if render is platform_xml.render else []

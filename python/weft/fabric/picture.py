@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.base.errors import named
 from weft.base.plots import save
 from weft.base.units import format_size
 from weft.fabric.graph import Graph, counts
@@ -57,7 +58,7 @@ _Scale = tuple[str, float, float]
 
 def plot(fabric: "Fabric", target: Path, traffic: Traffic | None = None) -> None:
     """Draw a fabric, with what a run did to it where there is one."""
-    save(_Picture(fabric, traffic).draw(), [target], "-o")
+    save(_Picture(fabric, traffic).draw(), [target], named("output"))
 
 
 class _Picture:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import quoteattr
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.fabric.graph import Graph, counts
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def render(fabric: "Fabric") -> Iterator[str]:
     """Yield the lines of the file."""
     if len(fabric.hosts) > MOST_HOSTS:
         raise WeftError(
-            f"-o: {fabric.name} has {len(fabric.hosts):,} hosts, and a platform file lists the"
+            f"{named('output')}:"
+            f" {fabric.name} has {len(fabric.hosts):,} hosts, and a platform file lists the"
             f" routes between all of them; allowed are {MOST_HOSTS}; export to .dot, or run on the"
             " fabric itself"
         )

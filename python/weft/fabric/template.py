@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.base.errors import WeftError, suggestion
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import STANDARD_OUTPUT, whole_file
 
 if TYPE_CHECKING:
@@ -124,10 +124,13 @@ def _joined(tables: Sequence[Iterator[str]]) -> str:
 def write(template: Template, target: Path, *, force: bool = False) -> "Fabric":
     """Write the file, unless one is there, and return the fabric that it describes."""
     if target.is_file() and target != STANDARD_OUTPUT and not force:
-        raise WeftError(f"-o: {target} exists; choose another name, or take --force to replace it")
+        raise WeftError(
+            f"{named('output')}:"
+            f" {target} exists; choose another name, or take {named('force')} to replace it"
+        )
     text = render(template)
     fabric = _proven(text)
-    with whole_file("-o", target) as file:
+    with whole_file(named("output"), target) as file:
         file.write(text)
     return fabric
 
@@ -150,14 +153,14 @@ def _of_option(message: str, path: Path) -> str:
     table, inner, key = place.groups()
     problem = message[place.end() :]
     if inner is not None:
-        return f"{option_name(inner)}: {key}: {problem}"
+        return f"{named(inner)}: {key}: {problem}"
     if table == "topology":
-        return f"{option_name(key)}: {problem}"
+        return f"{named(key)}: {problem}"
     if table in DEVICES:
-        return f"--{table}-preset: {problem}"
+        return f"{named(f'{table}_preset')}: {problem}"
     if table == "links":
-        return f"--switch-latency: {problem}"
-    return f"--{key}: {problem}"
+        return f"{named('switch_latency')}: {problem}"
+    return f"{named(key)}: {problem}"
 
 
 def _fabric_table(template: Template, topology: "Topology") -> Iterator[str]:
@@ -257,7 +260,9 @@ def _between_switches(fabric: "Fabric", topology: str) -> list[str]:
     hosts = len(fabric.hosts)
     inner = [cable for cable in fabric.cables() if cable["lower"] >= hosts]
     if not inner:
-        raise WeftError(f"--switch-latency: there is no cable between switches in this {topology}")
+        raise WeftError(
+            f"{named('switch_latency')}: there is no cable between switches in this {topology}"
+        )
     prefix = _common_prefix(inner[0]["name"], inner[-1]["name"])
     pattern = _literally(re.sub(r"[\d#-]+$", "", prefix)) + "*"
     matching = [one["name"] for one in fabric.cables() if fnmatchcase(one["name"], pattern)]
@@ -345,7 +350,7 @@ def _quoted(key: str, text: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise WeftError(f"{option_name(key)}: found {text!r}; write UTF-8 text") from None
+        raise WeftError(f"{named(key)}: found {text!r}; write UTF-8 text") from None
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -376,7 +381,7 @@ def _texts(key: str, text: str) -> str:
 
 
 def _bad(key: str, text: str, allowed: str) -> WeftError:
-    return WeftError(f"{option_name(key)}: found '{text}'; write {allowed}")
+    return WeftError(f"{named(key)}: found '{text}'; write {allowed}")
 
 
 # How a value is written in TOML, by the registry's type; all others are texts in quotes.

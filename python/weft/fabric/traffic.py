@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.units import format_seconds, plural
 from weft.runs.record import Record, read_record
 
@@ -62,7 +62,8 @@ def _check_fabric(path: Path, record: Record, fabric: "Fabric") -> None:
 
 def _other_fabric(path: Path, problem: str, fabric: "Fabric") -> WeftError:
     return WeftError(
-        f"--record: {path} is no run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
+        f"{named('record')}:"
+        f" {path} is no run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
         f" {problem}; name the fabric that it ran on"
     )
 

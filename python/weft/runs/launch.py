@@ -17,7 +17,7 @@ from typing import Literal
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError, suggestion
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import Ended, Streams, run_child, work_directory
 from weft.runs import outcome, settings
 from weft.runs.libraries import (
@@ -111,10 +111,10 @@ class PreparedRun:
 def prepare(request: Request) -> PreparedRun:
     """Check a request: network, placement, algorithm, settings, program."""
     simgrid = SimGrid()
-    asked_by = f"trace {request.replay.path}" if request.replay else "-n"
+    asked_by = f"trace {request.replay.path}" if request.replay else named("ranks")
     site = choose_site(request.fabric, request.platform, request.ranks, request.ppn, asked_by)
     if request.fallback is not None:
-        check_algorithm("--fallback", request.fallback, simgrid)
+        check_algorithm(named("fallback"), request.fallback, simgrid)
     settings.check(request.host_speed, request.config, simgrid)
     program = _program(request)
     return PreparedRun(request, site, program, simgrid, _libraries(request, program, simgrid))
@@ -179,7 +179,7 @@ def _write_timeline(trace: Path, record: Record, target: Path) -> None:
     try:
         write_timeline(trace, record, target)
     except WeftError as error:
-        record.unwritten = str(error)
+        record.unwritten = error.message
 
 
 def _take_ti_trace(work: Path, target: Path) -> None:

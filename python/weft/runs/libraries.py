@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 from elftools.elf.segments import InterpSegment
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 
 OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
@@ -77,7 +77,8 @@ def _find(name: str, libraries: Sequence[Library], program: Path) -> Library:
             return library
     known = ", ".join(sorted(library.path.name for library in libraries)) or "none of its own"
     raise WeftError(
-        f"--cfg: {OPTION}: found '{name}', which is no shared library of {program}; it has: {known}"
+        f"{named('config')}:"
+        f" {OPTION}: found '{name}', which is no shared library of {program}; it has: {known}"
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, get_args, get_type_hints
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, check_type, read_json
 
@@ -325,7 +325,7 @@ def read_record(path: Path) -> Record:
         ) from None
 
 
-def write_record(record: Record, target: Path, option: str = "--json") -> None:
+def write_record(record: Record, target: Path, option: str = named("json")) -> None:
     """Write a record, whole or not at all."""
     with whole_file(option, target) as file:
         json.dump(record.to_json(), file, indent=1)

@@ -8,16 +8,16 @@ import math
 import re
 from collections.abc import Sequence
 
-from weft.base.errors import WeftError, suggestion
+from weft.base.errors import WeftError, named, suggestion
 from weft.runs.simgrid import SimGrid
 
 _OWN = {
-    "smpi/np": "-n",
-    "smpi/hostfile": "--ppn",
+    "smpi/np": named("ranks"),
+    "smpi/hostfile": named("ppn"),
     "smpi/tmpdir": "the environment variable TMPDIR",
     "smpi/replay": "weft replay",
-    "tracing": "--trace",
-    "tracing/filename": "--trace",
+    "tracing": named("timeline"),
+    "tracing/filename": named("timeline"),
 }
 # KiB of a stack, pages, threads.
 _MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16, "contexts/nthreads": 1024}
@@ -55,7 +55,8 @@ def check_speed(speed: str) -> None:
 
 def _odd_speed(speed: str, reason: str) -> WeftError:
     return WeftError(
-        f"--host-speed: found '{speed}'{reason}; allowed is a number above zero with a unit, such"
+        f"{named('host_speed')}:"
+        f" found '{speed}'{reason}; allowed is a number above zero with a unit, such"
         " as 10Gf (10^10 operations a second), or auto to measure it"
     )
 
@@ -65,21 +66,24 @@ def check_form(setting: str) -> None:
     key, colon, value = setting.partition(":")
     if not (key and colon and value) or not setting.isprintable() or set(setting) & set(" ,"):
         raise WeftError(
-            f"--cfg: found '{setting}'; write KEY:VALUE without blanks and commas,"
-            " for example --cfg contexts/stack-size:16384"
+            f"{named('config')}: found '{setting}'; write KEY:VALUE without blanks and commas,"
+            f" for example {named('config')} contexts/stack-size:16384"
         )
     if key in _OWN:
-        raise WeftError(f"--cfg: weft sets {key} itself; use {_OWN[key]}")
+        raise WeftError(f"{named('config')}: weft sets {key} itself; use {_OWN[key]}")
     if key in _WORDS and value not in _WORDS[key]:
-        raise WeftError(f"--cfg: found {key}:{value}; {suggestion(value, _WORDS[key])}")
+        raise WeftError(f"{named('config')}: found {key}:{value}; {suggestion(value, _WORDS[key])}")
     if key in _COSTS and not _COST.fullmatch(value):
         raise WeftError(
-            f"--cfg: found {key}:{value}; write SIZE:SECONDS[:SECONDS A BYTE][;…], rising sizes,"
+            f"{named('config')}:"
+            f" found {key}:{value}; write SIZE:SECONDS[:SECONDS A BYTE][;…], rising sizes,"
             " such as 0:1e-6:0;4096:2e-6:1e-10"
         )
     most = _MOST.get(key)
     if most is not None and not (re.fullmatch("[0-9]{1,9}", value) and int(value) <= most):
-        raise WeftError(f"--cfg: found {key}:{value}; allowed is a whole number from 0 to {most}")
+        raise WeftError(
+            f"{named('config')}: found {key}:{value}; allowed is a whole number from 0 to {most}"
+        )
 
 
 def _rejected(config: Sequence[str], simgrid: SimGrid, reason: str) -> WeftError:
@@ -88,6 +92,7 @@ def _rejected(config: Sequence[str], simgrid: SimGrid, reason: str) -> WeftError
         key = setting.partition(":")[0]
         if key not in known:
             return WeftError(
-                f"--cfg: found '{key}', which is no option of SimGrid; {suggestion(key, known)}"
+                f"{named('config')}:"
+                f" found '{key}', which is no option of SimGrid; {suggestion(key, known)}"
             )
-    return WeftError(f"--cfg: SimGrid does not accept {' '.join(config)}: {reason}")
+    return WeftError(f"{named('config')}: SimGrid does not accept {' '.join(config)}: {reason}")

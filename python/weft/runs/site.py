@@ -10,7 +10,7 @@ from typing import Protocol
 from xml.etree import ElementTree
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.runs.record import FabricPart
 
 _LARGEST_LIBRARY = 1 << 30
@@ -94,13 +94,17 @@ class PlatformSite:
 
 
 def choose_site(
-    fabric: str | None, platform: Path | None, ranks: int, ppn: int | None, asked_by: str = "-n"
+    fabric: str | None,
+    platform: Path | None,
+    ranks: int,
+    ppn: int | None,
+    asked_by: str = named("ranks"),
 ) -> Site:
     """Return the place that the user named, once all ranks find a core on it."""
     if (fabric is None) == (platform is None):
         raise WeftError(
-            "name the network to run on: either --fabric, a fabric file or a shipped name, or"
-            " --platform, a platform file of SimGrid's"
+            f"name the network to run on: either {named('fabric')}, a fabric file or a shipped"
+            f" name, or {named('platform')}, a platform file of SimGrid's"
         )
     if platform is not None:
         check_platform(platform)
@@ -113,17 +117,19 @@ def choose_site(
 def check_platform(path: Path) -> None:
     """Prove that SimGrid can at least try to read it."""
     if not path.is_file():
-        raise WeftError(f"--platform: found '{path}', and there is no such file")
+        raise WeftError(f"{named('platform')}: found '{path}', and there is no such file")
     if path.suffix not in (".xml", ".so"):
         raise WeftError(
-            f"--platform: found '{path}'; SimGrid reads platforms from .xml files and .so libraries"
-            " (a fabric file of weft's goes with --fabric)"
+            f"{named('platform')}:"
+            f" found '{path}'; SimGrid reads platforms from .xml files and .so libraries"
+            f" (a fabric file of weft's goes with {named('fabric')})"
         )
     if path.suffix == ".xml":
         _check_xml(path)
     elif not _is_platform_library(path):
         raise WeftError(
-            f"--platform: found '{path}', which is no library with the function load_platform;"
+            f"{named('platform')}:"
+            f" found '{path}', which is no library with the function load_platform;"
             " build one as SimGrid's documentation says (C++ platforms)"
         )
 
@@ -133,7 +139,7 @@ def _is_platform_library(path: Path) -> bool:
         with path.open("rb") as file:
             content = file.read(_LARGEST_LIBRARY)
     except OSError as error:
-        raise WeftError(f"--platform: {path} cannot be read: {error.strerror}") from None
+        raise WeftError(f"{named('platform')}: {path} cannot be read: {error.strerror}") from None
     return content[:4] == b"\x7fELF" and b"\0load_platform\0" in content
 
 
@@ -143,13 +149,16 @@ def _check_xml(path: Path) -> None:
     except ElementTree.ParseError as error:
         line, column = error.position
         raise WeftError(
-            f"--platform: {path}: line {line}, column {column + 1}: this is not valid XML: {error}"
+            f"{named('platform')}:"
+            f" {path}: line {line}, column {column + 1}: this is not valid XML: {error}"
         ) from None
     except OSError as error:
-        raise WeftError(f"--platform: {path} cannot be read: {error.strerror}") from None
+        raise WeftError(f"{named('platform')}: {path} cannot be read: {error.strerror}") from None
 
 
-def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str = "-n") -> int:
+def choose_ppn(
+    fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str = named("ranks")
+) -> int:
     """Return the ranks a host, when all ranks find a core; `asked_by` is where they come from."""
     hosts, cores = len(fabric.hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
@@ -162,7 +171,8 @@ def choose_ppn(fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str 
     chosen = least if ppn is None else ppn
     if not least <= chosen <= cores:
         raise WeftError(
-            f"--ppn: found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
-            " ranks a host; choose one of these, or leave --ppn out"
+            f"{named('ppn')}:"
+            f" found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
+            f" ranks a host; choose one of these, or leave {named('ppn')} out"
         )
     return chosen

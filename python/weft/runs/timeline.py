@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
 from weft.runs.record import EventPart, Record
@@ -103,7 +104,7 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
     tracks = _switch_tracks(record)
     ranks_did = _rank_events(trace, ranks, _ways(record))
     events = heapq.merge(ranks_did, _slices(record), _switch_events(tracks), key=_start)
-    with whole_file("--trace", target) as file:
+    with whole_file(named("timeline"), target) as file:
         file.write(_HEAD)
         separator = ""
         for event in chain(_metadata(ranks, tracks, _on_hosts(record)), events):
@@ -114,7 +115,7 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
 
 def join_timelines(parts: Sequence[tuple[str, Path]], target: Path) -> None:
     """Write several timelines as one, whole or not at all; processes are called by run as well."""
-    with whole_file("--trace", target) as file:
+    with whole_file(named("timeline"), target) as file:
         file.write(_HEAD)
         separator = ""
         for number, (run, path) in enumerate(parts):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft.base import pages
+from weft.base.errors import named
 from weft.study.validate import Result
 
 _MOST_ROWS = 30
@@ -23,12 +24,12 @@ def render(results: Sequence[Result]) -> dict[str, str]:
 
 def update(text: str, results: Sequence[Result]) -> str:
     """Return a document with its places filled."""
-    return pages.update(text, render(results), "--document: it")
+    return pages.update(text, render(results), f"{named('document')}: it")
 
 
 def write(document: Path, results: Sequence[Result]) -> None:
     """Fill the places of a document."""
-    pages.fill("--document", document, render(results))
+    pages.fill(named("document"), document, render(results))
 
 
 def _lines(rows: Sequence[str]) -> str:

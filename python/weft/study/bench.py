@@ -14,7 +14,7 @@ from typing import Any
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
@@ -73,12 +73,13 @@ def check(bench: Bench) -> None:
     odd = [size for size in bench.sizes if size % _INT_BYTES]
     if odd:
         raise WeftError(
-            f"--sizes: found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+            f"{named('sizes')}:"
+            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
         )
     check_memory(max(bench.sizes), 2 * bench.ranks)
     simgrid = SimGrid()
     for mode in bench.modes:
-        launch.check_algorithm("--modes", mode, simgrid, _OFFLOADING)
+        launch.check_algorithm(named("modes"), mode, simgrid, _OFFLOADING)
     choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
 
 
@@ -88,7 +89,8 @@ def check_memory(size: int, buffers: int) -> None:
     most = min(has // buffers, _INT_BYTES * (2**31 - 1))
     if size > most:
         raise WeftError(
-            f"--sizes: found {format_size(size)}; allowed are at most {format_size(most)} on this"
+            f"{named('sizes')}:"
+            f" found {format_size(size)}; allowed are at most {format_size(most)} on this"
             f" machine, whose memory ({format_size(has)}) holds {buffers} buffers of that size"
         )
 
@@ -158,7 +160,7 @@ def latencies(rows: Sequence[AllreduceTime], mode: str) -> dict[int, float]:
     return {row.bytes: row.latency_us for row in rows if row.mode == mode}
 
 
-def write_csv(rows: Sequence[AllreduceTime], target: Path, option: str = "--csv") -> None:
+def write_csv(rows: Sequence[AllreduceTime], target: Path, option: str = named("csv")) -> None:
     """Write the long table, whole or not at all."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")

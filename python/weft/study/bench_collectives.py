@@ -14,7 +14,7 @@ from typing import Any
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError, suggestion
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.runs import launch
@@ -142,13 +142,14 @@ def check(study: CollectivesBench) -> None:
     odd = [size for size in study.sizes if size % _INT_BYTES]
     if odd:
         raise WeftError(
-            f"--sizes: found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+            f"{named('sizes')}:"
+            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
         )
     known = _known_modes(study.collective)
     for mode in study.modes:
         if mode not in known:
             raise WeftError(
-                f"--modes: found '{mode}', which is no way to do {study.collective.name};"
+                f"{named('modes')}: found '{mode}', which is no way to do {study.collective.name};"
                 f" {suggestion(mode, known)}"
             )
     choose_ppn(_core.load_fabric(study.fabric), study.ranks, study.ppn)
@@ -263,7 +264,7 @@ def values(rows: Sequence[CollectiveTime], mode: str, column: str) -> dict[int, 
     return {row.bytes: getattr(row, column) for row in rows if row.mode == mode}
 
 
-def write_csv(rows: Sequence[CollectiveTime], target: Path, option: str = "--csv") -> None:
+def write_csv(rows: Sequence[CollectiveTime], target: Path, option: str = named("csv")) -> None:
     """Write the long table, whole or not at all."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import Streams, work_directory
 from weft.runs import launch
@@ -187,7 +187,8 @@ def check(plan: PreparedRun) -> None:
     """Prove that there is something to compare."""
     if plan.request.offload == "off":
         raise WeftError(
-            "--compare: found together with --offload off, which is what it compares with;"
+            f"{named('compare')}:"
+            f" found together with {named('offload')} off, which is what it compares with;"
             " name a way to offload: stream, message, multicast or auto"
         )
 
@@ -267,7 +268,7 @@ def _readable() -> bool:
     return waiting[0] > 0
 
 
-def write_comparison(comparison: Comparison, target: Path, option: str = "--json") -> None:
+def write_comparison(comparison: Comparison, target: Path, option: str = named("json")) -> None:
     """Write a comparison with both records, whole or not at all."""
     with whole_file(option, target) as file:
         json.dump(comparison.to_json(), file, indent=1)

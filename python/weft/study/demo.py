@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.base import measured
+from weft.base.errors import named
 from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
@@ -93,14 +94,14 @@ def write_files(results: Results, out: Path) -> list[Path]:
     """Write tables and figures; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     tables = [out / name for name in _TABLES]
-    bench.write_csv(results.by_size, tables[0], "--out")
-    bench.write_csv(results.by_hosts, tables[1], "--out")
+    bench.write_csv(results.by_size, tables[0], named("out"))
+    bench.write_csv(results.by_hosts, tables[1], named("out"))
     _write_errors(results, tables[2])
     return [*tables, *_draw_by_size(results, out), *_draw_by_hosts(results, out)]
 
 
 def _write_errors(results: Results, target: Path) -> None:
-    with whole_file("--out", target) as file:
+    with whole_file(named("out"), target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("mode", "measured", "bytes", "simulated_us", "measured_us", "error"))
         for comparison in COMPARISONS:
@@ -139,7 +140,7 @@ def _draw_by_size(results: Results, out: Path) -> list[Path]:
         series,
         "MPI_Allreduce by message size: 4 hosts x 1 rank on a 100 Gb/s Tofino",
         targets,
-        "--out",
+        named("out"),
     )
     return targets
 
@@ -160,6 +161,6 @@ def _draw_by_hosts(results: Results, out: Path) -> list[Path]:
         series,
         "MPI_Allreduce of 1 KiB by the number of hosts on a 100 Gb/s Tofino",
         targets,
-        "--out",
+        named("out"),
     )
     return targets

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.units import format_size
 
@@ -84,8 +84,9 @@ def _check_chunks(case: Case) -> None:
     large = [size for size in case.chunks_bytes if size > UD_LARGEST_BYTES]
     if "ud" in case.transports and large:
         raise WeftError(
-            f"--chunk: found {format_size(large[0])}; a UD datagram has at most"
-            f" {format_size(UD_LARGEST_BYTES)}: take smaller chunks, or --transport uc alone"
+            f"{named('chunk')}: found {format_size(large[0])}; a UD datagram has at most"
+            f" {format_size(UD_LARGEST_BYTES)}: take smaller chunks, or"
+            f" {named('transport')} uc alone"
         )
 
 
@@ -128,7 +129,9 @@ def addressable_bytes(row: Memory) -> float:
     return row.memory_bytes * 8 * row.chunk_bytes
 
 
-def write_csv(rows: Sequence[Throughput | Memory], target: Path, option: str = "--csv") -> None:
+def write_csv(
+    rows: Sequence[Throughput | Memory], target: Path, option: str = named("csv")
+) -> None:
     """Write a table, whole or not at all; what is unlimited is `inf`."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from weft.base import paths
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
 from weft.base.process import work_directory
@@ -296,9 +296,9 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
         series.append(Series(label, one.in_unit(one.simulated), colour))
     title, value = _title(name), shown[0].unit
     if shown[0].by == "bytes":
-        plot_by_size([_drawable(one) for one in series], title, [target], "--figures", value)
+        plot_by_size([_drawable(one) for one in series], title, [target], named("figures"), value)
     else:
-        plot_by_hosts(series, title, [target], "--figures", "ranks", value)
+        plot_by_hosts(series, title, [target], named("figures"), "ranks", value)
     return target
 
 

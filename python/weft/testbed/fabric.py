@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.testbed.plan import Experiment, Plan
 
@@ -23,7 +24,7 @@ _REPLACED = ("fabric", "link", "links", "shared", "switch", "switches")
 
 def write(plan: Plan, experiment: Experiment, target: Path) -> None:
     """Write the fabric file."""
-    with whole_file("-o", target) as file:
+    with whole_file(named("output"), target) as file:
         file.writelines(f"{line}\n" for line in render(plan, experiment))
 
 

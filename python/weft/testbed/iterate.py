@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import run_child
 from weft.testbed import diff, fabric, netns, plan, script, tables
@@ -51,9 +51,9 @@ def _written(made: Plan, change: diff.Change | None, directory: Path, name: str)
     }
     plan.write(made, files["PLAN"])
     fabric.write(made, experiment, files["FABRIC"])
-    with whole_file("-o", files["TABLES"]) as file:
+    with whole_file(named("output"), files["TABLES"]) as file:
         file.write(tables.as_json(made))
-    with whole_file("-o", files["CHANGE"]) as file:
+    with whole_file(named("output"), files["CHANGE"]) as file:
         lines = change.script() if change else script.added(tables.entries(made), made.inventory)
         file.writelines(f"{line}\n" for line in lines)
     environment = {f"WEFT_TESTBED_{key}": str(path) for key, path in files.items()}

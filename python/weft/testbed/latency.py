@@ -9,7 +9,7 @@ they cost was measured with a probe's small frame, so larger ones wait for the d
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.testbed.inventory import Port
 from weft.testbed.medians import PROBE_FRAME_BYTES, measured
 from weft.testbed.plan import Experiment, Plan
@@ -42,7 +42,8 @@ def predict(
     """Return the round trip of each pair of hosts, once each."""
     if not PROBE_FRAME_BYTES <= frame_bytes <= MOST_FRAME_BYTES:
         raise WeftError(
-            f"--frame: found {frame_bytes}; allowed are {PROBE_FRAME_BYTES} to {MOST_FRAME_BYTES}"
+            f"{named('frame_bytes')}:"
+            f" found {frame_bytes}; allowed are {PROBE_FRAME_BYTES} to {MOST_FRAME_BYTES}"
             " bytes"
         )
     hosts = experiment.wanted.hosts

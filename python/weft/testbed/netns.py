@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.testbed import tables
 from weft.testbed.inventory import Port
 from weft.testbed.layout import Layout
@@ -36,7 +36,8 @@ def check_name(name: str) -> None:
     """Prove that a testbed can be called so."""
     if not _NAME.fullmatch(name):
         raise WeftError(
-            f"--name: found '{name}'; allowed are up to 20 lower-case letters, digits and '-'"
+            f"{named('name')}:"
+            f" found '{name}'; allowed are up to 20 lower-case letters, digits and '-'"
         )
 
 
@@ -107,7 +108,7 @@ def up(plan: Plan, name: str) -> None:
     if there(name):
         raise WeftError(
             f"testbed up: '{name}' is there already ({len(there(name))} namespaces); take it down"
-            f" first (weft testbed down --name {name}), or choose another --name"
+            f" first (`weft testbed down --name {name}`), or choose another {named('name')}"
         )
     try:
         _build(plan, name)

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from weft.base.errors import WeftError, printable
+from weft.base.errors import WeftError, named, printable
 from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, check_type, read_json
 from weft.testbed import inventory as inventories
@@ -108,7 +108,7 @@ class Plan:
             return self.experiments[0]
         if name not in names:
             found = "is not given" if name is None else f"found '{name}'"
-            raise WeftError(f"--experiment: {found}; this plan has {', '.join(names)}")
+            raise WeftError(f"{named('experiment')}: {found}; this plan has {', '.join(names)}")
         return self.experiments[names.index(name)]
 
 
@@ -211,7 +211,7 @@ class _Builder:
 
 def write(plan: Plan, target: Path) -> None:
     """Write the plan."""
-    with whole_file("-o", target) as file:
+    with whole_file(named("output"), target) as file:
         json.dump(_as_json(plan), file, indent=1, ensure_ascii=False)
         file.write("\n")
 
