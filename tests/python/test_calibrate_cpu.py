@@ -8,7 +8,6 @@ from conftest import Program
 from simulated import WEFT, read_record, run_command
 
 from weft import _core
-from weft.base.errors import WeftError
 from weft.calibrate.cpu import CpuSpeed, format_speed, with_speed
 
 
@@ -44,13 +43,14 @@ def test_a_fabric_keeps_all_but_its_speed(tmp_path: Path) -> None:
     assert path.read_text().count("speed =") == 1
 
 
-def test_a_fabric_without_the_table_is_refused(tmp_path: Path) -> None:
+def test_a_table_in_one_line_gets_its_speed(tmp_path: Path) -> None:
     path = tmp_path / "fabric.toml"
     text = Path(_core.load_fabric("tofino-4").file).read_text()
     inline = text.replace('[host]\npreset = "xeon-8360"\n', "")
+    assert inline != text
     path.write_text('host = {preset = "xeon-8360"}\n' + inline)
-    with pytest.raises(WeftError, match=r"has no line \[host\]"):
-        with_speed(str(path), "3Gf")
+    path.write_text(with_speed(str(path), "3Gf"))
+    assert _core.load_fabric(str(path)).host["speed_flops"] == 3e9
 
 
 @pytest.mark.parametrize("words", [["--base", "tofino-4"], ["-o", "mine.toml"]])

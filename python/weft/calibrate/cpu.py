@@ -5,22 +5,19 @@ simulates; the fabric's hosts then do these operations at their own speed. Where
 computation takes as long in the simulation as here.
 """
 
-import re
 import statistics
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError, named
+from weft.base.errors import WeftError
 from weft.base.process import work_directory
+from weft.fabric.toml_file import Noted, with_values
 from weft.runs import launch
 from weft.runs.toolchain import compile_c
 
 _FABRIC = "tofino-4"
-_HOST_TABLE = re.compile(r"^[ \t]*\[host\][^\n]*\n", re.MULTILINE)
-_SPEED = re.compile(r"[ \t]*speed[ \t]*=")
 
 
 @dataclass(frozen=True)
@@ -69,23 +66,7 @@ def measure(repetitions: int) -> CpuSpeed:
 
 def with_speed(base: str, speed: str) -> str:
     """Return the text of a fabric whose hosts have this speed."""
-    path = Path(_core.load_fabric(base).file)
-    text = path.read_text(encoding="utf-8")
-    table = _HOST_TABLE.search(text)
-    if table is None:
-        raise WeftError(
-            f"{named('base')}: {path} has no line [host], where its speed could go; write one"
-        )
-    rest = text[table.end() :]
-    body, following = _split_at_next_table(rest)
-    kept = [line for line in body.splitlines(keepends=True) if not _SPEED.match(line)]
-    new = f'# This machine\'s, by `weft calibrate cpu`.\nspeed = "{speed}"\n'
-    changed = text[: table.end()] + new + "".join(kept) + following
-    tomllib.loads(changed)
-    return changed
-
-
-def _split_at_next_table(text: str) -> tuple[str, str]:
-    found = re.search(r"^[ \t]*\[", text, re.MULTILINE)
-    at = found.start() if found else len(text)
-    return text[:at], text[at:]
+    text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")
+    return with_values(
+        text, "host", {"speed": Noted(speed, "this machine's, by `weft calibrate cpu`")}
+    )

@@ -3,10 +3,8 @@
 What is written is proven by loading it, before it takes its place.
 """
 
-import re
 import tempfile
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +13,13 @@ from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.calibrate.p2p import Calibration
+from weft.fabric.toml_file import in_toml, without_tables
 
 if TYPE_CHECKING:
     from weft._core import Fabric
 
 # 1 TB/s: where bytes cost nothing that was measured, they say nothing of the link's bandwidth.
 _FASTEST_S = 1e-12
-_TABLE = re.compile(r"\s*\[+\s*([\w.]+)")
 
 
 @dataclass(frozen=True)
@@ -40,23 +38,9 @@ def render(calibration: Calibration, name: str, base: str | None) -> str:
     else:
         fabric = _core.load_fabric(base)
         route = route_of(fabric)
-        head = without_tables(Path(fabric.file), ("point_to_point", "mpi"))
+        text = Path(fabric.file).read_text(encoding="utf-8")
+        head = without_tables(text, ("point_to_point", "mpi"))
     return "\n".join([head.rstrip("\n"), "", *_messages(calibration, route)]) + "\n"
-
-
-def with_values(text: str, table: str, values: Mapping[str, str]) -> str:
-    """Return the text of a fabric file with keys of a table set, and their old values dropped."""
-    lines: list[str] = []
-    inside = False
-    for line in text.splitlines():
-        if line.strip().startswith("["):
-            inside = line.strip() == f"[{table}]"
-            lines.append(line)
-            if inside:
-                lines += [f"{key} = {value}" for key, value in values.items()]
-        elif not (inside and line.partition("=")[0].strip() in values):
-            lines.append(line)
-    return "\n".join(lines) + "\n"
 
 
 def write(text: str, target: Path) -> None:
@@ -99,8 +83,8 @@ def _two_hosts(calibration: Calibration, name: str, route: Route) -> str:
     return f"""# Calibrated by `weft calibrate p2p` from {source}.
 # Hosts, NICs and switch are placeholders: name the presets that you have, or take --base.
 [fabric]
-name = "{name}"
-description = "Two hosts, messages as in {calibration.pingpong.one_way.table.path.name}"
+name = {in_toml(name)}
+description = {in_toml(f"Two hosts, messages as in {calibration.pingpong.one_way.table.path.name}")}
 
 [topology]
 kind = "star"
@@ -158,20 +142,3 @@ def _mpi(calibration: Calibration) -> Iterator[str]:
     yield f'send_overhead = "{_digits(found.send_fixed_s)}s"'
     if found.send_per_byte_s > 0:
         yield f'send_copy_rate = "{_digits(1 / found.send_per_byte_s)}Bps"'
-
-
-def without_tables(path: Path, names: Sequence[str]) -> str:
-    """Return a file without some of its tables and the comments right above them."""
-    kept: list[str] = []
-    dropping = False
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if header := _TABLE.match(line):
-            dropping = header[1].split(".")[0] in names
-            if dropping:
-                while kept and kept[-1].startswith("#"):
-                    kept.pop()
-        if not dropping or line.startswith("#"):
-            kept.append(line)
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept))
-    tomllib.loads(text)
-    return text

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError, named
 from weft.base.units import format_seconds
-from weft.calibrate.fabric_file import with_values
 from weft.calibrate.switch import COPY_RATE, GAP, TURNAROUND, Estimate, SwitchFit
+from weft.fabric.toml_file import Noted, with_values
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def render(fit: SwitchFit, base: "Fabric", command: str) -> str:
     """Return the base's text with what the data determine; the rest stays as it is."""
     nic = {"offload_overhead": _seconds(_overhead(fit.estimates[0], base), fit.estimates[0])}
-    switch: dict[str, str] = {}
+    switch: dict[str, Noted] = {}
     for name, key, table in (
         (GAP, "message_gap", nic),
         (COPY_RATE, "offload_copy_rate", nic),
@@ -42,10 +42,11 @@ def _overhead(found: Estimate, base: "Fabric") -> float:
     return found.value - known
 
 
-def _seconds(value: float, found: Estimate) -> str:
+def _seconds(value: float, found: Estimate) -> Noted:
     low, high, best = (format_seconds(one) for one in (found.low, found.high, found.value))
-    return f'"{value * 1e6:.4g}us"  # of {found.name}: {best}, {low} to {high}'
+    return Noted(f"{value * 1e6:.4g}us", f"of {found.name}: {best}, {low} to {high}")
 
 
-def _rate(value: float, found: Estimate) -> str:
-    return f'"{value / 1e9:.4g}GBps"  # {found.low / 1e9:.3g} to {found.high / 1e9:.3g} GB/s'
+def _rate(value: float, found: Estimate) -> Noted:
+    comment = f"{found.low / 1e9:.3g} to {found.high / 1e9:.3g} GB/s"
+    return Noted(f"{value / 1e9:.4g}GBps", comment)

@@ -5,7 +5,6 @@ file is proven by loading it before it takes its place; what is wrong is told of
 the value came from.
 """
 
-import json
 import math
 import re
 import tempfile
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import STANDARD_OUTPUT, whole_file
+from weft.fabric.toml_file import in_toml
 
 if TYPE_CHECKING:
     from weft._core import Fabric, Option, Topology
@@ -346,18 +346,17 @@ def _listed(keys: Iterator[str]) -> Iterator[str]:
 
 
 def _quoted(key: str, text: str) -> str:
-    """Return a basic string of TOML, whose escapes are JSON's."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise WeftError(f"{named(key)}: found {text!r}; write UTF-8 text") from None
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return in_toml(text)
 
 
 def _integer(key: str, text: str) -> str:
     if _INTEGER.fullmatch(text.strip()) is None:
         raise _bad(key, text, "a whole number")
-    return str(int(text))
+    return in_toml(int(text))
 
 
 def _number(key: str, text: str) -> str:
@@ -370,14 +369,16 @@ def _integers(key: str, text: str) -> str:
     parts = [part.strip() for part in text.split(",")]
     if not all(map(_INTEGER.fullmatch, parts)):
         raise _bad(key, text, "whole numbers with commas between, such as 4,4,4")
-    return f"[{', '.join(str(int(part)) for part in parts)}]"
+    return in_toml([int(part) for part in parts])
 
 
 def _texts(key: str, text: str) -> str:
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
         raise _bad(key, text, "names with commas between, such as a,b,c")
-    return f"[{', '.join(_quoted(key, part) for part in parts)}]"
+    for part in parts:
+        _quoted(key, part)
+    return in_toml(parts)
 
 
 def _bad(key: str, text: str, allowed: str) -> WeftError:

@@ -7,15 +7,13 @@ passes, as it was when these were measured. Recirculated cables share the bandwi
 ports, of which other experiments take their part.
 """
 
-import json
-import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from weft.base.errors import named
 from weft.base.output import whole_file
+from weft.fabric.toml_file import in_toml, without_tables
 from weft.testbed.plan import Experiment, Plan
 
 # Tables of the wanted fabric in whose place the plan's own come; all others are kept as they are.
@@ -32,11 +30,10 @@ def render(plan: Plan, experiment: Experiment) -> Iterator[str]:
     """Yield the lines of the file."""
     yield f"# {experiment.name} as planned on {plan.inventory.name} (weft testbed fabric)."
     yield "[fabric]"
-    yield f"name = {_value(f'{experiment.name}-planned')}"
-    yield f"description = {_value(f'{experiment.name} on {plan.inventory.name}')}"
-    for table, value in tomllib.loads(experiment.wanted.text).items():
-        if table not in _REPLACED:
-            yield from _table(table, value)
+    yield f"name = {in_toml(f'{experiment.name}-planned')}"
+    yield f"description = {in_toml(f'{experiment.name} on {plan.inventory.name}')}"
+    yield ""
+    yield without_tables(experiment.wanted.text, _REPLACED).strip("\n")
     yield from _links(plan, experiment)
     yield from _shared(plan, experiment)
     yield from _switches(plan, experiment)
@@ -92,8 +89,8 @@ def _shared(plan: Plan, experiment: Experiment) -> Iterator[str]:
             yield ""
             yield f"# Port {loop}"
             yield "[[shared]]"
-            yield f"links = {_value(links)}"
-            yield f"bandwidth = {_value(f'{share / 1e9:.9g}Gbps')}"
+            yield f"links = {in_toml(links)}"
+            yield f"bandwidth = {in_toml(f'{share / 1e9:.9g}Gbps')}"
 
 
 def latency_ns(plan: Plan, experiment: Experiment, name: str) -> float:
@@ -117,9 +114,9 @@ def _links(plan: Plan, experiment: Experiment) -> Iterator[str]:
             yield ""
             yield "[[links]]" if name else "[link]"
             if name:
-                yield f"match = {_value(name)}"
-            yield f"bandwidth = {_value(speed)}"
-            yield f"latency = {_value(latency)}"
+                yield f"match = {in_toml(name)}"
+            yield f"bandwidth = {in_toml(speed)}"
+            yield f"latency = {in_toml(latency)}"
 
 
 def _switches(plan: Plan, experiment: Experiment) -> Iterator[str]:
@@ -129,29 +126,12 @@ def _switches(plan: Plan, experiment: Experiment) -> Iterator[str]:
     yield "[switch]"
     yield 'preset = "l2"'
     yield f"max_ports = {max(map(len, experiment.wanted.at.values()))}"
-    yield f"forwarding_latency = {_value(f'{chassis.pass_ns:g}ns')}"
+    yield f"forwarding_latency = {in_toml(f'{chassis.pass_ns:g}ns')}"
     for name, place in experiment.switches.items():
         if isinstance(place, str):
             yield ""
             yield f"# {place}"
             yield "[[switches]]"
-            yield f"match = {_value(name)}"
+            yield f"match = {in_toml(name)}"
             latency = plan.inventory.switches[place].latency_ns
-            yield f"forwarding_latency = {_value(f'{latency:g}ns')}"
-
-
-def _table(name: str, value: Any) -> Iterator[str]:
-    """Yield a table, or each of several."""
-    for one in value if isinstance(value, list) else [value] if value else []:
-        yield ""
-        yield f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
-        yield from (f"{key} = {_value(part)}" for key, part in one.items())
-
-
-def _value(value: Any) -> str:
-    """Return a value in TOML, whose texts, numbers and lists are JSON's."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {_value(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            yield f"forwarding_latency = {in_toml(f'{latency:g}ns')}"

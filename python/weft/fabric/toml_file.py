@@ -1,0 +1,124 @@
+"""Fabric files as tomlkit has them: changed where they are, with all that people wrote beside it.
+
+A comment is where a value comes from, so that it stays with what it stands beside: one in a line
+with its value, one right above a table with that table. Where two arrays of tables take turns in a
+file, tomlkit puts each together, and a comment above one of its tables stays where it was.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tomlkit
+from tomlkit.container import OutOfOrderTableProxy
+from tomlkit.items import InlineTable, Item, Table
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A value, and where it comes from: the comment beside it."""
+
+    value: str | int | float
+    comment: str = ""
+
+
+def in_toml(value: Any) -> str:
+    """Return a value as TOML writes it."""
+    return str(tomlkit.item(value).as_string())
+
+
+def with_values(text: str, table: str, values: Mapping[str, Noted]) -> str:
+    """Return the text of a fabric file with keys of a table set.
+
+    Keys that are there keep their places; others follow the table's head. A table that is written
+    in one line becomes one of several, whose lines have room for comments; one that is not there
+    comes last.
+    """
+    document = tomlkit.parse(text)
+    found = document.get(table)
+    if isinstance(found, InlineTable):
+        outer = document.remove(table).as_string()
+        lines = "".join(_line(key, part) for key, part in found.items() if key not in values)
+        return _with_new_table(outer, table, lines + _lines(values))
+    if not isinstance(found, Table | OutOfOrderTableProxy):
+        return _with_new_table(text, table, _lines(values))
+    there = [key for key in values if key in found]
+    for key in there:
+        found[key] = _item(values[key])
+    new = {key: noted for key, noted in values.items() if key not in there}
+    return _with_new_keys(document.as_string(), table, new) if new else document.as_string()
+
+
+def _with_new_keys(text: str, table: str, new: Mapping[str, Noted]) -> str:
+    head = re.compile(rf"[ \t]*\[[ \t]*[\"']?{re.escape(table)}[\"']?[ \t]*\]")
+    parts = list(_parts(text))
+    for number, (_, part) in enumerate(parts):
+        if head.match(part):
+            first, _, rest = part.partition("\n")
+            parts[number] = (table, f"{first}\n{_lines(new)}{rest}")
+            return "".join(part for _, part in parts)
+    for number, (name, part) in enumerate(parts):
+        if name == table and not part.lstrip().startswith("["):  # `nic.preset = …`
+            keys = "".join(f"{table}.{line}" for line in _lines(new).splitlines(keepends=True))
+            parts[number] = (name, part + keys)
+            return "".join(part for _, part in parts)
+    return _with_new_table(text, table, _lines(new))  # of which there are tables within, no more
+
+
+def _with_new_table(text: str, table: str, lines: str) -> str:
+    gap = "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}[{table}]\n{lines}"
+
+
+def _lines(values: Mapping[str, Noted]) -> str:
+    return "".join(_line(key, _item(noted)) for key, noted in values.items())
+
+
+def _line(key: str, item: Any) -> str:
+    document = tomlkit.document()
+    document.append(key, item)
+    return document.as_string().rstrip("\n") + "\n"
+
+
+def _item(noted: Noted) -> Item:
+    item = tomlkit.item(noted.value)
+    if noted.comment:
+        item.comment(noted.comment)
+        item.trivia.comment_ws = "  "
+    return item
+
+
+def without_tables(text: str, names: Collection[str]) -> str:
+    """Return a fabric file without some of its tables and the comments right above them."""
+    kept: list[str] = []
+    above = ""  # comments at the end of a table that is left out: they are of what follows
+    for name, part in _parts(text):
+        if name in names:
+            if kept:
+                kept[-1] = _split_end(kept[-1])[0]
+            above = _split_end(part)[1]
+        else:
+            kept += [above, part]
+            above = ""
+    return re.sub(r"\n{3,}", "\n\n", "".join([*kept, above]))
+
+
+def _split_end(part: str) -> tuple[str, str]:
+    """Split the comments off with which a part ends."""
+    lines = part.splitlines(keepends=True)
+    first = len(lines)
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    return "".join(lines[:first]), "".join(lines[first:])
+
+
+def _parts(text: str) -> Iterator[tuple[str | None, str]]:
+    """Yield what a file is made of, one after the other: tables by name, and what is between."""
+    for key, item in tomlkit.parse(text).body:
+        one = tomlkit.document()
+        if key is None:
+            one.add(item)
+        else:
+            one.append(key, item)
+        yield (None if key is None else key.key), one.as_string()
