@@ -76,7 +76,10 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
   OffloadedCall& offloaded    = *pending_->offloaded;
   const sg::SemaphorePtr gate = offloaded.gate();
-  offloaded.join(rank, buffers, operation, [opened = gate.get()] { opened->release(); });
+  offloaded.join(rank, buffers, operation, [this, opened = gate.get()](const FlowResult& result) {
+    check(result);
+    opened->release();
+  });
   offloaded.speak(rank);
   gate->acquire();
   offloaded.deliver(rank);
@@ -87,12 +90,20 @@ MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const R
   const auto signal         = std::make_shared<RequestSignal>();
   const MPI_Request request = signal->make_request();
   const auto offloaded      = call->pending_->offloaded;
-  offloaded->join(call->rank, buffers, operation, [call, signal] {
+  offloaded->join(call->rank, buffers, operation, [call, signal](const FlowResult& result) {
+    call->check(result);
     call->end();
     signal->fire();
   });
   OffloadedCall::speak_in_background(offloaded, call->rank);
   return request;
+}
+
+void Call::check(const FlowResult& result) const
+{
+  if (not result.arrived())
+    Simulation::get().abort("network-failure",
+                            describe_broken_call(*communicator_, described_.signature, result.failure));
 }
 
 void Call::leave_host_data()

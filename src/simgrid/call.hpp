@@ -3,6 +3,7 @@
 
 #include "simgrid/communicator.hpp"
 #include "simgrid/exchange.hpp"
+#include "simgrid/flow_result.hpp"
 
 #include <memory>
 
@@ -35,6 +36,8 @@ class Call {
   bool ended_ = false;
 
   void enter(MPI_Comm comm);
+  /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
+  void check(const FlowResult& result) const;
 
 public:
   int rank;

@@ -3,6 +3,7 @@
  * SimGrid logs such things, in several lines and with advice on tools of its own, and aborts. All of its log passes one
  * function; weft defines it anew and acts on what it knows.
  */
+#include "simgrid/diagnosis.hpp"
 #include "simgrid/exits.hpp"
 #include "simgrid/process.hpp"
 #include "simgrid/replaced.hpp"
@@ -28,6 +29,8 @@ constexpr std::string_view MISSING  = "Not yet implemented: %s. Please contact t
 constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // after the function, or "recv"
 constexpr std::string_view NO_INIT  = "%s: MPI_Init was not called !";
 constexpr std::string_view RETURNED = "SMPI process did not return 0. Return value : %d";
+/** SimGrid's (src/kernel/context), of any actor. */
+constexpr std::string_view UNCAUGHT    = "Actor killed by an uncaught exception %s";
 constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
 
 struct State {
@@ -98,6 +101,10 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
     rank_returns(static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10)));
     return true;
   }
+  // SMPI catches no such exception, nor do switches' actors.
+  if (format == UNCAUGHT && text.find("NetworkFailureException") != std::string::npos)
+    Simulation::get().abort("network-failure",
+                            describe_broken_message(rank_here() ? who() : std::string("a switch or NIC")));
   const std::optional<int> rank = rank_here();
   if (not rank && format == NO_INIT && not simgrid::s4u::Actor::self())
     refuse_thread(text.substr(0, text.find(':')).c_str());

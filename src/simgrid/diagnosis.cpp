@@ -1,5 +1,7 @@
 #include "simgrid/diagnosis.hpp"
 
+#include "simgrid/flow_result.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <simgrid/s4u.hpp>
@@ -29,6 +31,14 @@ int mpi_rank(const sg::Actor& actor)
   return rank ? static_cast<int>(std::strtol(rank, nullptr, 10)) : -1;
 }
 
+/** "0.001 s" */
+std::string seconds_now()
+{
+  std::ostringstream text;
+  text << sg::Engine::get_clock() << " s";
+  return text.str();
+}
+
 /** "MPI_Barrier() holds ranks 0, 1 and waits for 2." */
 std::string holders_of(const PendingCall& call)
 {
@@ -49,7 +59,7 @@ std::string holders_of(const PendingCall& call)
 std::string describe_deadlock(const Communicators& communicators)
 {
   std::ostringstream text;
-  text << "deadlock at " << sg::Engine::get_clock() << " s of simulated time: no rank can go on.";
+  text << "deadlock at " << seconds_now() << " of simulated time: no rank can go on.";
   for (const auto& [key, communicator] : communicators.all())
     for (const auto& call : communicator->pending())
       text << " On " << communicator->text() << ", " << holders_of(*call);
@@ -67,6 +77,20 @@ std::string describe_mismatch(const Communicator& communicator, const std::strin
 {
   return "on " + communicator.text() + ", " + calls +
          ". MPI asks all ranks of a communicator for the same collectives in the same order.";
+}
+
+std::string describe_broken_call(const Communicator& communicator, const CallSignature& call,
+                                 const std::string& failure)
+{
+  return failure + " at " + seconds_now() + " of simulated time, and " + call.text() + " on " + communicator.text() +
+         " needs it";
+}
+
+std::string describe_broken_message(const std::string& whose)
+{
+  const std::string off = links_off(sg::Engine::get_instance()->get_all_links());
+  return (off.empty() ? "the network has failed" : off) + " at " + seconds_now() + " of simulated time, and " + whose +
+         " waits for a message that needs it";
 }
 
 std::optional<std::string> describe_missing_rank(const Communicator& communicator,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simgrid/communicators.hpp"
+#include "simgrid/described.hpp"
 
 #include <optional>
 #include <string>
@@ -14,6 +15,13 @@ std::string describe_deadlock(const Communicators& communicators);
 
 /** The ranks of a communicator do not make the same calls; @p calls says which. */
 std::string describe_mismatch(const Communicator& communicator, const std::string& calls);
+
+/** A call cannot be carried out because the network fails; @p failure says how. */
+std::string describe_broken_call(const Communicator& communicator, const CallSignature& call,
+                                 const std::string& failure);
+
+/** A message cannot arrive because the network fails; @p whose waits for it: "rank 3". */
+std::string describe_broken_message(const std::string& whose);
 
 /** A rank, one of @p ended, has come to its end, and a call in flight waits for it; nothing where that is not so. */
 std::optional<std::string> describe_missing_rank(const Communicator& communicator,

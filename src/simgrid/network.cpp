@@ -4,7 +4,7 @@
 
 namespace weft {
 
-void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, std::function<void()> done)
+void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done)
 {
   StreamRequest request{{}, base_latency, sharing, flow.wire, flow.rate_limit};
   request.links.reserve(flow.links.size());

@@ -8,7 +8,6 @@
 
 #include <simgrid/s4u.hpp>
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,9 +17,9 @@ class Network {
 public:
   virtual ~Network() = default;
 
-  /** Start a flow of a stream; @p done runs in SimGrid's kernel context when its last byte has arrived. @p sharing: the
-   *  latency of the point-to-point messages that it competes as. */
-  void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, std::function<void()> done);
+  /** Start a flow of a stream; @p done runs in SimGrid's kernel context when it has ended. @p sharing: the latency of
+   *  the point-to-point messages that it competes as. */
+  void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done);
 
   virtual StreamZone& streams() = 0;
   /** Append SimGrid's links that make up one link of the fabric. */

@@ -28,7 +28,7 @@ sg::SemaphorePtr OffloadedCall::gate()
   return common_gate_;
 }
 
-void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, std::function<void()> on_end)
+void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, CallEnd on_end)
 {
   buffers.send                            = address(buffers.send);
   buffers.receive                         = address(buffers.receive);
@@ -45,11 +45,29 @@ void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, std::f
   enter(rank);
 }
 
-void OffloadedCall::end(int rank)
+void OffloadedCall::end(int rank, const FlowResult& result)
 {
   // It may hold what holds this.
-  const std::function<void()> on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
-  on_end();
+  const CallEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
+  on_end(result);
+}
+
+void OffloadedCall::fail(const FlowResult& result)
+{
+  const auto self = shared_from_this();
+  for (int rank = 0; rank < communicator_->size(); ++rank)
+    if (on_end_[static_cast<std::size_t>(rank)])
+      end(rank, result);
+}
+
+FlowEnd OffloadedCall::arrival(std::function<void()> next)
+{
+  return [self = shared_from_this(), next = std::move(next)](const FlowResult& result) {
+    if (result.arrived())
+      next();
+    else
+      self->fail(result);
+  };
 }
 
 void OffloadedCall::speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)

@@ -5,6 +5,7 @@
 #include "simgrid/communicator.hpp"
 #include "simgrid/described.hpp"
 #include "simgrid/exchange.hpp"
+#include "simgrid/flow_result.hpp"
 #include "simgrid/simulation.hpp"
 
 #include <functional>
@@ -14,10 +15,13 @@
 
 namespace weft {
 
+/** Runs when a rank's part of a call has ended; the call has failed where one of its flows has. */
+using CallEnd = FlowEnd;
+
 class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
-  int given_ = 0;                             // ranks
-  std::vector<std::function<void()>> on_end_; // by rank
-  simgrid::s4u::SemaphorePtr common_gate_;    // of all ranks, where they end together
+  int given_ = 0;                          // ranks
+  std::vector<CallEnd> on_end_;            // by rank; none before it joins, nor after its part has ended
+  simgrid::s4u::SemaphorePtr common_gate_; // of all ranks, where they end together
 
 protected:
   Simulation& simulation_;
@@ -35,7 +39,11 @@ protected:
   /** It takes part from now on. */
   virtual void enter(int rank) = 0;
   /** Its part of the call has ended. */
-  void end(int rank);
+  void end(int rank, const FlowResult& result = {});
+  /** The call cannot be carried out: it ends for all ranks that are in it. */
+  void fail(const FlowResult& result);
+  /** What waits for a flow of this call: @p next where it arrives; where it fails, the call does. */
+  FlowEnd arrival(std::function<void()> next);
 
 public:
   OffloadedCall(const OffloadedCall&)            = delete;
@@ -45,7 +53,7 @@ public:
   /** What a rank that blocks waits for, opened when its part of the call has ended. */
   simgrid::s4u::SemaphorePtr gate();
   /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
-  void join(int rank, RankBuffers buffers, MPI_Op operation, std::function<void()> on_end);
+  void join(int rank, RankBuffers buffers, MPI_Op operation, CallEnd on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */
   virtual void speak(int /*rank*/) {}
   /** The same, by an actor beside the rank where there is something to do. */

@@ -17,7 +17,20 @@
 static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
               "weft knows the private symbols of SimGrid 4; check this header against another version's sources");
 
+namespace simgrid::kernel::activity {
+
+/** Of src/kernel/activity/ActivityImpl.hpp. */
+class ActivityImpl {
+public:
+  const char* get_state_str() const; ///< "DONE", "LINK_FAILURE", "SRC_HOST_FAILURE", …
+};
+
+} // namespace simgrid::kernel::activity
+
 namespace simgrid::smpi {
+
+/** The state of a flow whose last byte has arrived. */
+constexpr const char* FLOW_ARRIVED = "DONE";
 
 struct s_mpi_coll_description_t { // NOLINT(readability-identifier-naming): SMPI's name
   std::string name;

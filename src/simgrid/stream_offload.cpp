@@ -45,11 +45,10 @@ private:
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       aggregation(position).begin(vector());
       for (const StreamFlow& flow : plan_->switches[position].flows)
-        simulation_.network.start_flow(flow, plan_->base_latency, communicator_->tree->forwarding,
-                                       [self = std::static_pointer_cast<StreamCall>(shared_from_this())] {
-                                         if (--self->flows_ == 0)
-                                           self->finish();
-                                       });
+        simulation_.network.start_flow(flow, plan_->base_latency, communicator_->tree->forwarding, arrival([this] {
+                                         if (--flows_ == 0)
+                                           finish();
+                                       }));
     }
   }
 

@@ -113,13 +113,13 @@ void StreamZone::divide_out_factors(StreamRequest& request) const
   request.sharing_latency = request.base_latency / FlowFactors::at(factors_->latency, request.wire.value());
 }
 
-void StreamZone::start(const StreamRequest& request, std::function<void()> done)
+void StreamZone::start(const StreamRequest& request, FlowEnd done)
 {
   // In one go: a rank that makes a host would else give way to others in the middle.
   simgrid::kernel::actor::simcall_answered([&] { begin(request, std::move(done)); });
 }
 
-void StreamZone::begin(const StreamRequest& request, std::function<void()> done)
+void StreamZone::begin(const StreamRequest& request, FlowEnd done)
 {
   Stream& stream = borrow();
   stream.request = request;
@@ -130,9 +130,10 @@ void StreamZone::begin(const StreamRequest& request, std::function<void()> done)
   stream.pace->set_bandwidth(request.rate_limit.value());
   stream.flow = sg::Comm::sendto_init();
   stream.flow->set_payload_size(static_cast<std::uint64_t>(stream.request.wire.value()));
-  stream.flow->on_this_completion_cb([this, &stream, done = std::move(done)](const sg::Comm&) {
+  stream.flow->on_this_completion_cb([this, &stream, done = std::move(done)](const sg::Comm& flow) {
+    const FlowResult result = result_of(flow, stream.request.links);
     idle_.push_back(&stream);
-    done();
+    done(result);
   });
   stream.flow->set_source(stream.from)->set_destination(stream.to); // starts it
 }

@@ -13,11 +13,11 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "simgrid/flow_result.hpp"
 
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,7 +56,7 @@ class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
 
   Stream& borrow();
   void divide_out_factors(StreamRequest& request) const;
-  void begin(const StreamRequest& request, std::function<void()> done);
+  void begin(const StreamRequest& request, FlowEnd done);
   const Stream& stream_of(unsigned long net_point) const { return *streams_.at(net_point / 2); }
 
 public:
@@ -70,8 +70,8 @@ public:
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;
 
-  /** Start a stream; @p done runs in SimGrid's kernel context when its last byte has arrived. */
-  void start(const StreamRequest& request, std::function<void()> done);
+  /** Start a stream; @p done runs in SimGrid's kernel context when it has ended. */
+  void start(const StreamRequest& request, FlowEnd done);
 
   /** What the route's latency is to be multiplied with, where @p from is an end point of a stream. */
   std::optional<double> latency_factor(const simgrid::s4u::Host* from) const;

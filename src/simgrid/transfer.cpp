@@ -24,15 +24,15 @@ std::vector<sg::CommPtr>& ended()
   return transfers;
 }
 
-void begin(sg::Host* from, sg::Host* to, Bytes bytes, std::function<void()> done)
+void begin(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
 {
   ended().clear();
   const sg::CommPtr comm  = sg::Comm::sendto_init();
   in_flight()[comm.get()] = comm;
   // SimGrid never ends a transfer of nothing.
   comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
-  comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm&) {
-    done(); // which may start the next one
+  comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm& flow) {
+    done(result_of(flow)); // which may start the next one
     ended().push_back(std::move(in_flight().extract(key).mapped()));
   });
   comm->set_source(from)->set_destination(to); // starts it
@@ -40,7 +40,7 @@ void begin(sg::Host* from, sg::Host* to, Bytes bytes, std::function<void()> done
 
 } // namespace
 
-void transfer(sg::Host* from, sg::Host* to, Bytes bytes, std::function<void()> done)
+void transfer(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
 {
   simgrid::kernel::actor::simcall_answered([&] { begin(from, to, bytes, std::move(done)); });
 }

@@ -22,8 +22,7 @@ TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communica
 void TreeOffload::enter(int rank)
 {
   if (const std::optional<Bytes> bytes = to_speaker(rank))
-    send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,
-                [self = std::static_pointer_cast<TreeOffload>(shared_from_this()), rank] { self->arrive(rank); });
+    send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes, arrival([this, rank] { arrive(rank); }));
   else
     arrive(rank);
 }
@@ -40,8 +39,7 @@ void TreeOffload::member_done(int member)
 {
   for (const int rank : communicator_->member_ranks[static_cast<std::size_t>(member)]) {
     if (const std::optional<Bytes> bytes = from_speaker(rank))
-      send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes,
-                  [self = std::static_pointer_cast<TreeOffload>(shared_from_this()), rank] { self->end(rank); });
+      send_within(communicator_->hosts[static_cast<std::size_t>(rank)], *bytes, arrival([this, rank] { end(rank); }));
     else
       end(rank);
   }

@@ -92,7 +92,8 @@ class OutcomePart(_Entry):
     `completed`, `exit` (with a status other than 0), `early-exit` (the same, before MPI_Finalize),
     `signal`, `abort` (MPI_Abort), `error` (an MPI call failed), `unsupported` (SimGrid's MPI lacks
     the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the
-    algorithm that was chosen cannot do a call), `timeout` or `unfinished`.
+    algorithm that was chosen cannot do a call), `network-failure` (a link is off that a call or
+    message needs), `timeout` or `unfinished`.
     """
 
     kind: str
