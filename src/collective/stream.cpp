@@ -24,13 +24,14 @@ Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 }
 
 /** The links of a switch that carry something. */
-std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const TreeSwitch& node,
-                                 bool combined, SwitchPlan& plan)
+std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const ReductionTree& tree,
+                                 std::size_t position, bool combined, SwitchPlan& plan)
 {
+  const TreeSwitch& node = tree.switches[position];
   std::vector<FlowLink> links;
   links.reserve(2 * node.links.size());
   for (const TreeLink& tree_link : node.links) {
-    const Loads loads = traffic.loads(model, tree_link.below, tree_link.messages);
+    const Loads loads = traffic.loads(model, position, tree_link);
     if (combined)
       plan.reduced += loads.up.payload;
     plan.multicast += loads.down.payload;
@@ -106,10 +107,10 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
   std::vector<std::vector<FlowLink>> links; // of each switch
   plan.switches.reserve(tree.switches.size());
   links.reserve(tree.switches.size());
-  for (const TreeSwitch& node : tree.switches) {
+  for (std::size_t position = 0; position < tree.switches.size(); ++position) {
     SwitchPlan& its          = plan.switches.emplace_back();
-    const SwitchModel& model = fabric.switch_model(node.index);
-    links.push_back(busy_links(traffic, model, node, call.movement.combines, its));
+    const SwitchModel& model = fabric.switch_model(tree.switches[position].index);
+    links.push_back(busy_links(traffic, model, tree, position, call.movement.combines, its));
     plan.streaming = std::max(plan.streaming, streaming(fabric, tree, model, call, traffic, links.back(), host_rate));
   }
   for (std::size_t at = 0; at < links.size(); ++at)

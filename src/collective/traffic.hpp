@@ -9,6 +9,7 @@
  *   Allgather        the parts of the members below up, all others down
  *   Reduce_scatter   all parts but those of the members below up, those down
  *   Barrier          a packet without payload up and down
+ *   Alltoall         the blocks from the members below to the others up, those from the others to them down
  *
  * for each message that crosses the link: one a member where members share a host's cable, one a subtree behind a
  * switch that only forwards. For Allgather and Reduce_scatter: the counts of Khalilov et al., section II: with both
@@ -27,9 +28,12 @@ namespace weft {
 /** One call, as its tree sees it. */
 struct TreeCall {
   Movement movement = Movement::allreduce;
-  Bytes message;             ///< the whole vector: for Allgather and Reduce_scatter all parts together
-  int root = -1;             ///< member; where one alone gives or gets
-  std::vector<double> parts; ///< bytes, by member; where members have parts
+  /// The whole vector: for Allgather and Reduce_scatter all parts together, for Alltoall what one rank gives to all.
+  Bytes message;
+  int root = -1; ///< member; where one alone gives or gets
+  /// Bytes, by member; where members have parts or blocks. Of an Alltoall what the member's ranks give to all, or get:
+  /// the sums of a matrix whose blocks are all of one size, as MPI_Alltoall has them.
+  std::vector<double> parts;
 
   bool operator==(const TreeCall& other) const = default;
 };
@@ -52,8 +56,11 @@ class Traffic {
   const TreeCall& call_;
   std::vector<double> bytes_before_;                             // by place: of the parts of the members before it
   mutable std::map<double, std::vector<double>> packets_before_; // by payload of a packet: the same in packets
+  std::vector<std::vector<Below>> contributions_; // by switch, of an Alltoall: the members of each that it takes in
 
   double packets(const SwitchModel& model, const Below& below) const;
+  Bytes bytes(const Below& below) const;
+  Loads in_blocks(const SwitchModel& model, const Below& below) const;
   Loads in_parts(const SwitchModel& model, const Below& below, std::int64_t messages) const;
 
 public:
@@ -66,8 +73,11 @@ public:
     return packets(model, {0, static_cast<std::int64_t>(call_.parts.size())});
   }
 
-  /** What @p messages messages for and from the members @p below are, in the packets of @p model. */
+  /** What @p messages messages for and from the members @p below are, in the packets of @p model. In an Alltoall, where
+   *  it matters which members share a message, only of one message. */
   Loads loads(const SwitchModel& model, const Below& below, std::int64_t messages) const;
+  /** What crosses a link of the switch at @p position. */
+  Loads loads(const SwitchModel& model, std::size_t position, const TreeLink& link) const;
 };
 
 } // namespace weft

@@ -12,8 +12,8 @@
 namespace weft {
 namespace {
 
-constexpr std::array MOVEMENTS{Movement::allreduce, Movement::reduce,         Movement::bcast,
-                               Movement::allgather, Movement::reduce_scatter, Movement::barrier};
+constexpr std::array MOVEMENTS{Movement::allreduce,      Movement::reduce,  Movement::bcast,   Movement::allgather,
+                               Movement::reduce_scatter, Movement::barrier, Movement::alltoall};
 
 /** Two leaves of two hosts under one top. */
 const std::string TWO_LEVELS =
@@ -35,7 +35,7 @@ std::string payloads(const Fabric& fabric, const ReductionTree& tree, const Tree
   const Traffic traffic(tree, call);
   std::string text;
   for (const TreeLink& link : tree.switches[position].links) {
-    const Loads loads = traffic.loads(fabric.switch_model(0), link.below, link.messages);
+    const Loads loads = traffic.loads(fabric.switch_model(0), position, link);
     text += std::to_string(static_cast<int>(loads.up.payload.value())) + "/" +
             std::to_string(static_cast<int>(loads.down.payload.value())) + " ";
   }
@@ -53,6 +53,7 @@ TEST(Traffic, OnAStar)
   EXPECT_EQ(star(call(Movement::allgather, 100, -1, {10, 20, 30, 40})), "10/90 20/80 30/70 40/60 ");
   EXPECT_EQ(star(call(Movement::reduce_scatter, 100, -1, {10, 20, 30, 40})), "90/10 80/20 70/30 60/40 ");
   EXPECT_EQ(star(call(Movement::barrier, 0, -1, {})), "0/0 0/0 0/0 0/0 ");
+  EXPECT_EQ(star(call(Movement::alltoall, 40, -1, {40, 40, 40, 40})), "30/30 30/30 30/30 30/30 ");
 }
 
 TEST(Traffic, OverTwoLevels)
@@ -65,6 +66,9 @@ TEST(Traffic, OverTwoLevels)
   EXPECT_EQ(top(call(Movement::bcast, 100, 1, {})), "100/0 0/100 ");
   EXPECT_EQ(top(call(Movement::allgather, 100, -1, {10, 20, 30, 40})), "30/70 70/30 ");
   EXPECT_EQ(top(call(Movement::reduce_scatter, 100, -1, {10, 20, 30, 40})), "70/30 30/70 ");
+  EXPECT_EQ(top(call(Movement::alltoall, 40, -1, {40, 40, 40, 40})), "40/40 40/40 ");
+  // A host's ranks together: 1, 2, 1 and 1 of five.
+  EXPECT_EQ(top(call(Movement::alltoall, 50, -1, {50, 100, 50, 50})), "60/60 60/60 ");
 }
 
 TEST(Traffic, OfMembersThatShareAHostsCable)
@@ -76,6 +80,7 @@ TEST(Traffic, OfMembersThatShareAHostsCable)
   EXPECT_EQ(star(call(Movement::reduce, 100, 2, {})), "100/100 200/0 ");
   EXPECT_EQ(star(call(Movement::bcast, 100, 3, {})), "0/200 100/100 ");
   EXPECT_EQ(star(call(Movement::allgather, 100, -1, {10, 20, 30, 40})), "40/160 60/140 ");
+  EXPECT_EQ(star(call(Movement::alltoall, 40, -1, {40, 40, 40, 40})), "60/60 60/60 ");
 }
 
 TEST(Traffic, CountsThePacketsOfEachPartAlone)
@@ -87,6 +92,10 @@ TEST(Traffic, CountsThePacketsOfEachPartAlone)
   const Loads loads = traffic.loads(fabric.switch_model(0), tree.switches[0].links[0].below, 1);
   EXPECT_EQ(loads.up.wire.value(), 102 + 3 * 25);
   EXPECT_EQ(loads.down.wire.value(), 202 + 3 * 25);
+  const TreeCall swap = call(Movement::alltoall, 404, -1, {404, 404, 404, 404}); // blocks of 101 B
+  const Loads blocks  = Traffic(tree, swap).loads(fabric.switch_model(0), 0, tree.switches[0].links[0]);
+  EXPECT_EQ(blocks.up.packets, 2 * 2 * 2);
+  EXPECT_EQ(blocks.up.wire.value(), 2 * 2 * (101 + 2 * 25));
 }
 
 TEST(Traffic, OfABarrierIsPacketsWithoutPayload)
@@ -168,18 +177,23 @@ TEST(Traffic, PlansCarryItExactly)
   for (unsigned seed = 0; seed < 100; ++seed) {
     const Some some = something(seed);
     for (const Movement movement : MOVEMENTS) {
-      const bool parts     = movement == Movement::allgather || movement == Movement::reduce_scatter;
       const double all     = std::accumulate(some.parts.begin(), some.parts.end(), 0.0);
-      const bool rooted    = movement == Movement::reduce || movement == Movement::bcast;
-      const double message = movement == Movement::barrier ? 0 : parts ? all : 1234;
-      const TreeCall its = call(movement, message, rooted ? some.root : -1, parts ? some.parts : std::vector<double>());
+      const double message = not movement.carries_data()                       ? 0
+                             : movement.in_parts() && not movement.in_blocks() ? all
+                                                                               : 1234;
+      std::vector<double> parts;
+      if (movement.in_blocks())
+        parts.assign(some.parts.size(), message);
+      else if (movement.in_parts())
+        parts = some.parts;
+      const TreeCall its    = call(movement, message, movement.rooted() ? some.root : -1, parts);
       const StreamPlan plan = plan_streams(some.fabric, some.tree, its, some.fabric.nic().offload_copy_rate);
       const Traffic traffic(some.tree, its);
       ASSERT_EQ(plan.switches.size(), some.tree.switches.size());
       for (std::size_t position = 0; position < plan.switches.size(); ++position) {
         double expected = 0;
         for (const TreeLink& link : some.tree.switches[position].links) {
-          const Loads loads = traffic.loads(some.fabric.switch_model(0), link.below, link.messages);
+          const Loads loads = traffic.loads(some.fabric.switch_model(0), position, link);
           expected += (loads.up.wire + loads.down.wire).value();
         }
         double planned = 0;
@@ -219,6 +233,9 @@ TEST(Stream, OfEachCollectiveOnAStar)
   // Only what computes waits for slots: 800 B are two windows.
   EXPECT_NEAR(star(call(Movement::reduce, 800, 1, {})), 7e-6 + 9e-6 + 500e-9, 1e-15);
   EXPECT_DOUBLE_EQ(star(call(Movement::bcast, 800, 1, {})), 4.25e-6 + 1000e-9);
+  // Three blocks of 100 B each way.
+  EXPECT_DOUBLE_EQ(star(call(Movement::alltoall, 400, -1, {400, 400, 400, 400})), 4.25e-6 + 375e-9);
+  EXPECT_DOUBLE_EQ(star(call(Movement::alltoall, 4000, -1, {4000, 4000, 4000, 4000})), 4.25e-6 + 3750e-9);
 }
 
 TEST(Stream, OfEachCollectiveOverTwoLevels)
@@ -232,6 +249,8 @@ TEST(Stream, OfEachCollectiveOverTwoLevels)
   EXPECT_DOUBLE_EQ(two(call(Movement::bcast, 100, 3, {})), hops + 0.75e-6 + 125e-9);
   EXPECT_DOUBLE_EQ(two(call(Movement::allgather, 400, -1, {100, 100, 100, 100})), hops + 0.75e-6 + 375e-9);
   EXPECT_DOUBLE_EQ(two(call(Movement::reduce_scatter, 400, -1, {100, 100, 100, 100})), hops + 9e-6 + 375e-9);
+  // Four blocks of 100 B cross a leaf's cable each way.
+  EXPECT_DOUBLE_EQ(two(call(Movement::alltoall, 400, -1, {400, 400, 400, 400})), hops + 0.75e-6 + 500e-9);
 }
 
 TEST(Stream, OfMovedBytesIsNoFasterThanTheHostCopies)

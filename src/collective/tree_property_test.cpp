@@ -6,6 +6,8 @@
  */
 #include "collective/reduction_tree.hpp"
 
+#include "collective/traffic.hpp"
+
 #include "fabric/custom.hpp"
 #include "fabric/dragonfly.hpp"
 #include "fabric/fat_tree.hpp"
@@ -306,6 +308,68 @@ class TreeCheck {
       EXPECT_FALSE(messages.contains(reverse(link))) << "link " << link << " goes up and down";
   }
 
+  /** The way of a member to the root: what its packets pass, and over which links. */
+  std::vector<Hop> way(int member) const
+  {
+    std::vector<Hop> hops;
+    for (VertexId at = members_[static_cast<std::size_t>(member)]; at != root_; at = hops.back().to)
+      hops.push_back(walker_.next(at));
+    return hops;
+  }
+
+  /** An Alltoall block by block: each climbs to the first smart switch that has its receiver below it, and goes down
+   * the cables by which the receiver's own climb. */
+  std::map<LinkId, double> walk_of_blocks(double block) const
+  {
+    std::vector<std::vector<Hop>> ways;
+    for (int member = 0; member < count_of(members_); ++member)
+      ways.push_back(way(member));
+    std::map<LinkId, double> carried;
+    for (std::size_t from = 0; from < ways.size(); ++from)
+      for (std::size_t to = 0; to < ways.size(); ++to)
+        for (const Hop& hop : ways[from]) {
+          if (from == to)
+            break;
+          carried[hop.link] += block;
+          const auto turn = std::ranges::find(ways[to], hop.to, &Hop::to);
+          if (turn == ways[to].end() || not fabric_.model_at(hop.to).smart())
+            continue;
+          for (auto back = ways[to].begin(); back <= turn; ++back)
+            carried[reverse(back->link)] += block;
+          break;
+        }
+    return carried;
+  }
+
+  /** The tree's links carry those blocks, and no others carry anything. Only of few members: pairs are many. */
+  void check_blocks() const
+  {
+    constexpr double BLOCK     = 300;
+    constexpr std::size_t MOST = 16;
+    if (members_.size() > MOST)
+      return;
+    const double gives = BLOCK * static_cast<double>(members_.size());
+    const TreeCall call{Movement::alltoall, Bytes(gives), -1, std::vector<double>(members_.size(), gives)};
+    const Traffic traffic(tree_, call);
+    SwitchModel packets;
+    packets.payload         = Bytes(100);
+    packets.packet_overhead = Bytes(10);
+    std::map<LinkId, double> found;
+    for (std::size_t position = 0; position < tree_.switches.size(); ++position)
+      for (const TreeLink& link : tree_.switches[position].links) {
+        const Loads loads       = traffic.loads(packets, position, link);
+        found[link.up]          = loads.up.payload.value();
+        found[reverse(link.up)] = loads.down.payload.value();
+        EXPECT_EQ(loads.up.messages, link.messages);
+        EXPECT_NEAR(loads.up.packets, 3 * loads.up.payload.value() / BLOCK, 1e-6);
+        EXPECT_NEAR(loads.up.wire.value(), loads.up.payload.value() + 10 * loads.up.packets, 1e-6);
+      }
+    const std::map<LinkId, double> carried = walk_of_blocks(BLOCK);
+    ASSERT_EQ(found.size(), carried.size());
+    for (const auto& [link, bytes] : carried)
+      EXPECT_NEAR(found[link], bytes, 1e-6) << "link " << link;
+  }
+
   void check_ranks() const
   {
     std::map<VertexId, std::int64_t> ranks_at;
@@ -363,6 +427,7 @@ public:
     check_links();
     check_ranks();
     check_latencies();
+    check_blocks();
     for (const auto& [link, count] : walk_.sent)
       EXPECT_LT(count, static_cast<std::int64_t>(members_.size())) << "the tree gains nothing";
   }

@@ -48,6 +48,20 @@ TEST(Movement, SaysWhoHasPartsAndRoots)
   EXPECT_TRUE(Movement::allgather.in_parts());
   EXPECT_TRUE(Movement::reduce_scatter.in_parts());
   EXPECT_FALSE(Movement::barrier.in_parts());
+  EXPECT_TRUE(Movement::alltoall.in_parts());
+  EXPECT_TRUE(Movement::alltoall.in_blocks());
+  EXPECT_FALSE(Movement::allgather.in_blocks());
+}
+
+TEST(Movement, SaysWhatSwitchesCopyAndCombine)
+{
+  const std::array copied{Movement::allreduce, Movement::barrier, Movement::bcast, Movement::allgather};
+  for (const Movement& movement : copied)
+    EXPECT_TRUE(movement.copies() && not movement.combines_on_the_way_down());
+  for (const Movement& movement : {Movement::reduce, Movement::reduce_scatter})
+    EXPECT_TRUE(not movement.copies() && movement.combines_on_the_way_down());
+  EXPECT_FALSE(Movement::alltoall.copies());
+  EXPECT_FALSE(Movement::alltoall.combines_on_the_way_down());
 }
 
 } // namespace

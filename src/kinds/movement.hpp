@@ -10,7 +10,8 @@ enum class Who { all, root };
 enum class Share {
   nothing, ///< a packet without payload
   whole,   ///< all of it
-  part     ///< each rank's own part of it
+  part,    ///< each rank's own part of it
+  blocks   ///< a block of it for each rank, or from each: what one rank gives to one other
 };
 
 struct Movement {
@@ -23,10 +24,12 @@ struct Movement {
   bool operator==(const Movement& other) const = default;
 
   bool rooted() const { return givers == Who::root || getters == Who::root; }
-  /** Whether ranks have parts of the vector, whose sizes may differ. */
-  bool in_parts() const { return gives == Share::part || gets == Share::part; }
+  /** Whether each rank has something else for each. */
+  bool in_blocks() const { return gives == Share::blocks; }
+  /** Whether ranks have parts of their own, whose sizes may differ. */
+  bool in_parts() const { return gives == Share::part || gets == Share::part || in_blocks(); }
   /** Whether all get the same, so that switches copy it to many. */
-  bool copies() const { return getters == Who::all && gets != Share::part; }
+  bool copies() const { return getters == Who::all && (gets == Share::whole || gets == Share::nothing); }
   /** Whether switches go on combining on the way down: not all get the same, so that what a switch sends to one is
    *  combined with what comes from elsewhere. Else the result is there at the tree's root and is copied. */
   bool combines_on_the_way_down() const { return combines && not copies(); }
@@ -40,6 +43,7 @@ struct Movement {
   static const Movement barrier;
   static const Movement bcast;
   static const Movement allgather;
+  static const Movement alltoall;
   // NOLINTEND(readability-identifier-naming)
 };
 
@@ -49,5 +53,6 @@ inline constexpr Movement Movement::reduce_scatter{true, Who::all, Share::whole,
 inline constexpr Movement Movement::barrier{true, Who::all, Share::nothing, Who::all, Share::nothing};
 inline constexpr Movement Movement::bcast{false, Who::root, Share::whole, Who::all, Share::whole};
 inline constexpr Movement Movement::allgather{false, Who::all, Share::part, Who::all, Share::whole};
+inline constexpr Movement Movement::alltoall{false, Who::all, Share::blocks, Who::all, Share::blocks};
 
 } // namespace weft

@@ -29,7 +29,7 @@ std::vector<double> Described::part_sizes(int ranks) const
 {
   std::vector<double> parts;
   if (movement().in_parts()) {
-    parts.assign(static_cast<std::size_t>(ranks), static_cast<double>(message) / ranks);
+    parts.assign(static_cast<std::size_t>(ranks), static_cast<double>(message) / (movement().in_blocks() ? 1 : ranks));
     for (std::size_t rank = 0; rank < signature.parts.size(); ++rank)
       parts[rank] = static_cast<double>(signature.parts[rank]) * static_cast<double>(signature.part_size);
   } else if (movement().givers == Who::root) {

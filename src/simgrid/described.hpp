@@ -33,13 +33,14 @@ struct Described {
   std::int64_t bytes = 0; ///< that this rank gives, or gets where it only gets; for the record
   /** No rank has anything to give. Some of SMPI's algorithms divide by the count, so they must not see such a call; MPI
    *  libraries return from it at once. */
-  bool empty           = false;
-  std::int64_t message = 0; ///< bytes of the whole vector; where switches do nothing for it, not said
+  bool empty = false;
+  std::int64_t message =
+      0; ///< bytes of the whole vector, as TreeCall has it; where switches do nothing for it, not said
 
   const CollectiveKind& kind() const { return *signature.called.kind; }
   /** What a switch does for it. Only where one does. */
   const Movement& movement() const { return kind().movement.value(); }
-  /** Bytes of each rank's part; none where the collective has no parts. */
+  /** Bytes of each rank's part, or of all the blocks that it gives; none where the collective has neither. */
   std::vector<double> part_sizes(int ranks) const;
 };
 

@@ -271,6 +271,49 @@ private:
   bool together_before_ = false;
 };
 
+/** Alltoall: each rank's blocks, packed, one after the other. */
+class Swapping : public Exchange {
+  ExchangeShape shape_;
+  std::vector<KeptBuffers> ranks_;
+  std::vector<std::vector<std::byte>> packed_; // by rank that gives
+  const std::size_t block_;                    // bytes
+  bool data_ = true;
+
+public:
+  explicit Swapping(const ExchangeShape& shape)
+      : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), packed_(ranks_.size()),
+        block_(static_cast<std::size_t>(shape.parts.front()) / ranks_.size())
+  {
+  }
+
+  void give(int rank, const RankBuffers& buffers, bool keep) override
+  {
+    const auto at = static_cast<std::size_t>(rank);
+    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
+    data_ &= not is_shared(buffers);
+    if (not data_)
+      return;
+    packed_[at].resize(static_cast<std::size_t>(shape_.parts[at]));
+    const MPI_Aint stride = extent_of(buffers.send_type) * buffers.send_count;
+    for (std::size_t to = 0; to < ranks_.size(); ++to)
+      pack(moved(buffers.send, stride * static_cast<MPI_Aint>(to)), buffers.send_count, buffers.send_type,
+           packed_[at].data() + to * block_);
+  }
+
+  void combine(MPI_Op) override {}
+
+  void deliver(int rank) override
+  {
+    KeptBuffers& kept          = ranks_[static_cast<std::size_t>(rank)];
+    const RankBuffers& buffers = kept.buffers;
+    const MPI_Aint stride      = extent_of(buffers.receive_type) * buffers.receive_count;
+    for (std::size_t from = 0; data_ && from < ranks_.size(); ++from)
+      unpack(packed_[from].data() + static_cast<std::size_t>(rank) * block_,
+             moved(buffers.receive, stride * static_cast<MPI_Aint>(from)), buffers.receive_count, buffers.receive_type);
+    kept.release();
+  }
+};
+
 } // namespace
 
 bool is_shared(const void* buffer)
@@ -286,6 +329,8 @@ std::unique_ptr<Exchange> Exchange::create(const ExchangeShape& shape)
     return std::make_unique<NoData>();
   if (shape.movement.combines)
     return std::make_unique<Reduction>(shape);
+  if (shape.movement.in_blocks())
+    return std::make_unique<Swapping>(shape);
   return std::make_unique<Gathering>(shape);
 }
 

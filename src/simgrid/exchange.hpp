@@ -45,7 +45,7 @@ struct ExchangeShape {
   Movement movement;
   int ranks = 0;
   int root  = -1;
-  std::vector<double> parts; ///< bytes of each rank's part; of Allgather and Reduce_scatter
+  std::vector<double> parts; ///< bytes of each rank's part, or of its blocks; of those that have them
   /// Floats are added up as integers, in blocks of so many: SwitchML's conversion (smart_switch/fixed_point.hpp); 0:
   /// not.
   std::size_t fixed_point_block = 0;
