@@ -210,6 +210,27 @@ Seconds HostCost::bruck(Bytes block) const
   return time;
 }
 
+/** Alltoall by Bruck's: over the distance 2^j go the blocks of all ranks whose distance has that bit. */
+Seconds HostCost::bruck_to_each(Bytes block) const
+{
+  Seconds time;
+  for (std::size_t j = 0; j < doubling_.size(); ++j) {
+    const auto half  = static_cast<int>(1U << j);
+    const int blocks = ranks_ / (2 * half) * half + std::max(0, ranks_ % (2 * half) - half);
+    time += message_time(doubling_[j], block * blocks);
+  }
+  return time;
+}
+
+/** Every rank starts its sends to all others together: their latencies pass at once, their bytes one after the other.
+ */
+Seconds HostCost::all_at_once(Bytes block) const
+{
+  Round round = doubling_.back();
+  round.ranks_a_host *= ranks_ - 1;
+  return message_time(round, block);
+}
+
 Seconds HostCost::dissemination() const
 {
   Seconds time;
@@ -240,6 +261,8 @@ Seconds HostCost::time(const CollectiveKind& kind, Bytes message) const
     return std::min(binomial_bcast(message), binomial_scatter(message) + std::min(bruck(block), ring(block)));
   if (kind.movement == Movement::allgather)
     return std::min(bruck(message), ring(message));
+  if (kind.movement == Movement::alltoall)
+    return std::min(bruck_to_each(block), all_at_once(block));
   if (kind.movement == Movement::barrier)
     return dissemination();
   throw std::logic_error("no algorithm is known for " + std::string(kind.name));

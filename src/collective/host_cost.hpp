@@ -9,12 +9,11 @@
  * leave long before the last: nobody waits for what he sends.
  *
  *   R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH. Int. J. High
- *   Perform. Comput. Appl. 19(1), 2005: recursive doubling and halving, Bruck, ring, pairwise, binomial trees,
- *   scatter + allgather, Rabenseifner's Reduce and Allreduce.
- *   E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn: Collective communication: theory, practice, and experience.
- *   Concurr. Comput. 19(13), 2007: the ring (bucket) Allreduce, what each costs.
- *   D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization. Int. J. Parallel Program. 17(1),
- * 1988: dissemination.
+ *   Perform. Comput. Appl. 19(1), 2005: recursive doubling and halving, Bruck, ring, pairwise, all at once, binomial
+ * trees, scatter + allgather, Rabenseifner's Reduce and Allreduce. E. Chan, M. Heimlich, A. Purkayastha, R. van de
+ * Geijn: Collective communication: theory, practice, and experience. Concurr. Comput. 19(13), 2007: the ring (bucket)
+ * Allreduce, what each costs. D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization. Int. J.
+ * Parallel Program. 17(1), 1988: dissemination.
  */
 #pragma once
 
@@ -43,8 +42,8 @@ public:
   /** @p rank_hosts: the host of each rank; more than one rank of a host may be there. */
   HostCost(const Fabric& fabric, std::span<const VertexId> rank_hosts);
 
-  /** The predicted time of a call. @p message is what a rank contributes, of Reduce_scatter all of it, of Bcast what
-   * the root sends, of Allgatherv the mean. Throws std::logic_error where switches do nothing for @p kind.
+  /** The predicted time of a call. @p message is what a rank contributes, of Reduce_scatter and Alltoall all of it, of
+   * Bcast what the root sends, of Allgatherv the mean. Throws std::logic_error where switches do nothing for @p kind.
    */
   Seconds time(const CollectiveKind& kind, Bytes message) const;
 
@@ -74,6 +73,8 @@ private:
   Seconds ring(Bytes block) const;
   Seconds pairwise(Bytes block) const;
   Seconds bruck(Bytes block) const;
+  Seconds bruck_to_each(Bytes block) const;
+  Seconds all_at_once(Bytes block) const;
   Seconds dissemination() const;
 };
 

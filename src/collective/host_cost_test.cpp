@@ -109,6 +109,18 @@ TEST(HostCost, OfAReduceScatterIsRecursiveHalvingOrPairwise)
   expect_time(cost(3, "reduce_scatter", LARGE), 2 * wire(LARGE / 3));
 }
 
+TEST(HostCost, OfAnAlltoallIsBrucksOrAllAtOnce)
+{
+  expect_time(cost(2, "alltoall", 2 * SMALL), wire(SMALL));
+  expect_time(cost(8, "alltoall", 8 * LARGE), wire(LARGE, 1) + 6 * (LARGE + 16) / 1e9);
+  expect_time(cost(8, "alltoall", 8 * SMALL), wire(SMALL) + 6 * (SMALL + 16) / 1e9); // latencies at once
+  // A wire of 1 MB/s, so that the envelopes of 7 messages count: Bruck's has 3, of 4 blocks each.
+  const Fabric slow = fabric_of(replaced(replaced(FABRIC, "hosts = 4", "hosts = 8"), "1GBps", "1MBps"));
+  expect_time(cost(slow, placed(8), "alltoall", 8), 3 * (2.25e-6 + (4 + 16) / 1e6));
+  // Of 5 ranks over the distances 1, 2 and 4: 2, 2 and 1 blocks.
+  expect_time(cost(slow, placed(5), "alltoall", 5), 3 * 2.25e-6 + (2 + 2 + 1 + 3 * 16) / 1e6);
+}
+
 TEST(HostCost, OfOpenMpisChoicesIsWhatTheyTake)
 {
   const auto chosen = [](int ranks, const std::string& name, double bytes, const std::string& algorithm) {
@@ -167,8 +179,12 @@ TEST(HostCost, GrowsWithTheMessage)
       for (double bytes = 1; bytes < 1e9; bytes *= 2) {
         const double now = cost(ranks, collective, bytes);
         EXPECT_GE(now, before) << collective << " " << ranks << " " << bytes;
-        const bool rooted = collective == "reduce" || collective == "bcast"; // of which few wait for all rounds
-        EXPECT_GE(now, (rooted ? 0.5 : std::ceil(std::log2(ranks))) * 2.25e-6)
+        const bool rooted  = collective == "reduce" || collective == "bcast"; // of which few wait for all rounds
+        const bool at_once = collective == "alltoall";                        // all messages at the same time
+        EXPECT_GE(now, (rooted    ? 0.5
+                        : at_once ? 1
+                                  : std::ceil(std::log2(ranks))) *
+                           2.25e-6)
             << collective << " " << ranks << " " << bytes;
         before = now;
       }

@@ -85,7 +85,7 @@ TEST(PolicyTables, AreChecked)
   EXPECT_EQ(
       policy_message("collectives = ['bcats']\noffload = 'off'\n"),
       "collectives: found \"bcats\"; did you mean \"bcast\"? allowed: allreduce, reduce, reduce_scatter, barrier, "
-      "bcast, allgather, allgatherv; or \"all\"");
+      "bcast, allgather, allgatherv, alltoall; or \"all\"");
   EXPECT_EQ(policy_message(collectives + "offload = 'sream'\n"),
             "offload: found \"sream\"; did you mean \"stream\"? allowed: off, message, stream, multicast, auto");
   EXPECT_EQ(policy_message(collectives + "offload = 'off'\nat_least = '1KiB'\nbelow = '1KiB'\n"),

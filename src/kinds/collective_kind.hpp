@@ -34,7 +34,7 @@ inline constexpr std::array COLLECTIVE_KINDS{
     CollectiveKind{.name = "bcast", .movement = Movement::bcast, .multicasts = true},
     CollectiveKind{.name = "allgather", .movement = Movement::allgather, .multicasts = true},
     CollectiveKind{.name = "allgatherv", .movement = Movement::allgather, .multicasts = true},
-    CollectiveKind{.name = "alltoall"},
+    CollectiveKind{.name = "alltoall", .movement = Movement::alltoall},
     CollectiveKind{.name = "alltoallv"},
     CollectiveKind{.name = "alltoallw"},
     CollectiveKind{.name = "gather"},

@@ -187,8 +187,9 @@ int scatter(const void* send, int send_count, MPI_Datatype send_type, void* rece
 int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
              MPI_Comm comm)
 {
-  return entries().alltoall.on_host(
-      comm, [&](auto called) { return describe_alltoall(called, count, type, comm); },
+  return entries().alltoall.carry_out(
+      comm, MPI_OP_NULL, [&](auto called) { return describe_alltoall(called, count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
       [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type, comm);
 }

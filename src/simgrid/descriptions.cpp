@@ -106,6 +106,7 @@ Described describe_alltoall(CalledCollective called, int count, MPI_Datatype typ
   const std::int64_t bytes = size_of(count, type);
   Described described      = moves(called, bytes, bytes * comm->size());
   described.empty          = bytes == 0;
+  described.message        = described.bytes;
   return described;
 }
 

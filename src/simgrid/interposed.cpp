@@ -250,8 +250,10 @@ WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype sen
                               MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
 {
   static const auto THEIRS = original(&ialltoall);
-  return start_on_host(
-      THEIRS, request, external, comm, [&] { return describe_alltoall(nonblocking("alltoall"), count, type, comm); },
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_alltoall(nonblocking("alltoall"), count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
       [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type);
 }

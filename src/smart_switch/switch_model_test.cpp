@@ -102,7 +102,7 @@ const std::string INT_SUM = "datatypes = ['MPI_INT']\noperations = ['MPI_SUM']\n
 
 TEST(Switch, OffloadTablesNameCollectives)
 {
-  const std::string known = "allreduce, reduce, reduce_scatter, barrier, bcast, allgather, allgatherv";
+  const std::string known = "allreduce, reduce, reduce_scatter, barrier, bcast, allgather, allgatherv, alltoall";
   EXPECT_EQ(offload_message("collectives = ['alreduce']\n" + INT_SUM),
             "collectives: found \"alreduce\"; did you mean \"allreduce\"? allowed: " + known + "; or \"all\"");
   EXPECT_EQ(offload_message("collectives = ['gather']\n").find("collectives: found \"gather\"; "), 0);
@@ -137,7 +137,7 @@ TEST(Switch, OffloadTablesLimitReductions)
 
 TEST(Switch, OffloadTablesDoNotLimitWhatMovesBytes)
 {
-  for (const std::string name : {"barrier", "bcast", "allgather", "allgatherv"}) {
+  for (const std::string name : {"barrier", "bcast", "allgather", "allgatherv", "alltoall"}) {
     const std::string row = "collectives = ['" + name + "']\n";
     EXPECT_EQ(offload_message(row), "") << name;
     EXPECT_EQ(offload_message(row + "datatypes = ['MPI_INT']\n"),

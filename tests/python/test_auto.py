@@ -10,6 +10,7 @@ from pathlib import Path
 import compiled
 import pytest
 import simulated
+from conftest import Run
 
 FABRIC = """
 [fabric]
@@ -56,3 +57,25 @@ def test_auto_takes_the_faster_way(tmp_path: Path, topology: str, ranks: int, sw
     for call in CALLS:
         both = times["off"][call], times["stream"][call]
         assert times["auto"][call] == pytest.approx(min(both), rel=0.02), (call, both)
+
+
+@pytest.mark.parametrize(("overhead", "path"), [("0us", "stream"), ("20us", "fallback")])
+def test_auto_decides_an_alltoall(run: Run, tmp_path: Path, overhead: str, path: str) -> None:
+    """Switches and hosts move the same blocks: what matters is what the NIC adds to the call."""
+    file = tmp_path / "nic.toml"
+    nic = 'preset = "connectx-6-dx"'
+    text = FABRIC.format(topology=STAR, switch="ideal")
+    file.write_text(text.replace(nic, f'{nic}\noffload_overhead = "{overhead}"'))
+    rows = {
+        offload: run(
+            *("collectives.c", "alltoall", "1000", "0"),
+            on=str(file),
+            ranks=8,
+            options=("--offload", offload),
+        ).row()
+        for offload in ("off", "stream", "auto")
+    }
+    assert rows["auto"]["path"] == path
+    assert rows["auto"]["reason"] == ("host is faster" if path == "fallback" else "")
+    times = {offload: row["total_time_s"] for offload, row in rows.items()}
+    assert times["auto"] == min(times.values())

@@ -5,9 +5,10 @@ forwarding f and overhead o, from the last rank's call on:
 
     Allreduce, Barrier   o + 4 l + 2 p + f
     Reduce, Reduce_scatter                 o + 4 l + 3 p
-    Bcast, Allgather                       o + 4 l + 3 f
+    Bcast, Allgather, Alltoall             o + 4 l + 3 f
       + the packets' time on the busiest link: all of S where whole vectors move, S but a host's own
-        part where parts do; what computes waits for slots (models.md)
+        part where parts do, of an Alltoall the four blocks that cross a leaf's cable; what computes
+        waits for slots (models.md)
 """
 
 import math
@@ -31,7 +32,7 @@ RATE = 100e9 / 8
 LOOPBACK_RATE, LOOPBACK_LATENCY = 10e9, 0.1e-6
 
 COMBINED = ("allreduce", "barrier", "reduce", "reduce_scatter", "reduce_scatter_block")
-MOVED = ("bcast", "allgather", "allgatherv")
+MOVED = ("bcast", "allgather", "allgatherv", "alltoall")
 COLLECTIVES = COMBINED + MOVED
 
 
@@ -82,7 +83,7 @@ class Shape:
 
     @property
     def parts(self) -> list[int]:
-        """Bytes of each rank's part."""
+        """Bytes of each rank's part, or block."""
         uneven = self.collective in ("allgatherv", "reduce_scatter")
         return [4 * self.ints * (rank + 1 if uneven else 1) for rank in range(HOSTS)]
 
@@ -102,6 +103,8 @@ class Shape:
         if self.collective in ("allreduce", "reduce", "bcast"):
             return wire(4 * self.ints) / RATE
         wires = [wire(part) for part in self.parts]
+        if self.collective == "alltoall":
+            return HOSTS / 2 * HOSTS / 2 * wires[0] / RATE
         return (sum(wires) - min(wires)) / RATE
 
 

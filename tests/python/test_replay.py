@@ -76,6 +76,27 @@ def test_a_replay_elsewhere_takes_the_time_that_the_program_takes_there(record: 
     assert abs(there / expected - 1) > 0.01
 
 
+@pytest.mark.parametrize("offload", ["stream", "message"])
+def test_an_alltoall_is_replayed_on_switches_that_do_it(
+    program: Program, tmp_path: Path, offload: str
+) -> None:
+    on = ("--fabric", "fat-tree-1024-radix-32", "--offload", offload)
+    words = ("alltoall", "1000", "0")
+    trace, target = tmp_path / "trace", tmp_path / "run.json"
+    result = weft(
+        *("run", *on, "-n", "8", "--record-ti", str(trace), "-q", "--json", str(target)),
+        *("--", str(program("collectives.c")), *words),
+    )
+    assert result.status == 0, result.stderr
+    again = replay(trace, *on)["collectives"]
+    assert [(row["collective"], row["path"], row["bytes"]) for row in again] == [
+        ("alltoall", offload, 8 * 4 * 1000)
+    ]
+    assert again[0]["total_time_s"] == pytest.approx(
+        read_record(target)["collectives"][0]["total_time_s"], rel=1e-9
+    )
+
+
 def test_a_replay_offloads_what_the_program_did(record: Record) -> None:
     trace = record("regular.c", "collectives")
     ran = read_record(trace.parent / "run.json")

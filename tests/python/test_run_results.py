@@ -130,6 +130,15 @@ def test_fortran_77_integers_are_offloaded(run: Run, offload: str) -> None:
 
 
 @pytest.mark.parametrize("offload", ["stream", "message"])
+def test_an_alltoall_from_fortran_is_offloaded(run: Run, offload: str) -> None:
+    options = ("--offload", offload)
+    result = run("alltoall_f90.f90", on="fat-tree-1024-radix-32", ranks=6, options=options)
+    assert result.lines == [f"rank {rank} of 6: 0 wrong" for rank in range(6)]
+    calls = {row["collective"]: (row["path"], row["calls"]) for row in result.rows()}
+    assert calls == {"alltoall": (offload, 3), "ialltoall": (offload, 1)}
+
+
+@pytest.mark.parametrize("offload", ["stream", "message"])
 def test_cxx_programs_are_offloaded(run: Run, offload: str) -> None:
     result = run("reductions_cxx.cpp", ranks=6, options=("--offload", offload))
     assert result.lines == [f"rank {rank} of 6: right" for rank in range(6)]

@@ -2,9 +2,10 @@
  *
  *     collectives NAME INTS ROOT [MICROSECONDS]
  *
- * NAME is allreduce, reduce, bcast, barrier, allgather, allgatherv, reduce_scatter or reduce_scatter_block, with an i
- * before it for the form that does not block, which sleeps so long before it waits. INTS is the length of the vector,
- * and of rank 0's part where there are parts: rank r of the v forms and of reduce_scatter has (r + 1) times as many.
+ * NAME is allreduce, reduce, bcast, barrier, allgather, allgatherv, alltoall, reduce_scatter or reduce_scatter_block,
+ * with an i before it for the form that does not block, which sleeps so long before it waits. INTS is the length of the
+ * vector, of alltoall's blocks, and of rank 0's part where there are parts: rank r of the v forms and of reduce_scatter
+ * has (r + 1) times as many.
  * Each rank prints "rank entered left"; a wrong result ends the program with status 1. Wants --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
@@ -61,6 +62,10 @@ static int start(const char* name, MPI_Request* request)
     return MPI_Allgatherv(send, own, MPI_INT, receive, counts, places, MPI_INT, comm);
   if (IS("iallgatherv"))
     return MPI_Iallgatherv(send, own, MPI_INT, receive, counts, places, MPI_INT, comm, request);
+  if (IS("alltoall"))
+    return MPI_Alltoall(send, ints, MPI_INT, receive, ints, MPI_INT, comm);
+  if (IS("ialltoall"))
+    return MPI_Ialltoall(send, ints, MPI_INT, receive, ints, MPI_INT, comm, request);
   if (IS("reduce_scatter"))
     return MPI_Reduce_scatter(send, receive, counts, MPI_INT, MPI_SUM, comm);
   if (IS("ireduce_scatter"))
@@ -87,6 +92,10 @@ static int check(const char* name)
     for (int of = 0; of < ranks; of++)
       for (int i = 0; i < counts[of]; i++)
         wrong |= receive[places[of] + i] != value(of, i);
+  else if (strstr(name, "alltoall"))
+    for (int of = 0; of < ranks; of++)
+      for (int i = 0; i < ints; i++)
+        wrong |= receive[of * ints + i] != value(of, rank * ints + i);
   else if (strstr(name, "scatter"))
     for (int i = 0; i < counts[rank]; i++)
       wrong |= receive[i] != sum(places[rank] + i);
