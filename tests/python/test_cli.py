@@ -214,6 +214,18 @@ def test_the_compilers_get_their_arguments_untouched(here: Path) -> None:
     assert weft("cc", "nothing.c").returncode != 0
 
 
+def test_the_help_of_all_commands_loads_none_of_them() -> None:
+    code = """
+import sys
+from weft.cli.root import weft
+weft.main(["--help"], prog_name="weft", standalone_mode=False)
+names = [name for name in sys.modules if name.startswith(("weft.cli.", "weft.runs", "msgspec"))]
+assert sorted(names) == ["weft.cli.files", "weft.cli.groups", "weft.cli.root"], names
+"""
+    found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert "  run              Run an MPI program on a simulated fabric.\n" in found.stdout
+
+
 def test_no_command_waits_for_libraries_that_it_does_not_use() -> None:
     """Nor for other commands: a run needs none of numpy's."""
     code = """

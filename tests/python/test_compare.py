@@ -7,12 +7,12 @@ import re
 import signal
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Program
+from msgspec.structs import replace
 from rich.console import Console
 from simulated import TESTS, WEFT, Result, run_command
 from test_record import raw

@@ -71,7 +71,7 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
             (f"cache jobs {one}.csv", f"{one}.csv: has no job of a known")
             for one in ("none", "half")
         ),
-        ("testbed show p.json", "p.json: this plan is damaged: 'proven' is missing"),
+        ("testbed show p.json", "p.json: this plan is damaged: 'experiments' is 3, and allowed is"),
         ("fabric plot tofino-4 -o x.png --record r.json", "'ranks' is 'x', and allowed is a whole"),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_crash_names_the_rank_where_one_ran(tmp_path: Path) -> None:
     (tmp_path / CRASHED).write_text("12")
     outcome, _ = judge(OutcomePart(kind="unfinished"), ended(-signal.SIGFPE), tmp_path, None)
     assert outcome.message == "rank 12 crashed (SIGFPE)"
-    assert outcome.extra == {"signal": "SIGFPE", "rank": 12}
+    assert (outcome.signal, outcome.rank) == ("SIGFPE", 12)
 
 
 def test_leaving_without_the_simulation_is_said(tmp_path: Path) -> None:

@@ -287,7 +287,7 @@ def test_what_is_no_trace_is_refused(record: Record, tmp_path: Path) -> None:
     manifest.write_text(kept[:40])
     assert "manifest.json is no JSON" in said()
     manifest.write_text(kept.replace('"ranks"', '"rangs"'))
-    assert "manifest.json lacks 'ranks'" in said()
+    assert "manifest.json is wrong: 'ranks' is missing" in said()
 
 
 def test_a_trace_has_to_fit_on_the_fabric(record: Record) -> None:

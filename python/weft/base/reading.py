@@ -110,11 +110,15 @@ def _texts(found: Any) -> Iterator[str]:
 def check_type(name: str, value: Any, wanted: Any) -> None:
     """Prove that a value of JSON has the type that an annotation says. Raises `UnreadableError`."""
     if not _fits(value, wanted):
-        said = f"'{printable(value[:40])}'" if isinstance(value, str) else _shown(value)
-        raise UnreadableError(f"'{name}' is {said}, and allowed is {_described(wanted)}")
+        raise UnreadableError(
+            f"'{name}' is {described(value)}, and allowed is {_described(wanted)}"
+        )
 
 
-def _shown(value: Any) -> str:
+def described(value: Any) -> str:
+    """Return how messages say what was found."""
+    if isinstance(value, str):
+        return f"'{printable(value[:40])}'"
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

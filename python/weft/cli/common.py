@@ -128,7 +128,7 @@ def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:
         print_run(record, console(stderr=True))
     if json_file is not None:
         write_record(record, json_file)
-    if record.failed and record.outcome.extra.get("signal") != "SIGPIPE":
+    if record.failed and record.outcome.signal != "SIGPIPE":
         click.echo(f"weft: {record.outcome.message}", err=True)
     if record.unwritten:
         raise WeftError(record.unwritten)

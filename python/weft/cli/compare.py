@@ -60,7 +60,7 @@ def _print(comparison: Comparison) -> None:
 
 def _say_what_failed(comparison: Comparison) -> None:
     first, second = comparison.offloaded, comparison.hosts
-    if first.outcome.extra.get("signal") == "SIGPIPE":  # nobody listens, as in `… | head`
+    if first.outcome.signal == "SIGPIPE":  # nobody listens, as in `… | head`
         return
     if first.failed:
         _say(first.outcome.message)

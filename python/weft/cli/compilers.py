@@ -33,7 +33,6 @@ def _command(name: str) -> click.Command:
     @click.command(
         name=name,
         help=text,
-        short_help=f"Compile {language} MPI programs for the simulator.",
         add_help_option=False,
         context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     )

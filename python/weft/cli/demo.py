@@ -30,7 +30,7 @@ Example:
 """
 
 
-@command(help=_HELP, short_help="Compare simulated latencies with measured ones.")
+@command(help=_HELP)
 @click.option(
     "--out",
     type=OutputDirectory(api.FILES),

@@ -16,18 +16,28 @@ from weft.cli.files import Command
 class _Lazy(click.Group):
     """Commands whose modules are loaded when they are asked for."""
 
-    modules: Mapping[str, str]
+    commands_by_name: Mapping[str, tuple[str, str]]
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all."""
-        return sorted(self.modules)
+        return sorted(self.commands_by_name)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Load one: what its module has under this name."""
-        if name not in self.modules:
+        if name not in self.commands_by_name:
             return None
-        parts = vars(import_module(self.modules[name])).values()
-        return next(one for one in parts if isinstance(one, click.Command) and one.name == name)
+        module, said = self.commands_by_name[name]
+        parts = vars(import_module(module)).values()
+        found = next(one for one in parts if isinstance(one, click.Command) and one.name == name)
+        found.short_help = said
+        return found
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each does; none is loaded for that."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands_by_name[name][1]) for name in self.list_commands(context)]
+            )
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -37,7 +47,7 @@ class _Lazy(click.Group):
             return super().resolve_command(context, arguments)
         except NoSuchCommand as error:
             raise NoSuchCommand(
-                error.command_name, possibilities=self.modules, ctx=context
+                error.command_name, possibilities=self.commands_by_name, ctx=context
             ) from None
 
 
@@ -51,11 +61,11 @@ def help_group(name: str, text: str, kind: type[click.Group] = click.Group) -> c
     return group
 
 
-def lazy_group(name: str, text: str, modules: Mapping[str, str]) -> click.Group:
-    """Return a group of commands by their names, each in a module of its own."""
+def lazy_group(name: str, text: str, commands: Mapping[str, tuple[str, str]]) -> click.Group:
+    """Return a group of commands by their names: the module that has each, and what it does."""
     group = help_group(name, text, _Lazy)
     assert isinstance(group, _Lazy)
-    group.modules = modules
+    group.commands_by_name = commands
     return group
 
 

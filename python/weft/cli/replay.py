@@ -32,7 +32,7 @@ Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --tim
 """
 
 
-@command(help=_HELP, short_help="Replay a recorded program on another fabric.")
+@command(help=_HELP)
 @network_options
 @compare_option
 @result_options

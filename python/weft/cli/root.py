@@ -5,20 +5,20 @@ import click
 from weft import _core
 from weft.cli.groups import lazy_group
 
-_MODULES = {
-    "run": "weft.cli.run",
-    "replay": "weft.cli.replay",
-    "bench": "weft.cli.bench_collectives",
-    "calibrate": "weft.cli.calibrate",
-    "validate": "weft.cli.validate",
-    "fabric": "weft.cli.fabric",
-    "progress-engine": "weft.cli.progress_engine",
-    "cache": "weft.cli.cache",
-    "testbed": "weft.cli.testbed",
-    "demo": "weft.cli.demo",
-    "cc": "weft.cli.compilers",
-    "cxx": "weft.cli.compilers",
-    "f90": "weft.cli.compilers",
+_COMMANDS = {
+    "run": ("weft.cli.run", "Run an MPI program on a simulated fabric."),
+    "replay": ("weft.cli.replay", "Replay a recorded program on another fabric."),
+    "bench": ("weft.cli.bench_collectives", "Measure collectives on a simulated fabric."),
+    "calibrate": ("weft.cli.calibrate", "Fit the parameters of a fabric file to measurements."),
+    "validate": ("weft.cli.validate", "Compare the simulator with every measured table."),
+    "fabric": ("weft.cli.fabric", "Make fabrics, and look at them."),
+    "progress-engine": ("weft.cli.progress_engine", "Tell what a progress engine can do."),
+    "cache": ("weft.cli.cache", "What packet forwarding caches do with traffic."),
+    "testbed": ("weft.cli.testbed", "Any topology on a real P4 switch."),
+    "demo": ("weft.cli.demo", "Compare simulated latencies with measured ones."),
+    "cc": ("weft.cli.compilers", "Compile C MPI programs for the simulator."),
+    "cxx": ("weft.cli.compilers", "Compile C++ MPI programs for the simulator."),
+    "f90": ("weft.cli.compilers", "Compile Fortran MPI programs for the simulator."),
 }
 
 _HELP = """
@@ -51,4 +51,4 @@ weft = click.version_option(
     "-V",
     "--version",
     message=f"weft %(version)s, with SimGrid {_core.simgrid_version}",
-)(lazy_group("weft", _HELP, _MODULES))
+)(lazy_group("weft", _HELP, _COMMANDS))

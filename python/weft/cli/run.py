@@ -45,7 +45,6 @@ to start; 124 after --timeout.
 
 @command(
     help=_HELP,
-    short_help="Run an MPI program on a simulated fabric.",
     context_settings={"allow_interspersed_args": False},
 )
 @network_options

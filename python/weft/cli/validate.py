@@ -29,7 +29,7 @@ Exit status: 1 where an error is above its bound.
 """
 
 
-@command(help=_HELP, short_help="Compare the simulator with every measured table.")
+@command(help=_HELP)
 @output_option("--json", "json_file", help="Write checks, errors and every row (JSON).")
 @click.option(
     "--figures",

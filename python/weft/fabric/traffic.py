@@ -19,7 +19,7 @@ class Traffic:
 
     title: str
     by_cable: Sequence[float]
-    by_switch: dict[str, int]
+    by_switch: dict[str, float]
 
     def utilisation(self, cables: Sequence[int]) -> float:
         """Return that of the busiest of some cables."""
@@ -31,7 +31,7 @@ class Traffic:
         return max(self.by_cable)
 
     @property
-    def reduced_max(self) -> int:
+    def reduced_max(self) -> float:
         """The bytes that one switch reduced at most."""
         return max(self.by_switch.values())
 

@@ -4,6 +4,8 @@ import json
 import signal
 from pathlib import Path
 
+from msgspec import UNSET
+
 from weft.base.errors import USER_ERROR, WeftError
 from weft.base.process import Ended
 from weft.runs.record import OutcomePart, Record
@@ -76,11 +78,9 @@ def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
     hint = _HINTS.get(signum, "")  # type: ignore[call-overload]
     rank = _crashed_rank(work)
     who = "the program" if rank is None else f"rank {rank}"
-    extra = {"signal": name, **({} if rank is None else {"rank": rank})}
-    return (
-        OutcomePart(kind="signal", message=f"{who} crashed ({name}){hint}", extra=extra),
-        128 + signum,
-    )
+    message = f"{who} crashed ({name}){hint}"
+    at = UNSET if rank is None else rank
+    return OutcomePart(kind="signal", message=message, signal=name, rank=at), 128 + signum
 
 
 def _crashed_rank(work: Path) -> int | None:

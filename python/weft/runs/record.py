@@ -1,92 +1,36 @@
 """The record of a run: everything that weft shows is made from it.
 
 libweft.so writes its part while SimGrid runs; `weft run` adds the command, the outcome and the
-times, and writes the file. The classes below are the schema. What a newer weft wrote beside it is
-kept in `extra` and written again.
+times, and writes the file. The classes below are the schema (`weft.base.models`).
 """
 
-import dataclasses
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, get_args, get_type_hints
+from typing import Any, Literal
+
+from msgspec import UNSET, UnsetType, field
 
 from weft.base.errors import WeftError, named
+from weft.base.models import Model, Number, Whole
 from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, check_type, read_json
 
-SCHEMA = "weft-run/1"
-COMPARISON_SCHEMA = "weft-compare/1"
+SCHEMA: Literal["weft-run/1"] = "weft-run/1"
+COMPARISON_SCHEMA: Literal["weft-compare/1"] = "weft-compare/1"
 
 
-def _is_entry(hint: Any) -> bool:
-    """Whether a field holds an entry or a list of them, which check themselves."""
-    return any(hasattr(one, "from_json") for one in (hint, *get_args(hint)))
-
-
-@dataclass(kw_only=True)
-class _Entry:
-    extra: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read it. Raises `UnreadableError` where something is missing or is of another type."""
-        if not isinstance(data, Mapping):
-            raise UnreadableError("a part of it is no object")
-        names = {item.name for item in dataclasses.fields(cls)} - {"extra"}
-        hints = get_type_hints(cls)
-        for name in names & set(data):
-            if not _is_entry(hints[name]):
-                check_type(name, data[name], hints[name])
-        known = {name: cls._read(name, value) for name, value in data.items() if name in names}
-        lacking = [name for name in cls._required() if name not in known]
-        if lacking:
-            raise UnreadableError(f"'{lacking[0]}' is missing")
-        return cls(**known, extra={name: data[name] for name in data if name not in names})
-
-    @classmethod
-    def _required(cls) -> list[str]:
-        missing = dataclasses.MISSING
-        return [
-            item.name
-            for item in dataclasses.fields(cls)
-            if item.default is missing and item.default_factory is missing
-        ]
-
-    @classmethod
-    def _read(cls, name: str, value: Any) -> Any:
-        return value
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `json` writes."""
-        data = dataclasses.asdict(self)
-        return {**_without_extra(data), **self.extra}
-
-
-def _without_extra(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_extra(item) for item in value]
-    if isinstance(value, dict) and "extra" in value:
-        own = {name: _without_extra(item) for name, item in value.items() if name != "extra"}
-        return {**own, **value["extra"]}
-    return value
-
-
-@dataclass(kw_only=True)
-class FabricPart(_Entry):
+class FabricPart(Model, kw_only=True):
     """The fabric that the program ran on."""
 
     name: str
     file: str
     topology: str
-    hosts: int
-    switches: int
-    links: int
+    hosts: Whole
+    switches: Whole
+    links: Whole
 
 
-@dataclass(kw_only=True)
-class OutcomePart(_Entry):
+class OutcomePart(Model, kw_only=True):
     """How the run ended.
 
     `completed`, `exit` (with a status other than 0), `early-exit` (the same, before MPI_Finalize),
@@ -98,25 +42,28 @@ class OutcomePart(_Entry):
 
     kind: str
     message: str = ""
+    signal: str | UnsetType = UNSET
+    """Its name, where the program crashed."""
+    rank: Whole | UnsetType = UNSET
+    """The rank that crashed, where one did."""
 
 
-@dataclass(kw_only=True)
-class CollectivePart(_Entry):
+class CollectivePart(Model, kw_only=True):
     """Calls of one collective, for communicators of one size, that went one way for one reason."""
 
     collective: str
-    communicator_size: int
+    communicator_size: Whole
     datatype: str
     op: str
     path: str
     reason: str
     algorithm: str
-    calls: int
-    bytes: float
+    calls: Whole
+    bytes: Number
     """Of all calls, mean of the ranks; with uneven parts it is no whole number."""
-    total_time_s: float | None
+    total_time_s: Number | None
     """None for SMPI's own non-blocking calls: only the program sees when they complete."""
-    max_time_s: float | None
+    max_time_s: Number | None
 
     @property
     def offloaded(self) -> bool:
@@ -141,126 +88,108 @@ class CollectivePart(_Entry):
         return self.total_time_s / max(1, self.calls * self.communicator_size)
 
 
-@dataclass(kw_only=True)
-class ProfilePart(_Entry):
+class ProfilePart(Model, kw_only=True):
     """The time of all ranks in calls of one kind, or outside MPI, or after they ended."""
 
     kind: str
-    calls: int
-    least_s: float
-    mean_s: float
-    most_s: float
-    ranks_s: list[float] = field(default_factory=list)
+    calls: Whole
+    least_s: Number
+    mean_s: Number
+    most_s: Number
+    ranks_s: list[Number] = field(default_factory=list)
 
 
-@dataclass(kw_only=True)
-class MpiCallPart(_Entry):
+class MpiCallPart(Model, kw_only=True):
     """The calls of one function of MPI by all ranks."""
 
     call: str
     kind: str
-    calls: int
-    total_time_s: float
-    max_time_s: float
+    calls: Whole
+    total_time_s: Number
+    max_time_s: Number
 
 
-@dataclass(kw_only=True)
-class SwitchPart(_Entry):
+class SwitchPart(Model, kw_only=True):
     """What one switch did."""
 
     name: str
     preset: str = ""
-    offloaded: int
-    bytes_reduced: int
-    bytes_multicast: int
-    slots_used_max: int
-    channels_used_max: int
-    cache_hits: int | None = None
-    cache_misses: int | None = None
+    offloaded: Whole
+    packets_reduced: Whole | UnsetType = UNSET
+    """Results that it computed, one a packet of each message; not in early records."""
+    bytes_reduced: Number
+    bytes_multicast: Number
+    slots_used_max: Whole
+    channels_used_max: Whole
+    cache_hits: Whole | None = None
+    cache_misses: Whole | None = None
 
 
-@dataclass(kw_only=True)
-class LinkPart(_Entry):
+class LinkPart(Model, kw_only=True):
     """What one direction of a cable carried."""
 
     name: str
-    bandwidth_Bps: float  # noqa: N815 (the file's name for it)
-    bytes: float
-    multicast_bytes: float = 0
-    utilisation: float
+    bandwidth_Bps: Number  # noqa: N815 (the file's name for it)
+    bytes: Number
+    multicast_bytes: Number = 0
+    utilisation: Number
 
 
-@dataclass(kw_only=True)
-class MulticastPart(_Entry):
+class MulticastPart(Model, kw_only=True):
     """The calls of one collective by the multicast protocol."""
 
     collective: str
-    communicator_size: int
-    calls: int
-    multicasts: int
-    chunks: int
-    payload_bytes: float
-    header_bytes: float
-    drops: int
-    fetch_requests: int
-    fetched_chunks: int
-    fetched_bytes: float
-    duplicates: int
-    timer_expiries: int
-    barrier_s: float
-    multicast_s: float
-    recovery_s: float
-    handshake_s: float
+    communicator_size: Whole
+    calls: Whole
+    multicasts: Whole
+    chunks: Whole
+    payload_bytes: Number
+    header_bytes: Number
+    drops: Whole
+    fetch_requests: Whole
+    fetched_chunks: Whole
+    fetched_bytes: Number
+    duplicates: Whole
+    timer_expiries: Whole
+    barrier_s: Number
+    multicast_s: Number
+    recovery_s: Number
+    handshake_s: Number
 
 
-@dataclass(kw_only=True)
-class EventPart(_Entry):
+class EventPart(Model, kw_only=True):
     """One collective in a switch; `start_s` is when the last contribution arrived."""
 
     switch: str
-    communicator: int
+    communicator: Whole
     collective: str
-    ranks: int
-    bytes: int
-    start_s: float
-    end_s: float
+    ranks: Whole
+    bytes: Number
+    start_s: Number
+    end_s: Number
 
 
-@dataclass(kw_only=True)
-class SlicePart(_Entry):
+class SlicePart(Model, kw_only=True):
     """One call of MPI by one rank."""
 
-    rank: int
+    rank: Whole
     call: str
-    start_s: float
-    end_s: float
+    start_s: Number
+    end_s: Number
 
 
-_LISTS: dict[str, type[_Entry]] = {
-    "profile": ProfilePart,
-    "mpi_calls": MpiCallPart,
-    "collectives": CollectivePart,
-    "multicast": MulticastPart,
-    "switches": SwitchPart,
-    "links": LinkPart,
-    "events": EventPart,
-    "slices": SlicePart,
-}
-
-
-@dataclass(kw_only=True)
-class Record(_Entry):
+class Record(Model, kw_only=True):
     """One run. Times are simulated, but for the simulator's own `wall_time_s` and `cpu_time_s`."""
 
-    schema: str = SCHEMA
+    schema: Literal["weft-run/1"] = SCHEMA
     weft: str
     simgrid: str
     fabric: FabricPart
-    ranks: int
-    hosts_used: int
+    ranks: Whole
+    hosts_used: Whole
     offload: str
     outcome: OutcomePart
-    simulated_time_s: float
+    simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)
     mpi_calls: list[MpiCallPart] = field(default_factory=list)
     collectives: list[CollectivePart] = field(default_factory=list)
@@ -273,26 +202,23 @@ class Record(_Entry):
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     replayed: str = ""
-    ppn: int = 1
+    ppn: Whole = 1
     fallback: str = ""
     config: list[str] = field(default_factory=list)
     host_speed: str = ""
-    exit_status: int = 0
-    wall_time_s: float = 0.0
-    cpu_time_s: float = 0.0
-    peak_memory_bytes: int = 0
+    exit_status: Whole = 0
+    wall_time_s: Number = 0.0
+    cpu_time_s: Number = 0.0
+    peak_memory_bytes: Whole = 0
 
-    def __post_init__(self) -> None:
-        """Nothing is unwritten yet; what is, is no part of the file."""
-        self.unwritten = ""
+    @property
+    def unwritten(self) -> str:
+        """Why a file that goes with the run could not be written; no part of the record."""
+        return str(self.__dict__.get("_unwritten", ""))
 
-    @classmethod
-    def _read(cls, name: str, value: Any) -> Any:
-        if name in _LISTS:
-            check_type(name, value, list[Any])
-            return [_LISTS[name].from_json(item) for item in value]
-        parts: dict[str, type[_Entry]] = {"fabric": FabricPart, "outcome": OutcomePart}
-        return parts[name].from_json(value) if name in parts else value
+    @unwritten.setter
+    def unwritten(self, message: str) -> None:
+        self.__dict__["_unwritten"] = message
 
     @property
     def ended(self) -> bool:

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from weft.base.errors import WeftError, named
+from weft.base.models import Model, Number, Whole
 from weft.base.output import whole_file
 from weft.base.process import Streams, work_directory
 from weft.runs import launch
@@ -33,12 +34,20 @@ from weft.runs.timeline import join_timelines
 Kind = tuple[str, int, str, str]
 
 
-@dataclass(frozen=True)
-class Gain:
+class _Compared(Model, kw_only=True):
+    """What took time in both runs; its `speed_up` follows from them."""
+
+    def __post_init__(self) -> None:
+        """Work out how many times as fast it is with offload."""
+        own: Any = self
+        own.speed_up = ratio(own.time_without_s, own.time_s)
+
+
+class Gain(_Compared, kw_only=True):
     """What offloading gained on one kind of call: collective, ranks, datatype, operation."""
 
     collective: str
-    communicator_size: int
+    communicator_size: Whole
     datatype: str
     op: str
     paths: tuple[str, ...]
@@ -48,40 +57,40 @@ class Gain:
     """Why, a word a path; `offloaded` where it was."""
     algorithms: tuple[str, ...]
     """The hosts' algorithms in the run without offload."""
-    calls: int
-    calls_without: int
-    bytes: float
-    time_s: float | None
+    calls: Whole
+    calls_without: Whole
+    bytes: Number
+    time_s: Number | None
     """Time in all calls together, mean of the run's ranks; None where SimGrid does not see it."""
-    time_without_s: float | None
-
-    @property
-    def speed_up(self) -> float | None:
-        """How many times as fast the calls are with offload."""
-        return ratio(self.time_without_s, self.time_s)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `json` writes."""
-        return {**self.__dict__, "speed_up": self.speed_up}
+    time_without_s: Number | None
+    speed_up: Number | None = None
+    """How many times as fast the calls are with offload."""
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(_Compared, kw_only=True):
     """What a kind of `profile` took in both runs: calls of MPI, or what is outside of it."""
 
     kind: str
-    time_s: float
+    time_s: Number
     """Mean of the ranks."""
-    time_without_s: float
+    time_without_s: Number
+    speed_up: Number | None = None
+    """How many times as fast it is with offload."""
 
-    @property
-    def speed_up(self) -> float | None:
-        """How many times as fast it is with offload."""
-        return ratio(self.time_without_s, self.time_s)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what `json` writes."""
-        return {**self.__dict__, "speed_up": self.speed_up}
+class ComparisonRecord(Model, kw_only=True):
+    """What offloading gained, with both records whole: `weft run --compare --json`."""
+
+    schema: Literal["weft-compare/1"] = COMPARISON_SCHEMA
+    exit_status: Whole
+    simulated_time_s: Number
+    simulated_time_without_s: Number | None
+    speed_up: Number | None
+    """How many times as fast the run is with offload; none where one of them did not end."""
+    gains: list[Gain]
+    profile: list[Share]
+    with_offload: Record
+    without_offload: Record | None
 
 
 @dataclass(frozen=True)
@@ -130,21 +139,23 @@ class Comparison:
             for record in (self.offloaded, self.hosts)
         )
         kinds = dict.fromkeys((*ours, *theirs))
-        return [Share(kind, ours.get(kind, 0.0), theirs.get(kind, 0.0)) for kind in kinds]
+        return [
+            Share(kind=kind, time_s=ours.get(kind, 0.0), time_without_s=theirs.get(kind, 0.0))
+            for kind in kinds
+        ]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what `json` writes: the gains, and both records whole."""
-        return {
-            "schema": COMPARISON_SCHEMA,
-            "exit_status": self.exit_status,
-            "simulated_time_s": self.offloaded.simulated_time_s,
-            "simulated_time_without_s": self.hosts.simulated_time_s if self.hosts else None,
-            "speed_up": self.speed_up,
-            "gains": [gain.to_json() for gain in self.gains()],
-            "profile": [share.to_json() for share in self.shares()],
-            "with_offload": self.offloaded.to_json(),
-            "without_offload": self.hosts.to_json() if self.hosts else None,
-        }
+    def record(self) -> ComparisonRecord:
+        """Return what is written: the gains, and both records whole."""
+        return ComparisonRecord(
+            exit_status=self.exit_status,
+            simulated_time_s=self.offloaded.simulated_time_s,
+            simulated_time_without_s=self.hosts.simulated_time_s if self.hosts else None,
+            speed_up=self.speed_up,
+            gains=self.gains(),
+            profile=self.shares(),
+            with_offload=self.offloaded,
+            without_offload=self.hosts,
+        )
 
 
 def ratio(without_s: float | None, with_s: float | None) -> float | None:
@@ -164,8 +175,12 @@ def _gain(
     kind: Kind, ours: Sequence[CollectivePart], theirs: Sequence[CollectivePart], ranks: int
 ) -> Gain:
     ours, theirs = (sorted(rows, key=lambda row: -row.calls) for rows in (ours, theirs))
+    collective, communicator_size, datatype, op = kind
     return Gain(
-        *kind,
+        collective=collective,
+        communicator_size=communicator_size,
+        datatype=datatype,
+        op=op,
         paths=tuple(row.way for row in ours),
         reasons=tuple(row.why for row in ours),
         algorithms=tuple(dict.fromkeys(row.way for row in theirs)),
@@ -271,5 +286,5 @@ def _readable() -> bool:
 def write_comparison(comparison: Comparison, target: Path, option: str = named("json")) -> None:
     """Write a comparison with both records, whole or not at all."""
     with whole_file(option, target) as file:
-        json.dump(comparison.to_json(), file, indent=1)
+        json.dump(comparison.record().to_json(), file, indent=1)
         file.write("\n")

@@ -63,7 +63,11 @@ def _listed(words: Sequence[str]) -> str:
 def _rows(comparison: Comparison, theirs: Record) -> list[dict[str, str]]:
     """Return the collectives, what else took time, and the whole run."""
     ours = comparison.offloaded
-    whole = Share("whole run", ours.simulated_time_s, theirs.simulated_time_s)
+    whole = Share(
+        kind="whole run",
+        time_s=ours.simulated_time_s,
+        time_without_s=theirs.simulated_time_s,
+    )
     others = [
         share
         for share in comparison.shares()

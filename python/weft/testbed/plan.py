@@ -14,16 +14,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import UNSET, UnsetType
+
 from weft.base.errors import WeftError, named, printable
+from weft.base.models import Model, Whole
 from weft.base.output import whole_file
-from weft.base.reading import UnreadableError, check_type, read_json
+from weft.base.reading import UnreadableError, read_json
 from weft.testbed import inventory as inventories
 from weft.testbed import shortage, solver, wanted
 from weft.testbed.inventory import Inventory, Port
 from weft.testbed.solver import Assignment, Demand, Link, Node
 from weft.testbed.wanted import Wanted
 
-FORMAT = "weft-testbed-plan/1"
+FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
 # Above the nine bits of a port number, so that the two never mix.
 FIRST_VIRTUAL = 512
 
@@ -212,33 +215,67 @@ class _Builder:
 def write(plan: Plan, target: Path) -> None:
     """Write the plan."""
     with whole_file(named("output"), target) as file:
-        json.dump(_as_json(plan), file, indent=1, ensure_ascii=False)
+        json.dump(_as_record(plan).to_json(), file, indent=1, ensure_ascii=False)
         file.write("\n")
 
 
-def _as_json(plan: Plan) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "proven": plan.proven,
-        "recirculated": plan.recirculated,
-        "experiments": [
-            {
-                "name": one.name,
-                "hosts": one.hosts,
-                "switches": one.switches,
-                "cables": {name: _way_as_json(way) for name, way in one.cables.items()},
-                "fabric": one.wanted.text,
-            }
+class CableRecord(Model, kw_only=True):
+    """How a cable is made: `ports` of fixed ones, or looping ports and virtual ones."""
+
+    kind: Kind
+    ports: list[str] | UnsetType = UNSET
+    loops: list[Whole] | UnsetType = UNSET
+    virtual_ports: list[Whole] | UnsetType = UNSET
+
+
+class ExperimentRecord(Model, kw_only=True):
+    """One topology on the testbed."""
+
+    name: str
+    hosts: dict[str, str]
+    """The server of each host."""
+    switches: dict[str, Whole | str]
+    """The slice of the chassis that each switch is, or the layer 2 switch."""
+    cables: dict[str, CableRecord]
+    fabric: str
+    """The fabric file, whole."""
+
+
+class PlanRecord(Model, kw_only=True):
+    """The file of a plan."""
+
+    format: Literal["weft-testbed-plan/1"]
+    proven: bool
+    """Whether no plan has fewer recirculated cables."""
+    recirculated: Whole
+    experiments: list[ExperimentRecord]
+    inventory: str
+    """The inventory file, whole."""
+
+
+def _as_record(plan: Plan) -> PlanRecord:
+    return PlanRecord(
+        format=FORMAT,
+        proven=plan.proven,
+        recirculated=plan.recirculated,
+        experiments=[
+            ExperimentRecord(
+                name=one.name,
+                hosts=dict(one.hosts),
+                switches=dict(one.switches),
+                cables={name: _cable_record(way) for name, way in one.cables.items()},
+                fabric=one.wanted.text,
+            )
             for one in plan.experiments
         ],
-        "inventory": plan.inventory.text,
-    }
+        inventory=plan.inventory.text,
+    )
 
 
-def _way_as_json(way: Way) -> dict[str, Any]:
+def _cable_record(way: Way) -> CableRecord:
     if way.kind == "recirculated":
-        return {"kind": way.kind, "loops": way.loops, "virtual_ports": way.virtual}
-    return {"kind": way.kind, "ports": [str(port) for port in way.ports]}
+        return CableRecord(kind=way.kind, loops=[*way.loops], virtual_ports=[*way.virtual])
+    return CableRecord(kind=way.kind, ports=[str(port) for port in way.ports])
 
 
 def read(path: Path) -> Plan:
@@ -254,7 +291,7 @@ def read(path: Path) -> Plan:
             " `weft testbed plan`"
         )
     try:
-        plan = _from_json(found, str(path))
+        plan = _from_record(PlanRecord.from_json(found), str(path))
         _check(plan)
     except UnreadableError as error:
         raise _damaged(path, str(error)) from None
@@ -275,54 +312,24 @@ def _damaged(path: Path, reason: str) -> WeftError:
     )
 
 
-_FORM: dict[str, Any] = {
-    "proven": bool,
-    "recirculated": int,
-    "experiments": list[dict[str, Any]],
-    "inventory": str,
-}
-_EXPERIMENT: dict[str, Any] = {
-    "name": str,
-    "hosts": dict[str, str],
-    "switches": dict[str, int | str],
-    "cables": dict[str, dict[str, Any]],
-    "fabric": str,
-}
-
-
-def _check_form(found: dict[str, Any], form: dict[str, Any]) -> None:
-    """Prove that all keys are there and hold what they should."""
-    for key, kind in form.items():
-        if key not in found:
-            raise UnreadableError(f"'{key}' is missing")
-        check_type(key, found[key], kind)
-
-
-def _from_json(found: dict[str, Any], source: str) -> Plan:
-    _check_form(found, _FORM)
-    for one in found["experiments"]:
-        _check_form(one, _EXPERIMENT)
-    inventory = inventories.parse(found["inventory"], f"{source}: its inventory")
+def _from_record(found: PlanRecord, source: str) -> Plan:
+    inventory = inventories.parse(found.inventory, f"{source}: its inventory")
     experiments = tuple(
         Experiment(
-            one["name"],
-            wanted.kept(one["fabric"], source),
-            one["hosts"],
-            one["switches"],
-            {name: _way_from_json(way) for name, way in one["cables"].items()},
+            one.name,
+            wanted.kept(one.fabric, source),
+            one.hosts,
+            one.switches,
+            {name: _way(cable) for name, cable in one.cables.items()},
         )
-        for one in found["experiments"]
+        for one in found.experiments
     )
-    return Plan(inventory, experiments, found["proven"])
+    return Plan(inventory, experiments, found.proven)
 
 
-def _way_from_json(found: dict[str, Any]) -> Way:
-    check_type("kind", found.get("kind"), Kind)
-    for key, form in (("ports", list[str]), ("loops", list[int]), ("virtual_ports", list[int])):
-        check_type(key, found.get(key, []), form)
-    ports = tuple(Port(*text.split(":", 1)) for text in found.get("ports", ()))
-    loops, virtual = found.get("loops", ()), found.get("virtual_ports", ())
-    return Way(found["kind"], ports, tuple(loops), tuple(virtual))
+def _way(found: CableRecord) -> Way:
+    ports = tuple(Port(*text.split(":", 1)) for text in found.ports or ())
+    return Way(found.kind, ports, tuple(found.loops or ()), tuple(found.virtual_ports or ()))
 
 
 def _check(plan: Plan) -> None:

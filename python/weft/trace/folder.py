@@ -4,15 +4,17 @@ The actions of all ranks are in one file (see `weft.trace.actions`). They are lo
 each replay, which would wait for ever for what a cut file lacks.
 """
 
-import dataclasses
 import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from weft.base.errors import WeftError, printable
+from weft.base.models import Model, Number, Whole
 from weft.base.reading import UnreadableError, check_type, read_json
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
@@ -21,7 +23,7 @@ from weft.trace.tracer import UNKNOWN_OPERATION, Translator, Waitalls
 Operations = dict[tuple[str, str], str]
 """The operation of a collective with a datatype."""
 
-SCHEMA = "weft-trace/1"
+SCHEMA: Literal["weft-trace/1"] = "weft-trace/1"
 MANIFEST = "manifest.json"
 ACTIONS = "actions.txt"
 MOST_RANKS = 1 << 20
@@ -29,22 +31,21 @@ _SHORTEST_LINE = len("0 finalize\n")
 _LONGEST_LINE = 1 << 24
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(Model, kw_only=True):
     """Where a trace comes from."""
 
-    schema: str = SCHEMA
+    schema: Literal["weft-trace/1"] = SCHEMA
     weft: str
     simgrid: str
     program: str
     arguments: tuple[str, ...]
     command: tuple[str, ...]
-    ranks: int
-    ppn: int | None
+    ranks: Whole
+    ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
     """Ranks a host, where the user chose them."""
     fabric: str
     offload: str
-    simulated_time_s: float
+    simulated_time_s: Number
     """Of the program itself."""
     polls: bool
     """Whether the program calls MPI_Test, so that it may do something else on another network."""
@@ -112,7 +113,7 @@ def write_folder(
         with (new / ACTIONS).open("w", encoding="ascii") as file:
             for words in _translated(raw, manifest.ranks):
                 file.write(" ".join(_with_operation(found.resolve(words), operations)) + "\n")
-        text = json.dumps(dataclasses.asdict(manifest), indent=1)
+        text = json.dumps(manifest.to_json(), indent=1)
         (new / MANIFEST).write_text(text + "\n", encoding="utf-8")
         if final.is_dir():
             final.rename(Path(beside) / "old")
@@ -175,17 +176,18 @@ def _read_manifest(path: Path) -> Manifest:
         if data.get("schema") != SCHEMA:
             check_type("schema", data.get("schema"), str)
             raise _no_trace(path, f"its schema is '{data['schema']}', and '{SCHEMA}' is allowed")
-        for name, wanted in get_type_hints(Manifest).items():
-            if name not in data:
-                raise UnreadableError(f"lacks '{name}'")
-            check_type(name, data[name], wanted)
-        if data["ppn"] is not None and not 1 <= data["ppn"] <= MOST_RANKS:
-            raise UnreadableError(f"has {data['ppn']} as 'ppn'")
-        _check_ranks(path, data["ranks"])
+        manifest = _manifest(data)
+        _check_ranks(path, manifest.ranks)
     except UnreadableError as error:
         raise _no_trace(path, f"{MANIFEST} {error}") from None
-    known = {name: data[name] for name in get_type_hints(Manifest)}
-    return Manifest(**known | {name: tuple(data[name]) for name in ("arguments", "command")})
+    return manifest
+
+
+def _manifest(data: Any) -> Manifest:
+    try:
+        return Manifest.from_json(data)
+    except UnreadableError as error:
+        raise UnreadableError(f"is wrong: {error}") from None
 
 
 def _check_ranks(path: Path, ranks: int) -> None:

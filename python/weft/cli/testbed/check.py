@@ -11,7 +11,7 @@ from weft.testbed import plan as plans
 from weft.testbed import probe
 
 
-@command(short_help="Prove by probing that what is up is the plan.")
+@command()
 @plan_argument
 @name_option
 def check(plan: Path, name: str) -> int:

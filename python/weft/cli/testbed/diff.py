@@ -23,7 +23,7 @@ Example:
 """
 
 
-@command("diff", help=_DIFF, short_help="The least change between two plans.")
+@command("diff", help=_DIFF)
 @click.argument("old", type=Input(), metavar="OLD")
 @click.argument("new", type=Input(), metavar="NEW")
 @output_option("--json", "json_file", help="Write the steps (JSON).")

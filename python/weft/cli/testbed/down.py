@@ -8,7 +8,7 @@ from weft.cli.testbed.shared import name_option
 from weft.testbed import netns
 
 
-@command(short_help="Remove what `up` has built.")
+@command()
 @name_option
 def down(name: str) -> None:
     """Remove a testbed and the processes in it, or what a crash has left of one."""

@@ -11,7 +11,7 @@ from weft.testbed import fabric
 from weft.testbed import plan as plans
 
 
-@command("fabric", short_help="Write a planned experiment as a fabric file.")
+@command("fabric")
 @plan_argument
 @output_option("-o", "output", required=True, help="Fabric file to write (TOML).")
 @experiment_option

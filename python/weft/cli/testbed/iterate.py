@@ -31,7 +31,6 @@ Example:
 
 @command_of(
     help=_ITERATE,
-    short_help="Run a command for each of some topologies.",
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("inventory", type=inventory_name, metavar="INVENTORY")

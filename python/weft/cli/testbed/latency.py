@@ -11,7 +11,7 @@ from weft.testbed import medians
 from weft.testbed import plan as plans
 
 
-@command(short_help="Predict the round trip of each pair of hosts.")
+@command()
 @plan_argument
 @experiment_option
 @click.option(

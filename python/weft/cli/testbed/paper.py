@@ -7,7 +7,7 @@ from weft.cli.testbed.shared import print_rows
 from weft.testbed import medians
 
 
-@command(short_help="Compare the model with what TopoCloud states.")
+@command()
 def paper() -> None:
     """Compare the predicted round trips with TopoCloud's medians and stated ranges."""
     found = medians.measured()

@@ -26,7 +26,7 @@ Examples:
 """
 
 
-@command("plan", help=_PLAN, short_help="Map wanted topologies on a testbed.")
+@command("plan", help=_PLAN)
 @click.argument("inventory", type=inventory_name, metavar="INVENTORY")
 @click.argument("fabrics", type=fabric_name, metavar="FABRIC...", nargs=-1, required=True)
 @output_option("-o", "output", required=True, help="Plan to write (JSON).")

@@ -9,7 +9,7 @@ from weft.cli.files import Input, command
 from weft.testbed import medians
 
 
-@command(short_help="Round trips from a probe's time stamps.")
+@command()
 @click.argument("table", type=Input(), metavar="FILE")
 def probe(table: Path) -> None:
     """Compute round trips from time stamps (CSV: c1,s1,s2,c2 in nanoseconds).

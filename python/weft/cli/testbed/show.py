@@ -13,7 +13,7 @@ from weft.testbed import picture as pictures
 from weft.testbed import plan as plans
 
 
-@command(short_help="Show what each port of the chassis does.")
+@command()
 @plan_argument
 @output_option("--picture", help="Picture to write: .png, .pdf or .svg.")
 def show(plan: Path, picture: Path | None) -> None:

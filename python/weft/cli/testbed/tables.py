@@ -17,7 +17,7 @@ from weft.testbed.inventory import FOLDER
 _TABLES = ("tables.json", "init.txt", "runtime.txt", "testbed.p4")
 
 
-@command(short_help="Write the switch's tables, a script that fills them, and the program.")
+@command()
 @plan_argument
 @click.option(
     "-o",

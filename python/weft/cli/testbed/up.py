@@ -23,7 +23,7 @@ It needs root and iproute2. What fails is undone. A host's namespace is weft-NAM
 """
 
 
-@command(help=_UP, short_help="Build a plan on this machine.")
+@command(help=_UP)
 @plan_argument
 @click.option("--netns", is_flag=True, required=True, help="Of network namespaces.")
 @name_option

@@ -1,0 +1,38 @@
+"""Writes docs/schema: the JSON schemas of weft's files, from the models that read and write them.
+
+python -m studies.schemas
+"""
+
+import json
+from pathlib import Path
+
+from studies.study import DOCS
+from weft.base.models import Model, schema
+from weft.runs.record import Record
+from weft.study.compare import ComparisonRecord
+from weft.testbed.plan import PlanRecord
+from weft.trace.folder import Manifest
+
+SCHEMAS = DOCS / "schema"
+FILES: dict[str, type[Model]] = {
+    "weft-run-1": Record,
+    "weft-compare-1": ComparisonRecord,
+    "weft-testbed-plan-1": PlanRecord,
+    "weft-trace-1": Manifest,
+}
+
+
+def text(name: str) -> str:
+    """Return a schema as its file has it."""
+    return json.dumps(schema(FILES[name], name), indent=1) + "\n"
+
+
+def write(folder: Path = SCHEMAS) -> None:
+    """Write all of them."""
+    folder.mkdir(exist_ok=True)
+    for name in FILES:
+        (folder / f"{name}.json").write_text(text(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
