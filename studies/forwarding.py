@@ -21,7 +21,7 @@ from studies.resume import Job, carry_out, digest, weft_digest
 from studies.study import DOCS, IMAGES, OPTION, ROOT, Study
 from weft import _core
 from weft.base.errors import WeftError
-from weft.calibrate.fabric_file import with_values
+from weft.fabric.toml_file import Value, with_values
 from weft.runs import launch
 from weft.runs.record import read_record, write_record
 from weft.runs.replay import replay_request
@@ -48,14 +48,14 @@ _RECORDING = (
 )
 
 # Hirasawa et al., table 1: routing computation, 10 ns, or 1 ns where the cache hits; misses: both.
-_FORWARDING = {
-    "tcam": {"kind": '"tcam"', "tcam_latency": '"10ns"'},
-    "cache": {"kind": '"cache"', "tcam_latency": '"10ns"', "hit_latency": '"1ns"'},
+_FORWARDING: Mapping[str, Mapping[str, Value]] = {
+    "tcam": {"kind": "tcam", "tcam_latency": "10ns"},
+    "cache": {"kind": "cache", "tcam_latency": "10ns", "hit_latency": "1ns"},
 }
 # From one lookup to the next: 4 ns in a TCAM (section I), 0.72 ns in cache and hash of three stages
 # (section V.B); a shortest frame with its gap is 84 B.
-_INTERVALS = {"tcam": '"4ns"', "cache": '"0.72ns"'}
-_SHORTEST_FRAME = '"84B"'
+_INTERVALS = {"tcam": "4ns", "cache": "0.72ns"}
+_SHORTEST_FRAME = "84B"
 # SimGrid's factors on latency and bandwidth for MPI messages of some size (option network/model:
 # SMPI, smpi_config.cpp; fitted to a cluster with Gigabit Ethernet), up from the size named.
 _SIMGRID_FACTORS = (
@@ -100,7 +100,7 @@ class Case:
     latencies: bool = True
     """Whether cables have them."""
     fabrics: tuple[str, ...] = FABRICS
-    topology: Mapping[str, str] = field(default_factory=dict)
+    topology: Mapping[str, Value] = field(default_factory=dict)
     """Keys of it that differ."""
     extra: str = ""
     """Tables of the fabric file."""
@@ -173,7 +173,7 @@ CASES = {
         latencies=False,
         extra=_FACTORS,
         fabrics=("dragonfly-16x16",),
-        topology={"global_cables": "16"},
+        topology={"global_cables": 16},
     ),
     "lookups": Case("shortest frames", looked_up=True),
 }
@@ -186,19 +186,19 @@ def fabric_text(variant: Variant) -> str:
     """Return the shipped fabric with this variant's values."""
     case = CASES[variant.case]
     text = Path(_core.load_fabric(variant.fabric).file).read_text(encoding="utf-8")
-    text = with_values(text, "fabric", {"name": f'"{variant.name}"'})
+    text = with_values(text, "fabric", {"name": variant.name})
     text = with_values(text, "switch.forwarding", _forwarding(variant))
-    text = with_values(text, "link", {"bandwidth": f'"{variant.bandwidth_Gbps}Gbps"'})
+    text = with_values(text, "link", {"bandwidth": f"{variant.bandwidth_Gbps}Gbps"})
     text = with_values(text, "topology", case.topology)
     if not case.latencies:
-        for table in ("link", "[links]"):
-            text = with_values(text, table, {"latency": '"0ns"'})
+        for table in ("link", "links"):
+            text = with_values(text, table, {"latency": "0ns"})
     if not case.computing:
-        text = with_values(text, "host", {"speed": '"1000000Tf"'})
+        text = with_values(text, "host", {"speed": "1000000Tf"})
     return text + case.extra
 
 
-def _forwarding(variant: Variant) -> Mapping[str, str]:
+def _forwarding(variant: Variant) -> Mapping[str, Value]:
     if not CASES[variant.case].looked_up:
         return _FORWARDING[variant.forwarding]
     interval = _INTERVALS[variant.forwarding]

@@ -18,7 +18,7 @@ from weft.base import paths, plots
 from weft.base.errors import WeftError
 from weft.base.plots import Series
 from weft.base.process import work_directory
-from weft.calibrate.fabric_file import with_values
+from weft.fabric.toml_file import with_values
 from weft.study import forwarding, jobs
 from weft.study.forwarding import Cache
 from weft.trace.folder import read_folder
@@ -27,7 +27,7 @@ TABLES = DOCS / "forwarding"
 WAYS = (1, 2, 4, 8, 16)
 DESTINATIONS = (128, 256, 512, 1024, 2048)
 SIZES = (2, 4, 6, 8, 10, 12, 14, 16)
-TRACE_RANKS, TRACE_ENTRIES, TRACE_DIMENSIONS = 32, 16, "[8, 8, 4]"
+TRACE_RANKS, TRACE_ENTRIES, TRACE_DIMENSIONS = 32, 16, [8, 8, 4]
 
 
 def by_ways() -> forwarding.CacheStudy:
@@ -41,7 +41,7 @@ def by_trace() -> forwarding.CacheStudy:
         shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
         text = with_values(shipped, "topology", {"dimensions": TRACE_DIMENSIONS})
         fabric = work / "torus-8x8x4.toml"
-        fabric.write_text(with_values(text, "fabric", {"name": '"torus-8x8x4"'}), encoding="utf-8")
+        fabric.write_text(with_values(text, "fabric", {"name": "torus-8x8x4"}), encoding="utf-8")
         folder = read_folder(record_is(fabric, work / "NAS IS"))
         cache = Cache(entries=TRACE_ENTRIES)
         return forwarding.conflicts_of_trace(cache, WAYS, folder, str(fabric), ("auto", "crc"))

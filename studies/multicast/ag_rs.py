@@ -12,7 +12,7 @@ from studies.study import Table
 from weft.base import paths
 from weft.base.plots import COLOURS, GREY
 from weft.base.process import work_directory
-from weft.calibrate.fabric_file import with_values
+from weft.fabric.toml_file import with_values
 
 TOGETHER_BYTES = 8 * 2**20
 TOGETHER_RANKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -24,7 +24,7 @@ def with_chains(chains: int) -> Iterator[str]:
     text = (paths.installed("fabrics", f"{FULL_BANDWIDTH}.toml")).read_text(encoding="utf-8")
     with work_directory() as work:
         file = work / f"{FULL_BANDWIDTH}.toml"
-        file.write_text(with_values(text, "multicast", {"chains": str(chains)}), encoding="utf-8")
+        file.write_text(with_values(text, "multicast", {"chains": chains}), encoding="utf-8")
         yield str(file)
 
 

@@ -87,6 +87,14 @@ def test_a_file_is_the_sum_of_its_parts(file: Path) -> None:
     assert without_tables(text, ()) == text.replace("\n\n\n", "\n\n")
 
 
+def test_tables_within_others_and_arrays_have_values_too() -> None:
+    text = "[a]\n[a.b]  # inner\nx = 1\n# of c\n[[c]]\nx = 1\n[[c]]\ny = 1\n"
+    text = with_values(with_values(text, "a.b", {"y": 2}), "c", {"x": 3})
+    assert text.startswith("[a]\n[a.b]  # inner\ny = 2\nx = 1\n# of c\n")
+    assert tomllib.loads(text)["c"] == [{"x": 3}, {"y": 1, "x": 3}]
+    assert tomllib.loads(with_values("[a]\n", "a.b", {"y": [1]})) == {"a": {"b": {"y": [1]}}}
+
+
 def test_a_table_goes_with_the_comments_right_above_it_and_no_others() -> None:
     kept = "# of a\n[a]\nx = 1  # beside\n# of c\n[c]\n"
     assert without_tables(TABLES, ["b"]) == kept

@@ -12,7 +12,7 @@ from typing import Any
 
 import tomlkit
 from tomlkit.container import OutOfOrderTableProxy
-from tomlkit.items import InlineTable, Item, Table
+from tomlkit.items import AoT, InlineTable, Item, Table
 
 
 @dataclass(frozen=True)
@@ -23,40 +23,50 @@ class Noted:
     comment: str = ""
 
 
+Value = str | int | float | list[int] | Noted
+
+
 def in_toml(value: Any) -> str:
     """Return a value as TOML writes it."""
     return str(tomlkit.item(value).as_string())
 
 
-def with_values(text: str, table: str, values: Mapping[str, Noted]) -> str:
-    """Return the text of a fabric file with keys of a table set.
+def with_values(text: str, table: str, values: Mapping[str, Value]) -> str:
+    """Return the text of a fabric file with keys of a table set, of an array in each of its tables.
 
     Keys that are there keep their places; others follow the table's head. A table that is written
     in one line becomes one of several, whose lines have room for comments; one that is not there
-    comes last.
+    comes last. A table within another is `outer.inner`.
     """
     document = tomlkit.parse(text)
-    found = document.get(table)
-    if isinstance(found, InlineTable):
+    found: Any = document
+    for name in table.split("."):
+        found = found.get(name, {})
+    if isinstance(found, InlineTable) and "." not in table:
         outer = document.remove(table).as_string()
         lines = "".join(_line(key, part) for key, part in found.items() if key not in values)
         return _with_new_table(outer, table, lines + _lines(values))
-    if not isinstance(found, Table | OutOfOrderTableProxy):
+    if isinstance(found, AoT):
+        for one in found:
+            one.update({key: _item(value) for key, value in values.items()})
+        return document.as_string()
+    if not isinstance(found, Table | OutOfOrderTableProxy | InlineTable):
         return _with_new_table(text, table, _lines(values))
-    there = [key for key in values if key in found]
+    there = [key for key in values if key in found or isinstance(found, InlineTable)]
     for key in there:
         found[key] = _item(values[key])
-    new = {key: noted for key, noted in values.items() if key not in there}
+    new = {key: value for key, value in values.items() if key not in there}
     return _with_new_keys(document.as_string(), table, new) if new else document.as_string()
 
 
-def _with_new_keys(text: str, table: str, new: Mapping[str, Noted]) -> str:
-    head = re.compile(rf"[ \t]*\[[ \t]*[\"']?{re.escape(table)}[\"']?[ \t]*\]")
+def _with_new_keys(text: str, table: str, new: Mapping[str, Value]) -> str:
+    names = r"[ \t]*\.[ \t]*".join(rf"[\"']?{re.escape(name)}[\"']?" for name in table.split("."))
+    head = re.compile(rf"^[ \t]*\[[ \t]*{names}[ \t]*\].*\n", re.MULTILINE)
+    outer = table.partition(".")[0]
     parts = list(_parts(text))
-    for number, (_, part) in enumerate(parts):
-        if head.match(part):
-            first, _, rest = part.partition("\n")
-            parts[number] = (table, f"{first}\n{_lines(new)}{rest}")
+    for number, (name, part) in enumerate(parts):
+        if name == outer and (found := head.search(part)):
+            parts[number] = (name, part[: found.end()] + _lines(new) + part[found.end() :])
             return "".join(part for _, part in parts)
     for number, (name, part) in enumerate(parts):
         if name == table and not part.lstrip().startswith("["):  # `nic.preset = …`
@@ -71,8 +81,8 @@ def _with_new_table(text: str, table: str, lines: str) -> str:
     return f"{text}{gap}[{table}]\n{lines}"
 
 
-def _lines(values: Mapping[str, Noted]) -> str:
-    return "".join(_line(key, _item(noted)) for key, noted in values.items())
+def _lines(values: Mapping[str, Value]) -> str:
+    return "".join(_line(key, _item(value)) for key, value in values.items())
 
 
 def _line(key: str, item: Any) -> str:
@@ -81,10 +91,12 @@ def _line(key: str, item: Any) -> str:
     return document.as_string().rstrip("\n") + "\n"
 
 
-def _item(noted: Noted) -> Item:
-    item = tomlkit.item(noted.value)
-    if noted.comment:
-        item.comment(noted.comment)
+def _item(value: Value) -> Item:
+    if not isinstance(value, Noted):
+        return tomlkit.item(value)
+    item = tomlkit.item(value.value)
+    if value.comment:
+        item.comment(value.comment)
         item.trivia.comment_ws = "  "
     return item
 
