@@ -10,8 +10,8 @@ from measure import Case, Cost, ratio
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import Record
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 FABRIC = "tofino-64x64"
@@ -74,21 +74,21 @@ def cases(work: Path) -> dict[Key, Case]:
 
 
 def _case(key: Key, program: Path, few: int, many: int) -> Case:
-    request = Request(
+    request = Request.of(
         fabric=FABRIC,
         ranks=key.ranks,
         ppn=key.ppn,
         program=str(program),
         privatize=False,
         config=_CONFIG,
+        **_mode_options(key.mode),
     )
-    request = replace(request, **_mode_options(key.mode))
     plan = launch.prepare(request)
 
     def run(calls: int) -> Record:
         arguments = (str(BYTES), str(calls))
         return checked(
-            launch.run(replace(plan, request=replace(request, arguments=arguments)), _ignore)
+            launch.run(replace(plan, request=request.changed(arguments=arguments)), _ignore)
         )
 
     return Case(run, key.ranks, few, many)

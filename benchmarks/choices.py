@@ -18,8 +18,8 @@ from rich.table import Table
 from weft.base import paths
 from weft.base.output import whole_file
 from weft.runs import launch
-from weft.runs.launch import Offload, Request
 from weft.runs.report import new_table
+from weft.runs.request import Offload, Request
 from weft.runs.toolchain import compile_c
 
 SIZES = tuple(4**k for k in range(1, 11))
@@ -116,10 +116,10 @@ Run = Callable[[Offload, Sequence[str]], Mapping[Call, float]]
 
 def _runner(program: Path, fabric: Path, place: Place) -> Run:
     def run(offload: Offload, config: Sequence[str]) -> Mapping[Call, float]:
-        request = Request(
-            str(fabric),
-            place.ranks,
-            str(program),
+        request = Request.of(
+            fabric=str(fabric),
+            ranks=place.ranks,
+            program=str(program),
             arguments=tuple(map(str, SIZES)),
             ppn=place.ppn,
             offload=offload,

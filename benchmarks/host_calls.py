@@ -16,7 +16,8 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.process import run_child, work_directory
 from weft.runs import launch
-from weft.runs.launch import PreparedRun, Request
+from weft.runs.launch import PreparedRun
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 RANKS, PPN = 512, 8
@@ -89,9 +90,16 @@ def cases(work: Path) -> Pair:
     compile_c(Path(__file__).with_name("host_calls.c"), program)
     fabric.write_text(_FABRIC)
     platform.write_text(_STOCK)
-    request = Request(str(fabric), RANKS, str(program), ppn=PPN, privatize=False, config=_CONFIG)
+    request = Request.of(
+        fabric=str(fabric),
+        ranks=RANKS,
+        program=str(program),
+        ppn=PPN,
+        privatize=False,
+        config=_CONFIG,
+    )
     simulated: dict[str, dict[int, str]] = {"weft": {}, "stock": {}}
-    stock = replace(request, config=(*_CONFIG, *_STOCK_CONFIG))
+    stock = request.changed(config=(*_CONFIG, *_STOCK_CONFIG))
     return Pair(
         _case(_run_weft, launch.prepare(request), simulated["weft"]),
         _case(_stock_runner(platform), launch.prepare(stock), simulated["stock"]),
@@ -107,7 +115,7 @@ def _case(runner: Runner, plan: PreparedRun, simulated_s: dict[int, str]) -> Cas
         def take(line: str) -> None:
             simulated_s[calls] = line
 
-        request = replace(plan.request, arguments=(str(calls),))
+        request = plan.request.changed(arguments=(str(calls),))
         return runner(replace(plan, request=request), take)
 
     return Case(run, RANKS, *_CALLS)

@@ -13,8 +13,8 @@ from measure import Case, Cost, ratio
 
 from weft.base import paths
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import Record
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 RANKS, PPN = 4096, 64
@@ -46,7 +46,14 @@ def cases(work: Path) -> dict[Key, Case]:
     compile_c(Path(__file__).with_name("in_network.c"), program)
     shipped = paths.installed("fabrics", "tofino-64x64.toml").read_text(encoding="utf-8")
     fabric.write_text(shipped + _ALL, encoding="utf-8")
-    request = Request(str(fabric), RANKS, str(program), ppn=PPN, privatize=False, config=_CONFIG)
+    request = Request.of(
+        fabric=str(fabric),
+        ranks=RANKS,
+        program=str(program),
+        ppn=PPN,
+        privatize=False,
+        config=_CONFIG,
+    )
     return {_key(name): _case(request, name) for name in _COLLECTIVES}
 
 
@@ -58,7 +65,7 @@ def _case(request: Request, collective: str) -> Case:
     plan = launch.prepare(request)
 
     def run(calls: int) -> Record:
-        arguments = replace(request, arguments=(collective, str(calls)))
+        arguments = request.changed(arguments=(collective, str(calls)))
         return checked(launch.run(replace(plan, request=arguments), _ignore))
 
     return Case(run, RANKS, *_CALLS)

@@ -20,8 +20,8 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.process import Ended, run_child
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import Record
+from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import compile_c
 from weft.study import bench_collectives
@@ -67,14 +67,18 @@ def routes(work: Path) -> dict[Key, Case]:
     program, fabric = work / "routing", work / "four-levels.toml"
     _compile_cxx(Path(__file__).with_name("routing.cpp"), program)
     fabric.write_text(_FOUR_LEVELS)
-    return {ROUTE: _case(Request(str(fabric), 1, str(program)), 1, 1_000_001)}
+    return {
+        ROUTE: _case(Request.of(fabric=str(fabric), ranks=1, program=str(program)), 1, 1_000_001)
+    }
 
 
 def all_ranks(work: Path) -> dict[Key, Case]:
     """Compile the program that makes Allreduces, and return what to run: once, for it is large."""
     program = work / "allreduce"
     compile_c(Path(__file__).with_name("allreduce.c"), program)
-    request = Request(LARGEST, HOSTS, str(program), privatize=False, config=_CONFIG)
+    request = Request.of(
+        fabric=LARGEST, ranks=HOSTS, program=str(program), privatize=False, config=_CONFIG
+    )
     return {ALL_RANKS: _case(request, 1, 21)}
 
 
@@ -91,10 +95,10 @@ def _case(request: Request, few: int, many: int) -> Case:
     plan = launch.prepare(request)
 
     def run(calls: int) -> Record:
-        arguments = replace(request, arguments=(str(calls),))
+        arguments = request.changed(arguments=(str(calls),))
         return checked(launch.run(replace(plan, request=arguments), _ignore))
 
-    return Case(run, request.ranks, few, many)
+    return Case(run, request.placement.ranks, few, many)
 
 
 def _compile_cxx(source: Path, program: Path) -> None:

@@ -21,7 +21,7 @@ from weft.base.process import work_directory
 from weft.base.units import format_size
 from weft.fabric.export import export
 from weft.runs import launch
-from weft.runs.launch import Request
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 HERE = Path(__file__).parent
@@ -82,8 +82,7 @@ def run(program: Path, platform: Path, collective: str, links: str) -> list[Row]
     """Return the time of each rank and size."""
     lines: list[str] = []
     name, _, order = collective.partition("-")
-    request = Request(
-        fabric=None,
+    request = Request.of(
         platform=platform,
         ranks=RANKS,
         program=str(program),

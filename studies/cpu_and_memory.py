@@ -19,8 +19,8 @@ from studies.study import DOCS, IMAGES, OPTION, Study, read_table, write_table
 from weft.base.errors import WeftError
 from weft.base.plots import bar_look, look
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import Record
+from weft.runs.request import Request
 
 SAMPLING, MEMORY = DOCS / "cpu-sampling.csv", DOCS / "shared-memory.csv"
 RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)
@@ -88,7 +88,7 @@ def measure_shared(size: str, graph: str, ranks: int) -> Shared:
 
 def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -> Record:
     """Run a program, without its output; DT ends with status 1 by itself."""
-    request = Request(
+    request = Request.of(
         fabric="tofino-64x64",
         ranks=ranks,
         program=str(program),

@@ -18,8 +18,8 @@ from weft.base.plots import COLOURS, GREY, look
 from weft.base.process import work_directory
 from weft.base.units import format_size
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import Record
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 FSDP_RANKS, FSDP_LAYERS, FSDP_BYTES = 16, 8, 4 * 2**20
@@ -50,11 +50,11 @@ def measure_step(mode: str, compute_us: int) -> Table:
     with work_directory() as work, with_chains(FSDP_RANKS) as fabric:
         program, timeline = work / "fsdp_step", work / "timeline.json"
         compile_c(paths.example("fsdp_step.c"), program)
-        request = Request(
-            fabric,
-            FSDP_RANKS,
-            str(program),
-            (str(FSDP_LAYERS), str(FSDP_BYTES), str(compute_us), FSDP_MODES[mode]),
+        request = Request.of(
+            fabric=fabric,
+            ranks=FSDP_RANKS,
+            program=str(program),
+            arguments=(str(FSDP_LAYERS), str(FSDP_BYTES), str(compute_us), FSDP_MODES[mode]),
             offload=offload,
             privatize=False,
             config=("smpi/test:0",),

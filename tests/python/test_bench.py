@@ -9,7 +9,7 @@ import pytest
 from weft.base.errors import WeftError
 from weft.base.plots import Series, check_format, plot_by_hosts, plot_by_size
 from weft.runs import launch
-from weft.runs.launch import Request
+from weft.runs.request import Offload, Request
 from weft.study import bench
 from weft.study.bench import AllreduceTime, Bench
 from weft.study.ways import Way
@@ -64,10 +64,16 @@ def test_a_run_that_fails_is_an_error() -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2, 7, 30])
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
-def test_the_benchmark_finds_its_results_right(ranks: int, offload: launch.Offload) -> None:
+def test_the_benchmark_finds_its_results_right(ranks: int, offload: Offload) -> None:
     program = compiled.example("allreduce_latency")
     lines: list[str] = []
-    request = Request("tofino-16", ranks, str(program), ("4,12,400", "2"), offload=offload)
+    request = Request.of(
+        fabric="tofino-16",
+        ranks=ranks,
+        program=str(program),
+        arguments=("4,12,400", "2"),
+        offload=offload,
+    )
     record = launch.run(launch.prepare(request), lines.append)
     assert record.exit_status == 0
     assert [line.split()[0] for line in lines] == ["#", "#", "4", "12", "400"]
@@ -78,7 +84,9 @@ def test_the_benchmark_finds_its_results_right(ranks: int, offload: launch.Offlo
 )
 def test_the_benchmark_refuses_what_it_does_not_understand(arguments: str) -> None:
     program = compiled.example("allreduce_latency")
-    request = Request("tofino-4", 2, str(program), tuple(arguments.split()))
+    request = Request.of(
+        fabric="tofino-4", ranks=2, program=str(program), arguments=tuple(arguments.split())
+    )
     assert launch.run(launch.prepare(request), lambda line: None).exit_status == 2
 
 

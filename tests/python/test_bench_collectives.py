@@ -13,8 +13,8 @@ from weft import _core
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import LinkPart
+from weft.runs.request import Request
 from weft.study import bench_collectives
 from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
 from weft.study.ways import Way
@@ -41,8 +41,14 @@ def fsdp() -> Path:
 
 def run(program: Path, ranks: int, *arguments: str, **options: object) -> tuple[int, list[str]]:
     lines: list[str] = []
-    request = Request(FULL_BANDWIDTH, ranks, str(program), arguments, privatize=False)
-    record = launch.run(launch.prepare(replace(request, **options)), lines.append)  # type: ignore[arg-type]
+    request = Request.of(
+        fabric=FULL_BANDWIDTH,
+        ranks=ranks,
+        program=str(program),
+        arguments=arguments,
+        privatize=False,
+    )
+    record = launch.run(launch.prepare(request.changed(**options)), lines.append)
     return record.exit_status, lines
 
 

@@ -12,7 +12,8 @@ from in_process import run as weft
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.cli.files import _labels
-from weft.runs.launch import Request, prepare
+from weft.runs.launch import prepare
+from weft.runs.request import Request
 from weft.runs.site import choose_ppn
 
 PACKAGE = Path(__file__).parents[2] / "python" / "weft"
@@ -67,7 +68,7 @@ def test_the_api_speaks_of_fields_and_the_command_line_of_options(tmp_path: Path
     with pytest.raises(WeftError, match=r"^ranks: found 500 ranks; fabric tofino-4 has"):
         choose_ppn(_core.load_fabric("tofino-4"), 500, None)
     with pytest.raises(WeftError, match=r"^config: found 'x'; .* for example config contexts/"):
-        prepare(Request(fabric="tofino-4", ranks=4, program="/bin/true", config=("x",)))
+        prepare(Request.of(fabric="tofino-4", ranks=4, program="/bin/true", config=("x",)))
     _, _, said = weft(["run", "--fabric", "tofino-4", "-n", "500", "/bin/true"])
     assert said.startswith("weft: -n: found 500 ranks; fabric tofino-4 has")
     _, _, said = weft(["run", "--fabric", "tofino-4", "-n", "4", "--cfg", "x", "/bin/true"])

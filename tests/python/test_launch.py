@@ -1,7 +1,6 @@
 """What is checked before a run, and the command that starts it."""
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from hypothesis import strategies as st
 
 from weft import _core
 from weft.base.errors import WeftError
-from weft.runs.launch import Request, build_command, prepare
+from weft.runs.launch import build_command, prepare
+from weft.runs.request import Request
 from weft.runs.site import FabricSite, choose_ppn
 
 FABRIC = _core.load_fabric("tofino-4")
@@ -21,7 +21,7 @@ FABRIC = _core.load_fabric("tofino-4")
 @pytest.fixture(scope="module")
 def request_() -> Request:
     program = compiled.example("allreduce_latency")
-    return Request(fabric="tofino-4", ranks=4, program=str(program))
+    return Request.of(fabric="tofino-4", ranks=4, program=str(program))
 
 
 def refused(request: Request) -> str:
@@ -50,7 +50,7 @@ def test_more_ranks_than_cores_are_refused() -> None:
 
 
 def test_ranks_are_placed_block_by_block(request_: Request) -> None:
-    plan = prepare(replace(request_, ranks=7, ppn=3))
+    plan = prepare(request_.changed(ranks=7, ppn=3))
     assert isinstance(plan.site, FabricSite)
     assert plan.site.placement == [f"host-{host}" for host in (0, 0, 0, 1, 1, 1, 2)]
 
@@ -59,14 +59,14 @@ def test_the_arguments_of_the_program_come_last_and_untouched(
     request_: Request, tmp_path: Path
 ) -> None:
     arguments = ("--cfg=a:b", "x y", "", "--", "-n", "*")
-    command = build_command(prepare(replace(request_, arguments=arguments)), tmp_path)
-    assert command[1] == request_.program
+    command = build_command(prepare(request_.changed(arguments=arguments)), tmp_path)
+    assert command[1] == request_.workload.program
     assert command[-len(arguments) - 1 :] == ["--", *arguments]
     assert command[-len(arguments) - 2].endswith("libweft.so")
 
 
 def test_the_users_settings_come_after_our_own(request_: Request, tmp_path: Path) -> None:
-    request = replace(request_, config=("smpi/coll-selector:mpich",), fallback="rdb")
+    request = request_.changed(config=("smpi/coll-selector:mpich",), fallback="rdb")
     command = build_command(prepare(request), tmp_path)
     settings = [word for word in command if word.startswith("--cfg=")]
     assert settings[-1] == "--cfg=smpi/coll-selector:mpich"
@@ -77,8 +77,8 @@ def test_the_users_settings_come_after_our_own(request_: Request, tmp_path: Path
 
 
 def test_options_become_settings(request_: Request, tmp_path: Path) -> None:
-    request = replace(
-        request_, privatize=False, host_speed="10Gf", timeline=tmp_path / "timeline.json"
+    request = request_.changed(
+        privatize=False, host_speed="10Gf", timeline=tmp_path / "timeline.json"
     )
     command = build_command(prepare(request), tmp_path)
     for setting in (
@@ -111,12 +111,23 @@ def test_what_the_user_can_mend_is_said_before_anything_runs(
     request_: Request, changes: dict[str, object], message: str
 ) -> None:
     with pytest.raises(WeftError, match=message):
-        prepare(replace(request_, **changes))  # type: ignore[arg-type]
+        prepare(request_.changed(**changes))
+
+
+def test_what_decides_a_result_is_all_but_what_is_written_and_waited_for(request_: Request) -> None:
+    same = request_.changed(
+        timeline=Path("t"), messages=Path("m"), timeout_s=1.0, command=("weft",)
+    )
+    assert same.deciding == request_.deciding and same != request_
+    for changes in ({"ranks": 3}, {"offload": "off"}, {"config": ("a:b",)}, {"arguments": ("x",)}):
+        assert request_.changed(**changes).deciding != request_.deciding
+    with pytest.raises(TypeError, match="colour"):
+        request_.changed(colour="grey")
 
 
 def test_a_fabric_error_is_the_cores_own(request_: Request) -> None:
     with pytest.raises(_core.UserError, match="tofino-5"):
-        prepare(replace(request_, fabric="tofino-5"))
+        prepare(request_.changed(fabric="tofino-5"))
 
 
 def test_simgrid_is_asked_once_for_many_runs(
@@ -131,5 +142,5 @@ def test_simgrid_is_asked_once_for_many_runs(
 
     monkeypatch.setattr(subprocess, "run", counted)
     for _ in range(3):
-        prepare(replace(request_, config=("smpi/wtime:1e-7",), fallback="rdb"))
+        prepare(request_.changed(config=("smpi/wtime:1e-7",), fallback="rdb"))
     assert sum("--cfg=smpi/wtime:1e-7" in command for command in asked) == 1

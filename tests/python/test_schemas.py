@@ -13,9 +13,10 @@ from studies import schemas
 from weft.base.errors import WeftError
 from weft.base.models import Model, unknown
 from weft.runs import launch, outcome
-from weft.runs.launch import Request, prepare
+from weft.runs.launch import prepare
 from weft.runs.record import Record, read_record, write_record
 from weft.runs.replay import record_trace
+from weft.runs.request import Request
 from weft.study.compare import ComparisonRecord, compare, write_comparison
 from weft.testbed import inventory, plan, wanted
 from weft.trace.folder import MANIFEST, Manifest
@@ -53,7 +54,7 @@ def request(words: str, program: Program, directory: Path, **options: Any) -> Re
     if options.get("fabric") == "cache":
         options["fabric"] = fabric(directory / "fabric.toml", CACHE_TABLE)
     given = {"fabric": "tofino-4", "ranks": 4, **options}
-    return Request(program=str(program(source)), arguments=tuple(arguments), **given)
+    return Request.of(program=str(program(source)), arguments=tuple(arguments), **given)
 
 
 @pytest.mark.parametrize("kind", RUNS)

@@ -15,6 +15,7 @@ from weft.base.errors import WeftError
 from weft.base.process import work_directory
 from weft.fabric.toml_file import Noted, with_values
 from weft.runs import launch
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 _FABRIC = "tofino-4"
@@ -50,7 +51,7 @@ def measure(repetitions: int) -> CpuSpeed:
     with work_directory() as work:
         program = work / "cpu_speed"
         compile_c(paths.example("cpu_speed.c"), program)
-        request = launch.Request(
+        request = Request.of(
             fabric=_FABRIC,
             ranks=1,
             program=str(program),

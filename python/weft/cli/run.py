@@ -16,6 +16,7 @@ from weft.cli.common import (
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, OutputDirectory, Program, command
 from weft.runs import launch, replay
+from weft.runs.request import Request
 from weft.trace.folder import check_target
 
 _HELP = """
@@ -81,7 +82,7 @@ def run(
 ) -> int:
     """Check, run, report."""
     _check_recording(record_ti, options["timeline"], compare=compare)
-    request = launch.Request(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
+    request = Request.of(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet)

@@ -1,6 +1,6 @@
 """Run an MPI program on a fabric: check everything first, run SimGrid, make the record.
 
-    request = Request(fabric="tofino-4", ranks=4, program="./a.out")
+    request = Request.of(fabric="tofino-4", ranks=4, program="./a.out")
     record = run(prepare(request))
 
 `prepare` raises a `WeftError` for whatever the user can mend; nothing has been started then. What
@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from weft import _core
 from weft.base import paths
@@ -28,12 +27,12 @@ from weft.runs.libraries import (
 )
 from weft.runs.program import check_program, find_program
 from weft.runs.record import EventPart, OutcomePart, Record
+from weft.runs.request import Offload, Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
-from weft.trace.folder import Folder, waitall_notes
+from weft.trace.folder import waitall_notes
 
-Offload = Literal["stream", "message", "multicast", "auto", "off"]
 OFFLOADS: tuple[Offload, ...] = ("stream", "message", "multicast", "auto", "off")
 DEFAULT_FALLBACK = "ompi"
 MOST_RANKS = 1 << 20
@@ -55,42 +54,6 @@ _LOG_FILES = {"ker_engine": "engine.log", "smpi_pmpi": "mpi.log"}
 
 
 @dataclass(frozen=True)
-class Request:
-    """What to run and how; nothing of it is checked yet."""
-
-    fabric: str | None
-    """Name of a shipped fabric, or the path of a fabric file; none with a platform."""
-    ranks: int
-    program: str
-    arguments: tuple[str, ...] = ()
-    ppn: int | None = None
-    """Ranks a host; by default one while there are hosts enough, else as few as possible."""
-    offload: Offload = "stream"
-    fallback: str | None = None
-    """SMPI algorithm of every Allreduce that is not offloaded; by default Open MPI's choice."""
-    config: tuple[str, ...] = ()
-    """SimGrid settings, KEY:VALUE, which come after weft's own."""
-    host_speed: str | None = None
-    """Speed of this machine, `10Gf` or `auto`; by default computation takes no simulated time."""
-    privatize: bool = True
-    """Give each rank its own global variables, at the cost of a copy of the program a rank."""
-    timeout_s: float | None = None
-    """Wall time after which the run is given up."""
-    timeline: Path | None = None
-    """Where to write what every rank and switch did when."""
-    platform: Path | None = None
-    """A platform file of SimGrid's to run on, in place of a fabric."""
-    ti_trace: Path | None = None
-    """Where SimGrid is to write its time-independent trace; not together with a timeline."""
-    messages: Path | None = None
-    """Where to write the hosts of every message between two: int32, two each."""
-    replay: Folder | None = None
-    """A trace to replay in place of the program."""
-    command: tuple[str, ...] = ()
-    """What the user typed, for the record."""
-
-
-@dataclass(frozen=True)
 class PreparedRun:
     """A request that has passed all checks."""
 
@@ -104,33 +67,39 @@ class PreparedRun:
     @property
     def argv0(self) -> str:
         """The program as the user wrote it, or where PATH has it."""
-        as_written = "/" in self.request.program and not self.request.replay
-        return self.request.program if as_written else str(self.program.absolute())
+        workload = self.request.workload
+        as_written = "/" in workload.program and not workload.replay
+        return workload.program if as_written else str(self.program.absolute())
 
 
 def prepare(request: Request) -> PreparedRun:
     """Check a request: network, placement, algorithm, settings, program."""
     simgrid = SimGrid()
-    asked_by = f"trace {request.replay.path}" if request.replay else named("ranks")
-    site = choose_site(request.fabric, request.platform, request.ranks, request.ppn, asked_by)
-    if request.fallback is not None:
-        check_algorithm(named("fallback"), request.fallback, simgrid)
-    settings.check(request.host_speed, request.config, simgrid)
+    asked_by = (
+        f"trace {request.workload.replay.path}" if request.workload.replay else named("ranks")
+    )
+    where = request.placement
+    site = choose_site(where.fabric, where.platform, where.ranks, where.ppn, asked_by)
+    if request.collectives.fallback is not None:
+        check_algorithm(named("fallback"), request.collectives.fallback, simgrid)
+    settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
     return PreparedRun(request, site, program, simgrid, _libraries(request, program, simgrid))
 
 
 def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
-    if request.replay or not request.privatize:
+    if request.workload.replay or not request.workload.privatize:
         return ()
     environment = simgrid.environment(os.environ)
-    return tuple(private_libraries(program, simgrid.launcher, environment, request.config))
+    return tuple(
+        private_libraries(program, simgrid.launcher, environment, request.simulation.config)
+    )
 
 
 def _program(request: Request) -> Path:
-    if request.replay:
+    if request.workload.replay:
         return paths.installed("replayer.so")
-    program = find_program(request.program)
+    program = find_program(request.workload.program)
     check_program(program)
     return program
 
@@ -164,13 +133,13 @@ def run(
             streams=streams,
         )
         record = _make_record(plan, work, ended)
-        if plan.request.ti_trace is not None and record.ended:
-            _take_ti_trace(work, plan.request.ti_trace)
-        if plan.request.timeline is not None:
+        if plan.request.outputs.ti_trace is not None and record.ended:
+            _take_ti_trace(work, plan.request.outputs.ti_trace)
+        if plan.request.outputs.timeline is not None:
             trace = work / "trace.paje"
             if not record.failed and not is_complete(trace):
                 raise outcome.incomplete(trace)
-            _write_timeline(trace, record, plan.request.timeline)
+            _write_timeline(trace, record, plan.request.outputs.timeline)
     return record
 
 
@@ -208,7 +177,11 @@ def build_command(plan: PreparedRun, work: Path) -> list[str]:
 
 
 def _arguments(request: Request) -> tuple[str, ...]:
-    return (str(request.replay.actions),) if request.replay else request.arguments
+    return (
+        (str(request.workload.replay.actions),)
+        if request.workload.replay
+        else request.workload.arguments
+    )
 
 
 def _log_settings(work: Path) -> list[str]:
@@ -219,19 +192,23 @@ def _log_settings(work: Path) -> list[str]:
 def _settings(plan: PreparedRun, work: Path) -> list[str]:
     request = plan.request
     return [
-        f"smpi/np:{request.ranks}",
+        f"smpi/np:{request.placement.ranks}",
         f"smpi/hostfile:{work / 'hosts'}",
         f"smpi/tmpdir:{work}",
-        f"smpi/privatization:{'dlopen' if request.privatize else 'no'}",
+        f"smpi/privatization:{'dlopen' if request.workload.privatize else 'no'}",
         "precision/timing:1e-9",
         "network/model:SMPI",
         "exception/cutpath:yes",
         f"smpi/coll-selector:{DEFAULT_FALLBACK}",
-        *([f"smpi/allreduce:{request.fallback}"] if request.fallback else []),
-        *(_speed_settings(request.host_speed) or ["smpi/simulate-computation:no"]),
-        *(_trace_settings(work) if request.timeline else []),
-        *(_ti_settings(work) if request.ti_trace else []),
-        *without_private_libraries(request.config),
+        *(
+            [f"smpi/allreduce:{request.collectives.fallback}"]
+            if request.collectives.fallback
+            else []
+        ),
+        *(_speed_settings(request.simulation.host_speed) or ["smpi/simulate-computation:no"]),
+        *(_trace_settings(work) if request.outputs.timeline else []),
+        *(_ti_settings(work) if request.outputs.ti_trace else []),
+        *without_private_libraries(request.simulation.config),
     ]
 
 
@@ -265,12 +242,20 @@ def _ti_settings(work: Path) -> list[str]:
 def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     ours = {
         **plan.site.environment(work / "hosts"),
-        "WEFT_OFFLOAD": plan.request.offload,
+        "WEFT_OFFLOAD": plan.request.collectives.offload,
         **as_environment(plan.libraries),
         "WEFT_RECORD": str(work / outcome.RAW_RECORD),
-        **({"WEFT_EVENTS": "1"} if plan.request.timeline else {}),
-        **({"WEFT_WAITALL_NOTES": str(_waitall_notes(work))} if plan.request.ti_trace else {}),
-        **({"WEFT_MESSAGES": str(plan.request.messages)} if plan.request.messages else {}),
+        **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
+        **(
+            {"WEFT_WAITALL_NOTES": str(_waitall_notes(work))}
+            if plan.request.outputs.ti_trace
+            else {}
+        ),
+        **(
+            {"WEFT_MESSAGES": str(plan.request.outputs.messages)}
+            if plan.request.outputs.messages
+            else {}
+        ),
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
     return _preloading(plan.simgrid.environment({**inherited, **ours}), work)
@@ -297,16 +282,20 @@ def _make_record(plan: PreparedRun, work: Path, ended: Ended) -> Record:
     record.outcome, record.exit_status = outcome.judge(
         record.outcome, ended, work, request.timeout_s
     )
-    record.ranks = request.ranks
-    record.program = request.program if request.replay else str(plan.program.absolute())
-    record.replayed = str(request.replay.path.absolute()) if request.replay else ""
-    record.arguments = list(request.arguments)
+    record.ranks = request.placement.ranks
+    record.program = (
+        request.workload.program if request.workload.replay else str(plan.program.absolute())
+    )
+    record.replayed = (
+        str(request.workload.replay.path.absolute()) if request.workload.replay else ""
+    )
+    record.arguments = list(request.workload.arguments)
     record.command = list(request.command)
-    record.ppn = plan.site.ppn or -(-request.ranks // max(1, record.fabric.hosts))
-    record.hosts_used = -(-request.ranks // record.ppn)
-    record.fallback = request.fallback or DEFAULT_FALLBACK
-    record.config = list(request.config)
-    record.host_speed = request.host_speed or ""
+    record.ppn = plan.site.ppn or -(-request.placement.ranks // max(1, record.fabric.hosts))
+    record.hosts_used = -(-request.placement.ranks // record.ppn)
+    record.fallback = request.collectives.fallback or DEFAULT_FALLBACK
+    record.config = list(request.simulation.config)
+    record.host_speed = request.simulation.host_speed or ""
     record.wall_time_s = ended.wall_time_s
     record.cpu_time_s = ended.cpu_time_s
     record.peak_memory_bytes = ended.peak_memory_bytes
@@ -319,9 +308,9 @@ def _empty_record(plan: PreparedRun) -> Record:
         weft=_core.version,
         simgrid=_core.simgrid_version,
         fabric=plan.site.part,
-        ranks=plan.request.ranks,
+        ranks=plan.request.placement.ranks,
         hosts_used=0,
-        offload=plan.request.offload,
+        offload=plan.request.collectives.offload,
         outcome=OutcomePart(kind="unfinished"),
         simulated_time_s=0.0,
         events=list[EventPart](),

@@ -17,8 +17,9 @@ from weft import _core
 from weft.base.errors import USER_ERROR
 from weft.base.process import work_directory
 from weft.runs import launch
-from weft.runs.launch import PreparedRun, Request
+from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
+from weft.runs.request import Request
 from weft.trace.actions import UnfitError
 from weft.trace.folder import Folder, Manifest, Operations, survey, write_folder
 from weft.trace.survey import Survey
@@ -41,7 +42,7 @@ def record_trace(plan: PreparedRun, target: Path) -> Recording:
     """Run the program and keep its trace, where it is fit to be replayed."""
     with work_directory() as work:
         raw = work / "actions"
-        record = launch.run(replace(plan, request=replace(plan.request, ti_trace=raw)))
+        record = launch.run(replace(plan, request=plan.request.changed(ti_trace=raw)))
         if not record.ended:
             return Recording(record, (f"{target} was not written: the program did not end",))
         try:
@@ -116,8 +117,12 @@ def _mixed_operations(record: Record) -> Iterator[str]:
 
 
 def _replay_at_home(plan: PreparedRun, folder: Folder) -> Request:
-    names = ("fabric", "platform", "ppn", "offload", "fallback", "config")
-    return replay_request(folder, **{name: getattr(plan.request, name) for name in names})
+    asked = plan.request
+    return replace(
+        replay_request(folder, ppn=asked.placement.ppn, config=asked.simulation.config),
+        placement=asked.placement,
+        collectives=asked.collectives,
+    )
 
 
 def _manifest(plan: PreparedRun, record: Record, found: Survey) -> Manifest:
@@ -128,7 +133,7 @@ def _manifest(plan: PreparedRun, record: Record, found: Survey) -> Manifest:
         arguments=tuple(record.arguments),
         command=tuple(record.command),
         ranks=record.ranks,
-        ppn=plan.request.ppn,
+        ppn=plan.request.placement.ppn,
         fabric=record.fabric.name,
         offload=record.offload,
         simulated_time_s=record.simulated_time_s,
@@ -176,7 +181,7 @@ def replay_request(folder: Folder, **options: Any) -> Request:
     """Return what replays a trace; options are those of `Request` that say where and how."""
     manifest = folder.manifest
     options["ppn"] = options.get("ppn") or manifest.ppn
-    return Request(
+    return Request.of(
         **options,
         ranks=manifest.ranks,
         program=manifest.program,

@@ -19,8 +19,9 @@ from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
 from weft.runs import launch
-from weft.runs.launch import PreparedRun, Request
+from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
+from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.runs.toolchain import compile_c
@@ -127,7 +128,7 @@ def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> lis
 
 
 def _request(bench: Bench, program: Path, mode: str) -> Request:
-    request = Request(
+    return Request.of(
         fabric=bench.fabric,
         ranks=bench.ranks,
         ppn=bench.ppn,
@@ -135,8 +136,8 @@ def _request(bench: Bench, program: Path, mode: str) -> Request:
         arguments=(join_sizes(bench.sizes), str(bench.iterations)),
         privatize=bench.privatize,
         config=bench.config,
+        **_mode_options(mode),
     )
-    return replace(request, **_mode_options(mode))
 
 
 def _mode_options(mode: str) -> dict[str, Any]:
@@ -146,7 +147,12 @@ def _mode_options(mode: str) -> dict[str, Any]:
 def _row(plan: PreparedRun, mode: str, line: str) -> AllreduceTime:
     size, latency_us = line.split()[:2]
     return AllreduceTime(
-        "allreduce", mode, plan.request.ranks, plan.site.ppn or 1, int(size), float(latency_us)
+        "allreduce",
+        mode,
+        plan.request.placement.ranks,
+        plan.site.ppn or 1,
+        int(size),
+        float(latency_us),
     )
 
 

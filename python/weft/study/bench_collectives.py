@@ -18,8 +18,8 @@ from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.runs import launch
-from weft.runs.launch import Request
 from weft.runs.record import LinkPart, Record
+from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.runs.toolchain import compile_c
@@ -203,11 +203,11 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
     algorithm = mode if mode in study.collective.written_out else "mpi"
     arguments = [study.collective.name, algorithm, str(size), str(study.iterations)]
     options: dict[str, Any] = {"offload": mode if mode in OFFLOADING else "off"}
-    return Request(
-        study.fabric,
-        study.ranks,
-        str(program),
-        (*arguments, *(["unchecked"] if study.unchecked else [])),
+    return Request.of(
+        fabric=study.fabric,
+        ranks=study.ranks,
+        program=str(program),
+        arguments=(*arguments, *(["unchecked"] if study.unchecked else [])),
         ppn=study.ppn,
         privatize=False,
         config=(*_algorithm(study.collective, mode), *(_SHARED if study.unchecked else ())),

@@ -200,7 +200,7 @@ def _mean_time(rows: Sequence[CollectivePart], ranks: int) -> float | None:
 
 def check(plan: PreparedRun) -> None:
     """Prove that there is something to compare."""
-    if plan.request.offload == "off":
+    if plan.request.collectives.offload == "off":
         raise WeftError(
             f"{named('compare')}:"
             f" found together with {named('offload')} off, which is what it compares with;"
@@ -218,24 +218,26 @@ def compare(
     check(plan)
     with work_directory() as work, _input() as (stdin, rewind):
         first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
-        second = replace(second, request=replace(second.request, offload="off"))
+        second = replace(second, request=second.request.changed(offload="off"))
         comparison = Comparison(launch.run(first, streams=Streams(stdin=stdin)), None)
         if comparison.offloaded.ended:
             between(comparison.offloaded)
             rewind()
             record, errors = _unheard(second, stdin, work / "errors")
             comparison = Comparison(comparison.offloaded, record, errors)
-        if plan.request.timeline is not None:
+        if plan.request.outputs.timeline is not None:
             ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]
-            parts = [(f"--offload {one.offload}", one.timeline) for one in ran]
-            join_timelines([(name, path) for name, path in parts if path], plan.request.timeline)
+            parts = [(f"--offload {one.collectives.offload}", one.outputs.timeline) for one in ran]
+            join_timelines(
+                [(name, path) for name, path in parts if path], plan.request.outputs.timeline
+            )
     return comparison
 
 
 def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:
     """Return a plan that writes its part of the timeline there, where one is wanted."""
-    wanted = None if plan.request.timeline is None else path
-    return replace(plan, request=replace(plan.request, timeline=wanted))
+    wanted = None if plan.request.outputs.timeline is None else path
+    return replace(plan, request=plan.request.changed(timeline=wanted))
 
 
 def _unheard(plan: PreparedRun, stdin: int | None, errors: Path) -> tuple[Record, str]:

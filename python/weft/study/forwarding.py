@@ -5,7 +5,7 @@ The loops are C++ (src/fabric/cache_study.cpp); here is what they are asked for,
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -132,7 +132,7 @@ def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
     with work_directory() as work:
         target = work / "messages"
         request = replay_request(folder, fabric=fabric, offload="off")
-        record = launch.run(launch.prepare(replace(request, messages=target)))
+        record = launch.run(launch.prepare(request.changed(messages=target)))
         if record.failed:
             raise WeftError(
                 f"{folder.path}: its replay on {fabric} failed: {record.outcome.message}"

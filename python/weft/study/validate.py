@@ -24,7 +24,7 @@ from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import read_pingpong
 from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, size_column
 from weft.runs import launch
-from weft.runs.launch import Request
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 from weft.study import bench
 from weft.study.bench import Bench
@@ -250,7 +250,7 @@ def _ping_pong(check: Check) -> Result:
 
 def _simulate_ping_pong(fabric: Path, program: Path, sizes: Sequence[int]) -> dict[int, float]:
     compile_c(paths.example("pingpong.c"), program)
-    request = Request(
+    request = Request.of(
         fabric=str(fabric),
         ranks=2,
         program=str(program),
