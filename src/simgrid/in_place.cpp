@@ -50,34 +50,16 @@ struct Swapped {
 
 } // namespace
 
+int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                       MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not copies(send, count, type, comm))
+    return theirs(send, receive, count, type, op, comm, request);
+  const Elements copy(address(receive), count, type);
+  return theirs(copy.data(), receive, count, type, op, comm, request);
+}
+
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-
-int in_place_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
-{
-  if (not copies(send, count, type, comm))
-    return theirs(send, receive, count, type, op, comm, request);
-  const Elements copy(address(receive), count, type);
-  return theirs(copy.data(), receive, count, type, op, comm, request);
-}
-
-int in_place_Iscan(decltype(&PMPI_Iscan) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm comm, MPI_Request* request)
-{
-  if (not copies(send, count, type, comm))
-    return theirs(send, receive, count, type, op, comm, request);
-  const Elements copy(address(receive), count, type);
-  return theirs(copy.data(), receive, count, type, op, comm, request);
-}
-
-int in_place_Iexscan(decltype(&PMPI_Iexscan) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                     MPI_Op op, MPI_Comm comm, MPI_Request* request)
-{
-  if (not copies(send, count, type, comm))
-    return theirs(send, receive, count, type, op, comm, request);
-  const Elements copy(address(receive), count, type);
-  return theirs(copy.data(), receive, count, type, op, comm, request);
-}
 
 int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)

@@ -5,13 +5,14 @@
 
 namespace weft {
 
+/** Of those whose ranks give as many elements as they get. */
+int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                       MPI_Op op, MPI_Comm comm, MPI_Request* request);
+
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-int in_place_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-int in_place_Iscan(decltype(&PMPI_Iscan) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm comm, MPI_Request* request);
-int in_place_Iexscan(decltype(&PMPI_Iexscan) theirs, const void* send, void* receive, int count, MPI_Datatype type,
-                     MPI_Op op, MPI_Comm comm, MPI_Request* request);
+inline constexpr auto in_place_Iallreduce = &in_place_reduction;
+inline constexpr auto in_place_Iscan      = &in_place_reduction;
+inline constexpr auto in_place_Iexscan    = &in_place_reduction;
 int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
 int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) theirs, const void* send, void* receive,

@@ -1,6 +1,8 @@
 /* SMPI's own functions, where weft's of the same name come before them (LD_PRELOAD). */
 #pragma once
 
+#include "simgrid/replaced.hpp"
+
 #include <dlfcn.h>
 #include <stdexcept>
 #include <string>
@@ -13,10 +15,9 @@ namespace weft {
 /** SMPI's function of that (mangled) name. */
 template <class Function> Function original(const char* name)
 {
-  void* theirs = dlsym(RTLD_NEXT, name);
-  if (not theirs)
-    throw std::logic_error("SimGrid has no function " + std::string(name) + ", which weft replaces; use SimGrid 4.1");
-  return reinterpret_cast<Function>(theirs);
+  if (const auto found = theirs<Function>(name))
+    return found;
+  throw std::logic_error("SimGrid has no function " + std::string(name) + ", which weft replaces; use SimGrid 4.1");
 }
 
 /** SMPI's function of the same name as @p ours. */
