@@ -43,6 +43,16 @@ HostCost::Round survey(const Fabric& fabric, std::span<const VertexId> rank_host
   return round;
 }
 
+/** The blocks of an Alltoall below which Open MPI takes Bruck's algorithm. */
+Bytes bruck_below(int ranks)
+{
+  if (ranks < 16)
+    return {};
+  if (ranks < 64 || (512 <= ranks && ranks < 2048))
+    return Bytes(512);
+  return Bytes(ranks < 4096 ? 1024 : 2048);
+}
+
 } // namespace
 
 HostCost::HostCost(const Fabric& fabric, std::span<const VertexId> rank_hosts)
@@ -167,8 +177,9 @@ Seconds HostCost::binomial_bcast(Bytes message) const
 }
 
 /** What the decision tables of Open MPI 4.1 take, as SMPI has them (src/smpi/colls/smpi_openmpi_selector.cpp of SimGrid
- *  4.1), where that is far from the best: a ring for large Reduce_scatters of few ranks, and for Reduces of 8 ranks and
- *  more a binomial tree, in segments of 1 KiB up to a size that grows with the ranks. */
+ *  4.1), where that is far from the best: a ring for large Reduce_scatters of few ranks, Bruck's Alltoall for small
+ *  blocks, and for Reduces of 8 ranks and more a binomial tree, in segments of 1 KiB up to a size that grows with the
+ *  ranks. */
 std::optional<Seconds> HostCost::as_open_mpi_has_it(const CollectiveKind& kind, Bytes message) const
 {
   if (kind.movement == Movement::reduce && ranks_ >= 8) {
@@ -178,6 +189,8 @@ std::optional<Seconds> HostCost::as_open_mpi_has_it(const CollectiveKind& kind, 
   const Bytes rings_from(ranks_ < 32 ? 262144 : 524288);
   if (kind.movement == Movement::reduce_scatter && 4 <= ranks_ && ranks_ < 64 && message >= rings_from)
     return ring(message / ranks_);
+  if (kind.movement == Movement::alltoall && message / ranks_ < bruck_below(ranks_))
+    return bruck_to_each(message / ranks_);
   return std::nullopt;
 }
 

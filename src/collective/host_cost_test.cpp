@@ -129,6 +129,12 @@ TEST(HostCost, OfOpenMpisChoicesIsWhatTheyTake)
   expect_time(chosen(8, "reduce_scatter", 262144, "ompi"), 7 * wire(32768));
   expect_time(chosen(8, "reduce_scatter", 262140, "ompi"), cost(8, "reduce_scatter", 262140));
   expect_time(chosen(8, "reduce_scatter", 262144, "mpich"), cost(8, "reduce_scatter", 262144));
+  // Of an Alltoall of small blocks among 16 ranks and more Bruck's rounds, here of 8 blocks each, the first in hosts.
+  const auto two_a_host = [](double bytes) {
+    return HostCost(star(), placed(8, 2)).time(collective("alltoall"), Bytes(16 * bytes), "ompi").value();
+  };
+  expect_time(two_a_host(508), loopback(8 * 508) + 3 * wire(8 * 508, 2));
+  expect_time(two_a_host(512), wire(512, 2 * 15));
   // What is not eager waits for its receiver, so that each rank stays a round longer, but for the root.
   expect_time(chosen(8, "reduce", 65536, "ompi"), (4 * 1 + 2 * 2 + 1 * 3 + 1 * 3) / 8. * wire(65536));
   // Four segments of 1 KiB: three more rounds for all that have others below them.
