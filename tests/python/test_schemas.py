@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from conftest import Program
@@ -122,12 +122,14 @@ class Part(Model, kw_only=True):
     """A part of something."""
 
     size: int
+    form: Literal["a", "b"] = "a"
 
 
 class Whole(Model, kw_only=True):
     """Something with parts."""
 
     parts: list[Part]
+    form: Literal["flat", "deep"] | None = None
     names: dict[str, str] = {}  # noqa: RUF012 (msgspec copies it)
 
 
@@ -138,6 +140,11 @@ class Whole(Model, kw_only=True):
         ({"parts": [{}]}, "'size' is missing in 'parts[0]'"),
         ({"parts": [{"size": "big"}]}, "'parts[0].size' is 'big', and allowed is a whole number"),
         ({"parts": [3]}, "'parts[0]' is 3, and allowed is an object"),
+        (
+            {"parts": [{"size": 1, "form": "c"}]},
+            "'parts[0].form' is 'c', and allowed is 'a' or 'b'",
+        ),
+        ({"parts": [], "form": "x"}, "'form' is 'x', and allowed is 'flat' or 'deep'"),
         ({"parts": {}}, "'parts' is an object, and allowed is a list"),
         ({"parts": [], "names": {"a": 1}}, "and allowed is a text"),
         ([], "the whole is a list, and allowed is an object"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
 from weft.base import paths, plots
 from weft.base.errors import WeftError
@@ -115,7 +116,7 @@ def test_a_result_holds_within_both_bounds(
 def test_the_command_says_what_is_above_its_bound(
     results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = replace(results[0], check=replace(results[0].check, mean=0.001))
+    bad = replace(results[0], check=structs.replace(results[0].check, mean=0.001))
     monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
     target = tmp_path / "errors.json"
     result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)

@@ -7,7 +7,7 @@ models as JSON schema (`studies/schemas.py`).
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -52,7 +52,7 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
         try:
             found = msgspec.convert(data, cls)
         except msgspec.ValidationError as error:
-            raise UnreadableError(_said(str(error), data)) from None
+            raise UnreadableError(_said(cls, str(error), data)) from None
         _keep_extra(found, data)
         return found
 
@@ -63,6 +63,12 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
             **{name: _as_json(one) for name, one in own.items() if one is not msgspec.UNSET},
             **self.extra,
         }
+
+
+class OfSchema(Model, kw_only=True):
+    """A file of which only the schema is looked at: whether it is what it should be."""
+
+    schema: str
 
 
 def _as_json(value: Any) -> Any:
@@ -111,7 +117,7 @@ def schema(kind: type[Model], name: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name, **found}
 
 
-def _said(problem: str, data: Any) -> str:
+def _said(kind: type[Model], problem: str, data: Any) -> str:
     """Return a message of msgspec's in weft's words: the place, what was found, what is allowed."""
     reason, _, place = problem.partition(" - at `")
     path = place.removeprefix("key in ").strip("`").removeprefix("$")
@@ -124,7 +130,7 @@ def _said(problem: str, data: Any) -> str:
     elif bound := _BOUND.fullmatch(reason):
         allowed = f"{_allowed(bound[1])} {bound[2]} {bound[3]}"
     else:
-        allowed = f"another: {reason}"
+        allowed = " or ".join(map(repr, _words(kind, path))) or reason
     if not name:
         return f"the whole is {described(data)}, and allowed is {allowed}"
     return f"'{name}' is {_found(data, path)}, and allowed is {allowed}"
@@ -135,6 +141,16 @@ def _allowed(kinds: str) -> str:
     if "a number" in words:
         words.pop("a whole number", None)
     return " or ".join(words)
+
+
+def _words(kind: Any, path: str) -> Iterator[str]:
+    """Yield the words that are allowed at a place: of it, msgspec says only what was found."""
+    for step in _STEP.finditer(path):
+        inner = [one for one in (kind, *get_args(kind)) if hasattr(one, "__struct_fields__")]
+        kind = get_type_hints(inner[-1])[step[1]] if step[1] and inner else get_args(kind)[-1]
+    for one in (kind, *get_args(kind)):
+        if get_origin(one) is Literal:
+            yield from get_args(one)
 
 
 def _found(data: Any, path: str) -> str:

@@ -8,17 +8,15 @@ bytes that are no text, JSON with numbers that JSON does not have, names that co
 import json
 import re
 import tomllib
-import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Union, get_args, get_origin
+from typing import Any, NoReturn
 
 from weft.base.errors import WeftError, printable
 
 MOST_BYTES = 1 << 28
 """More than any table, plan or record; a trace's actions are read line by line instead."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_TYPES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
 class UnreadableError(WeftError):
@@ -107,14 +105,6 @@ def _texts(found: Any) -> Iterator[str]:
             waiting += one
 
 
-def check_type(name: str, value: Any, wanted: Any) -> None:
-    """Prove that a value of JSON has the type that an annotation says. Raises `UnreadableError`."""
-    if not _fits(value, wanted):
-        raise UnreadableError(
-            f"'{name}' is {described(value)}, and allowed is {_described(wanted)}"
-        )
-
-
 def described(value: Any) -> str:
     """Return how messages say what was found."""
     if isinstance(value, str):
@@ -124,40 +114,3 @@ def described(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     return json.dumps(value)[:40]
-
-
-def _fits(value: Any, wanted: Any) -> bool:
-    origin, inner = get_origin(wanted), get_args(wanted)
-    if wanted is Any:
-        return True
-    if origin in (Union, types.UnionType):
-        return any(_fits(value, one) for one in inner)
-    if origin is Literal:
-        return value in inner
-    if origin in (list, tuple):
-        return isinstance(value, list) and all(_fits(one, inner[0]) for one in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(_fits(one, inner[1]) for one in value.values())
-    if wanted in (int, float):
-        return (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and (wanted is float or value == value // 1)
-            and abs(value) <= 1 << 64
-        )
-    if wanted in (None, types.NoneType):
-        return value is None
-    return isinstance(value, wanted)
-
-
-def _described(wanted: Any) -> str:
-    origin, inner = get_origin(wanted), get_args(wanted)
-    if origin in (Union, types.UnionType):
-        return " or ".join(_described(one) for one in inner)
-    if origin is Literal:
-        return " or ".join(repr(one) for one in inner)
-    if origin in (list, tuple):
-        return f"a list, each {_described(inner[0])}"
-    if wanted in (None, types.NoneType):
-        return "null"
-    return _TYPES.get(wanted, "an object")

@@ -6,14 +6,14 @@ times, and writes the file. The classes below are the schema (`weft.base.models`
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import UNSET, UnsetType, field
 
 from weft.base.errors import WeftError, named
-from weft.base.models import Model, Number, Whole
+from weft.base.models import Model, Number, OfSchema, Whole
 from weft.base.output import whole_file
-from weft.base.reading import UnreadableError, check_type, read_json
+from weft.base.reading import UnreadableError, described, read_json
 
 SCHEMA: Literal["weft-run/1"] = "weft-run/1"
 COMPARISON_SCHEMA: Literal["weft-compare/1"] = "weft-compare/1"
@@ -235,15 +235,14 @@ def read_record(path: Path) -> Record:
     """Read a record from a file."""
     try:
         data = read_json(path)
-        check_type("the whole", data, dict[str, Any])
-        if data.get("schema") == COMPARISON_SCHEMA:
+        found = OfSchema.from_json(data).schema
+        if found == COMPARISON_SCHEMA:
             raise WeftError(
                 f"record: {path} holds the two records of a comparison; write the one that is meant"
                 f" into a file of its own, for example `jq .with_offload {path}`"
             )
-        if data.get("schema") != SCHEMA:
-            check_type("schema", data.get("schema"), str)
-            raise UnreadableError(f"it has the schema '{data['schema']}'; allowed is '{SCHEMA}'")
+        if found != SCHEMA:
+            raise UnreadableError(f"it has the schema {described(found)}; allowed is '{SCHEMA}'")
         return Record.from_json(data)
     except UnreadableError as error:
         raise WeftError(

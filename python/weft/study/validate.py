@@ -7,17 +7,20 @@ near it must be. Each check is one or more runs of a shipped program by `weft.ru
 import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
+
+from msgspec import field
 
 from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
+from weft.base.models import Model, Number, Whole
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
 from weft.base.process import work_directory
-from weft.base.reading import UnreadableError, check_type, read_toml
+from weft.base.reading import UnreadableError, read_toml
 from weft.calibrate import fabric_file
 from weft.calibrate.observations import Rows, select
 from weft.calibrate.p2p import calibrate
@@ -40,8 +43,7 @@ ITERATIONS = 2
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Model):
     """One comparison of data/checks.toml."""
 
     table: str
@@ -51,13 +53,13 @@ class Check:
     rows: Rows = "all"
     fabric: str | None = None
     segments: str | None = None
-    bytes: int | None = None
-    ranks: int = 4
+    bytes: Whole | None = None
+    ranks: Whole = 4
     """One a host, of tables by size."""
     settings: tuple[str, ...] = ()
     """Of SimGrid, KEY:VALUE."""
-    mean: float | None = None
-    worst: float | None = None
+    mean: Number | None = None
+    worst: Number | None = None
 
     @property
     def where(self) -> str:
@@ -132,7 +134,7 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Return what `--json` writes of it."""
         return {
-            **asdict(self.check),
+            **self.check.to_json(),
             "by": self.by,
             "mean_error": self.error.mean,
             "worst_error": self.error.worst,
@@ -144,32 +146,28 @@ class Result:
 def read_checks(path: Path | None = None) -> list[Check]:
     """Read the checks that ship with weft, or those of another file."""
     path = path or paths.data(CHECKS)
-    known = {field.name for field in fields(Check)}
-    checks = []
-    hints = get_type_hints(Check)
-    for number, row in enumerate(_rows_of(path), 1):
-        if unknown := set(row) - known:
-            raise WeftError(f"{path}: check {number}: unknown key '{min(unknown)}'")
-        try:
-            for key, value in row.items():
-                check_type(key, value, hints[key])
-            checks.append(Check(**{**row, "settings": tuple(row.get("settings", ()))}))
-        except UnreadableError as error:
-            raise WeftError(f"{path}: check {number}: {error}") from None
-        except TypeError:
-            lacking = [one.name for one in fields(Check) if one.default is MISSING]
-            missing = ", ".join(name for name in lacking if name not in row)
-            raise WeftError(f"{path}: check {number}: lacks {missing}") from None
-    return checks
+    return [_check(f"{path}: check {number}", row) for number, row in enumerate(_rows(path), 1)]
 
 
-def _rows_of(path: Path) -> list[dict[str, Any]]:
+def _check(place: str, row: dict[str, Any]) -> Check:
     try:
-        rows = read_toml(path).get("check", [])
-        check_type("check", rows, list[dict[str, Any]])
+        check = Check.from_json(row)
+    except UnreadableError as error:
+        raise WeftError(f"{place}: {error}") from None
+    if check.extra:
+        raise WeftError(f"{place}: unknown key '{min(check.extra)}'")
+    return check
+
+
+class _Checks(Model):
+    check: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        return _Checks.from_json(read_toml(path)).check
     except UnreadableError as error:
         raise WeftError(f"{path}: {error}") from None
-    return list(rows)
 
 
 def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Result]:

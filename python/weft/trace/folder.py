@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from weft.base.errors import WeftError, printable
-from weft.base.models import Model, Number, Whole
-from weft.base.reading import UnreadableError, check_type, read_json
+from weft.base.models import Model, Number, OfSchema, Whole
+from weft.base.reading import UnreadableError, described, read_json
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
 from weft.trace.tracer import UNKNOWN_OPERATION, Translator, Waitalls
@@ -172,10 +172,9 @@ def _lines(path: Path) -> Iterator[Words]:
 def _read_manifest(path: Path) -> Manifest:
     try:
         data = read_json(path / MANIFEST)
-        check_type("the whole", data, dict[str, Any])
-        if data.get("schema") != SCHEMA:
-            check_type("schema", data.get("schema"), str)
-            raise _no_trace(path, f"its schema is '{data['schema']}', and '{SCHEMA}' is allowed")
+        found = OfSchema.from_json(data).schema
+        if found != SCHEMA:
+            raise _no_trace(path, f"its schema is {described(found)}, and '{SCHEMA}' is allowed")
         manifest = _manifest(data)
         _check_ranks(path, manifest.ranks)
     except UnreadableError as error:
