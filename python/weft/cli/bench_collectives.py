@@ -1,6 +1,7 @@
 """`weft bench bcast`, `weft bench allgather` and `weft bench ag+rs`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from weft.cli.bench import (
     say_fallbacks,
 )
 from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
-from weft.cli.files import command as make_command
+from weft.cli.files import Command as FileCommand
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench_collectives as api
 from weft.study.bench_collectives import COLLECTIVES, Collective, CollectivesBench, CollectiveTime
@@ -52,68 +53,70 @@ def _help(collective: Collective) -> str:
 
 
 def _command(collective: Collective) -> click.Command:
-    @make_command(
-        collective.name, help=_help(collective), short_help=f"Measure {collective.title} by size."
+    command: click.Command = FileCommand(
+        collective.name,
+        callback=partial(_measure, collective),
+        help=_help(collective),
+        short_help=f"Measure {collective.title} by size.",
     )
-    @fabric_option
-    @ranks_option
-    @ppn_option
-    @click.option(
+    for add in _options(collective):
+        command = add(command)
+    return command
+
+
+def _options(collective: Collective) -> Iterator[Callable[[click.Command], click.Command]]:
+    yield from (fabric_option, ranks_option, ppn_option)
+    yield click.option(
         "--sizes",
         default="4KiB:256KiB",
         show_default=True,
         metavar="SIZES",
         help="A range that doubles (4KiB:256KiB), or a list (4KiB,1MiB).",
     )
-    @click.option(
+    yield click.option(
         "--iterations",
         type=click.IntRange(1, 1_000_000),
         default=1,
         show_default=True,
         help="Calls a size, with a barrier between; a simulation has no noise: one is enough.",
     )
-    @modes_option(",".join(collective.default_modes))
-    @click.option(
+    yield modes_option(",".join(collective.default_modes))
+    yield click.option(
         "--unchecked",
         is_flag=True,
         help="Share the buffers' memory among the ranks, so that gigabytes a rank cost nothing;"
         " results are then not checked.",
     )
-    @rows_option
-    @output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
-    def command(
-        fabric: str,
-        ranks: int,
-        ppn: int | None,
-        sizes: str,
-        iterations: int,
-        modes: str,
-        unchecked: bool,
-        csv_file: Path | None,
-        plot: Path | None,
-    ) -> None:
-        """Check, run, print, write."""
-        check_outputs(plot)
-        study = CollectivesBench(
-            collective,
-            fabric,
-            ranks,
-            parse_sizes(sizes, "--sizes"),
-            parse_modes(modes),
-            ppn,
-            iterations,
-            unchecked,
-        )
-        with progress_bar(len(study.sizes) * len(study.modes)) as progress:
-            rows = api.run(study, progress)
-        _print(rows, study)
-        say_fallbacks(rows)
-        if csv_file is not None:
-            api.write_csv(rows, csv_file)
-        if plot is not None:
-            _plot(rows, study, plot)
+    yield rows_option
+    yield output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
 
-    return command
+
+def _measure(
+    collective: Collective,
+    fabric: str,
+    ranks: int,
+    ppn: int | None,
+    sizes: str,
+    iterations: int,
+    modes: str,
+    unchecked: bool,
+    csv_file: Path | None,
+    plot: Path | None,
+) -> None:
+    """Check, run, print, write."""
+    check_outputs(plot)
+    parsed = parse_sizes(sizes, "--sizes")
+    study = CollectivesBench(
+        collective, fabric, ranks, parsed, parse_modes(modes), ppn, iterations, unchecked
+    )
+    with progress_bar(len(study.sizes) * len(study.modes)) as progress:
+        rows = api.run(study, progress)
+    _print(rows, study)
+    say_fallbacks(rows)
+    if csv_file is not None:
+        api.write_csv(rows, csv_file)
+    if plot is not None:
+        _plot(rows, study, plot)
 
 
 def _title(rows: Sequence[CollectiveTime], study: CollectivesBench) -> str:

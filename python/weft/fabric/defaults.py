@@ -92,11 +92,19 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
         messages=None if asked.messages == NO_MESSAGES else asked.messages or like,
         origins=origins,
     )
-    if asked.switch_latency is None and has_cables_between_switches(template):
-        origins["links"] = f"{SWITCH_LATENCY} is a guess: 5 m of cable, 5 ns a metre."
-        taken.append(f"and {SWITCH_LATENCY} between switches is a guess (--switch-latency)")
-        template = replace(template, switch_latency=SWITCH_LATENCY)
-    return Filled(template, tuple(taken), fabric.name)
+    return _with_switch_latency(Filled(template, tuple(taken), fabric.name))
+
+
+def _with_switch_latency(filled: Filled) -> Filled:
+    """Guess what nobody said of cables between switches, where there are any."""
+    template = filled.template
+    if template.switch_latency is not None or not has_cables_between_switches(template):
+        return filled
+    guess = f"{SWITCH_LATENCY} is a guess: 5 m of cable, 5 ns a metre."
+    origins = {**template.origins, "links": guess}
+    taken = f"and {SWITCH_LATENCY} between switches is a guess (--switch-latency)"
+    template = replace(template, switch_latency=SWITCH_LATENCY, origins=origins)
+    return replace(filled, template=template, taken=(*filled.taken, taken))
 
 
 def _presets(fabric: "Fabric", asked: Asked) -> dict[str, str]:

@@ -22,8 +22,9 @@ from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, read_json
 from weft.testbed import inventory as inventories
 from weft.testbed import shortage, solver, wanted
+from weft.testbed.alike import Demand, Link, Node
 from weft.testbed.inventory import Inventory, Port
-from weft.testbed.solver import Assignment, Demand, Link, Node
+from weft.testbed.solver import Assignment
 from weft.testbed.wanted import Wanted
 
 FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"

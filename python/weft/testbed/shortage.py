@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from weft.base.errors import WeftError
 from weft.base.units import plural
+from weft.testbed.alike import Demand
 from weft.testbed.inventory import Inventory, gbps
-from weft.testbed.solver import Demand, Shortage
+from weft.testbed.solver import Shortage
 
 
 def check_servers(demand: Demand, inventory: Inventory) -> None:

@@ -1,7 +1,6 @@
 """Which server is which host, and what each switch becomes: a constraint program (OR-tools CP-SAT).
 
-What is alike is one: hosts with the same cables are a group, servers with the same ports a class,
-and so are layer 2 switches that only the chassis is cabled to. The solver counts members; who
+What is alike is one (`weft.testbed.alike`): the solver counts members of groups and classes; who
 exactly they are is told afterwards, in the inventory's order. So nothing is searched twice.
 
 A switch that becomes no layer 2 switch is a slice of the chassis. A cable between two slices is
@@ -14,15 +13,23 @@ hosts without a server, slices above their number, bandwidth that does not fit o
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError
-from weft.testbed.inventory import Inventory, Layer2, Server
-from weft.testbed.wanted import Cable, Wanted
+from weft.testbed.alike import (
+    CHASSIS,
+    Demand,
+    Link,
+    Node,
+    ServerClass,
+    Supply,
+    SwitchClass,
+    other_end,
+)
+from weft.testbed.inventory import Inventory
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver, IntVar, LinearExpr, LinearExprT
@@ -30,42 +37,6 @@ if TYPE_CHECKING:
 # Deterministic: one worker and one seed; the limit is of the solver's own count of work, not time.
 _SEED = 1
 _MOST_WORK = 60.0
-
-Node = tuple[int, str]
-"""A host or switch: the number of its experiment, and its name."""
-CHASSIS = ""
-"""Where a host's cable goes that does not go straight to a layer 2 switch."""
-
-
-@dataclass(frozen=True)
-class Link:
-    """A wanted cable by nodes."""
-
-    name: Node
-    lower: Node
-    upper: Node
-    speed: int
-
-
-@dataclass(frozen=True)
-class ServerClass:
-    """Servers with the same ports: speeds of those to the chassis, and to layer 2 switches."""
-
-    speed: int
-    to_chassis: int
-    direct: tuple[tuple[str, int], ...]
-    """By layer 2 switch: the number of cables to it."""
-
-
-@dataclass(frozen=True)
-class SwitchClass:
-    """Layer 2 switches with the same ports, all to the chassis; others are a class each."""
-
-    speed: int
-    to_chassis: int
-    alone: str
-    latency_ns: float
-    forwarding: str
 
 
 @dataclass
@@ -93,81 +64,6 @@ class Shortage:
     recirculated: int
     """Directions of cables that are recirculated all the same."""
     proven: bool
-
-
-class Demand:
-    """All that is wanted, of all experiments."""
-
-    def __init__(self, experiments: Sequence[Wanted]) -> None:
-        """Take the experiments, which have numbers here."""
-        self.hosts = [(k, name) for k, one in enumerate(experiments) for name in one.hosts]
-        self.switches = [(k, name) for k, one in enumerate(experiments) for name in one.switches]
-        cables = [(k, cable) for k, one in enumerate(experiments) for cable in one.cables.values()]
-        self.links = [_link(k, cable) for k, cable in cables]
-        self.at: dict[Node, list[Link]] = {node: [] for node in (*self.hosts, *self.switches)}
-        for link in self.links:
-            self.at[link.lower].append(link)
-            self.at[link.upper].append(link)
-        known = set(self.switches)
-        self.between = [one for one in self.links if {one.lower, one.upper} <= known]
-        self.speeds = sorted({link.speed for link in self.links})
-
-    @cached_property
-    def groups(self) -> dict[tuple[tuple[Node, int], ...], list[Node]]:
-        """Hosts by what they are cabled to: the switch and the speed of each cable."""
-        groups: dict[tuple[tuple[Node, int], ...], list[Node]] = {}
-        for host in self.hosts:
-            ends = tuple((_other(link, host), link.speed) for link in self.at[host])
-            groups.setdefault(ends, []).append(host)
-        return groups
-
-
-def _link(experiment: int, cable: Cable) -> Link:
-    name, lower, upper = ((experiment, text) for text in (cable.name, cable.lower, cable.upper))
-    return Link(name, lower, upper, cable.speed)
-
-
-def _other(link: Link, node: Node) -> Node:
-    return link.upper if link.lower == node else link.lower
-
-
-class Supply:
-    """The inventory, by classes."""
-
-    def __init__(self, inventory: Inventory) -> None:
-        """Sort what is alike."""
-        self.inventory = inventory
-        self.servers: dict[ServerClass, list[str]] = {}
-        for server in inventory.servers.values():
-            self.servers.setdefault(self._server_class(server), []).append(server.name)
-        self.switches: dict[SwitchClass, list[str]] = {}
-        for switch in inventory.switches.values():
-            self.switches.setdefault(self._switch_class(switch), []).append(switch.name)
-        self.class_of = {name: kind for kind, names in self.switches.items() for name in names}
-        self.between = self._cables_between()
-
-    def _peers(self, device: Server | Layer2) -> Counter[str]:
-        return Counter(self.inventory.peers[port].device for port in self.inventory.cabled(device))
-
-    def _server_class(self, server: Server) -> ServerClass:
-        peers = self._peers(server)
-        direct = {name: peers[name] for name in sorted(peers) if name in self.inventory.switches}
-        return ServerClass(server.speed, peers[self.inventory.chassis.name], tuple(direct.items()))
-
-    def _switch_class(self, switch: Layer2) -> SwitchClass:
-        peers = self._peers(switch)
-        to_chassis = peers[self.inventory.chassis.name]
-        alone = switch.name if len(peers) > (to_chassis > 0) else ""
-        return SwitchClass(switch.speed, to_chassis, alone, switch.latency_ns, switch.forwarding)
-
-    def _cables_between(self) -> Counter[tuple[str, str]]:
-        """Count the fixed cables between each two layer 2 switches, the lesser name first."""
-        switches = self.inventory.switches
-        return Counter(
-            (port.device, peer.device)
-            for port, peer in self.inventory.peers.items()
-            if port.device in switches and peer.device in switches and port < peer
-        )
 
 
 @dataclass(frozen=True)
@@ -290,7 +186,7 @@ class _Program:
             self.model.add(wires >= hosts - self._hosts_at(switch) * self.slice[switch])
 
     def _hosts_at(self, switch: Node) -> int:
-        return sum(_other(link, switch) not in self.slice for link in self.demand.at[switch])
+        return sum(other_end(link, switch) not in self.slice for link in self.demand.at[switch])
 
     def _straight(self, switch: Node) -> "Iterator[LinearExpr]":
         yield from self._straight_hosts(switch)
