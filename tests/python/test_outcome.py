@@ -91,3 +91,10 @@ def test_a_raw_record_is_there_or_not_or_cut_by_a_full_disk(tmp_path: Path) -> N
     path.write_text('{"schema": "weft-')
     with pytest.raises(WeftError, match=r"temporary directory: .* the disk may be full"):
         read_raw_record(path)
+
+
+def test_a_library_of_another_version_is_said_to_be_one(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    path.write_text('{"schema": "weft-run/1", "weft": 1}')
+    with pytest.raises(WeftError, match=r"not of one version: in the record, 'weft' is 1, and all"):
+        read_raw_record(path)

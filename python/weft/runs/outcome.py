@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from weft.base.errors import USER_ERROR, WeftError
 from weft.base.process import Ended
+from weft.base.reading import UnreadableError
 from weft.runs.record import OutcomePart, Record
 
 RAW_RECORD = "record.json"
@@ -39,6 +40,11 @@ def read_raw_record(path: Path) -> Record | None:
         return None
     except json.JSONDecodeError:
         raise incomplete(path) from None
+    except UnreadableError as error:
+        raise WeftError(
+            f"installation: libweft.so and weft's Python are not of one version: in the record,"
+            f" {error}; build weft again with `make build`"
+        ) from None
 
 
 def incomplete(path: Path) -> WeftError:
