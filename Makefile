@@ -24,7 +24,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance real-programs fuzz build unit pytest lint tidy format clean FORCE
+.PHONY: help demo test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance conformance-openmpi real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -68,6 +68,9 @@ multicast: $(WEFT) ## traffic, throughput and speed-up of multicasts; docs/multi
 
 conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; table in docs/conformance.csv
 	@$(BIN)/python -m studies.conformance
+
+conformance-openmpi: $(WEFT) ## the messages of Open MPI's collectives and weft's; table in docs/openmpi-messages.csv
+	@$(BIN)/python -m studies.openmpi
 
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@PYTHONPATH=tests/python nice -n 19 $(BIN)/python -m fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)

@@ -5,6 +5,7 @@ from studies import (
     cpu_and_memory,
     forwarding,
     forwarding_caches,
+    host_algorithms,
     progress_engine,
     testbed,
 )
@@ -16,7 +17,7 @@ STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
     for module in (
         *(contention, cpu_and_memory, forwarding, forwarding_caches, progress_engine, gains),
-        testbed,
+        *(host_algorithms, testbed),
         *(figure_2, figure_10, figure_11, figure_12, ag_rs, chains, fsdp),
     )
 }

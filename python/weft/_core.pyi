@@ -216,3 +216,37 @@ def cache_of_messages(
 def uniform_messages(fabric: Fabric, count: int, seed: int) -> list[tuple[int, int]]: ...
 def prove_hash(fabric: Fabric, hash: str) -> HashProof: ...
 def line_rate(latency_s: float, stages: int, frame_bytes: float) -> float: ...
+
+class HostAlgorithm(TypedDict):
+    collective: str
+    name: str
+    number: int
+    any_operation: bool
+
+class Selection(TypedDict):
+    name: str
+    description: str
+
+class HostSchedule(TypedDict):
+    algorithm: str
+    segment_bytes: float
+    fan_out: int
+    rounds: int
+    messages: list[tuple[int, int, int, float]]
+    combined_bytes: list[float]
+
+def host_algorithms() -> list[HostAlgorithm]: ...
+def selections() -> list[Selection]: ...
+def host_schedule(
+    selection: str,
+    algorithm: str,
+    segment_bytes: float,
+    fan_out: int,
+    collective: str,
+    ranks: int,
+    count: int,
+    element_bytes: float,
+    root: int,
+    commutative: bool,
+    counts: list[int] | None = None,
+) -> HostSchedule: ...

@@ -6,6 +6,7 @@
 #include "fabric/fabric_schema.hpp"
 #include "fabric/route_check.hpp"
 #include "nic/progress_engine.hpp"
+#include "python/host_schedules.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -400,4 +401,5 @@ PYBIND11_MODULE(_core, module)
       "Bytes a second of frames that a port can look up.");
   module.def("topologies", &topologies, "The kinds of topology with the keys of each.");
   module.def("fabric_schema", &schema, "Every table and key of a fabric file.");
+  weft::bind_host_schedules(module);
 }

@@ -14,6 +14,7 @@ _COMMANDS = {
     "fabric": ("weft.cli.fabric", "Make fabrics, and look at them."),
     "progress-engine": ("weft.cli.progress_engine", "Tell what a progress engine can do."),
     "cache": ("weft.cli.cache", "What packet forwarding caches do with traffic."),
+    "collectives": ("weft.cli.collectives", "Show how MPI libraries execute collectives."),
     "testbed": ("weft.cli.testbed", "Any topology on a real P4 switch."),
     "demo": ("weft.cli.demo", "Compare simulated latencies with measured ones."),
     "cc": ("weft.cli.compilers", "Compile C MPI programs for the simulator."),

@@ -1,0 +1,182 @@
+"""`weft collectives`."""
+
+from pathlib import Path
+
+import click
+
+from weft import _core
+from weft.base.units import format_size, parse_size
+from weft.cli.common import output_option
+from weft.cli.files import Named
+from weft.cli.groups import help_group
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study import schedules
+from weft.study.schedules import Case, Schedule
+
+_GROUP = """
+Show how MPI libraries execute collectives.
+
+Their algorithms on hosts: who sends what to whom, and after what. The messages are those that Open
+MPI sends, by its own count (see docs/host-algorithms.md). Runs execute SMPI's algorithms, which
+have the same names as some of these and do not always send the same.
+"""
+
+collectives = help_group("collectives", _GROUP)
+
+_LIST = """
+List the algorithms, and the selections that say which of them a library takes.
+
+\b
+Examples:
+  weft collectives list
+  weft collectives list allreduce
+"""
+
+
+@collectives.command("list", help=_LIST, short_help="The algorithms and selections.")
+@click.argument("collective", default="")
+def list_(collective: str) -> None:
+    """List the algorithms of all collectives or of one."""
+    on = console()
+    table = new_table(
+        ("collective", "algorithm", "Open MPI's number", "operations"),
+        left=("collective", "algorithm", "operations"),
+    )
+    for row in schedules.algorithms(collective):
+        operations = "any" if row.any_operation else "commutative"
+        table.add_row(row.collective, row.name, str(row.number or ""), operations)
+    print_table(table, on)
+    for selection in _core.selections():
+        on.print(f"selection {selection['name']}: {selection['description']}")
+
+
+_SHOW = """
+Show the messages of a call: the algorithm that a selection takes, or one that is named.
+
+Each message takes one round; a rank sends one in a round and receives as many as come. BYTES are
+those of the vector of a Bcast or a reduction (of Reduce_scatter_block, Gather, Scatter, Allgather
+and Alltoall of one rank's block).
+
+\b
+Examples:
+  weft collectives show allreduce -n 8 --bytes 1KiB
+  weft collectives show allreduce -n 6 --bytes 1KiB --algorithm rabenseifner -o rabenseifner.png
+  weft collectives show bcast -n 16 --bytes 64KiB --algorithm pipeline --segment 8KiB --csv pipe.csv
+"""
+
+
+@collectives.command(help=_SHOW, short_help="The messages of one call.")
+@click.argument("collective")
+@click.option(
+    "-n",
+    "ranks",
+    type=click.IntRange(2, 4096),
+    required=True,
+    metavar="RANKS",
+    help="Number of ranks.",
+)
+@click.option(
+    "--bytes",
+    "size",
+    metavar="SIZE",
+    default="1KiB",
+    show_default=True,
+    help="Message, which a Barrier has none of.",
+)
+@click.option("--root", type=int, default=0, show_default=True, help="Root, where there is one.")
+@click.option(
+    "--element",
+    type=click.IntRange(1, 1 << 20),
+    default=1,
+    show_default=True,
+    metavar="BYTES",
+    help="Size of an element: vectors are cut between elements.",
+)
+@click.option(
+    "--selection",
+    type=Named("presets/mpi"),
+    default=schedules.DEFAULT_SELECTION,
+    show_default=True,
+    metavar="FILE|NAME",
+    help="Whose choice of algorithms: a TOML file, or a shipped name.",
+)
+@click.option(
+    "--algorithm", default="", metavar="NAME", help="This algorithm in the place of its choice."
+)
+@click.option(
+    "--segment",
+    metavar="SIZE",
+    help="Pieces that the named algorithm cuts messages into.  [default: it does not cut]",
+)
+@click.option(
+    "--fan-out",
+    type=click.IntRange(0, 4096),
+    default=0,
+    metavar="COUNT",
+    help="Children of a vertex in the named algorithm's tree.  [default: its own]",
+)
+@click.option(
+    "--ordered", is_flag=True, help="The operation does not commute, as some of users' do not."
+)
+@output_option("--csv", "csv_file", help="Write all messages: round, from, to, bytes.")
+@output_option("-o", "picture", help="Draw them (.png, .svg, .pdf); 64 ranks at most.")
+def show(
+    collective: str,
+    ranks: int,
+    size: str,
+    root: int,
+    element: int,
+    selection: str,
+    algorithm: str,
+    segment: str | None,
+    fan_out: int,
+    ordered: bool,
+    csv_file: Path | None,
+    picture: Path | None,
+) -> None:
+    """Compute, print, write, draw."""
+    if picture is not None:
+        schedules.check_picture(ranks, picture, "-o")
+    shown = schedules.schedule(
+        Case(
+            collective,
+            ranks,
+            0 if collective == "barrier" else parse_size(size, "--bytes"),
+            root,
+            element,
+            selection,
+            algorithm,
+            parse_size(segment, "--segment") if segment else 0,
+            fan_out,
+            not ordered,
+        )
+    )
+    _print(shown)
+    if csv_file is not None:
+        schedules.write_csv(shown, csv_file, "--csv")
+    if picture is not None:
+        schedules.plot(shown, picture, "-o")
+
+
+_MOST_LINES = 12
+
+
+def _print(shown: Schedule) -> None:
+    on = console()
+    print_title(schedules.title(shown), on)
+    table = new_table(("round", "messages", "of bytes", "from and to"), left=("from and to",))
+    rounds: dict[tuple[int, int], list[str]] = {}
+    for message in shown.messages:
+        pair = f"{message.sender}>{message.receiver}"
+        rounds.setdefault((message.round, message.bytes), []).append(pair)
+    for (number, size), pairs in sorted(rounds.items())[:_MOST_LINES]:
+        some = " ".join(pairs[:8]) + (" ..." if len(pairs) > 8 else "")
+        table.add_row(str(number), str(len(pairs)), format_size(size), some)
+    print_table(table, on)
+    if len(rounds) > _MOST_LINES:
+        on.print(f"... and {len(rounds) - _MOST_LINES} more lines; --csv writes all messages")
+    on.print(
+        f"{len(shown.messages):,} messages in {shown.rounds:,} rounds,"
+        f" {format_size(shown.sent_bytes)} in all;"
+        f" the rank that sends most sends {format_size(shown.busiest_bytes)}"
+    )

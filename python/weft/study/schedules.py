@@ -1,0 +1,234 @@
+"""The messages by which MPI libraries execute collectives on hosts: tables and pictures."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from weft import _core
+from weft.base import plots
+from weft.base.errors import WeftError, named, suggestion
+from weft.base.output import whole_file
+from weft.base.units import format_size
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DEFAULT_SELECTION = "openmpi-4.1"
+ROOTED = frozenset({"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"})
+MOST_DRAWN = 64
+"""Ranks that a picture has room for."""
+
+
+class Algorithm(NamedTuple):
+    """One algorithm for one collective."""
+
+    collective: str
+    name: str
+    number: int
+    """Open MPI's, 0 where it has none."""
+    any_operation: bool
+    """Also operations that do not commute."""
+
+
+class Message(NamedTuple):
+    """One message; each takes one round."""
+
+    round: int
+    sender: int
+    receiver: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call of a collective, and who says how it is executed."""
+
+    collective: str
+    ranks: int
+    bytes: int = 0
+    """Of the vector of a Bcast or a reduction; else of one rank's block."""
+    root: int = 0
+    element_bytes: int = 1
+    """Libraries cut vectors between elements."""
+    selection: str = DEFAULT_SELECTION
+    algorithm: str = ""
+    """In the place of the selection's."""
+    segment_bytes: int = 0
+    fan_out: int = 0
+    commutative: bool = True
+    """Whether the operation is."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What the ranks send in such a call."""
+
+    case: Case
+    algorithm: str
+    segment_bytes: int
+    rounds: int
+    messages: Sequence[Message]
+    combined_bytes: Sequence[float]
+    """By rank: what it adds up."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes of all messages."""
+        return sum(message.bytes for message in self.messages)
+
+    @property
+    def busiest_bytes(self) -> int:
+        """Bytes that the rank sends that sends most."""
+        sent = [0] * self.case.ranks
+        for message in self.messages:
+            sent[message.sender] += message.bytes
+        return max(sent)
+
+
+def algorithms(collective: str = "") -> list[Algorithm]:
+    """Return all algorithms, or those of one collective."""
+    rows = [Algorithm(**row) for row in _core.host_algorithms()]
+    if collective:
+        known = sorted({row.collective for row in rows})
+        if collective not in known:
+            raise WeftError(
+                f"{named('collective')}: found '{collective}'; {suggestion(collective, known)}"
+            )
+    return [row for row in rows if collective in ("", row.collective)]
+
+
+def schedule(case: Case) -> Schedule:
+    """Carry out a call in rounds, without a network."""
+    _check(case)
+    row = _core.host_schedule(
+        case.selection,
+        case.algorithm,
+        case.segment_bytes,
+        case.fan_out,
+        case.collective,
+        case.ranks,
+        case.bytes // case.element_bytes,
+        case.element_bytes,
+        case.root,
+        case.commutative,
+    )
+    messages = [
+        Message(number, one, other, int(size)) for number, one, other, size in row["messages"]
+    ]
+    return Schedule(
+        case,
+        row["algorithm"],
+        int(row["segment_bytes"]),
+        row["rounds"],
+        messages,
+        row["combined_bytes"],
+    )
+
+
+def _check(case: Case) -> None:
+    known = algorithms(case.collective)
+    shipped = [row["name"] for row in _core.selections()]
+    if case.selection not in shipped and not Path(case.selection).suffix:
+        raise WeftError(
+            f"{named('selection')}: found '{case.selection}'; {suggestion(case.selection, shipped)}"
+        )
+    if not 0 <= case.root < case.ranks:
+        raise WeftError(f"{named('root')}: found {case.root}; allowed: 0 to {case.ranks - 1}")
+    if case.bytes % case.element_bytes:
+        raise WeftError(
+            f"{named('bytes')}: found {case.bytes}; allowed: a multiple of an element's"
+            f" {case.element_bytes} bytes"
+        )
+    if not case.algorithm:
+        return
+    chosen = next((row for row in known if row.name == case.algorithm), None)
+    if chosen is None:
+        names = suggestion(case.algorithm, [row.name for row in known])
+        raise WeftError(f"{named('algorithm')}: found '{case.algorithm}'; {names}")
+    if not chosen.any_operation and not case.commutative:
+        fitting = ", ".join(row.name for row in known if row.any_operation)
+        raise WeftError(
+            f"{named('algorithm')}: found '{case.algorithm}', which needs an operation that"
+            f" commutes; allowed: {fitting}"
+        )
+    if case.algorithm == "two_proc" and case.ranks != 2:
+        raise WeftError(
+            f"{named('algorithm')}: found 'two_proc' for {case.ranks} ranks; it is for two"
+        )
+
+
+def write_csv(schedule: Schedule, path: Path, option: str = "path") -> None:
+    """Write all messages, in their order."""
+    with whole_file(option, path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("round", "from", "to", "bytes"))
+        writer.writerows(schedule.messages)
+
+
+def title(schedule: Schedule) -> str:
+    """Say what is shown: collective, algorithm, ranks, bytes."""
+    case = schedule.case
+    parts = [f"{case.collective} by {schedule.algorithm}", f"{case.ranks} ranks"]
+    if case.collective != "barrier":
+        parts.append(format_size(case.bytes))
+    if case.collective in ROOTED:
+        parts.append(f"root {case.root}")
+    if schedule.segment_bytes:
+        parts.append(f"segments of {format_size(schedule.segment_bytes)}")
+    return ", ".join(parts)
+
+
+def check_picture(ranks: int, target: Path, option: str = "target") -> None:
+    """Prove that so many ranks can be drawn, to a file of this name."""
+    plots.check_format(option, target)
+    if ranks > MOST_DRAWN:
+        raise WeftError(
+            f"{named('ranks')}: found {ranks}; a picture has room for {MOST_DRAWN} ranks at most"
+        )
+
+
+def plot(schedule: Schedule, target: Path, option: str = "target") -> None:
+    """Draw a schedule to a file."""
+    check_picture(schedule.case.ranks, target, option)
+    plots.save(figure(schedule), [target], option)
+
+
+def figure(schedule: Schedule) -> "Figure":
+    """Draw ranks as lines, time from left to right, and each message as an arrow."""
+    from matplotlib.figure import Figure
+
+    ranks, rounds = schedule.case.ranks, max(1, schedule.rounds)
+    size = (min(16, 2.5 + 0.9 * rounds), min(14, 1.5 + 0.35 * ranks))
+    drawn = Figure(figsize=size, layout="constrained")
+    axes = drawn.add_subplot(title=title(schedule))
+    axes.hlines(range(ranks), 0, rounds, color=plots.GREY, linewidth=0.8)
+    sizes = sorted({message.bytes for message in schedule.messages})
+    colours = {size: plots.COLOURS[index % 6] for index, size in enumerate(sizes[-6:])}
+    for message in schedule.messages:
+        axes.annotate(
+            "",
+            xy=(message.round + 1, message.receiver),
+            xytext=(message.round, message.sender),
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colours.get(message.bytes, plots.GREY),
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "linewidth": 1.2,
+            },
+        )
+    for size_, colour in colours.items():
+        axes.plot([], [], color=colour, label=format_size(size_))
+    if len(sizes) > 6:
+        axes.plot([], [], color=plots.GREY, label="less")
+    axes.legend(title="message", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    axes.set_xlabel("round")
+    axes.set_ylabel("rank")
+    axes.set_xlim(-0.1, rounds + 0.1)
+    axes.set_ylim(ranks - 0.5, -0.5)
+    axes.set_xticks(range(rounds + 1) if rounds <= 30 else range(0, rounds + 1, rounds // 15))
+    axes.set_yticks(range(ranks) if ranks <= 32 else range(0, ranks, 4))
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return drawn

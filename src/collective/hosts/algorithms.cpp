@@ -1,0 +1,112 @@
+#include "collective/hosts/algorithms.hpp"
+
+#include "collective/hosts/allgather.hpp"
+#include "collective/hosts/allreduce.hpp"
+#include "collective/hosts/alltoall.hpp"
+#include "collective/hosts/barrier.hpp"
+#include "collective/hosts/bcast.hpp"
+#include "collective/hosts/gather_scatter.hpp"
+#include "collective/hosts/reduce.hpp"
+#include "collective/hosts/reduce_scatter.hpp"
+#include "collective/hosts/scan.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weft {
+namespace {
+
+// Names and numbers: coll_tuned_<collective>_algorithm of Open MPI 4.1 (`ompi_info --param coll tuned --level 9`).
+constexpr auto ALGORITHMS = std::to_array<Algorithm>({
+    {"allgather", "linear", 1, allgather_linear},
+    {"allgather", "bruck", 2, allgather_bruck},
+    {"allgather", "recursive_doubling", 3, allgather_recursive_doubling},
+    {"allgather", "ring", 4, allgather_ring},
+    {"allgather", "neighbor", 5, allgather_neighbor},
+    {"allgather", "two_proc", 6, allgather_two_proc},
+    {"allgatherv", "default", 1, allgather_linear},
+    {"allgatherv", "bruck", 2, allgather_bruck},
+    {"allgatherv", "ring", 3, allgather_ring},
+    {"allgatherv", "neighbor", 4, allgather_neighbor},
+    {"allgatherv", "two_proc", 5, allgather_two_proc},
+    {"allreduce", "basic_linear", 1, allreduce_linear},
+    {"allreduce", "nonoverlapping", 2, allreduce_nonoverlapping},
+    {"allreduce", "recursive_doubling", 3, allreduce_recursive_doubling},
+    {"allreduce", "ring", 4, allreduce_ring, Needs::commutative},
+    {"allreduce", "segmented_ring", 5, allreduce_segmented_ring, Needs::commutative},
+    {"allreduce", "rabenseifner", 6, allreduce_rabenseifner, Needs::commutative},
+    {"alltoall", "linear", 1, alltoall_linear},
+    {"alltoall", "pairwise", 2, alltoall_pairwise},
+    {"alltoall", "modified_bruck", 3, alltoall_bruck},
+    {"alltoall", "linear_sync", 4, alltoall_linear},
+    {"alltoall", "two_proc", 5, alltoall_two_proc},
+    {"alltoallv", "basic_linear", 1, alltoall_linear},
+    {"alltoallv", "pairwise", 2, alltoall_pairwise},
+    {"barrier", "linear", 1, barrier_linear},
+    {"barrier", "double_ring", 2, barrier_double_ring},
+    {"barrier", "recursive_doubling", 3, barrier_recursive_doubling},
+    {"barrier", "bruck", 4, barrier_bruck},
+    {"barrier", "two_proc", 5, barrier_two_proc},
+    {"barrier", "tree", 6, barrier_tree},
+    {"bcast", "basic_linear", 1, bcast_linear},
+    {"bcast", "chain", 2, bcast_chain},
+    {"bcast", "pipeline", 3, bcast_pipeline},
+    {"bcast", "split_binary_tree", 4, bcast_split_binary_tree},
+    {"bcast", "binary_tree", 5, bcast_binary_tree},
+    {"bcast", "binomial", 6, bcast_binomial},
+    {"bcast", "knomial", 7, bcast_knomial},
+    {"bcast", "scatter_allgather", 8, bcast_scatter_allgather},
+    {"bcast", "scatter_allgather_ring", 9, bcast_scatter_allgather_ring},
+    {"exscan", "linear", 1, scan_linear},
+    {"exscan", "recursive_doubling", 2, scan_recursive_doubling},
+    {"gather", "basic_linear", 1, gather_linear},
+    {"gather", "binomial", 2, gather_binomial},
+    {"gather", "linear_sync", 3, gather_linear_sync},
+    {"gatherv", "basic_linear", 0, gatherv_linear},
+    {"reduce", "linear", 1, reduce_linear},
+    {"reduce", "chain", 2, reduce_chain, Needs::commutative},
+    {"reduce", "pipeline", 3, reduce_pipeline, Needs::commutative},
+    {"reduce", "binary", 4, reduce_binary, Needs::commutative},
+    {"reduce", "binomial", 5, reduce_binomial, Needs::commutative},
+    {"reduce", "in-order_binary", 6, reduce_in_order_binary},
+    {"reduce", "rabenseifner", 7, reduce_rabenseifner, Needs::commutative},
+    {"reduce_scatter", "non-overlapping", 1, reduce_scatter_nonoverlapping},
+    {"reduce_scatter", "recursive_halving", 2, reduce_scatter_recursive_halving, Needs::commutative},
+    {"reduce_scatter", "ring", 3, reduce_scatter_ring, Needs::commutative},
+    {"reduce_scatter", "butterfly", 4, reduce_scatter_butterfly},
+    {"reduce_scatter_block", "basic_linear", 1, reduce_scatter_block_linear},
+    {"reduce_scatter_block", "recursive_doubling", 2, reduce_scatter_block_recursive_doubling},
+    {"reduce_scatter_block", "recursive_halving", 3, reduce_scatter_block_recursive_halving},
+    {"reduce_scatter_block", "butterfly", 4, reduce_scatter_block_butterfly},
+    {"scan", "linear", 1, scan_linear},
+    {"scan", "recursive_doubling", 2, scan_recursive_doubling},
+    {"scatter", "basic_linear", 1, scatter_linear},
+    {"scatter", "binomial", 2, scatter_binomial},
+    {"scatter", "linear_nb", 3, scatter_linear_nonblocking},
+    {"scatterv", "basic_linear", 0, scatterv_linear},
+});
+
+template <class Holds> const Algorithm* first_that(Holds&& holds)
+{
+  const auto* const found = std::ranges::find_if(ALGORITHMS, holds);
+  return found == ALGORITHMS.end() ? nullptr : found;
+}
+
+} // namespace
+
+std::span<const Algorithm> host_algorithms()
+{
+  return ALGORITHMS;
+}
+
+const Algorithm* find_algorithm(std::string_view collective, std::string_view name)
+{
+  return first_that([&](const Algorithm& one) { return one.collective == collective && one.name == name; });
+}
+
+const Algorithm* find_algorithm(std::string_view collective, int number)
+{
+  return first_that([&](const Algorithm& one) { return one.collective == collective && one.number == number; });
+}
+
+} // namespace weft

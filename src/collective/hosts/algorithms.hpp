@@ -1,0 +1,30 @@
+/* The algorithms of MPI libraries for the collectives that hosts carry out, one row each.
+ *
+ * What is said of messages, of their order and of what is waited for follows Open MPI 4.1 (ompi/mca/coll/base, tuned
+ * and basic), where the row says nothing else; the messages are checked against those that Open MPI 4.1.4 sends. */
+#pragma once
+
+#include "collective/hosts/host_call.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace weft {
+
+/** What an algorithm asks of a call. */
+enum class Needs { nothing, commutative };
+
+struct Algorithm {
+  std::string_view collective;
+  std::string_view name;
+  int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its files of rules; 0 where it has none
+  MakeSchedule schedule;
+  Needs needs = Needs::nothing; ///< of the operation
+};
+
+std::span<const Algorithm> host_algorithms();
+/** Null where there is no such. */
+const Algorithm* find_algorithm(std::string_view collective, std::string_view name);
+const Algorithm* find_algorithm(std::string_view collective, int number);
+
+} // namespace weft

@@ -1,0 +1,201 @@
+/* All algorithms: they end, their messages fit, and what has to reach a rank does. That the messages are those of a
+ * real library is tested in tests/openmpi. */
+#include "collective/hosts/algorithms.hpp"
+
+#include "collective/hosts/walk.hpp"
+#include "kinds/collective_kind.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+bool is_any(std::string_view one, std::initializer_list<std::string_view> of)
+{
+  return std::ranges::find(of, one) != of.end();
+}
+
+bool can_be_uneven(std::string_view collective)
+{
+  return is_any(collective, {"allgatherv", "alltoallv", "gatherv", "scatterv", "reduce_scatter"});
+}
+
+std::vector<HostCall> calls_of(const Algorithm& algorithm, int ranks)
+{
+  std::vector<HostCall> calls;
+  for (const Elements count : {0, 1, 5, 64, 1000})
+    for (const int root : std::set<int>{0, ranks / 2, ranks - 1}) {
+      HostCall call{algorithm.collective, ranks, root, count, Bytes(4)};
+      calls.push_back(call);
+      if (not can_be_uneven(algorithm.collective))
+        continue;
+      const bool by_receiver = is_any(algorithm.collective, {"scatterv", "reduce_scatter"});
+      call.block             = [=](int from, int to) { return count * ((by_receiver ? to : from) * 7 % 4); };
+      calls.push_back(call);
+    }
+  return calls;
+}
+
+bool fits(const Algorithm& algorithm, int ranks)
+{
+  return algorithm.name != "two_proc" || ranks == 2;
+}
+
+template <class Check> void for_all_calls(Check&& check)
+{
+  for (const Algorithm& algorithm : host_algorithms())
+    for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17})
+      if (fits(algorithm, ranks))
+        for (const HostCall& call : calls_of(algorithm, ranks))
+          for (const Bytes segment : {Bytes(), Bytes(64)}) {
+            const Tuning tuning{segment, 0};
+            SCOPED_TRACE(std::string(algorithm.collective) + " " + std::string(algorithm.name) + ", " +
+                         std::to_string(ranks) + " ranks, root " + std::to_string(call.root) + ", " +
+                         std::to_string(call.count) + " elements, segments of " + to_text(segment));
+            check(algorithm, call, walk(ranks, [&](int rank) { return algorithm.schedule(call, rank, tuning); }));
+          }
+}
+
+/** Whose data each rank may have in the end. */
+std::vector<std::set<int>> heard(const Walk& walk, int ranks)
+{
+  std::vector<std::set<int>> known(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    known[static_cast<std::size_t>(rank)].insert(rank);
+  for (auto begin = walk.messages.begin(); begin != walk.messages.end();) {
+    const auto end =
+        std::find_if(begin, walk.messages.end(), [&](const auto& one) { return one.round != begin->round; });
+    const auto before = known;
+    for (; begin != end; ++begin) {
+      const std::set<int>& said = before[static_cast<std::size_t>(begin->from)];
+      known[static_cast<std::size_t>(begin->to)].insert(said.begin(), said.end());
+    }
+  }
+  return known;
+}
+
+bool must_hear(const HostCall& call, int rank, int from)
+{
+  if (is_any(call.collective, {"bcast", "scatter"}))
+    return from == call.root;
+  if (is_any(call.collective, {"reduce", "gather"}))
+    return rank == call.root;
+  if (is_any(call.collective, {"scan", "exscan"}))
+    return from < rank;
+  return not is_any(call.collective, {"gatherv", "scatterv"});
+}
+
+TEST(HostAlgorithms, EndAndTellEachRankWhatItMustHear)
+{
+  for_all_calls([](const Algorithm&, const HostCall& call, const Walk& walk) {
+    EXPECT_EQ(std::ranges::count(walk.ended, -1), 0);
+    if (call.count == 0 || call.block)
+      return;
+    const std::vector<std::set<int>> known = heard(walk, call.ranks);
+    for (int rank = 0; rank < call.ranks; ++rank)
+      for (int from = 0; from < call.ranks; ++from)
+        EXPECT_TRUE(known[static_cast<std::size_t>(rank)].contains(from) || not must_hear(call, rank, from))
+            << rank << " of " << from;
+  });
+}
+
+// A sum of P vectors takes P - 1 additions, wherever they are made.
+TEST(HostAlgorithms, ReductionsAddNoMoreThanTheyMust)
+{
+  for_all_calls([](const Algorithm&, const HostCall& call, const Walk& walk) {
+    Elements vector = call.count;
+    if (call.collective == "reduce_scatter" || call.collective == "reduce_scatter_block") {
+      vector = 0;
+      for (int rank = 0; rank < call.ranks; ++rank)
+        vector += call.to(rank);
+    }
+    Bytes sums;
+    for (const Bytes one : walk.sums)
+      sums += one;
+    const Bytes least = call.bytes(vector * (call.ranks - 1));
+    if (is_any(call.collective, {"reduce", "reduce_scatter"})) {
+      EXPECT_EQ(sums, least);
+    } else if (is_any(call.collective, {"allreduce", "reduce_scatter_block", "scan"})) {
+      EXPECT_GE(sums, least);
+    } else if (call.collective != "exscan") {
+      EXPECT_EQ(sums, Bytes());
+    }
+  });
+}
+
+TEST(HostAlgorithms, TakeTheRoundsThatTheyAreKnownFor)
+{
+  const auto rounds = [](std::string_view collective, std::string_view name, int ranks, Elements count) {
+    const HostCall call{collective, ranks, 0, count, Bytes(4)};
+    const Algorithm* algorithm = find_algorithm(collective, name);
+    return walk(ranks, [&](int rank) { return algorithm->schedule(call, rank, {}); }).rounds;
+  };
+  EXPECT_EQ(rounds("allreduce", "recursive_doubling", 16, 8), 4);
+  EXPECT_EQ(rounds("allreduce", "recursive_doubling", 20, 8), 6);
+  EXPECT_EQ(rounds("allreduce", "ring", 16, 160), 30);
+  EXPECT_EQ(rounds("allreduce", "rabenseifner", 16, 160), 8);
+  EXPECT_EQ(rounds("bcast", "binomial", 16, 8), 4);
+  EXPECT_EQ(rounds("bcast", "basic_linear", 16, 8), 15);
+  EXPECT_EQ(rounds("bcast", "pipeline", 16, 8), 15);
+  EXPECT_EQ(rounds("allgather", "bruck", 20, 8), 5);
+  EXPECT_EQ(rounds("allgather", "neighbor", 16, 8), 8);
+  EXPECT_EQ(rounds("alltoall", "pairwise", 16, 8), 15);
+  EXPECT_EQ(rounds("barrier", "bruck", 20, 0), 5);
+}
+
+TEST(HostAlgorithms, AreNamedAndNumberedOnce)
+{
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  for (const Algorithm& one : host_algorithms()) {
+    EXPECT_TRUE(names.emplace(one.collective, one.name).second) << one.collective << " " << one.name;
+    EXPECT_EQ(find_algorithm(one.collective, one.name)->schedule, one.schedule);
+    EXPECT_TRUE(one.number == 0 || find_algorithm(one.collective, one.number)->name == one.name);
+    // Switches take a Reduce_scatter_block for a Reduce_scatter.
+    if (one.collective != "reduce_scatter_block") {
+      EXPECT_NO_THROW(static_cast<void>(collective(one.collective)));
+    }
+  }
+  EXPECT_EQ(find_algorithm("bcast", "bubble"), nullptr);
+}
+
+// A linear Reduce hands on whole vectors, so an Allreduce within another call is taken from the library that executes
+// it.
+TEST(HostAlgorithms, CallsWithinAreTheLibrarys)
+{
+  HostCall call{"allreduce", 4, 0, 8, Bytes(4)};
+  std::vector<std::string> asked;
+  call.within = [&](const HostCall& inner, int rank) {
+    if (rank == 0)
+      asked.emplace_back(inner.collective);
+    return find_algorithm(inner.collective, inner.collective == "reduce" ? "linear" : "basic_linear")
+        ->schedule(inner, rank, {});
+  };
+  const Walk walked =
+      walk(4, [&](int rank) { return find_algorithm("allreduce", "nonoverlapping")->schedule(call, rank, {}); });
+  EXPECT_EQ(asked, (std::vector<std::string>{"reduce", "bcast"}));
+  EXPECT_EQ(walked.messages.size(), 6U);
+}
+
+TEST(Walk, SaysWhatIsWrong)
+{
+  const auto one_sided = [](int rank) -> Schedule {
+    if (rank == 0)
+      co_yield isend(1, Bytes(8));
+  };
+  EXPECT_THROW(walk(2, one_sided), std::logic_error);
+  const auto too_short = [](int rank) -> Schedule {
+    if (rank == 0)
+      co_yield isend(1, Bytes(8));
+    else
+      co_yield recv(0, Bytes(4));
+  };
+  EXPECT_THROW(walk(2, too_short), std::logic_error);
+  const auto to_itself = [](int rank) -> Schedule { co_yield isend(rank, Bytes(8)); };
+  EXPECT_THROW(walk(2, to_itself), std::logic_error);
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,172 @@
+#include "collective/hosts/allreduce.hpp"
+
+#include "collective/hosts/bcast.hpp"
+#include "collective/hosts/digits.hpp"
+#include "collective/hosts/halving.hpp"
+#include "collective/hosts/pieces.hpp"
+#include "collective/hosts/reduce.hpp"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+HostCall part_of(const HostCall& call, std::string_view collective)
+{
+  HostCall part   = call;
+  part.collective = collective;
+  part.root       = 0;
+  return part;
+}
+
+} // namespace
+
+Schedule allreduce_linear(const HostCall& call, int rank, Tuning tuning)
+{
+  const HostCall sum = part_of(call, "reduce");
+  co_yield reduce_linear(sum, rank, tuning);
+  co_yield bcast_linear(sum, rank, tuning);
+}
+
+Schedule allreduce_nonoverlapping(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const HostCall sum    = part_of(call, "reduce");
+  const HostCall result = part_of(call, "bcast");
+  co_yield within(sum, rank, reduce_binomial);
+  co_yield within(result, rank, bcast_binomial);
+}
+
+Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const Bytes vector = call.bytes(call.count);
+  const int places   = power_of_two_below(call.ranks);
+  const int pairs    = call.ranks - places;
+  // Of the first ranks each even one hands its vector to the next and takes a rest.
+  int place = rank - pairs;
+  if (rank < 2 * pairs) {
+    if (rank % 2 == 0) {
+      co_yield send(rank + 1, vector);
+      co_yield recv(rank + 1, vector);
+      co_return;
+    }
+    co_yield recv(rank - 1, vector);
+    co_yield reduce(vector);
+    place = rank / 2;
+  }
+  for (int bit = 1; bit < places; bit *= 2) {
+    const int other      = flipped(place, bit);
+    const int peer       = other < pairs ? 2 * other + 1 : other + pairs;
+    const Request theirs = co_yield irecv(peer, vector);
+    co_yield send(peer, vector);
+    co_yield wait(theirs);
+    co_yield reduce(vector);
+  }
+  if (rank < 2 * pairs)
+    co_yield send(rank - 1, vector);
+}
+
+namespace {
+
+/** Each rank ends with all blocks: the one that it has first goes once around the ring. */
+Schedule gather_in_a_ring(const HostCall& call, int rank, Blocks blocks)
+{
+  const int left  = (rank + call.ranks - 1) % call.ranks;
+  const int right = (rank + 1) % call.ranks;
+  for (int round = 0; round < call.ranks - 1; ++round) {
+    const int sent    = (rank + 1 + call.ranks - round) % call.ranks;
+    const int got     = (rank + call.ranks - round) % call.ranks;
+    const Request one = co_yield irecv(left, call.bytes(blocks.at(got)));
+    co_yield send(right, call.bytes(blocks.at(sent)));
+    co_yield wait(one);
+  }
+}
+
+} // namespace
+
+Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning)
+{
+  if (call.count < call.ranks) {
+    co_yield allreduce_recursive_doubling(call, rank, tuning);
+    co_return;
+  }
+  const Blocks blocks{call.count, call.ranks};
+  const int left  = (rank + call.ranks - 1) % call.ranks;
+  const int right = (rank + 1) % call.ranks;
+  int at          = left; // whose block comes
+  Request coming  = co_yield irecv(left, call.bytes(blocks.at(at)));
+  co_yield send(right, call.bytes(blocks.at(rank)));
+  for (int round = 2; round < call.ranks; ++round) {
+    const int next_at  = (rank + call.ranks - round) % call.ranks;
+    const Request next = co_yield irecv(left, call.bytes(blocks.at(next_at)));
+    co_yield wait(coming);
+    co_yield reduce(call.bytes(blocks.at(at)));
+    co_yield send(right, call.bytes(blocks.at(at)));
+    coming = next;
+    at     = next_at;
+  }
+  co_yield wait(coming);
+  co_yield reduce(call.bytes(blocks.at(at)));
+  co_yield gather_in_a_ring(call, rank, blocks);
+}
+
+Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning)
+{
+  const Elements length = Segments::of(call, call.count, tuning.segment).length;
+  if (call.count < call.ranks * std::max<Elements>(1, length)) {
+    co_yield allreduce_ring(call, rank, tuning);
+    co_return;
+  }
+  const Elements in_a_phase = call.ranks * length;
+  const Elements left_over  = call.count % in_a_phase;
+  const bool one_more       = left_over >= call.ranks && left_over > in_a_phase / 2;
+  const int phases          = static_cast<int>(call.count / in_a_phase) + (one_more ? 1 : 0);
+  const Blocks blocks{call.count, call.ranks};
+  const int left  = (rank + call.ranks - 1) % call.ranks;
+  const int right = (rank + 1) % call.ranks;
+  for (int phase = 0; phase < phases; ++phase) {
+    const auto piece = [&](int block) { return call.bytes(Blocks{blocks.at(block), phases}.at(phase)); };
+    int at           = left;
+    Request coming   = co_yield irecv(left, piece(at));
+    co_yield send(right, piece(rank));
+    for (int round = 2; round < call.ranks; ++round) {
+      const int next_at  = (rank + call.ranks - round) % call.ranks;
+      const Request next = co_yield irecv(left, piece(next_at));
+      co_yield wait(coming);
+      co_yield reduce(piece(at));
+      co_yield send(right, piece(at));
+      coming = next;
+      at     = next_at;
+    }
+    co_yield wait(coming);
+    co_yield reduce(piece(at));
+  }
+  co_yield gather_in_a_ring(call, rank, blocks);
+}
+
+Schedule allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
+{
+  const Folded folded(call.ranks);
+  if (call.count < folded.places || not call.commutative) {
+    co_yield allreduce_linear(call, rank, tuning);
+    co_return;
+  }
+  co_yield fold_halves(call, folded, rank);
+  const int place = folded.place(rank);
+  if (place < 0) {
+    co_yield recv(rank - 1, call.bytes(call.count));
+    co_return;
+  }
+  co_yield scatter_reduce_halves(call, folded, place);
+  const std::vector<Elements> windows = halved_windows(call.count, place, folded.places);
+  std::size_t round                   = windows.size() - 1;
+  for (int bit = folded.places / 2; bit > 0; bit /= 2, --round) {
+    const int peer       = folded.rank(flipped(place, bit));
+    const Request theirs = co_yield irecv(peer, call.bytes(windows[round - 1] - windows[round]));
+    co_yield send(peer, call.bytes(windows[round]));
+    co_yield wait(theirs);
+  }
+  if (rank < 2 * folded.pairs)
+    co_yield send(rank + 1, call.bytes(call.count));
+}
+
+} // namespace weft

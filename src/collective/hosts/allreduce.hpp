@@ -1,0 +1,15 @@
+#pragma once
+
+#include "collective/hosts/host_call.hpp"
+
+namespace weft {
+
+Schedule allreduce_linear(const HostCall& call, int rank, Tuning tuning);
+/** The library's Reduce to rank 0, then its Bcast. */
+Schedule allreduce_nonoverlapping(const HostCall& call, int rank, Tuning tuning);
+Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
+Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning);
+Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning);
+Schedule allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft

@@ -1,0 +1,49 @@
+#include "collective/hosts/alltoall.hpp"
+
+#include "collective/hosts/digits.hpp"
+#include "collective/hosts/exchange.hpp"
+
+namespace weft {
+
+Schedule alltoall_linear(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  for (int distance = 1; distance < call.ranks; ++distance) {
+    const int from = (rank + distance) % call.ranks;
+    co_yield irecv(from, call.bytes(call.between(from, rank)));
+  }
+  // Whose receive from this rank was posted first gets its message first.
+  for (int distance = 1; distance < call.ranks; ++distance) {
+    const int to = (rank + call.ranks - distance) % call.ranks;
+    co_yield isend(to, call.bytes(call.between(rank, to)));
+  }
+  co_yield wait_all();
+}
+
+Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  for (int distance = 1; distance < call.ranks; ++distance) {
+    const int to   = (rank + distance) % call.ranks;
+    const int from = (rank + call.ranks - distance) % call.ranks;
+    co_yield send_receive(to, call.bytes(call.between(rank, to)), from, call.bytes(call.between(from, rank)));
+  }
+}
+
+Schedule alltoall_bruck(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  for (int distance = 1; distance < call.ranks; distance *= 2) {
+    int blocks = 0;
+    for (int block = 1; block < call.ranks; ++block)
+      blocks += has(block, distance) ? 1 : 0;
+    const Bytes message = call.bytes(call.count * blocks);
+    co_yield send_receive((rank + distance) % call.ranks, message, (rank + call.ranks - distance) % call.ranks,
+                          message);
+  }
+}
+
+Schedule alltoall_two_proc(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const int other = 1 - rank;
+  co_yield send_receive(other, call.bytes(call.between(rank, other)), other, call.bytes(call.between(other, rank)));
+}
+
+} // namespace weft

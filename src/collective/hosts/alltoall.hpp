@@ -1,0 +1,13 @@
+#pragma once
+
+#include "collective/hosts/host_call.hpp"
+
+namespace weft {
+
+// Of Alltoall and, but for Bruck's, of Alltoallv.
+Schedule alltoall_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning tuning);
+Schedule alltoall_bruck(const HostCall& call, int rank, Tuning tuning);
+Schedule alltoall_two_proc(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft

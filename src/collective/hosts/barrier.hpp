@@ -1,0 +1,14 @@
+#pragma once
+
+#include "collective/hosts/host_call.hpp"
+
+namespace weft {
+
+Schedule barrier_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule barrier_double_ring(const HostCall& call, int rank, Tuning tuning);
+Schedule barrier_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
+Schedule barrier_bruck(const HostCall& call, int rank, Tuning tuning);
+Schedule barrier_two_proc(const HostCall& call, int rank, Tuning tuning);
+Schedule barrier_tree(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft

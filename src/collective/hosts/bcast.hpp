@@ -1,0 +1,21 @@
+#pragma once
+
+#include "collective/hosts/host_call.hpp"
+#include "collective/hosts/rank_tree.hpp"
+
+namespace weft {
+
+/** The vector goes from parents to children in pieces of @p segment; a rank forwards one while it receives the next. */
+Schedule bcast_along(const HostCall& call, RankTree tree, Bytes segment);
+
+Schedule bcast_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_chain(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_pipeline(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_binary_tree(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_binomial(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_knomial(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_scatter_allgather_ring(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft

@@ -1,0 +1,38 @@
+/* Ranks as binary numbers, of which algorithms change one digit after the other. @p bit is a power of two. */
+#pragma once
+
+namespace weft {
+
+/** Whether that digit of @p rank is 1. */
+constexpr bool has(int rank, int bit)
+{
+  return rank / bit % 2 != 0;
+}
+
+/** The rank that differs in that digit. */
+constexpr int flipped(int rank, int bit)
+{
+  return has(rank, bit) ? rank - bit : rank + bit;
+}
+
+/** The first of the @p bit ranks that differ in lower digits only. */
+constexpr int first_of(int rank, int bit)
+{
+  return rank - rank % bit;
+}
+
+/** The largest power of two that is not more than @p ranks. */
+constexpr int power_of_two_below(int ranks)
+{
+  int power = 1;
+  while (power * 2 <= ranks)
+    power *= 2;
+  return power;
+}
+
+constexpr bool is_power_of_two(int ranks)
+{
+  return power_of_two_below(ranks) == ranks;
+}
+
+} // namespace weft

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "collective/hosts/host_call.hpp"
+
+namespace weft {
+
+// Of Scan and Exscan.
+Schedule scan_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule scan_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft

@@ -1,0 +1,88 @@
+#include "collective/hosts/schedule.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+std::string text(const Step& step)
+{
+  static const std::vector<std::string> KINDS{"send", "receive", "wait", "wait_all", "reduce", "copy"};
+  return KINDS.at(static_cast<std::size_t>(step.kind)) + " " + std::to_string(step.peer) + " #" +
+         std::to_string(step.request);
+}
+
+std::vector<std::string> steps(Schedule schedule)
+{
+  std::vector<std::string> said;
+  while (schedule.next())
+    said.push_back(text(schedule.step()));
+  return said;
+}
+
+Schedule exchange(int peer)
+{
+  const Request coming = co_yield irecv(peer, Bytes(8));
+  co_yield send(peer, Bytes(8));
+  co_yield wait(coming);
+}
+
+TEST(Schedule, SaysItsStepsInOrder)
+{
+  EXPECT_EQ(steps(exchange(3)), (std::vector<std::string>{"receive 3 #0", "send 3 #1", "wait -1 #0"}));
+}
+
+TEST(Schedule, NumbersMessagesAcrossTheSchedulesThatItTakesOver)
+{
+  const auto two = []() -> Schedule {
+    co_yield exchange(1);
+    co_yield reduce(Bytes(8));
+    co_yield exchange(2);
+  };
+  EXPECT_EQ(steps(two()), (std::vector<std::string>{"receive 1 #0", "send 1 #1", "wait -1 #0", "reduce -1 #-1",
+                                                    "receive 2 #2", "send 2 #3", "wait -1 #2"}));
+}
+
+Schedule nested(int depth)
+{
+  if (depth == 0)
+    co_return;
+  co_yield nested(depth - 1);
+  co_yield isend(depth, Bytes(1));
+}
+
+TEST(Schedule, MayBeEmptyAndNestDeeply)
+{
+  EXPECT_TRUE(steps(nested(0)).empty());
+  EXPECT_EQ(steps(nested(1000)).size(), 1000U);
+}
+
+TEST(Schedule, ThatIsLeftInTheMiddleIsForgotten)
+{
+  Schedule schedule = nested(5);
+  EXPECT_TRUE(schedule.next());
+  schedule = nested(1);
+  EXPECT_TRUE(schedule.next());
+  EXPECT_FALSE(schedule.next());
+}
+
+Schedule broken()
+{
+  co_yield isend(0, Bytes(1));
+  throw std::logic_error("no such rank");
+}
+
+TEST(Schedule, ErrorsReachWhoAsks)
+{
+  const auto outer  = []() -> Schedule { co_yield broken(); };
+  Schedule schedule = outer();
+  EXPECT_TRUE(schedule.next());
+  EXPECT_THROW(schedule.next(), std::logic_error);
+}
+
+} // namespace
+} // namespace weft

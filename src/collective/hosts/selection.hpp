@@ -1,0 +1,58 @@
+/* Which algorithm an MPI library takes for a call: rules by collective, operation, ranks and bytes, read from
+ * presets/mpi or a file of the user's. */
+#pragma once
+
+#include "base/option_file.hpp"
+#include "collective/hosts/algorithms.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/** One [[rule]] table. The lists run in parallel: from bytes[i] bytes on, algorithm[i] in pieces of segment[i]. */
+struct SelectionRule {
+  std::string collective;
+  std::string operation = "any"; ///< or "commutative" or "ordered", which is one that does not commute
+  int ranks             = 1;     ///< holds from so many ranks on, up to the next rule of its collective and operation
+  std::vector<int> bytes{0};
+  std::vector<std::string> algorithm;
+  std::vector<int> segment; ///< in bytes; 0 or none: not cut
+  std::vector<int> fan_out; ///< 0 or none: as the algorithm has it
+
+  bool holds_for(const HostCall& call) const;
+};
+
+const std::vector<Option<SelectionRule>>& selection_rule_options();
+
+/** What a rule's bytes are compared with: the vector of a Bcast or of a reduction, of Reduce_scatter the whole one;
+ *  else one rank's block, of Allgatherv the mean. Of Barrier 0. */
+Bytes bytes_that_select(const HostCall& call);
+
+class Selection {
+  std::string name_;
+  std::string description_;
+  std::vector<SelectionRule> rules_;
+
+public:
+  struct Choice {
+    const Algorithm* algorithm; ///< null where no rule holds
+    Tuning tuning;
+  };
+
+  /** Of presets/mpi by its name, or a file by its path. Throws UserError. */
+  static Selection load(const std::string& name_or_path);
+  static Selection read(const OptionTable& file, std::string name);
+
+  const std::string& name() const { return name_; }
+  const std::string& description() const { return description_; }
+
+  Choice choose(const HostCall& call) const;
+  /** The same call, of which calls within it are chosen here, too. It keeps a reference to this selection. */
+  HostCall resolved(HostCall call) const;
+  /** The steps of one rank. @p call, which resolved() has made, must outlive them. Throws std::logic_error where no
+   * rule holds. */
+  Schedule schedule(const HostCall& call, int rank) const;
+};
+
+} // namespace weft

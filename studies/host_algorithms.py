@@ -1,0 +1,23 @@
+"""The picture of docs/host-algorithms.md: messages of an algorithm in rounds, computed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from studies.study import IMAGES, Study
+from weft.study import schedules
+from weft.study.schedules import Case
+
+
+def measure() -> None:
+    """Do nothing: the picture is of a schedule, which is computed."""
+
+
+def figures() -> Mapping[Path, Figure]:
+    """Draw Rabenseifner's Allreduce of six ranks, which are no power of two."""
+    shown = schedules.schedule(Case("allreduce", 6, 1024, algorithm="rabenseifner"))
+    return {IMAGES / "rabenseifner.png": schedules.figure(shown)}
+
+
+STUDY = Study("host-algorithms", "how MPI libraries execute collectives", measure, figures)

@@ -1,0 +1,100 @@
+"""The grid of calls, and what weft says of each."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+from weft import _core
+
+SELECTION = "openmpi-4.1"
+RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 17, 24, 32, 33, 64)
+COUNTS = (1, 2, 3, 7, 16, 40, 100, 256, 700, 1000, 2500, 4096, 12000, 30000, 100000, 262144)
+MOST_ELEMENTS = 600_000
+"""Of all blocks of a call together."""
+MOST_OF_MANY_RANKS = 30_000
+BYTES = {"byte": 1, "int": 4, "double": 8}
+VECTORS = ("allreduce", "bcast", "exscan", "reduce", "scan")
+REDUCTIONS = ("allreduce", "exscan", "reduce", "reduce_scatter", "reduce_scatter_block", "scan")
+ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
+UNEVEN = ("allgatherv", "alltoallv", "gatherv", "reduce_scatter", "scatterv")
+
+
+class Case(NamedTuple):
+    """One call, as messages.c reads it."""
+
+    collective: str
+    elements: int
+    type: str
+    root: int
+    operation: str
+    uneven: int
+
+
+class Message(NamedTuple):
+    """All messages of a call from one rank to another."""
+
+    sender: int
+    receiver: int
+    messages: int
+    bytes: int
+
+
+def cases(ranks: int) -> Iterator[Case]:
+    """Yield the grid's calls of so many ranks."""
+    for collective in dict.fromkeys(row["collective"] for row in _core.host_algorithms()):
+        for count in _counts(collective, ranks):
+            small = "double" if collective in REDUCTIONS else "byte"
+            for element in ("int", small) if count < 50 else ("int",):
+                for root in _roots(collective, ranks):
+                    yield Case(collective, count, element, root, "sum", 0)
+            if collective in REDUCTIONS:
+                yield Case(collective, count, "int", 0, "ordered", 0)
+            if collective in UNEVEN:
+                yield Case(collective, count, "int", 0, "sum", 1)
+
+
+def _counts(collective: str, ranks: int) -> Sequence[int]:
+    if collective == "barrier":
+        return (0,)
+    most = MOST_ELEMENTS if collective in VECTORS else MOST_ELEMENTS // ranks
+    return [one for one in COUNTS if one <= min(most, MOST_OF_MANY_RANKS if ranks > 16 else most)]
+
+
+def _roots(collective: str, ranks: int) -> Sequence[int]:
+    every = (0, ranks - 1, ranks // 2) if collective in ROOTED else (0,)
+    return list(dict.fromkeys(every))
+
+
+def messages(case: Case, ranks: int) -> list[Message]:
+    """Return what weft takes Open MPI's messages to be."""
+    counts = [case.elements * (rank * 7 % 4) for rank in range(ranks)] if case.uneven else None
+    walked = _core.host_schedule(
+        SELECTION,
+        "",
+        0,
+        0,
+        case.collective,
+        ranks,
+        case.elements,
+        BYTES[case.type],
+        case.root,
+        case.operation == "sum",
+        counts,
+    )
+    number: Counter[tuple[int, int]] = Counter()
+    size: Counter[tuple[int, int]] = Counter()
+    for _, sender, receiver, length in walked["messages"]:
+        number[sender, receiver] += 1
+        size[sender, receiver] += int(length)
+    return [Message(*pair, number[pair], size[pair]) for pair in sorted(number)]
+
+
+def summary(rows: Sequence[Message]) -> dict[str, object]:
+    """Return what a table keeps of a call's messages."""
+    text = "".join(f"{one.sender} {one.receiver} {one.messages} {one.bytes}\n" for one in rows)
+    return {
+        "messages": sum(one.messages for one in rows),
+        "bytes": sum(one.bytes for one in rows),
+        "crc32": f"{crc32(text.encode()):08x}",
+    }

@@ -1,0 +1,95 @@
+"""`weft collectives`: algorithms, selections, the messages of a call."""
+
+from pathlib import Path
+
+import pytest
+from simulated import weft_says as weft
+
+from weft import _core
+from weft.study import schedules
+from weft.study.schedules import Case
+
+OWN = """
+[[rule]]
+collective = "bcast"
+bytes = [0, 4096]
+algorithm = ["binomial", "pipeline"]
+segment = [0, 1024]
+"""
+
+
+def test_algorithms_are_listed_by_collective() -> None:
+    result = weft("collectives", "list", "allreduce")
+    assert result.returncode == 0
+    assert "rabenseifner" in result.stdout and "pairwise" not in result.stdout
+    assert "selection openmpi-4.1: Open MPI 4.1" in result.stdout
+    assert "pairwise" in weft("collectives", "list").stdout
+
+
+def test_messages_are_shown_round_by_round(tmp_path: Path) -> None:
+    table = tmp_path / "messages.csv"
+    words = ("collectives", "show", "allreduce", "-n", "8", "--bytes", "1KiB", "--csv", str(table))
+    result = weft(*words)
+    assert "allreduce by recursive_doubling, 8 ranks, 1 KiB" in result.stdout
+    assert "24 messages in 3 rounds, 24 KiB in all" in result.stdout
+    lines = table.read_text().splitlines()
+    assert lines[:2] == ["round,from,to,bytes", "0,0,1,1024"]
+    assert len(lines) == 25
+
+
+def test_a_selection_of_ones_own_is_taken(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(OWN)
+    shown = schedules.schedule(Case("bcast", 4, 8192, selection=str(own)))
+    assert (shown.algorithm, shown.segment_bytes, len(shown.messages)) == ("pipeline", 1024, 24)
+    assert schedules.schedule(Case("bcast", 4, 100, selection=str(own))).algorithm == "binomial"
+    with pytest.raises(_core.UserError, match="no algorithm for barrier of 4 ranks"):
+        schedules.schedule(Case("barrier", 4, selection=str(own)))
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_a_picture_is_drawn(tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"ring{suffix}"
+    words = ("collectives", "show", "allreduce", "-n", "4", "--bytes", "4KiB")
+    result = weft(*words, "--algorithm", "ring", "-o", str(target))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert target.stat().st_size > 1000
+
+
+def test_what_each_rank_adds_up_is_known() -> None:
+    shown = schedules.schedule(Case("reduce", 4, 1024, algorithm="linear"))
+    assert shown.combined_bytes == [3 * 1024, 0, 0, 0]
+    assert shown.busiest_bytes == 1024
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("list allreduc", "COLLECTIVE: found 'allreduc'"),
+        ("show allreduc -n 4", "COLLECTIVE: found 'allreduc'"),
+        ("show allreduce -n 4 --algorithm rng", "--algorithm: found 'rng'; did you mean ring"),
+        ("show allreduce -n 4 --algorithm ring --ordered", "needs an operation that commutes"),
+        ("show bcast -n 4 --root 4", "--root: found 4; allowed: 0 to 3"),
+        ("show bcast -n 4 --selection openmpi", "--selection: found 'openmpi'; did you mean"),
+        ("show bcast -n 4 --bytes 7 --element 4", "--bytes: found 7; allowed: a multiple of"),
+        ("show barrier -n 4 --algorithm two_proc", "--algorithm: found 'two_proc' for 4 ranks"),
+        ("show bcast -n 65 -o x.png", "-n: found 65; a picture has room for 64 ranks"),
+    ],
+)
+def test_wrong_input_is_one_message(
+    line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = weft("collectives", *line.split())
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("weft: ") and result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_wrong_selection_is_told_with_its_place(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(OWN.replace("pipeline", "pipelin"))
+    result = weft("collectives", "show", "bcast", "-n", "4", "--selection", str(own))
+    assert result.returncode == 2
+    assert f'{own}: [rule] algorithm: found "pipelin"; did you mean "pipeline"?' in result.stderr
