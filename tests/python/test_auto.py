@@ -59,18 +59,28 @@ def test_auto_takes_the_faster_way(tmp_path: Path, topology: str, ranks: int, sw
         assert times["auto"][call] == pytest.approx(min(both), rel=0.02), (call, both)
 
 
-@pytest.mark.parametrize(("overhead", "path"), [("0us", "stream"), ("20us", "fallback")])
-def test_auto_decides_an_alltoall(run: Run, tmp_path: Path, overhead: str, path: str) -> None:
-    """Switches and hosts move the same blocks: what matters is what the NIC adds to the call."""
+@pytest.mark.parametrize(
+    ("topology", "ranks", "overhead", "path"),
+    [
+        (STAR, 8, "0us", "stream"),
+        (STAR, 8, "20us", "fallback"),
+        (TREE, 32, "0us", "fallback"),
+    ],
+    ids=["star", "slow-nic", "several-ways"],
+)
+def test_auto_decides_an_alltoall(
+    run: Run, tmp_path: Path, topology: str, ranks: int, overhead: str, path: str
+) -> None:
+    """On one switch it is what the NIC adds that matters; a tree leaves other ways unused."""
     file = tmp_path / "nic.toml"
     nic = 'preset = "connectx-6-dx"'
-    text = FABRIC.format(topology=STAR, switch="ideal")
+    text = FABRIC.format(topology=topology, switch="ideal")
     file.write_text(text.replace(nic, f'{nic}\noffload_overhead = "{overhead}"'))
     rows = {
         offload: run(
             *("collectives.c", "alltoall", "1000", "0"),
             on=str(file),
-            ranks=8,
+            ranks=ranks,
             options=("--offload", offload),
         ).row()
         for offload in ("off", "stream", "auto")
