@@ -56,7 +56,7 @@ class Place:
 
 PLACES = (
     Place("star of 4", "tofino-4", 4),
-    Place("star of 4, 4 ranks a host", "tofino-4", 16, ppn=4),
+    Place("star of 4, 4 ranks per host", "tofino-4", 16, ppn=4),
     Place("star of 16", "tofino-16", 16),
     Place(
         "fat tree of 64",

@@ -145,7 +145,7 @@ int main(int argc, char** argv)
     return EXIT_USAGE;
   }
   if (options.rank == 0)
-    printf("# MPI_Allreduce, MPI_INT, MPI_SUM, %d ranks, %d calls a size\n#    bytes     latency_us         max_us\n",
+    printf("# MPI_Allreduce, MPI_INT, MPI_SUM, %d ranks, %d calls per size\n#    bytes     latency_us         max_us\n",
            options.ranks, options.iterations);
   for (int i = 0; i < options.n_sizes; i++)
     wrong |= measure(&options, options.sizes[i]) > 0;

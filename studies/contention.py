@@ -125,7 +125,7 @@ def worst_error(times: Times, collective: str, size: int) -> float:
 
 
 def table(times: Times) -> str:
-    """Return a row a collective and size: the last rank's end, and the ranks' errors."""
+    """Return a row per collective and size: the last rank's end, and the ranks' errors."""
     lines = [
         "| | chunk | contention | without | mean error | worst |",
         "|---|---:|---:|---:|---:|---:|",

@@ -15,7 +15,7 @@ namespace weft {
 class TestFile {
   std::string path_;
 
-  /** Tests run side by side, one a process. */
+  /** Tests run side by side, one per process. */
   static std::string new_path()
   {
     static int count = 0;

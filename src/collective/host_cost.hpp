@@ -28,7 +28,7 @@
 
 namespace weft {
 
-/** What the ranks of one communicator cost each other. Made once a communicator, in O(ranks x log ranks) steps. */
+/** What the ranks of one communicator cost each other. Made once per communicator, in O(ranks x log ranks) steps. */
 class HostCost {
 public:
   /** The messages of one round, in which every rank sends to one other. */

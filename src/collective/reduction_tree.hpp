@@ -3,9 +3,9 @@
  * A tree has a root, a smart switch that every member reaches. It is the union of the members' ways to the root; the
  * smart switches on them combine what comes up into one message and copy what comes down, the others only forward.
  * Each tree switch owns the links between it and the smart switches or hosts below, with the number of messages that
- * cross each of them: one a member where the members of a host share its cable, and one a subtree where a plain switch
- * only forwards. An Allreduce loads each link that many times, upwards and, on the same cable, downwards; traffic.hpp
- * says what other collectives do.
+ * cross each of them: one per member where the members of a host share its cable, and one per subtree where a plain
+ * switch only forwards. An Allreduce loads each link that many times, upwards and, on the same cable, downwards;
+ * traffic.hpp says what other collectives do.
  *
  * A member is whoever sends a contribution of its own: a rank, or a host whose ranks combine theirs first. All members
  * stand in one order, in which those below any link or switch are neighbours.

@@ -126,7 +126,7 @@ TEST(TwoLevelTree, CombinesAtEverySmartSwitch)
   const TreeSwitch& top = tree.switches[0];
   EXPECT_EQ(fabric.topology().switch_name(top.index), "level2-0");
   EXPECT_EQ(top.parent, -1);
-  EXPECT_EQ(top.contributions, 2); // one a leaf, whatever came to the leaves
+  EXPECT_EQ(top.contributions, 2); // one per leaf, whatever came to the leaves
   ASSERT_EQ(top.links.size(), 2);
   for (const TreeLink& link : top.links) {
     EXPECT_EQ(link.messages, 1);

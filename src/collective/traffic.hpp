@@ -11,7 +11,7 @@
  *   Barrier          a packet without payload up and down
  *   Alltoall         the blocks from the members below to the others up, those from the others to them down
  *
- * for each message that crosses the link: one a member where members share a host's cable, one a subtree behind a
+ * for each message that crosses the link: one per member where members share a host's cable, one per subtree behind a
  * switch that only forwards. For Allgather and Reduce_scatter: the counts of Khalilov et al., section II: with both
  * at once every host's cable carries S each way.
  */

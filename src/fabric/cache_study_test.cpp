@@ -60,7 +60,7 @@ TEST(CacheStudy, HashOfATorusMissesEachTagOnce)
 {
   const CacheCounters counters = total(study_torus(BASELINE, 8, 4, true, 20000, 1));
   EXPECT_EQ(counters.capacity + counters.conflict, 0);
-  EXPECT_LE(counters.initial, 9 * 9); // a tag a port at each port
+  EXPECT_LE(counters.initial, 9 * 9); // a tag per port at each port
 }
 
 // Where packets come from the hosts, all 4,095 others are looked up: a cache of 2,048 knows half of them.

@@ -103,7 +103,7 @@ cables = [{between = ["a", "s"]}, {between = ["b", "s"]}, {between = ["c", "t"]}
           {between = ["s", "t"], count = 3}])");
   const HashProof proof = prove(*make_forwarding_hash("auto", *custom), *custom);
   EXPECT_FALSE(proof.misroute);
-  EXPECT_EQ(proof.most_tags, custom->host_count()); // one a destination
+  EXPECT_EQ(proof.most_tags, custom->host_count()); // one per destination
 }
 
 // So that a tag stands for one destination.

@@ -49,7 +49,7 @@ TEST(LinkAggregation, RoutesAndHashesAgree)
         TopologyCheck(*topology).check_all();
         const HashProof proof = prove(*make_forwarding_hash("auto", *topology), *topology);
         EXPECT_FALSE(proof.misroute) << text;
-        EXPECT_TRUE(not proof.crowded || kind == "custom") << text; // its hash has a tag a destination
+        EXPECT_TRUE(not proof.crowded || kind == "custom") << text; // its hash has a tag per destination
       }
 }
 

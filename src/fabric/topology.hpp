@@ -4,7 +4,7 @@
  * where it comes from. So the ways of many hosts to one vertex form a tree, which is what reduction trees are made of,
  * and a route is computed hop by hop on demand, with no table.
  *
- * The registry holds one row a topology; fabric files choose by the row's name, and the help and the messages about
+ * The registry holds one row per topology; fabric files choose by the row's name, and the help and the messages about
  * an unknown name derive from the rows.
  */
 #pragma once

@@ -54,7 +54,7 @@ struct ProgressEngine {
   Bytes memory{std::numeric_limits<double>::infinity()}; ///< fast memory, for bitmaps and contexts
   Bytes context;                                         ///< of a communicator, beside its bitmap
 
-  /** Throws UserError where the staging ring has less than an entry a receive worker. */
+  /** Throws UserError where the staging ring has less than an entry per receive worker. */
   void check(Transport transport, Bytes chunk) const { check(transport, chunk, receive_workers); }
   void check(Transport transport, Bytes chunk, int workers) const;
 
@@ -74,7 +74,7 @@ struct ProgressEngine {
   std::int64_t communicators(std::int64_t chunks) const;
 };
 
-/** The bitmap of a receive buffer: a bit a chunk. */
+/** The bitmap of a receive buffer: a bit per chunk. */
 Bytes bitmap_size(std::int64_t chunks);
 
 /** Throughput of @p customers that take turns of @p service at one server (processor sharing) and think for @p think in

@@ -335,7 +335,7 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("point_to_point", &point_to_point, "Factors of point-to-point messages by size.")
       .def_property_readonly("mpi", &mpi, "What the hosts' MPI library adds to messages, where the file says it.")
       .def_property_readonly(
-          "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two a cable.")
+          "links", [](const weft::Fabric& fabric) { return fabric.links().size(); }, "Number of links, two per cable.")
       .def_property_readonly("shared", &shared, "What several links pass beside themselves.")
       .def("cables", &cables, "One dictionary a cable: its vertices (hosts from 0, then switches) and each direction.")
       .def("route", &route, py::arg("source"), py::arg("destination"),
@@ -363,7 +363,7 @@ PYBIND11_MODULE(_core, module)
              "A preset, or the table [progress_engine] of a file. Raises UserError.");
   module.def(
       "bitmap_bytes", [](std::int64_t chunks) { return weft::bitmap_size(chunks).value(); }, py::arg("chunks"),
-      "The bitmap of a receive buffer: a bit a chunk.");
+      "The bitmap of a receive buffer: a bit per chunk.");
   module.def("parse_bandwidth", &parse_bandwidth, py::arg("text"), "Bytes a second. Raises UserError.");
   module.def("load_fabric", &weft::Fabric::load, py::arg("name_or_path"),
              "Read a fabric file, or a shipped fabric by its name. Raises UserError.");

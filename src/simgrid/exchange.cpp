@@ -21,8 +21,8 @@ bool is_shared(const RankBuffers& buffers)
   return weft::is_shared(buffers.send) || weft::is_shared(buffers.receive);
 }
 
-/** A rank's buffers, kept until its result is delivered. Small where nothing of theirs may change: there is one a rank
- *  and call. */
+/** A rank's buffers, kept until its result is delivered. Small where nothing of theirs may change: there is one per
+ * rank and call. */
 class KeptBuffers {
   struct Copied {
     std::vector<int> counts;

@@ -3,7 +3,7 @@
  * SimGrid refuses options that it does not know, so weft's own travel in the environment:
  *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft; or else
  *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
- *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks a host (all hosts are used where absent)
+ *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_PARENT   the process whose death is to be ours too
@@ -69,7 +69,7 @@ void check_privatization(weft::OffloadMode mode)
                           " take \"dlopen\", or granularity \"stream\"");
 }
 
-/** @return WEFT_PPN, or as few ranks a host as @p count hosts allow. */
+/** @return WEFT_PPN, or as few ranks per host as @p count hosts allow. */
 int ranks_per_host(int ranks, int count)
 {
   const std::string text = environment("WEFT_PPN");
@@ -79,7 +79,7 @@ int ranks_per_host(int ranks, int count)
   const char* end  = text.data() + text.size();
   const auto found = std::from_chars(text.data(), end, ppn);
   if (found.ec != std::errc() || found.ptr != end || ppn < 1)
-    throw weft::UserError("WEFT_PPN: found \"" + text + "\"; allowed: a number of ranks a host, from 1 on");
+    throw weft::UserError("WEFT_PPN: found \"" + text + "\"; allowed: a number of ranks per host, from 1 on");
   return ppn;
 }
 
@@ -95,13 +95,13 @@ void place_ranks(const weft::PlatformNetwork& network)
   const int ppn    = ranks_per_host(ranks, count);
   if (ranks > static_cast<std::int64_t>(ppn) * count)
     throw weft::UserError(std::to_string(ranks) + " ranks do not fit on " + std::to_string(count) + " hosts with " +
-                          std::to_string(ppn) + " ranks a host");
+                          std::to_string(ppn) + " ranks per host");
   std::ofstream file(path);
   for (int rank = 0; rank < ranks; ++rank) {
     const auto* host = hosts[static_cast<std::size_t>(rank / ppn)];
     if (ppn > host->get_core_count())
       throw weft::UserError("host \"" + host->get_name() + "\" has " + std::to_string(host->get_core_count()) +
-                            " cores, and " + std::to_string(ppn) + " ranks a host are asked for");
+                            " cores, and " + std::to_string(ppn) + " ranks per host are asked for");
     file << host->get_name() << "\n";
   }
   file.close();

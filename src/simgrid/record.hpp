@@ -25,7 +25,7 @@ namespace weft {
 
 /** One line of the record: all calls that are alike. */
 struct CallStatistics {
-  std::int64_t rank_calls = 0; ///< calls, counted once a rank
+  std::int64_t rank_calls = 0; ///< calls, counted once per rank
   double bytes            = 0; ///< messages, summed over ranks
   double total_time       = 0; ///< simulated seconds, summed over ranks
   double max_time         = 0; ///< of one rank in one call

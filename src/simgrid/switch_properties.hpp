@@ -13,7 +13,7 @@
  * with a `number` come in that order, and ranks with them; without one, in the order of their names.
  *
  * The keys of [nic] are properties of the switches above the hosts and must be the same at all of them. Plain numbers
- * are seconds, bytes and bytes a second.
+ * are seconds, bytes and bytes per second.
  */
 #pragma once
 

@@ -16,7 +16,8 @@
 
 namespace weft {
 
-/** Add up @p contributions, one a rank, each of as many elements as @p sum, which may be one of them: block by block of
+/** Add up @p contributions, one per rank, each of as many elements as @p sum, which may be one of them: block by block
+ * of
  *  @p block elements, the last of what is left.
  *
  *  The sum of an element is off by at most ranks / 2 units of the block's grid, 2^e / floor((2^31 - 1) / ranks), and by

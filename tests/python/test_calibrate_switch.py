@@ -103,13 +103,13 @@ def test_what_no_row_depends_on_is_missing() -> None:
     found = fit(TOFINO, [small])
     assert dict(found.missing) == {
         TURNAROUND: "no message is larger than the window",
-        GAP: "no row has several ranks a host",
+        GAP: "no row has several ranks per host",
     }
     assert found.estimate(TURNAROUND) is None
 
 
 def test_the_model_is_what_the_simulator_does(run: Run) -> None:
-    """The formula that is fitted, against a run of two ranks a host."""
+    """The formula that is fitted, against a run of two ranks per host."""
     fabric = _core.load_fabric("tofino-4")
     switch, nic = fabric.switches[0], fabric.nic
     base = nic["offload_overhead_s"] + switch["processing_latency_s"] + 2 * 0.94e-6
@@ -137,7 +137,7 @@ def test_the_even_rows_give_the_presets_values(tmp_path: Path) -> None:
     )
     assert fitted.nic["offload_copy_rate_Bps"] == math.inf
     assert "copy_rate cannot be determined: at least" in result.stderr
-    assert "gap cannot be determined: no row has several ranks a host" in result.stderr
+    assert "gap cannot be determined: no row has several ranks per host" in result.stderr
 
 
 def test_several_tables_have_a_base_each(tmp_path: Path) -> None:

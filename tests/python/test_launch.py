@@ -40,7 +40,7 @@ def test_by_default_ranks_are_spread_over_all_hosts(ranks: int) -> None:
 @pytest.mark.parametrize(("ranks", "ppn"), [(8, 1), (5, 1), (288, 71), (4, 73), (4, 1000)])
 def test_a_ppn_that_does_not_fit_is_refused_with_those_that_do(ranks: int, ppn: int) -> None:
     least = -(-ranks // 4)
-    with pytest.raises(WeftError, match=f"^ppn: found {ppn};.* from {least} to 72 ranks a host"):
+    with pytest.raises(WeftError, match=f"^ppn: found {ppn};.* from {least} to 72 ranks per host"):
         choose_ppn(FABRIC, ranks, ppn)
 
 

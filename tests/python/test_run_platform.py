@@ -120,7 +120,7 @@ def test_a_ppn_that_is_no_number_of_ranks_is_refused(
     )
     assert result.status == 2
     assert result.messages == [
-        f'weft: WEFT_PPN: found "{ppn}"; allowed: a number of ranks a host, from 1 on'
+        f'weft: WEFT_PPN: found "{ppn}"; allowed: a number of ranks per host, from 1 on'
     ]
 
 

@@ -8,7 +8,7 @@ import simulated
 from conftest import Program, Run
 from simulated import Result
 
-# Two ranks a host on some hosts, one on others; a power of two.
+# Two ranks per host on some hosts, one on others; a power of two.
 RANKS = (7, 8)
 CALLS = ("1", "40")
 

@@ -56,7 +56,7 @@ class Star:
         return self.overhead + way + self.processing + way
 
     def small_message(self, size: int, ppn: int) -> float:
-        """Several ranks a host whose messages have left one by one before the next begins."""
+        """Several ranks per host whose messages have left one by one before the next begins."""
         assert size / self.bandwidth < self.gap
         up = (ppn - 1) * self.gap + self.link_latency + size / self.bandwidth
         down = self.link_latency + ppn * size / self.bandwidth

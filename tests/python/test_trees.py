@@ -2,7 +2,7 @@
 
 The closed forms are computed here from the fabric's numbers alone. On a quiet fat tree of L levels
 with latency l_i and rate B_i of the cables of level i (1 the hosts'), p and f a switch's processing
-and forwarding, o and g the NIC's overhead and gap, k ranks a host:
+and forwarding, o and g the NIC's overhead and gap, k ranks per host:
 
     stream   o + sum(l_i) + L p + sum(l_i) + (L - 1) f + (k - 1) g
              + the longest streaming time of a switch, at B_1 / k and B_i, with the turnaround

@@ -35,7 +35,7 @@ def best_affine(sizes: Floats, seconds: Floats) -> Affine:
 
     start = default_affine(sizes, seconds)
     logs = np.log([start.latency_s, start.bandwidth_Bps])
-    # The error has kinks, one a row: a simplex, begun anew from where it ended.
+    # The error has kinks, one per row: a simplex, begun anew from where it ended.
     for _ in range(3):
         logs = minimize(error, logs, method="Nelder-Mead", options={"xatol": 1e-9}).x
     latency, bandwidth = np.exp(logs)

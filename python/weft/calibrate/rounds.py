@@ -21,7 +21,7 @@ _RANKS = (4, 8)
 
 
 def single_messages(allreduce: Samples, ranks: int) -> PingPong:
-    """Return the one-way times that make up an Allreduce on so many ranks, one a host."""
+    """Return the one-way times that make up an Allreduce on so many ranks, one per host."""
     if ranks not in _RANKS:
         raise WeftError(f"{named('allreduce')}: found {ranks} ranks; allowed are 4 and 8")
     rounds = ranks.bit_length() - 1

@@ -50,7 +50,7 @@ class Hardware:
 
 @dataclass(frozen=True)
 class Observations:
-    """Rows of one table: bytes a rank, ranks a host, seconds."""
+    """Rows of one table: bytes per rank, ranks per host, seconds."""
 
     name: str
     bytes: Floats
@@ -150,7 +150,7 @@ class _Problem:
         if crowded > 1:
             starts[GAP] = 0.1 * min(starts[table.name] for table in tables)
         else:
-            self.missing.append((GAP, "no row has several ranks a host"))
+            self.missing.append((GAP, "no row has several ranks per host"))
         self.names = list(starts)
         self.start = np.log(list(starts.values()))
         self.rows = sum(len(table.bytes) for table in tables)

@@ -124,9 +124,8 @@ def check_outputs(plot: Path | None) -> None:
 
 
 def _title(rows: Sequence[AllreduceTime], request: Bench) -> str:
-    return (
-        f"MPI_Allreduce on {request.fabric}, {plural(request.ranks, 'rank')}, {rows[0].ppn} a host"
-    )
+    ranks = plural(request.ranks, "rank")
+    return f"MPI_Allreduce on {request.fabric}, {ranks}, {rows[0].ppn} per host"
 
 
 def _print(rows: Sequence[AllreduceTime], request: Bench) -> None:

@@ -84,7 +84,7 @@ def _options(collective: Collective) -> Iterator[Callable[[click.Command], click
     yield click.option(
         "--unchecked",
         is_flag=True,
-        help="Share the buffers' memory among the ranks, so that gigabytes a rank cost nothing;"
+        help="Share the buffers' memory among the ranks, so that gigabytes per rank cost nothing;"
         " results are then not checked.",
     )
     yield rows_option
@@ -121,7 +121,7 @@ def _measure(
 
 def _title(rows: Sequence[CollectiveTime], study: CollectivesBench) -> str:
     title = study.collective.title
-    return f"{title} on {study.fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} a host"
+    return f"{title} on {study.fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} per host"
 
 
 def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:

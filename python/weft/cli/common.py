@@ -46,7 +46,7 @@ ppn_option = click.option(
     "--ppn",
     type=click.IntRange(1, launch.MOST_RANKS),
     metavar="RANKS",
-    help="Ranks a host, placed block by block.  [default: 1 while there are hosts enough, else as"
+    help="Ranks per host, placed block by block.  [default: 1 while there are hosts enough, else as"
     " few as possible]",
 )
 

@@ -43,7 +43,7 @@ Words:
   message    offloaded by store and forward, one message per rank
   multicast  Bcast and Allgather by the hosts, on switches that copy packets
   auto       stream where that is predicted to be faster, else the hosts
-  ppn        ranks a host
+  ppn        ranks per host
 """
 
 

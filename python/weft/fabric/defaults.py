@@ -76,7 +76,7 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
     bandwidth = asked.bandwidth or f"{cable['bandwidth_Bps'] * 8e-9:g}Gbps"
     latency = asked.latency or f"{cable['latency_s'] * 1e6:g}us"
     if asked.latency is None:
-        take("link", f"{latency} a cable to a host (--latency)")
+        take("link", f"{latency} per cable to a host (--latency)")
     if asked.bandwidth is None:
         take("link", f"{bandwidth} (--bandwidth)")
     if asked.messages is None:

@@ -1,7 +1,7 @@
 """Where the marks of a fabric are in its picture.
 
 Stars and fat trees are drawn in layers, hosts at the bottom. Other fabrics are drawn in circles of
-switches, one a group, with the circles in a circle; hosts are outside of their switches.
+switches, one per group, with the circles in a circle; hosts are outside of their switches.
 """
 
 import math

@@ -58,7 +58,7 @@ def new_table(names: Sequence[str], left: Sequence[str] = ()) -> Table:
 
 
 def print_table(table: Table, on: Console) -> None:
-    """Print a table; a terminal too narrow for its numbers gets a line a cell in its place."""
+    """Print a table; a terminal too narrow for its numbers gets a line per cell in its place."""
     if _least_width(table) <= on.width:
         on.print(table)
         return
@@ -88,7 +88,7 @@ def fitting(
 ) -> Table:
     """Make a table of rows by column; a narrow terminal gets it without some, in their order.
 
-    One that is too narrow even for the rest gets all of them, a line a cell.
+    One that is too narrow even for the rest gets all of them, a line per cell.
     """
     whole = table = table_of(rows, left)
     for name in dispensable:

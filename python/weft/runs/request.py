@@ -25,7 +25,7 @@ class Workload:
     """Its path, or a name that PATH has; of a trace, what was recorded."""
     arguments: tuple[str, ...] = ()
     privatize: bool = True
-    """Give each rank its own global variables, at the cost of a copy of the program a rank."""
+    """Give each rank its own global variables, at the cost of a copy of the program per rank."""
     replay: Folder | None = None
     """A trace to replay in place of the program."""
 
@@ -39,7 +39,7 @@ class Placement:
     """Name of a shipped fabric, or the path of a fabric file; none with a platform."""
     platform: Path | None = None
     ppn: int | None = None
-    """Ranks a host; by default one while there are hosts enough, else as few as possible."""
+    """Ranks per host; by default one while there are hosts enough, else as few as possible."""
 
 
 @dataclass(frozen=True, kw_only=True)

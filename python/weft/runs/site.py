@@ -21,7 +21,7 @@ class Site(Protocol):
 
     @property
     def ppn(self) -> int | None:
-        """Ranks a host, where it is known before the run."""
+        """Ranks per host, where it is known before the run."""
 
     @property
     def part(self) -> FabricPart:
@@ -159,7 +159,7 @@ def _check_xml(path: Path) -> None:
 def choose_ppn(
     fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str = named("ranks")
 ) -> int:
-    """Return the ranks a host, when all ranks find a core; `asked_by` is where they come from."""
+    """Return the ranks per host, when all ranks find a core; `asked_by` is where they come from."""
     hosts, cores = len(fabric.hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
     if ranks > hosts * cores:
@@ -173,6 +173,6 @@ def choose_ppn(
         raise WeftError(
             f"{named('ppn')}:"
             f" found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
-            f" ranks a host; choose one of these, or leave {named('ppn')} out"
+            f" ranks per host; choose one of these, or leave {named('ppn')} out"
         )
     return chosen

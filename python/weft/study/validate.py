@@ -55,7 +55,7 @@ class Check(Model):
     segments: str | None = None
     bytes: Whole | None = None
     ranks: Whole = 4
-    """One a host, of tables by size."""
+    """One per host, of tables by size."""
     settings: tuple[str, ...] = ()
     """Of SimGrid, KEY:VALUE."""
     mean: Number | None = None

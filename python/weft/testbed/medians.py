@@ -72,7 +72,7 @@ def read_probe(path: Path) -> list[float]:
         raise WeftError(f"{path}: its first line must be {','.join(TIMESTAMPS)}")
     trips = [_trip(path, rows.line_num, row) for row in rows]
     if not trips:
-        raise WeftError(f"{path}: has no rows; give one a round trip, {','.join(TIMESTAMPS)}")
+        raise WeftError(f"{path}: has no rows; give one per round trip, {','.join(TIMESTAMPS)}")
     return trips
 
 

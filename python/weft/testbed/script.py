@@ -1,7 +1,7 @@
 """Entries as commands of simple_switch_CLI, the runtime of the P4 reference switch (bmv2).
 
 Its replication nodes are known by handles that it counts up from 0. So that a later change knows
-them, `init` makes them all once: one a port, by its number, and a fixed number of virtual ones.
+them, `init` makes them all once: one per port, by its number, and a fixed number of virtual ones.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -283,7 +283,7 @@ class _Program:
 
 
 def _modes(group: int, ends: tuple[tuple[Node, int], ...], kind: ServerClass) -> Iterator[Mode]:
-    """Yield the ways for the cables of a host to leave a server: at most one a port."""
+    """Yield the ways for the cables of a host to leave a server: at most one per port."""
     if any(speed > kind.speed for _, speed in ends):
         return
     ports = {CHASSIS: kind.to_chassis, **dict(kind.direct)}

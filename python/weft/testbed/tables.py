@@ -165,7 +165,7 @@ def as_json(plan: Plan) -> str:
 
 
 def _dump(content: dict[str, Any], listed: str) -> str:
-    """Return JSON with one line an entry."""
+    """Return JSON with one line per entry."""
     head = json.dumps({key: value for key, value in content.items() if key != listed}, indent=1)
     lines = ",\n".join(f"  {json.dumps(one)}" for one in content[listed])
     return f'{head[:-2]},\n "{listed}": [\n{lines}\n ]\n}}\n'

@@ -42,7 +42,7 @@ class Manifest(Model, kw_only=True):
     command: tuple[str, ...]
     ranks: Whole
     ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
-    """Ranks a host, where the user chose them."""
+    """Ranks per host, where the user chose them."""
     fabric: str
     offload: str
     simulated_time_s: Number
