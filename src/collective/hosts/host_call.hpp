@@ -14,7 +14,7 @@ namespace weft {
 using Elements = std::int64_t;
 
 struct HostCall {
-  std::string_view collective; ///< as collective_kinds() names it
+  std::string_view collective; ///< as its row (kinds/collective_kind.hpp) names it
   int ranks = 1;
   int root  = 0;
   /// Of Bcast, Reduce, Allreduce, Scan and Exscan: the vector. Of Gather, Scatter, Allgather, Alltoall and
