@@ -51,16 +51,17 @@ std::vector<VertexId> smart_on_the_way(const Fabric& fabric, const IsSmart& is_s
   return smart_ones(is_smart, std::move(found));
 }
 
-std::optional<VertexId> choose_root(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
-                                    std::size_t spread)
+/** The switches that can be the root, those first that are to be preferred. */
+std::vector<VertexId> possible_roots(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                     std::size_t spread)
 {
   const std::vector<VertexId> meeting = fabric.topology().meeting_switches(hosts);
   std::vector<VertexId> candidates    = smart_ones(is_smart, meeting);
   if (candidates.empty() && not meeting.empty())
     candidates = smart_on_the_way(fabric, is_smart, hosts, meeting[spread % meeting.size()]);
-  if (candidates.empty())
-    return std::nullopt;
-  return candidates[spread % candidates.size()];
+  if (not candidates.empty())
+    std::ranges::rotate(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(spread % candidates.size()));
+  return candidates;
 }
 
 /** The union of the ways of some hosts to a root. */
@@ -250,7 +251,23 @@ private:
   }
 };
 
-TreeResult build_tree(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+/** The union of the members' ways to the first root that all can reach; empty where there is none. */
+std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                  const std::map<VertexId, std::int64_t>& members_at, std::size_t spread)
+{
+  for (const VertexId root : possible_roots(state.fabric(), is_smart, hosts, spread)) {
+    Union ways(state.fabric(), is_smart, root);
+    for (const auto& [host, members] : members_at)
+      ways.add_way(host, members);
+    std::vector<Node> nodes = std::move(ways).finish();
+    if (state.all_up() ||
+        std::ranges::all_of(nodes, [&](const Node& node) { return node.parent < 0 || state.cable_is_up(node.up); }))
+      return nodes;
+  }
+  return {};
+}
+
+TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
                       std::size_t spread)
 {
   std::map<VertexId, std::int64_t> members_at;
@@ -263,20 +280,16 @@ TreeResult build_tree(const Fabric& fabric, const IsSmart& is_smart, std::span<c
   for (const auto& [host, members] : members_at)
     once.push_back(host);
 
-  const std::optional<VertexId> root = choose_root(fabric, is_smart, once, spread);
-  if (not root)
+  const std::vector<Node> nodes = reachable_union(state, is_smart, once, members_at, spread);
+  if (nodes.empty())
     return {std::nullopt, NoTree::no_common_switch};
-  Union ways(fabric, is_smart, *root);
-  for (const auto& [host, members] : members_at)
-    ways.add_way(host, members);
-  const std::vector<Node> nodes = std::move(ways).finish();
   // A link that every contribution crosses on its own: the root does no more than a host could.
   const auto all = static_cast<std::int64_t>(hosts.size());
   for (const Node& node : nodes)
     if (node.parent >= 0 && node.messages == all)
       return {std::nullopt, NoTree::no_gain};
 
-  TreeMaker maker(fabric, is_smart, nodes);
+  TreeMaker maker(state.fabric(), is_smart, nodes);
   ReductionTree tree = maker.make();
   std::unordered_map<VertexId, std::int64_t> placed;
   for (const VertexId host : hosts) {
@@ -291,14 +304,14 @@ TreeResult build_tree(const Fabric& fabric, const IsSmart& is_smart, std::span<c
 
 } // namespace
 
-TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+TreeResult build_reduction_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread)
 {
-  return build_tree(fabric, [&](VertexId vertex) { return fabric.model_at(vertex).smart(); }, hosts, spread);
+  return build_tree(state, [&](VertexId vertex) { return state.fabric().model_at(vertex).smart(); }, hosts, spread);
 }
 
-TreeResult build_multicast_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread)
+TreeResult build_multicast_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread)
 {
-  return build_tree(fabric, [](VertexId) { return true; }, hosts, spread);
+  return build_tree(state, [](VertexId) { return true; }, hosts, spread);
 }
 
 } // namespace weft

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -71,11 +71,12 @@ struct TreeResult {
 };
 
 /** The tree over the hosts of a communicator's members, @p hosts[member]. @p spread (a communicator's number, zero or
- *  more) chooses among the possible roots, so that many communicators do not share one. */
-TreeResult build_reduction_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread);
+ *  more) chooses among the possible roots, so that many communicators do not share one. A root to which a way leads
+ * over what is down is none. */
+TreeResult build_reduction_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread);
 
 /** The same where every switch, smart or not, makes one message of those that come to it: which is a multicast tree,
  *  seen from its leaves. */
-TreeResult build_multicast_tree(const Fabric& fabric, std::span<const VertexId> hosts, std::size_t spread);
+TreeResult build_multicast_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread);
 
 } // namespace weft

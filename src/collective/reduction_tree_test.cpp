@@ -193,5 +193,49 @@ TEST(TwoLevelTree, TakesTheRootThatIsSmart)
     EXPECT_EQ(tree_of(fabric, {0, 3}, spread).tree->switches[0].index, 3);
 }
 
+// ---- Fabrics of which something is down
+
+/** The root of the tree over hosts 0 and 3, which has one top switch or the other; none where there is no tree. */
+std::optional<int> root_of(const FabricState& state, std::size_t spread)
+{
+  const TreeResult result = build_reduction_tree(state, std::vector<VertexId>{0, 3}, spread);
+  return result.tree ? std::optional(result.tree->switches[0].index) : std::nullopt;
+}
+
+TEST(TreeOfABrokenFabric, TakesAnotherRootWhereOneIsDown)
+{
+  const Fabric fabric = fabric_of(two_levels(2));
+  FabricState state(fabric);
+  state.set_switch(2, false);
+  for (const std::size_t spread : {0, 1, 2})
+    EXPECT_EQ(root_of(state, spread), 3);
+  state.set_switch(2, true);
+  EXPECT_EQ(root_of(state, 0), 2);
+}
+
+TEST(TreeOfABrokenFabric, TakesAnotherRootWhereACableToOneIsDown)
+{
+  const Fabric fabric               = fabric_of(two_levels(2));
+  const TreeResult whole            = tree_of(fabric, {0, 3}, 0);
+  const std::vector<TreeLink> links = whole.tree->switches[0].links; // of root 2
+  for (const TreeLink& link : links)
+    for (const LinkId direction : {link.up, reverse(link.up)}) {
+      FabricState state(fabric);
+      state.set_link(direction, false);
+      EXPECT_EQ(root_of(state, 0), 3);
+      EXPECT_EQ(root_of(state, 1), 3);
+    }
+}
+
+TEST(TreeOfABrokenFabric, IsNoneWhereAMemberIsCutOff)
+{
+  const Fabric fabric = fabric_of(two_levels(2));
+  FabricState state(fabric);
+  state.set_link(0, false); // host 0's only cable
+  EXPECT_EQ(root_of(state, 0), std::nullopt);
+  EXPECT_EQ(build_reduction_tree(state, std::vector<VertexId>{0, 3}, 0).obstacle, NoTree::no_common_switch);
+  EXPECT_TRUE(build_reduction_tree(state, std::vector<VertexId>{1, 3}, 0).tree);
+}
+
 } // namespace
 } // namespace weft

@@ -1,5 +1,6 @@
 #include "simgrid/call.hpp"
 
+#include "simgrid/communicator_numbers.hpp"
 #include "simgrid/diagnosis.hpp"
 #include "simgrid/host_data.hpp"
 #include "simgrid/paths.hpp"
@@ -28,7 +29,7 @@ std::vector<bool>& inside()
 bool is_own_call(MPI_Comm comm)
 {
   const auto pid = static_cast<std::size_t>(sg::this_actor::get_pid());
-  return comm->id() != MPI_UNDEFINED && not(pid < inside().size() && inside()[pid]);
+  return number_of(comm) != MPI_UNDEFINED && not(pid < inside().size() && inside()[pid]);
 }
 
 InsideCollective::InsideCollective() : pid_(sg::this_actor::get_pid())

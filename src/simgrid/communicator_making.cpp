@@ -13,6 +13,7 @@
  */
 #include "simgrid/call.hpp"
 #include "simgrid/collectives.hpp"
+#include "simgrid/communicator_numbers.hpp"
 #include "simgrid/meeting.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
@@ -56,10 +57,10 @@ private:
   }
 };
 
-/** By the communicator's number. */
-std::map<int, Meetings<Split>>& splits()
+/** By the first member and the communicator's number: each program's MPI_COMM_WORLD has the same. */
+std::map<std::pair<aid_t, int>, Meetings<Split>>& splits()
 {
-  static std::map<int, Meetings<Split>> all;
+  static std::map<std::pair<aid_t, int>, Meetings<Split>> all;
   return all;
 }
 
@@ -104,7 +105,7 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   const int size = comm->size();
   if (size == 1)
     return colour == MPI_UNDEFINED ? MPI_COMM_NULL : make_part(comm, {0});
-  const int id    = comm->id();
+  const std::pair id(comm->group()->actor(0), number_of(comm));
   auto& meetings  = splits()[id];
   const auto here = meetings.join(rank, size, [size] { return Split(size); });
   here->shared.say(rank, {colour, key});

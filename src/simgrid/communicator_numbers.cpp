@@ -8,10 +8,16 @@
 
 namespace weft {
 
+int number_of(MPI_Comm comm)
+{
+  // Where several programs run, SMPI's MPI_COMM_WORLD is one object that stands for all of theirs.
+  return comm == MPI_COMM_WORLD ? -1 : comm->id();
+}
+
 bool is_being_made(MPI_Comm comm)
 {
   // MPI_COMM_SELF never gets a number.
-  return comm->id() == MPI_UNDEFINED && not comm->is_smp_comm() && not(comm->size() == 1 && comm == MPI_COMM_SELF);
+  return number_of(comm) == MPI_UNDEFINED && not comm->is_smp_comm() && not(comm->size() == 1 && comm == MPI_COMM_SELF);
 }
 
 int agreed_id(MPI_Comm comm)

@@ -6,6 +6,10 @@
 
 namespace weft {
 
+/** SMPI's number of a communicator, the same at all members: -1 for the MPI_COMM_WORLD of each program, MPI_UNDEFINED
+ * while SMPI is still making it. */
+int number_of(MPI_Comm comm);
+
 /** Whether SMPI is in the middle of making @p comm: its Bcast over it is the agreement on the number. */
 bool is_being_made(MPI_Comm comm);
 

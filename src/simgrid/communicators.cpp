@@ -1,5 +1,6 @@
 #include "simgrid/communicators.hpp"
 
+#include "simgrid/communicator_numbers.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <set>
@@ -60,19 +61,20 @@ int Worlds::of(const sg::Actor& rank)
   return of_actor_[at];
 }
 
-Communicators::Communicators(const Fabric& fabric, const Network& network, Decider& decider)
-    : fabric_(fabric), network_(network), decider_(decider)
+Communicators::Communicators(const FabricState& state, const Network& network, Decider& decider)
+    : state_(state), network_(network), decider_(decider)
 {
 }
 
 std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, CommunicatorKey key)
 {
-  auto communicator                 = std::make_shared<Communicator>(key, described_++, comm->size());
-  const std::vector<VertexId> hosts = describe_members(*communicator, comm, network_, fabric_.nic().host_combines());
-  TreeResult result                 = build_reduction_tree(fabric_, hosts, communicator->tree_number());
-  communicator->tree                = std::move(result.tree);
+  auto communicator = std::make_shared<Communicator>(key, described_++, comm->size());
+  const std::vector<VertexId> hosts =
+      describe_members(*communicator, comm, network_, state_.fabric().nic().host_combines());
+  TreeResult result  = build_reduction_tree(state_, hosts, communicator->tree_number());
+  communicator->tree = std::move(result.tree);
   if (communicator->tree)
-    communicator->models = models_of(fabric_, *communicator->tree);
+    communicator->models = models_of(state_.fabric(), *communicator->tree);
   else
     communicator->no_tree = result.obstacle;
   return communicator;
@@ -80,7 +82,7 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
 
 const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank)
 {
-  const CommunicatorKey key{worlds_.of(*sg::Actor::self()), comm->id()};
+  const CommunicatorKey key{worlds_.of(*sg::Actor::self()), number_of(comm)};
   std::shared_ptr<Communicator>& entry = all_[key];
   if (not entry)
     entry = describe(comm, key);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
 #include "simgrid/communicator.hpp"
 #include "simgrid/decider.hpp"
 #include "simgrid/network.hpp"
@@ -29,7 +29,7 @@ public:
 };
 
 class Communicators {
-  const Fabric& fabric_;
+  const FabricState& state_;
   const Network& network_;
   Decider& decider_;
   Worlds worlds_;
@@ -43,7 +43,7 @@ class Communicators {
 
 public:
   /** All must outlive it. */
-  Communicators(const Fabric& fabric, const Network& network, Decider& decider);
+  Communicators(const FabricState& state, const Network& network, Decider& decider);
 
   /** The state of a communicator of more than one rank; to be asked by its rank @p rank. */
   const std::shared_ptr<Communicator>& find(MPI_Comm comm, int rank);

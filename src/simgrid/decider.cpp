@@ -31,11 +31,11 @@ CollectiveCall wanted(const Described& described)
 
 } // namespace
 
-Decider::Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
+Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
                  std::vector<Aggregation>& switches)
-    : fabric_(fabric), asked_(asked), algorithms_(algorithms), switches_(switches)
+    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), switches_(switches)
 {
-  for (const SwitchModel& model : fabric.switch_models())
+  for (const SwitchModel& model : fabric_.switch_models())
     if (model.smart())
       smart_models_.push_back(&model);
 }
@@ -111,7 +111,7 @@ bool Decider::channel_is_free(const Communicator& communicator) const
 Fallback Decider::no_multicast(Communicator& communicator, const Described& described) const
 {
   if (not communicator.multicast)
-    communicator.multicast = make_multicast_group(fabric_, communicator.rank_hosts, communicator.tree_number());
+    communicator.multicast = make_multicast_group(state_, communicator.rank_hosts, communicator.tree_number());
   if (not communicator.multicast->group)
     return reason_of(communicator.multicast->obstacle);
   return nic_memory_is_free(communicator, described) ? Fallback::none : Fallback::no_nic_memory;

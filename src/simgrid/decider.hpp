@@ -21,6 +21,7 @@ struct HostWork {
 };
 
 class Decider {
+  const FabricState& state_;
   const Fabric& fabric_;
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
@@ -36,7 +37,7 @@ class Decider {
 
 public:
   /** All must outlive it. */
-  Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
+  Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
           std::vector<Aggregation>& switches);
 
   /** Decide for a call on a communicator of more than one rank; takes what the path needs. */

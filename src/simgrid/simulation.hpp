@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
 #include "simgrid/communicators.hpp"
 #include "simgrid/decider.hpp"
 #include "simgrid/network.hpp"
@@ -28,6 +28,7 @@ class Simulation {
 
 public:
   const Fabric& fabric;
+  FabricState state; ///< what of it is up
   Network& network;
   const OffloadMode mode;            ///< what the run asks for
   std::vector<Aggregation> switches; ///< by index in the fabric

@@ -150,7 +150,7 @@ int below_root(const ReductionTree& tree, int position)
 
 } // namespace
 
-GroupResult make_multicast_group(const Fabric& fabric, std::span<const VertexId> rank_hosts, std::size_t spread)
+GroupResult make_multicast_group(const FabricState& state, std::span<const VertexId> rank_hosts, std::size_t spread)
 {
   MulticastGroup group;
   std::map<VertexId, int> member_at;
@@ -164,8 +164,8 @@ GroupResult make_multicast_group(const Fabric& fabric, std::span<const VertexId>
     group.member_of.push_back(entry->second);
     ++group.ranks_at[static_cast<std::size_t>(entry->second)];
   }
-  for (int tree = 0; tree < fabric.multicast().trees; ++tree) {
-    TreeResult result = build_multicast_tree(fabric, hosts, spread + static_cast<std::size_t>(tree));
+  for (int tree = 0; tree < state.fabric().multicast().trees; ++tree) {
+    TreeResult result = build_multicast_tree(state, hosts, spread + static_cast<std::size_t>(tree));
     if (not result.tree)
       return {std::nullopt, result.obstacle};
     group.trees.push_back(std::move(*result.tree));

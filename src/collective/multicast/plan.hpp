@@ -41,7 +41,7 @@ struct GroupResult {
 };
 
 /** @p rank_hosts: by rank. @p spread as for build_reduction_tree; each further tree takes the next root. */
-GroupResult make_multicast_group(const Fabric& fabric, std::span<const VertexId> rank_hosts, std::size_t spread);
+GroupResult make_multicast_group(const FabricState& state, std::span<const VertexId> rank_hosts, std::size_t spread);
 
 /** What each progress engine does at most, in payload. */
 struct EngineRates {

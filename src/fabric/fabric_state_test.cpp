@@ -1,0 +1,66 @@
+#include "fabric/fabric_state.hpp"
+
+#include "fabric/fabric_test.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+class FabricStateTest : public ::testing::Test {
+protected:
+  Fabric fabric_ = fabric_of(FABRIC); // link 2 h goes from host h to the switch, 2 h + 1 back
+  FabricState state_{fabric_};
+
+  Route route(VertexId from, VertexId to) const
+  {
+    Route route;
+    fabric_.route(from, to, route);
+    return route;
+  }
+};
+
+TEST_F(FabricStateTest, AtFirstAllIsUp)
+{
+  EXPECT_TRUE(state_.all_up());
+  for (LinkId link = 0; link < 8; ++link)
+    EXPECT_TRUE(state_.link_is_up(link));
+  EXPECT_TRUE(state_.is_up(route(0, 3)));
+}
+
+TEST_F(FabricStateTest, OneDirectionOfACableCanBeDown)
+{
+  state_.set_link(2, false);
+  EXPECT_FALSE(state_.all_up());
+  EXPECT_FALSE(state_.link_is_up(2));
+  EXPECT_TRUE(state_.link_is_up(3));
+  EXPECT_FALSE(state_.cable_is_up(2));
+  EXPECT_FALSE(state_.cable_is_up(3));
+  EXPECT_TRUE(state_.cable_is_up(4));
+  EXPECT_FALSE(state_.is_up(route(1, 0)));
+  EXPECT_TRUE(state_.is_up(route(0, 1)));
+}
+
+TEST_F(FabricStateTest, ASwitchThatIsDownTakesItsCablesWithIt)
+{
+  state_.set_switch(0, false);
+  EXPECT_FALSE(state_.switch_is_up(0));
+  for (LinkId link = 0; link < 8; ++link)
+    EXPECT_FALSE(state_.link_is_up(link));
+  EXPECT_FALSE(state_.is_up(route(0, 1)));
+}
+
+TEST_F(FabricStateTest, WhatComesUpAgainIsAsBefore)
+{
+  state_.set_link(2, false);
+  state_.set_link(2, false);
+  state_.set_switch(0, false);
+  state_.set_link(2, true);
+  EXPECT_FALSE(state_.link_is_up(2));
+  state_.set_switch(0, true);
+  EXPECT_TRUE(state_.all_up());
+  EXPECT_TRUE(state_.link_is_up(2));
+}
+
+} // namespace
+} // namespace weft
