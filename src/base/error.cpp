@@ -49,6 +49,13 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
   return meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
 }
 
+std::string on_one_line(std::string message)
+{
+  const auto breaks_line = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  std::ranges::replace_if(message, breaks_line, ' ');
+  return message;
+}
+
 std::string join(std::span<const std::string> words, std::string_view separator)
 {
   std::string text;

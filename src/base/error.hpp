@@ -24,6 +24,9 @@ std::string nearest(std::string_view word, std::span<const std::string> known);
 /** "did you mean "x"? " for a message about @p word, or "" where none of @p known is near it. */
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
+/** @p message without ends of lines and other control characters, for names and values from files. */
+std::string on_one_line(std::string message);
+
 /** "a, b, c", for messages. */
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");
 

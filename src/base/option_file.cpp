@@ -1,11 +1,8 @@
 #include "base/option_file.hpp"
 
-#include "base/share.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <sstream>
@@ -137,16 +134,6 @@ std::string OptionTable::place(const std::string& key) const
   return text + key;
 }
 
-namespace {
-/** Keys and values come from a file and may hold anything. */
-std::string on_one_line(std::string message)
-{
-  const auto breaks_line = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-  std::ranges::replace_if(message, breaks_line, ' ');
-  return message;
-}
-} // namespace
-
 void OptionTable::fail(const std::string& key, const std::string& problem) const
 {
   std::string message = place(key) + ": " + problem;
@@ -268,23 +255,6 @@ void OptionTable::allow_only(std::span<const std::string> known) const
   }
 }
 
-namespace {
-std::string said(const detail::MissingKey& key)
-{
-  return "; it says: " + key.meaning;
-}
-} // namespace
-
-void detail::fail_missing(const OptionTable& table, const std::vector<MissingKey>& missing)
-{
-  if (missing.empty())
-    return;
-  std::string text = table.place(missing.front().key) + ": is missing" + said(missing.front());
-  for (std::size_t k = 1; k < missing.size(); ++k)
-    text += "; " + missing[k].key + " is missing too" + said(missing[k]);
-  throw MissingError(on_one_line(std::move(text)));
-}
-
 void Missing::rethrow() const
 {
   if (not problems_.empty())
@@ -296,24 +266,6 @@ void check_name(const OptionTable& table, const std::string& key, const std::str
 {
   if (std::ranges::find(known, name) == known.end())
     table.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
-}
-
-void detail::check_bound(const OptionTable& table, const std::string& key, double value, Bound bound)
-{
-  if (std::isfinite(value) && (value > 0 || (value == 0 && bound == Bound::non_negative)))
-    return;
-  table.fail(key, "found " + table.found(key) +
-                      "; allowed: " + (bound == Bound::positive ? "more than zero" : "zero or more") +
-                      (std::isfinite(value) ? "" : ", and finite"));
-}
-
-OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name)
-{
-  const std::string folder = "presets/" + kind;
-  if (const std::optional<std::string> path = find_shared(folder, name))
-    return OptionTable::read_file(*path);
-  const std::vector<std::string> known = list_shared(folder);
-  table.fail("preset", "found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: " + join(known));
 }
 
 } // namespace weft

@@ -1,6 +1,8 @@
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 
 #include "base/test_file.hpp"
+
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -25,7 +27,7 @@ const std::vector<Option<Device>>& device_options()
       {"ports", "sockets to plug into", &Device::ports},
       {"factor", "on everything", &Device::factor, Need::optional},
       {"size", "of a packet", &Device::size, Need::optional},
-      {"delay", "of a packet", &Device::delay, Need::optional, Bound::non_negative},
+      {"delay", "of a packet", &Device::delay, Need::optional, Allowed::non_negative},
       {"rate", "of packets", &Device::rate, Need::optional},
       {"speed", "of thought", &Device::speed, Need::optional},
       {"label", "on the box", &Device::label, Need::optional},
@@ -293,6 +295,64 @@ TEST(OptionFile, RowsDescribeThemselves)
     EXPECT_EQ(help[i].type, types[i]);
     EXPECT_EQ(help[i].required, i == 0);
   }
+}
+
+TEST(OptionFile, RowsSayTheDefaultThatTheirMemberHas)
+{
+  struct Defaults {
+    int count     = 3;
+    double factor = 1.5;
+    Bytes odd     = Bytes(1518);
+    Bytes even    = Bytes(65536);
+    Seconds none;
+    BytesPerSecond unlimited = BytesPerSecond(std::numeric_limits<double>::infinity());
+    Hertz clock              = Hertz(1.8e9);
+    std::string kind         = "a";
+    std::vector<int> ranks   = {4, 4};
+    int limit                = 0;
+  };
+  using M = Defaults;
+  const std::vector<Option<M>> rows{
+      {"count", "", &M::count, Need::optional},
+      {"factor", "", &M::factor, Need::optional},
+      {"odd", "", &M::odd, Need::optional},
+      {"even", "", &M::even, Need::optional},
+      {"none", "", &M::none, Need::optional, Allowed::non_negative},
+      {"unlimited", "", &M::unlimited, Need::optional},
+      {"clock", "", &M::clock, Need::optional},
+      {"kind", "", &M::kind, Need::optional, Allowed::one_of({"a", "b"})},
+      {"ranks", "", &M::ranks, Need::optional},
+      {"limit", "", &M::limit, Need::otherwise("unlimited"), Allowed::up_to(7)},
+      {"must", "", &M::count},
+  };
+  const std::vector<std::string> defaults{"3",      "1.5",   "1518B",  "64KiB",     "0s", "unlimited",
+                                          "1.8GHz", "\"a\"", "[4, 4]", "unlimited", ""};
+  const std::vector<OptionHelp> help = describe_options(rows);
+  for (std::size_t i = 0; i < help.size(); ++i)
+    EXPECT_EQ(help[i].otherwise, defaults[i]) << help[i].key;
+  EXPECT_EQ(help[4].allowed, "zero or more");
+  EXPECT_EQ(help[7].allowed, R"("a", "b")");
+  EXPECT_EQ(help[9].allowed, "0 to 7");
+}
+
+TEST(OptionFile, ValuesThatARowDoesNotNameAreRefused)
+{
+  struct Choice {
+    std::string way = "left";
+    double share    = 0;
+  };
+  const std::vector<Option<Choice>> rows{{"way", "", &Choice::way, Need::optional, Allowed::one_of({"left", "right"})},
+                                         {"share", "", &Choice::share, Need::optional, Allowed::up_to(1)}};
+  const auto message = [&](const std::string& text) {
+    return message_about(text, [&](const std::string& path) {
+      Choice into;
+      read_options(OptionTable::read_file(path), rows, {}, into);
+    });
+  };
+  EXPECT_EQ(message("way = 'right'\nshare = 1"), "");
+  EXPECT_EQ(message("way = 'rihgt'"), "FILE: way: found \"rihgt\"; did you mean \"right\"? allowed: left, right");
+  EXPECT_EQ(message("share = 1.5"), "FILE: share: found 1.5; allowed: 0 to 1");
+  EXPECT_EQ(message("share = -1"), "FILE: share: found -1; allowed: 0 to 1");
 }
 
 // ---- Presets: shipped NICs, read into a struct of their keys

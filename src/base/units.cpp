@@ -11,12 +11,6 @@
 namespace weft {
 namespace {
 
-/** One unit name and its factor to the base unit. */
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-
 constexpr double KIBI = 1024.0;
 
 // Names and meanings are those of SimGrid's platform files (its documentation, section "Units"): powers of ten without
@@ -177,6 +171,27 @@ std::string to_text(FlopsPerSecond speed)
 std::string to_text(Hertz frequency)
 {
   return write(frequency.value(), FREQUENCY_UNITS);
+}
+
+std::span<const Unit> units_of(Bytes)
+{
+  return SIZE_UNITS;
+}
+std::span<const Unit> units_of(Seconds)
+{
+  return TIME_UNITS;
+}
+std::span<const Unit> units_of(BytesPerSecond)
+{
+  return RATE_UNITS;
+}
+std::span<const Unit> units_of(FlopsPerSecond)
+{
+  return SPEED_UNITS;
+}
+std::span<const Unit> units_of(Hertz)
+{
+  return FREQUENCY_UNITS;
 }
 
 std::string grouped(std::int64_t count)

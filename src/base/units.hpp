@@ -9,6 +9,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -88,6 +89,17 @@ std::string to_text(Seconds duration);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond speed);
 std::string to_text(Hertz frequency);
+
+/** The units of the argument's kind, by rising factor to the base unit, as files write them. */
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+std::span<const Unit> units_of(Bytes);
+std::span<const Unit> units_of(Seconds);
+std::span<const Unit> units_of(BytesPerSecond);
+std::span<const Unit> units_of(FlopsPerSecond);
+std::span<const Unit> units_of(Hertz);
 
 /** A count with a comma every three digits, "65,536"; counts are not negative. */
 std::string grouped(std::int64_t count);

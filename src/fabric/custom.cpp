@@ -202,7 +202,7 @@ const std::vector<Option<CableOptions>>& cable_options()
   using M = CableOptions;
   static const std::vector<Option<M>> ROWS{
       {"between", R"(the two ends, as ["host-0", "leaf-0"])", &M::between},
-      {"count", "parallel cables; default 1", &M::count, Need::optional},
+      {"count", "parallel cables", &M::count, Need::optional},
   };
   return ROWS;
 }
@@ -275,7 +275,6 @@ public:
   {
     CustomOptions options;
     require_options(table, custom_options(), read_options(table, custom_options(), {"kind", "cables"}, options));
-    check_link_aggregation(table, options.link_aggregation);
     graph_.hosts    = options.hosts;
     graph_.switches = options.switches;
     read_names(table, "hosts", options.hosts);
@@ -303,7 +302,7 @@ TopologyKind custom_kind()
   std::vector<OptionHelp> options = describe_options(custom_options());
   options.push_back({"cables", "tables", "the cables, as [[topology.cables]]", true});
   for (const OptionHelp& row : describe_options(cable_options()))
-    options.push_back({"cables." + row.key, row.type, row.meaning, row.required});
+    options.emplace_back(row).key = "cables." + row.key;
   return {"custom", "hosts, switches and cables as listed; routed on shortest ways", options, build_custom};
 }
 

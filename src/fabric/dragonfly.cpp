@@ -174,14 +174,13 @@ const std::vector<Option<DragonflyOptions>>& dragonfly_options()
   using M = DragonflyOptions;
   static const std::vector<Option<M>> ROWS{
       {"groups", "groups, every one cabled to every other", &M::groups},
-      {"chassis", "chassis of a group; default 1, which makes a group all to all", &M::chassis, Need::optional},
+      {"chassis", "chassis of a group; 1 makes a group all to all", &M::chassis, Need::optional},
       {"routers", "routers (switches) of a chassis, all to all", &M::routers},
       {"hosts", "hosts on each router", &M::hosts},
-      {"global_cables", "parallel cables between two groups (\"blue\"); default 1", &M::global_cables, Need::optional},
-      {"chassis_cables",
-       "parallel cables between routers of the same place in two chassis of a group (\"black\"); default 1",
+      {"global_cables", "parallel cables between two groups (blue)", &M::global_cables, Need::optional},
+      {"chassis_cables", "parallel cables between routers of the same place in two chassis of a group (black)",
        &M::chassis_cables, Need::optional},
-      {"router_cables", "parallel cables between two routers of a chassis (\"green\"); default 1", &M::router_cables,
+      {"router_cables", "parallel cables between two routers of a chassis (green)", &M::router_cables,
        Need::optional},
       link_aggregation_option<M>(),
   };
@@ -212,7 +211,6 @@ std::unique_ptr<Topology> build_dragonfly(const OptionTable& table)
 {
   DragonflyOptions options;
   require_options(table, dragonfly_options(), read_options(table, dragonfly_options(), {"kind"}, options));
-  check_link_aggregation(table, options.link_aggregation);
   check_size(table, options);
   return std::make_unique<Dragonfly>(options);
 }

@@ -16,15 +16,18 @@ namespace {
 /** The keys of a table that may name a preset of @p kind: then the preset can give what is required. */
 std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionHelp> options)
 {
-  options.insert(options.begin(), {"preset", "text", "a shipped " + kind + ", whose values the table's own override"});
+  options.insert(options.begin(),
+                 {"preset", "text", "a shipped " + kind + ", whose values the table's own override", false, "none"});
   return options;
 }
 
-/** The keys of a table of exceptions: which names it is for, and the same keys as the rule, none required. */
-std::vector<OptionHelp> with_match(std::vector<OptionHelp> options)
+/** The keys of a table of exceptions to the table @p rule: which names it is for, and the same keys, none required. */
+std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHelp> options)
 {
-  for (OptionHelp& option : options)
-    option.required = false;
+  for (OptionHelp& option : options) {
+    option.required  = false;
+    option.otherwise = "as in [" + rule + "]";
+  }
   options.insert(options.begin(),
                  {"match", "text", "names that the table is for: one name, or a pattern with * and ?", true});
   return options;
@@ -34,16 +37,17 @@ std::vector<OptionHelp> with_match(std::vector<OptionHelp> options)
 
 std::vector<TableHelp> fabric_schema()
 {
-  std::vector<TableHelp> schema{
-      {"fabric", "what the fabric is called", describe_options(about_options())},
-      {"topology", "how hosts and switches are laid out", {{"kind", "text", "the topology, see below", true}}}};
+  std::vector<TableHelp> schema{{"fabric", "what the fabric is called", describe_options(about_options())},
+                                {"topology",
+                                 "how hosts and switches are laid out",
+                                 {{"kind", "text", "the topology, see below", true, "", "", topology_names()}}}};
   for (const TopologyKind& row : topology_kinds())
     schema.push_back({"topology." + row.name, row.meaning, row.options});
   schema.push_back({"host", "every host", with_preset("host", describe_options(host_options()))});
   schema.push_back({"nic", "every host's network interface", with_preset("NIC", describe_options(nic_options()))});
   schema.push_back({"link", "every cable", describe_options(link_options())});
   schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
-                    with_match(describe_options(link_options()))});
+                    with_match("link", describe_options(link_options()))});
   schema.push_back(
       {"shared", "what several links pass beside themselves, as [[shared]]", describe_options(shared_options())});
   schema.push_back({"switch", "every switch", with_preset("switch", describe_options(switch_options()))});
@@ -52,7 +56,7 @@ std::vector<TableHelp> fabric_schema()
   schema.push_back(
       {"switch.forwarding", "how a switch finds the port of a packet", describe_options(forwarding_options())});
   schema.push_back({"switches", "switches whose names match, as [[switches]]: values that differ from [switch]'s",
-                    with_match(with_preset("switch", describe_options(switch_options())))});
+                    with_match("switch", with_preset("switch", describe_options(switch_options())))});
   schema.push_back({"switches.offload", "the same of these switches, as [[switches.offload]]",
                     describe_options(capability_options())});
   schema.push_back({"switches.forwarding", "the same of these switches, as [switches.forwarding]",
@@ -64,7 +68,8 @@ std::vector<TableHelp> fabric_schema()
                     with_preset("progress engine", describe_options(progress_engine_options()))});
   schema.push_back({"policy", "what --offload auto does, by collective and size, as [[policy]]; the first that holds",
                     describe_options(policy_options())});
-  schema.push_back({"multicast", "how the hosts multicast, with --offload multicast", multicast_help()});
+  schema.push_back(
+      {"multicast", "how the hosts multicast, with --offload multicast", describe_options(multicast_options())});
   schema.push_back(
       {"multicast.drops", "chunks that get lost, as [[multicast.drops]]", describe_options(drop_options())});
   return schema;

@@ -1,7 +1,7 @@
 /* What a fabric file may say: its tables and keys, for reading, help and documentation. */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 
 #include <string>
 #include <vector>

@@ -25,14 +25,16 @@ template <class T, class... Values> consteval std::size_t count_members()
     return sizeof...(Values);
 }
 
-/** A value of a row's type that no default has. */
-std::string sample(const std::string& type)
+/** An allowed value of a row; where all are listed, the last. */
+std::string sample(const OptionHelp& row)
 {
+  if (not row.names.empty())
+    return '"' + row.names.back() + '"';
   static const std::map<std::string, std::string> SAMPLES{
       {"integer", "7"},          {"number", "7.5"},        {"size", "\"7B\""},       {"duration", "\"7us\""},
       {"bandwidth", "\"7Bps\""}, {"speed", "\"7f\""},      {"frequency", "\"7Hz\""}, {"text", "\"seven\""},
       {"integers", "[7]"},       {"texts", "[\"seven\"]"}, {"frequency", "\"7Hz\""}};
-  return SAMPLES.at(type);
+  return SAMPLES.at(row.type);
 }
 
 /** Each row reads its key into a member that no other row reads into, and all members but @p others have a row. */
@@ -41,13 +43,15 @@ template <class T> void expect_complete(const std::vector<Option<T>>& rows, std:
   EXPECT_EQ(rows.size() + others, count_members<T>());
   const std::vector<OptionHelp> help = describe_options(rows);
   for (std::size_t given = 0; given < rows.size(); ++given) {
-    const TestFile file(rows[given].key + " = " + sample(help[given].type));
     static const T STANDARD{};
+    std::string value = sample(help[given]);
+    if (value == rows[given].text(STANDARD))
+      value = '"' + help[given].names.front() + '"';
+    const TestFile file(rows[given].key + " = " + value);
     T options{};
     EXPECT_EQ(read_options(OptionTable::read_file(file.path()), rows, {}, options), std::set{rows[given].key});
     for (const Option<T>& row : rows) {
-      const bool changed =
-          std::visit([&](auto member) { return not(options.*member == STANDARD.*member); }, row.member);
+      const bool changed = row.text(options) != row.text(STANDARD);
       EXPECT_EQ(changed, row.key == rows[given].key) << rows[given].key << " and the member of " << row.key;
     }
   }
@@ -126,7 +130,7 @@ std::string everything()
       text += is_list(table.table) ? "[[" + table.table + "]]\n" : "[" + table.table + "]\n";
     for (const OptionHelp& option : table.options) {
       const auto fitting = fitting_samples().find(table.table + "." + option.key);
-      text += option.key + " = " + (fitting != fitting_samples().end() ? fitting->second : sample(option.type)) + "\n";
+      text += option.key + " = " + (fitting != fitting_samples().end() ? fitting->second : sample(option)) + "\n";
     }
   }
   return text;
@@ -239,6 +243,13 @@ TEST(Schema, EveryTopologyAcceptsItsKeysAndNoOthers)
         keys.insert(option.key);
     EXPECT_EQ(allowed_keys(fabric_message(on_topology(kind, "quux = 1\n"))), keys) << kind.name;
   }
+}
+
+TEST(Schema, SaysWhatHoldsWhereAnOptionalKeyIsAbsent)
+{
+  for (const TableHelp& table : fabric_schema())
+    for (const OptionHelp& option : table.options)
+      EXPECT_EQ(option.required, option.otherwise.empty()) << table.table << "." << option.key;
 }
 
 TEST(Schema, ListsEveryKeyThatIsAccepted)

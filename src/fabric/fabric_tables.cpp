@@ -6,7 +6,7 @@ const std::vector<Option<AboutFabric>>& about_options()
 {
   static const std::vector<Option<AboutFabric>> ROWS{
       {"name", "short name, shown in records and plots", &AboutFabric::name},
-      {"description", "one line", &AboutFabric::description, Need::optional},
+      {"description", "one line", &AboutFabric::description, Need::otherwise("none")},
   };
   return ROWS;
 }
@@ -17,7 +17,7 @@ const std::vector<Option<LinkModel>>& link_options()
   static const std::vector<Option<M>> ROWS{
       {"bandwidth", "of each direction of a cable", &M::bandwidth},
       {"latency", "of each direction of a cable, with the host's or NIC's part where it ends at a host", &M::latency,
-       Need::required, Bound::non_negative},
+       Need::required, Allowed::non_negative},
   };
   return ROWS;
 }
@@ -40,7 +40,7 @@ const std::vector<Option<HostModel>>& host_options()
       {"cores", "ranks that fit on a host", &M::cores},
       {"loopback_bandwidth", "of messages between ranks of one host", &M::loopback_bandwidth},
       {"loopback_latency", "of messages between ranks of one host", &M::loopback_latency, Need::required,
-       Bound::non_negative},
+       Allowed::non_negative},
   };
   return ROWS;
 }
@@ -49,7 +49,7 @@ const std::vector<Option<PointToPointSegment>>& point_to_point_options()
 {
   using M = PointToPointSegment;
   static const std::vector<Option<M>> ROWS{
-      {"from", "smallest message that the factors hold for", &M::from, Need::required, Bound::non_negative},
+      {"from", "smallest message that the factors hold for", &M::from, Need::required, Allowed::non_negative},
       {"latency_factor", "on the route's latency", &M::latency_factor},
       {"bandwidth_factor", "on the route's bandwidth", &M::bandwidth_factor},
   };

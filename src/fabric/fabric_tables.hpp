@@ -1,7 +1,7 @@
 /* The tables of a fabric file that say nothing more than their values: each a struct, and the rows of its keys. */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 
 #include <string>

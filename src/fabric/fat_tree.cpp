@@ -150,11 +150,12 @@ const std::vector<Option<FatTreeOptions>>& fat_tree_options()
 {
   using M = FatTreeOptions;
   static const std::vector<Option<M>> ROWS{
-      {"down", "a value a level, lowest first: hosts of a level 1 switch, switches below one of level 2, ...",
+      {"down", "one value per level, lowest first: hosts of a level 1 switch, switches below one of level 2, ...",
        &M::down},
-      {"up", "a value a level: switches that a host is cabled to, level 2 switches above one of level 1, ...", &M::up},
-      {"cables", "a value a level: parallel cables to each of those; default 1", &M::cables, Need::optional},
-      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts, Need::optional},
+      {"up", "one value per level: switches that a host is cabled to, level 2 switches above one of level 1, ...", &M::up},
+      {"cables", "one value per level: parallel cables to each of those", &M::cables, Need::otherwise("1 each")},
+      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts,
+       Need::otherwise("as many as there is room for")},
       link_aggregation_option<M>(),
   };
   return ROWS;
@@ -202,7 +203,6 @@ std::unique_ptr<Topology> build_fat_tree(const OptionTable& table)
     options.cables.assign(options.down.size(), 1);
   check_length(table, "up", options.up, options);
   check_length(table, "cables", options.cables, options);
-  check_link_aggregation(table, options.link_aggregation);
   check_size(table, options);
   check_hosts(table, options);
   return std::make_unique<FatTree>(options);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "fabric/graph.hpp"
 
 #include <string>
@@ -18,7 +18,7 @@ class LinkAggregation {
 
 public:
   LinkAggregation() = default;
-  /** By a name that check_link_aggregation() has let pass. */
+  /** By a name that its option allows. */
   explicit LinkAggregation(const std::string& name) : crc_(name == "crc") {}
 
   std::string_view name() const { return crc_ ? "crc" : "coordinates"; }
@@ -31,11 +31,8 @@ public:
 /** The key, for the options of a topology that may have parallel cables. */
 template <class T> Option<T> link_aggregation_option()
 {
-  return {"link_aggregation",
-          R"(what chooses among parallel cables: the destination's "coordinates" (where absent), or its "crc")",
-          &T::link_aggregation, Need::optional};
+  return {"link_aggregation", R"(what chooses among parallel cables: the destination's "coordinates", or its "crc")",
+          &T::link_aggregation, Need::optional, Allowed::one_of({"coordinates", "crc"})};
 }
-/** Throws UserError unless @p name, found in @p table, is a way to choose. */
-void check_link_aggregation(const OptionTable& table, const std::string& name);
 
 } // namespace weft

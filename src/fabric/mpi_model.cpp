@@ -6,16 +6,14 @@ const std::vector<Option<MpiModel>>& mpi_options()
 {
   using M = MpiModel;
   static const std::vector<Option<M>> ROWS{
-      {"eager_threshold", "messages of at least so many bytes wait for their receiver; 64 KiB where absent",
-       &M::eager_threshold, Need::optional},
-      {"send_overhead", "what a host spends on sending a message, beside the network", &M::send_overhead,
-       Need::optional, Bound::non_negative},
-      {"send_copy_rate", "at which a sender copies an eager message; unlimited where absent", &M::send_copy_rate,
+      {"eager_threshold", "messages of at least so many bytes wait for their receiver", &M::eager_threshold,
        Need::optional},
+      {"send_overhead", "what a host spends on sending a message, beside the network", &M::send_overhead,
+       Need::optional, Allowed::non_negative},
+      {"send_copy_rate", "at which a sender copies an eager message", &M::send_copy_rate, Need::optional},
       {"receive_overhead", "what a host spends on receiving an eager message, beside the network", &M::receive_overhead,
-       Need::optional, Bound::non_negative},
-      {"receive_copy_rate", "at which a receiver copies an eager message; unlimited where absent",
-       &M::receive_copy_rate, Need::optional},
+       Need::optional, Allowed::non_negative},
+      {"receive_copy_rate", "at which a receiver copies an eager message", &M::receive_copy_rate, Need::optional},
   };
   return ROWS;
 }

@@ -2,7 +2,7 @@
  * spends on a message beside the network (LogGP's o). */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 
 #include <limits>
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace weft {
+
+/** What SMPI adds to every message: "tag+dest+communicator" (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp). */
+constexpr Bytes SMPI_ENVELOPE{16};
 
 struct MpiModel {
   /// Messages of at least so many bytes wait for their receiver (rendezvous); SMPI's default.

@@ -3,7 +3,7 @@
  * and InfiniBand do. */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 #include "nic/progress_engine.hpp"
 
@@ -31,16 +31,19 @@ struct MulticastModel {
   int chains            = 1;       ///< M: roots that multicast at the same time
   std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain for the hosts of each
   int trees             = 1;       ///< subgroups: multicast trees among which every block is divided
-  Seconds cutoff_slack; ///< alpha: of the cutoff timer beyond the data's time on the receiver's cable or engine
+  Seconds cutoff_slack{100e-6};    ///< alpha, for which the source has no value and the network no noise: of the cutoff
+                                   ///< timer beyond the data's time on the receiver's cable or engine
   int drop_seed = 0;
   std::vector<DropRule> drops;
 
   /** The packets of a block, of which all chunks but the last are full. */
   double packets(Bytes block) const;
+  /** What a block is on a link: with its packets' headers. */
+  Bytes wire(Bytes block) const { return block + packet_overhead * packets(block); }
 };
 
-/** The keys of the [multicast] table, as text. */
-std::vector<OptionHelp> multicast_help();
+/** The keys of the [multicast] table. */
+const std::vector<Option<MulticastModel>>& multicast_options();
 /** The keys of a [[multicast.drops]] table. */
 const std::vector<Option<DropRule>>& drop_options();
 /** What holds where nothing else is said. */

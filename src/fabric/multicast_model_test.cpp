@@ -52,7 +52,8 @@ TEST(Multicast, ReadsWhatGetsLost)
 
 TEST(Multicast, SaysWhatIsWrong)
 {
-  EXPECT_EQ(message("transport = 'rc'"), "FILE: [multicast] transport: found \"rc\"; allowed: ud, uc");
+  EXPECT_EQ(message("transport = 'rc'"),
+            "FILE: [multicast] transport: found \"rc\"; did you mean \"uc\"? allowed: ud, uc");
   EXPECT_EQ(message("chunk = '8KiB'"),
             "FILE: [multicast] chunk: found \"8KiB\"; allowed with transport \"ud\": at most the mtu, 4KiB; transport "
             "\"uc\" has longer messages");

@@ -2,7 +2,7 @@
  * fix it by collective and size for the runs that leave it open. */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 
 #include <limits>
 #include <optional>
@@ -21,16 +21,20 @@ enum class OffloadMode {
   automatic  ///< wherever that is predicted to be faster than the hosts
 };
 
-/** Reads "off", "message", "stream", "multicast" or "auto". */
-std::optional<OffloadMode> parse_offload_mode(std::string_view text);
-std::string_view to_text(OffloadMode mode);
+template <> struct Names<OffloadMode> {
+  static constexpr std::array ROWS{std::pair{OffloadMode::stream, std::string_view("stream")},
+                                   std::pair{OffloadMode::message, std::string_view("message")},
+                                   std::pair{OffloadMode::multicast, std::string_view("multicast")},
+                                   std::pair{OffloadMode::automatic, std::string_view("auto")},
+                                   std::pair{OffloadMode::off, std::string_view("off")}};
+};
 
 /** One [[policy]] table. */
 struct PolicyRow {
   std::vector<std::string> collectives;
   Bytes at_least;                                       ///< holds for messages from this size on ...
   Bytes below{std::numeric_limits<double>::infinity()}; ///< ... and smaller than this
-  std::string offload;                                  ///< the text of an OffloadMode
+  OffloadMode offload = OffloadMode::off;
 };
 
 /** The keys of a [[policy]] table. */

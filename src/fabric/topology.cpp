@@ -61,11 +61,17 @@ const std::vector<TopologyKind>& topology_kinds()
   return ROWS;
 }
 
-std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& kind)
+std::vector<std::string> topology_names()
 {
   std::vector<std::string> names;
   for (const TopologyKind& row : topology_kinds())
     names.push_back(row.name);
+  return names;
+}
+
+std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& kind)
+{
+  const std::vector<std::string> names    = topology_names();
   const std::optional<std::string> wanted = table.text("kind");
   if (not wanted)
     throw MissingError(table.place("kind") + ": is missing; allowed: " + join(names));

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "fabric/forwarding_hash.hpp"
 #include "fabric/graph.hpp"
 
@@ -99,6 +99,7 @@ struct TopologyKind {
 };
 
 const std::vector<TopologyKind>& topology_kinds();
+std::vector<std::string> topology_names();
 
 /** Build the topology that a [topology] table describes; its kind into @p kind. Throws UserError. */
 std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& kind);

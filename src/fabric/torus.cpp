@@ -141,8 +141,8 @@ const std::vector<Option<TorusOptions>>& torus_options()
   using M = TorusOptions;
   static const std::vector<Option<M>> ROWS{
       {"dimensions", "switches along each dimension, as [4, 4, 4]", &M::dimensions},
-      {"hosts_per_switch", "hosts on each switch; default 1", &M::hosts_per_switch, Need::optional},
-      {"cables", "parallel cables between neighbouring switches; default 1", &M::cables, Need::optional},
+      {"hosts_per_switch", "hosts on each switch", &M::hosts_per_switch, Need::optional},
+      {"cables", "parallel cables between neighbouring switches", &M::cables, Need::optional},
       link_aggregation_option<M>(),
   };
   return ROWS;
@@ -169,7 +169,6 @@ std::unique_ptr<Topology> build_torus(const OptionTable& table, Torus::Edges edg
 {
   TorusOptions options;
   require_options(table, torus_options(), read_options(table, torus_options(), {"kind"}, options));
-  check_link_aggregation(table, options.link_aggregation);
   check_size(table, options, edges);
   return std::make_unique<Torus>(options, edges);
 }

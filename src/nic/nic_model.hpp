@@ -1,7 +1,7 @@
 /* What a host's network interface adds to an offloaded collective. */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 
 #include <limits>

@@ -9,20 +9,6 @@
 
 namespace weft {
 
-std::optional<Transport> parse_transport(std::string_view text)
-{
-  if (text == "ud")
-    return Transport::ud;
-  if (text == "uc")
-    return Transport::uc;
-  return std::nullopt;
-}
-
-std::string_view to_text(Transport transport)
-{
-  return transport == Transport::ud ? "ud" : "uc";
-}
-
 double closed_throughput(int customers, double service, double think)
 {
   double throughput = 0;
@@ -144,33 +130,28 @@ Bytes bitmap_size(std::int64_t chunks)
 
 const std::vector<Option<ProgressEngine>>& progress_engine_options()
 {
-  using M = ProgressEngine;
+  using M                      = ProgressEngine;
+  static const Need ITS_CYCLES = Need::otherwise("its cycles are all the core's");
   static const std::vector<Option<M>> ROWS{
       {"cores", "cores that the workers may run on", &M::cores},
-      {"threads", "hardware threads of a core, which fill one core after the other; 1 where absent", &M::threads,
-       Need::optional},
+      {"threads", "hardware threads of a core, which fill one core after the other", &M::threads, Need::optional},
       {"clock", "of a core", &M::clock},
-      {"issue_rate", "instructions that a core issues a cycle at most, of all its threads; 1 where absent",
-       &M::issue_rate, Need::optional},
+      {"issue_rate", "instructions that a core issues a cycle at most, of all its threads", &M::issue_rate,
+       Need::optional},
       {"ud_cycles", "of a UD chunk's reception by a thread alone", &M::ud_cycles},
-      {"ud_instructions", "of a UD chunk's reception; where absent, its cycles are all the core's", &M::ud_instructions,
-       Need::optional},
+      {"ud_instructions", "of a UD chunk's reception", &M::ud_instructions, ITS_CYCLES},
       {"uc_cycles", "of a UC chunk's reception by a thread alone", &M::uc_cycles},
-      {"uc_instructions", "of a UC chunk's reception; where absent, its cycles are all the core's", &M::uc_instructions,
-       Need::optional},
-      {"send_cycles", "of a chunk's sending by a thread alone; unlimited where absent", &M::send_cycles,
-       Need::optional},
-      {"send_instructions", "of a chunk's sending; where absent, its cycles are all the core's", &M::send_instructions,
-       Need::optional},
-      {"receive_workers", "threads that receive; 1 where absent", &M::receive_workers, Need::optional},
-      {"send_workers", "threads that send; 1 where absent", &M::send_workers, Need::optional},
-      {"staging", "ring of a NIC that UD chunks arrive in; unlimited where absent", &M::staging, Need::optional},
-      {"staging_entries", "chunks that the ring holds at most; unlimited where absent", &M::staging_entries,
-       Need::optional},
-      {"copy_latency", "of a UD chunk's copy from the ring to the user's buffer; none where absent", &M::copy_latency,
-       Need::optional, Bound::non_negative},
-      {"memory", "fast memory for bitmaps and contexts; unlimited where absent", &M::memory, Need::optional},
-      {"context", "of a communicator, beside its bitmap", &M::context, Need::optional, Bound::non_negative},
+      {"uc_instructions", "of a UC chunk's reception", &M::uc_instructions, ITS_CYCLES},
+      {"send_cycles", "of a chunk's sending by a thread alone", &M::send_cycles, Need::otherwise("unlimited")},
+      {"send_instructions", "of a chunk's sending", &M::send_instructions, ITS_CYCLES},
+      {"receive_workers", "threads that receive", &M::receive_workers, Need::optional},
+      {"send_workers", "threads that send", &M::send_workers, Need::optional},
+      {"staging", "ring of a NIC that UD chunks arrive in", &M::staging, Need::optional},
+      {"staging_entries", "chunks that the ring holds at most", &M::staging_entries, Need::otherwise("unlimited")},
+      {"copy_latency", "of a UD chunk's copy from the ring to the user's buffer", &M::copy_latency, Need::optional,
+       Allowed::non_negative},
+      {"memory", "fast memory for bitmaps and contexts", &M::memory, Need::optional},
+      {"context", "of a communicator, beside its bitmap", &M::context, Need::optional, Allowed::non_negative},
   };
   return ROWS;
 }
@@ -200,9 +181,8 @@ std::optional<ProgressEngine> read_progress_engine(const OptionTable& file)
   if (not file.has("progress_engine"))
     return std::nullopt;
   const OptionTable table = file.table("progress_engine");
-  auto engine =
-      read_device<ProgressEngine>(table, "progress_engine", progress_engine_options(), {}, [](const auto&, auto&) {});
-  engine.place = file.file() + ": [progress_engine]";
+  auto engine             = read_device<ProgressEngine>(table, "progress_engine", progress_engine_options());
+  engine.place            = file.file() + ": [progress_engine]";
   check_engine(table, engine);
   return engine;
 }

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 
 #include <cstdint>
@@ -29,9 +29,10 @@ namespace weft {
 
 /** InfiniBand's unreliable transports: datagrams of at most an MTU, and connections with messages of any length. */
 enum class Transport { ud, uc };
-/** Reads "ud" or "uc". */
-std::optional<Transport> parse_transport(std::string_view text);
-std::string_view to_text(Transport transport);
+template <> struct Names<Transport> {
+  static constexpr std::array ROWS{std::pair{Transport::ud, std::string_view("ud")},
+                                   std::pair{Transport::uc, std::string_view("uc")}};
+};
 
 struct ProgressEngine {
   std::string preset;

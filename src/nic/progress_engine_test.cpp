@@ -209,9 +209,9 @@ TEST(ProgressEngine, IsOptional)
 
 TEST(Transports, AreReadAndWritten)
 {
-  EXPECT_EQ(parse_transport("ud"), Transport::ud);
-  EXPECT_EQ(parse_transport("uc"), Transport::uc);
-  EXPECT_EQ(parse_transport("rc"), std::nullopt);
+  EXPECT_EQ(find_named<Transport>("ud"), Transport::ud);
+  EXPECT_EQ(find_named<Transport>("uc"), Transport::uc);
+  EXPECT_EQ(find_named<Transport>("rc"), std::nullopt);
   EXPECT_EQ(to_text(Transport::ud), "ud");
   EXPECT_EQ(to_text(Transport::uc), "uc");
 }

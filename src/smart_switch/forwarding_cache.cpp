@@ -10,20 +10,6 @@ constexpr std::int32_t NO_PORT = -1;
 
 } // namespace
 
-const std::vector<std::string>& replacement_names()
-{
-  static const std::vector<std::string> NAMES{"lru", "fifo", "random"}; // as in the enumeration
-  return NAMES;
-}
-
-std::optional<Replacement> find_replacement(const std::string& name)
-{
-  const auto found = std::ranges::find(replacement_names(), name);
-  if (found == replacement_names().end())
-    return std::nullopt;
-  return static_cast<Replacement>(found - replacement_names().begin());
-}
-
 ForwardingCache::ForwardingCache(const CacheShape& shape) : shape_(shape)
 {
   if (shape.ways < 1 || shape.entries < shape.ways || shape.entries % shape.ways != 0)

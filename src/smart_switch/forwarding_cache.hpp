@@ -10,8 +10,10 @@
  */
 #pragma once
 
+#include "base/named.hpp"
 #include <cstdint>
 #include <list>
+
 #include <optional>
 #include <random>
 #include <string>
@@ -26,10 +28,11 @@ using ForwardingTag = std::uint32_t;
 
 /** Which entry of a full set makes room. */
 enum class Replacement { lru, fifo, random };
-
-/** By the names of the key `replacement`. */
-const std::vector<std::string>& replacement_names();
-std::optional<Replacement> find_replacement(const std::string& name);
+template <> struct Names<Replacement> {
+  static constexpr std::array ROWS{std::pair{Replacement::lru, std::string_view("lru")},
+                                   std::pair{Replacement::fifo, std::string_view("fifo")},
+                                   std::pair{Replacement::random, std::string_view("random")}};
+};
 
 struct CacheShape {
   int entries             = 0;

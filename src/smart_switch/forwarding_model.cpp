@@ -7,12 +7,6 @@
 namespace weft {
 namespace {
 
-const std::vector<std::string>& kinds()
-{
-  static const std::vector<std::string> NAMES{"tcam", "cache"};
-  return NAMES;
-}
-
 /** Only a cache has a shape. */
 void check_tcam(const OptionTable& table)
 {
@@ -23,8 +17,6 @@ void check_tcam(const OptionTable& table)
 
 void check_cache(const OptionTable& table, const ForwardingModel& model)
 {
-  check_name(table, "replacement", model.replacement, replacement_names());
-  check_name(table, "hash", model.hash, forwarding_hashes());
   if (model.entries % model.ways != 0)
     table.fail("ways", "found " + std::to_string(model.ways) + " ways of " + std::to_string(model.entries) +
                            " entries; allowed: ways that divide the entries");
@@ -34,29 +26,26 @@ void check_cache(const OptionTable& table, const ForwardingModel& model)
 
 CacheShape ForwardingModel::shape() const
 {
-  return {entries, ways, find_replacement(replacement).value()};
+  return {entries, ways, replacement};
 }
 
 const std::vector<Option<ForwardingModel>>& forwarding_options()
 {
   using M = ForwardingModel;
   static const std::vector<Option<M>> ROWS{
-      {"kind", R"(what finds a packet's output port: "tcam", or "cache" at each input port before it)", &M::kind},
+      {"kind", R"(what finds a packet's output port: "tcam", or "cache" at each input port before it)", &M::kind,
+       Need::required, Allowed::one_of({"tcam", "cache"})},
       {"tcam_latency", "of a search in the TCAM: of every packet, or of those that the cache does not know",
-       &M::tcam_latency, Need::required, Bound::non_negative},
-      {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency, Need::optional,
-       Bound::non_negative},
-      {"interval", "from one lookup of an input port to its next; no limit where absent", &M::interval, Need::optional},
-      {"frame", "largest frame of messages from host to host, each of which is looked up; 1518B where absent",
-       &M::frame, Need::optional},
-      {"entries", "cache: of an input port; 2048 where absent", &M::entries, Need::optional},
-      {"ways", "cache: entries that a tag may be in; 4 where absent", &M::ways, Need::optional},
-      {"replacement", R"(cache: the entry that makes room, "lru" (where absent), "fifo" or "random")", &M::replacement,
-       Need::optional},
-      {"hash",
-       "cache: what makes tags of destinations, \"auto\" (where absent), \"crc\", \"cube\", \"fat_tree\" or "
-       "\"dragonfly\"",
-       &M::hash, Need::optional},
+       &M::tcam_latency, Need::required, Allowed::non_negative},
+      {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency,
+       Need::otherwise("needed by a cache"), Allowed::non_negative},
+      {"interval", "from one lookup of an input port to its next", &M::interval, Need::otherwise("unlimited")},
+      {"frame", "largest frame of messages from host to host, each of which is looked up", &M::frame, Need::optional},
+      {"entries", "cache: of an input port", &M::entries, Need::optional},
+      {"ways", "cache: entries that a tag may be in", &M::ways, Need::optional},
+      {"replacement", "cache: the entry that makes room", &M::replacement, Need::optional},
+      {"hash", "cache: what makes tags of destinations", &M::hash, Need::optional,
+       Allowed::one_of(forwarding_hashes())},
   };
   return ROWS;
 }
@@ -74,7 +63,6 @@ ForwardingModel read_forwarding(const OptionTable& table, const ForwardingModel&
   const std::set<std::string> given = read_options(table, forwarding_options(), {}, model);
   if (anew)
     require_options(table, forwarding_options(), given);
-  check_name(table, "kind", model.kind, kinds());
   if (not model.cached())
     check_tcam(table);
   else if (anew && not given.contains("hit_latency"))
@@ -89,8 +77,8 @@ std::string to_text(const ForwardingModel& model)
   if (not model.cached())
     return "TCAM " + to_text(model.tcam_latency);
   return "cache of " + std::to_string(model.entries) + " entries, " + std::to_string(model.ways) +
-         (model.ways == 1 ? " way, " : " ways, ") + model.replacement + ", hash " + model.hash + ", hit " +
-         to_text(model.hit_latency) + ", miss " + to_text(model.hit_latency + model.tcam_latency);
+         (model.ways == 1 ? " way, " : " ways, ") + std::string(to_text(model.replacement)) + ", hash " + model.hash +
+         ", hit " + to_text(model.hit_latency) + ", miss " + to_text(model.hit_latency + model.tcam_latency);
 }
 
 Seconds lookup_interval(Seconds latency, int stages)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 #include "smart_switch/forwarding_cache.hpp"
 
@@ -23,7 +23,7 @@ struct ForwardingModel {
   Bytes frame{1518};              ///< the largest that messages are cut into: Ethernet's (Hirasawa et al., section I)
   int entries             = 2048; ///< Hirasawa et al. (CLUSTER 2021), section III.B: enough for nearly all jobs
   int ways                = 4;    ///< the same: almost no conflicts
-  std::string replacement = "lru";
+  Replacement replacement = Replacement::lru;
   std::string hash        = "auto";
 
   bool cached() const { return kind == "cache"; }

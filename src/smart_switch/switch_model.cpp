@@ -86,22 +86,23 @@ const Capability* SwitchModel::serving(const std::string& collective, const std:
 
 const std::vector<Option<SwitchModel>>& switch_options()
 {
-  using M = SwitchModel;
+  using M                    = SwitchModel;
+  static const Need IF_SMART = Need::otherwise("needed by a smart switch");
   static const std::vector<Option<M>> ROWS{
       {"max_ports", "number of ports, so at most as many cables", &M::max_ports},
       {"forwarding_latency", "delay of a packet that is only forwarded, port to port", &M::forwarding_latency,
-       Need::required, Bound::non_negative},
+       Need::required, Allowed::non_negative},
       {"processing_latency", "smart: from the last contribution's arrival to the result's departure",
-       &M::processing_latency, Need::optional, Bound::non_negative},
+       &M::processing_latency, Need::optional, Allowed::non_negative},
       {"turnaround", "smart: from a slot's use by one packet to its use by the next", &M::turnaround, Need::optional,
-       Bound::non_negative},
-      {"channels", "smart: communicators offloaded at the same time", &M::channels, Need::optional},
-      {"slots", "smart: aggregation slots of a channel", &M::slots, Need::optional},
-      {"total_slots", "smart: slots of the switch, which its channels share out; unlimited where absent",
-       &M::total_slots, Need::optional},
-      {"payload", "smart: payload of an offload packet, one slot's size", &M::payload, Need::optional},
+       Allowed::non_negative},
+      {"channels", "smart: communicators offloaded at the same time", &M::channels, IF_SMART},
+      {"slots", "smart: aggregation slots of a channel", &M::slots, IF_SMART},
+      {"total_slots", "smart: slots of the switch, which its channels share out", &M::total_slots,
+       Need::otherwise("unlimited")},
+      {"payload", "smart: payload of an offload packet, one slot's size", &M::payload, IF_SMART},
       {"packet_overhead", "smart: headers, preamble and gap of an offload packet", &M::packet_overhead, Need::optional,
-       Bound::non_negative},
+       Allowed::non_negative},
   };
   return ROWS;
 }
@@ -112,12 +113,13 @@ const std::vector<Option<Capability>>& capability_options()
   static const std::vector<Option<M>> ROWS{
       {"collectives", "what a switch does: " + join(offloadable_collectives()) + "; or \"all\"", &M::collectives},
       {"datatypes", "reductions: MPI's names of the datatypes that it does them on, or \"all\"", &M::datatypes,
-       Need::optional},
+       Need::otherwise("needed with a reduction")},
       {"operations", "reductions: MPI's names of the operations that it does them with, or \"all\"", &M::operations,
-       Need::optional},
-      {"conversion", "reductions: \"fixed-point\", the hosts convert MPI_FLOAT to integers and back", &M::conversion,
-       Need::optional},
-      {"conversion_rate", "a host's rate of that, both ways together", &M::conversion_rate, Need::optional},
+       Need::otherwise("needed with a reduction")},
+      {"conversion", "reductions: the hosts convert MPI_FLOAT to integers and back", &M::conversion,
+       Need::otherwise("none"), Allowed::one_of({std::string(FIXED_POINT)})},
+      {"conversion_rate", "a host's rate of that, both ways together", &M::conversion_rate,
+       Need::otherwise("needed with a conversion")},
   };
   return ROWS;
 }
@@ -225,8 +227,6 @@ void check_limits(const OptionTable& row, const Capability& capability)
 void check_conversion(const OptionTable& row, const Capability& capability)
 {
   const bool converts = not capability.conversion.empty();
-  if (row.has("conversion") && capability.conversion != FIXED_POINT)
-    row.fail("conversion", "found " + row.found("conversion") + "; allowed: \"fixed-point\"");
   if (converts != row.has("conversion_rate"))
     row.fail(converts ? "conversion_rate" : "conversion", "is missing; conversion and conversion_rate go together");
   if (not converts)

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 #include "smart_switch/forwarding_model.hpp"
 

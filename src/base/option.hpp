@@ -1,0 +1,276 @@
+/* What the keys of a table are: one row each.
+ *
+ * A row binds a key to a member of an options struct and says all that there is to say: what it means, whether it must
+ * be there, what holds where it is not, and which values are allowed. Its type is the member's, and its default the
+ * value that the member has in a struct into which nothing was read. Reading, the refusal of unknown keys and of wrong
+ * values, the check for missing keys, the help and the reference in docs/ derive from the rows.
+ *
+ * A table may name a preset (`preset = "tofino"`): a file of the same keys, read first, whose values the table's own
+ * override.
+ */
+#pragma once
+
+#include "base/named.hpp"
+#include "base/option_file.hpp"
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/** Whether a key must be there, and what holds where it is absent. */
+class Need {
+  bool required_ = false;
+  std::string otherwise_;
+
+public:
+  static const Need required;
+  static const Need optional; ///< the member's default holds, and says so
+  /** Optional, where the default's value does not say what it means: "unlimited". */
+  static Need otherwise(std::string what)
+  {
+    Need need;
+    need.otherwise_ = std::move(what);
+    return need;
+  }
+  bool is_required() const { return required_; }
+  /** Empty where the member's default says it. */
+  const std::string& otherwise() const { return otherwise_; }
+};
+
+inline const Need Need::required = [] {
+  Need need;
+  need.required_ = true;
+  return need;
+}();
+inline const Need Need::optional{};
+
+/** Which values are allowed. */
+class Allowed {
+  bool zero_   = false; // of numbers and quantities, each of a list's
+  double most_ = std::numeric_limits<double>::infinity();
+  std::vector<std::string> names_; // of texts; any where empty
+
+public:
+  static const Allowed positive; ///< more than zero; any text
+  static const Allowed non_negative;
+  /** From zero on. */
+  static Allowed up_to(double most)
+  {
+    Allowed allowed;
+    allowed.zero_ = true;
+    allowed.most_ = most;
+    return allowed;
+  }
+  static Allowed one_of(std::vector<std::string> names)
+  {
+    Allowed allowed;
+    allowed.names_ = std::move(names);
+    return allowed;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+  /** Of numbers, as messages have it: "more than zero". */
+  std::string range_in_words() const;
+  /** In words, of values of the option type @p type: "more than zero"; empty where anything is. */
+  std::string in_words(const std::string& type) const;
+  /** Throws unless @p value, found at @p key, is allowed. */
+  void check(const OptionTable& table, const std::string& key, double value) const;
+  void check(const OptionTable& table, const std::string& key, const std::string& value) const;
+};
+
+inline const Allowed Allowed::positive{};
+inline const Allowed Allowed::non_negative = Allowed::up_to(std::numeric_limits<double>::infinity());
+
+/** One row of a schema as text, for help and documentation. */
+struct OptionHelp {
+  std::string key;
+  std::string type;
+  std::string meaning;
+  bool required = false;
+  std::string otherwise{};          ///< what holds where it is absent; empty where it must be there
+  std::string allowed{};            ///< in words, where not all values of the type are
+  std::vector<std::string> names{}; ///< of texts: those that are allowed; any where empty
+};
+
+/* How values of a member's type are called, read and shown; the last argument only chooses the type. */
+namespace option_value {
+std::string type(const int&);
+std::string type(const double&);
+std::string type(const Bytes&);
+std::string type(const Seconds&);
+std::string type(const BytesPerSecond&);
+std::string type(const FlopsPerSecond&);
+std::string type(const Hertz&);
+std::string type(const std::string&);
+std::string type(const std::vector<int>&);
+std::string type(const std::vector<std::string>&);
+template <Named E> std::string type(const E&)
+{
+  return type(std::string());
+}
+
+using Key = const std::string&;
+std::optional<int> read(const OptionTable& table, Key key, const Allowed& allowed, const int&);
+std::optional<double> read(const OptionTable& table, Key key, const Allowed& allowed, const double&);
+std::optional<std::string> read(const OptionTable& table, Key key, const Allowed& allowed, const std::string&);
+std::optional<std::vector<int>> read(const OptionTable& table, Key key, const Allowed& allowed,
+                                     const std::vector<int>&);
+std::optional<std::vector<std::string>> read(const OptionTable& table, Key key, const Allowed& allowed,
+                                             const std::vector<std::string>&);
+template <int B, int S, int F>
+std::optional<Quantity<B, S, F>> read(const OptionTable& table, Key key, const Allowed& allowed,
+                                      const Quantity<B, S, F>&)
+{
+  const auto value = table.quantity<Quantity<B, S, F>>(key);
+  if (value)
+    allowed.check(table, key, value->value());
+  return value;
+}
+template <Named E> std::optional<E> read(const OptionTable& table, Key key, const Allowed& allowed, const E&)
+{
+  const std::optional<std::string> name = read(table, key, allowed, std::string());
+  return name ? find_named<E>(*name) : std::nullopt;
+}
+
+std::string text(int value);
+std::string text(double value);
+std::string text(Bytes value);
+std::string text(Seconds value);
+std::string text(BytesPerSecond value);
+std::string text(FlopsPerSecond value);
+std::string text(Hertz value);
+std::string text(const std::string& value);
+std::string text(const std::vector<int>& values);
+std::string text(const std::vector<std::string>& values);
+template <Named E> std::string text(E value)
+{
+  return text(std::string(to_text(value)));
+}
+} // namespace option_value
+
+/** One row of a schema: a key of a table, what it means, and the member of @p T that it sets. */
+template <class T> struct Option {
+  std::string key;
+  std::string meaning; ///< one line, with the source of the model where there is one
+  Need need;
+  Allowed allowed;
+  std::string type;
+  std::function<bool(const OptionTable&, T&)> read; ///< sets the member, unless the key is absent
+  std::function<std::string(const T&)> text;        ///< the member's value, as help shows it
+
+  template <class V>
+  Option(const std::string& key_, std::string meaning_, V T::* member, Need need_ = Need::required,
+         const Allowed& allowed_ = Allowed::positive)
+      : key(key_), meaning(std::move(meaning_)), need(std::move(need_)), allowed(allowed_),
+        type(option_value::type(V()))
+  {
+    if constexpr (Named<V>)
+      allowed = Allowed::one_of(names_of<V>());
+    read = [key = key, allowed = allowed, member](const OptionTable& table, T& into) {
+      const auto value = option_value::read(table, key, allowed, V());
+      if (value)
+        into.*member = *value;
+      return value.has_value();
+    };
+    text = [member](const T& from) { return option_value::text(from.*member); };
+  }
+
+  OptionHelp help() const
+  {
+    OptionHelp row{key, type, meaning, need.is_required()};
+    if (not row.required)
+      row.otherwise = need.otherwise().empty() ? text(T()) : need.otherwise();
+    row.allowed = allowed.in_words(type);
+    row.names   = allowed.names();
+    return row;
+  }
+};
+
+// ---- Reading tables by rows
+// ------------------------------------------------------------------------------------------
+
+/** Set the members that @p table gives; returns the keys that it gave. @p others are keys read elsewhere. */
+template <class T>
+std::set<std::string> read_options(const OptionTable& table, const std::vector<Option<T>>& rows,
+                                   std::vector<std::string> others, T& into)
+{
+  std::vector<std::string> known = std::move(others);
+  for (const Option<T>& row : rows)
+    known.push_back(row.key);
+  table.allow_only(known);
+
+  std::set<std::string> given;
+  for (const Option<T>& row : rows)
+    if (row.read(table, into))
+      given.insert(row.key);
+  return given;
+}
+
+/** A required key that a table lacks. */
+struct MissingKey {
+  std::string key;
+  std::string meaning;
+};
+/** Throws MissingError unless @p missing is empty. */
+void fail_missing(const OptionTable& table, const std::vector<MissingKey>& missing);
+
+/** Throws where required rows are not among the keys @p given; names them all. */
+template <class T>
+void require_options(const OptionTable& table, const std::vector<Option<T>>& rows, const std::set<std::string>& given)
+{
+  std::vector<MissingKey> missing;
+  for (const Option<T>& row : rows)
+    if (row.need.is_required() && not given.contains(row.key))
+      missing.push_back({row.key, row.meaning});
+  fail_missing(table, missing);
+}
+
+/** The rows as text, in order. */
+template <class T> std::vector<OptionHelp> describe_options(const std::vector<Option<T>>& rows)
+{
+  std::vector<OptionHelp> help;
+  for (const Option<T>& row : rows)
+    help.push_back(row.help());
+  return help;
+}
+
+/** The file of a preset, found by name from anywhere. Throws UserError with the names that exist. */
+OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name);
+
+/** Read a table that may name a preset: the preset (below presets/@p kind/) or else @p standard first, then the table's
+ *  own values over it. Where neither gives a required value, throws. @p others are keys of the table that something
+ *  else reads; @p read_more(table, device) reads what the rows cannot say, from the preset and from the table. */
+template <class T, class ReadMore>
+T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows,
+              std::vector<std::string> others, ReadMore&& read_more, const T* standard = nullptr)
+{
+  T device = standard ? *standard : T();
+  std::set<std::string> given;
+  if (const std::optional<std::string> preset = table.text("preset")) {
+    const OptionTable file = read_preset(table, kind, *preset);
+    device                 = T();
+    given                  = read_options(file, rows, others, device);
+    read_more(file, device);
+    device.preset = *preset;
+    standard      = nullptr;
+  }
+  others.emplace_back("preset");
+  given.merge(read_options(table, rows, others, device));
+  read_more(table, device);
+  if (not standard)
+    require_options(table, rows, given);
+  return device;
+}
+
+/** The same of a device that its rows say all of. */
+template <class T> T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows)
+{
+  return read_device<T>(table, kind, rows, {}, [](const OptionTable&, T&) {});
+}
+
+} // namespace weft
