@@ -24,7 +24,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance conformance-openmpi real-programs fuzz build unit pytest lint tidy format clean FORCE
+.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance conformance-openmpi real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -77,6 +77,9 @@ fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz 
 
 real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch; table in docs/real-programs.md
 	@$(BIN)/python -m studies real-programs
+
+stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core
+	@$(BIN)/python setup/stub.py
 
 build: $(WEFT) ## the libraries and the Python package, in .venv
 

@@ -1,22 +1,60 @@
-"""The compiled core: fabric files, presets and what the build knows about SimGrid."""
+"""
+The pure parts of weft: fabrics and what is in them.
+"""
 
-from typing import TypedDict
+from __future__ import annotations
+import collections.abc
+import numpy
+import numpy.typing
+import typing
 
-import numpy as np
-import numpy.typing as npt
+class Cable(typing.TypedDict):
+    """One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`."""
 
-version: str
-simgrid_version: str
-simgrid_prefix: str
+    name: str
+    lower: int
+    upper: int
+    bandwidth_Bps: float
+    latency_s: float
 
-class UserError(Exception):
-    """A mistake in the user's input; its text is the complete message."""
+class HashProof(typing.TypedDict):
+    """What was proven of a forwarding hash on a fabric."""
 
-class Offload(TypedDict):
-    """Collectives that a switch does, and what it can do reductions on.
+    pairs: int
+    most_tags: int
+    misroutes: bool
+    crowded: bool
 
-    A conversion is one of the hosts' ("" for none, whose rate is infinite).
-    """
+class Host(typing.TypedDict):
+    """What every host is."""
+
+    preset: str
+    speed_flops: float
+    cores: int
+    loopback_bandwidth_Bps: float
+    loopback_latency_s: float
+
+class Mpi(typing.TypedDict):
+    """What the hosts' MPI library adds to messages; a rate without limit is infinite."""
+
+    eager_threshold_bytes: float
+    send_overhead_s: float
+    send_copy_rate_Bps: float
+    receive_overhead_s: float
+    receive_copy_rate_Bps: float
+
+class Nic(typing.TypedDict):
+    """What every host's network interface is; a rate without limit is infinite."""
+
+    preset: str
+    offload_overhead_s: float
+    message_gap_s: float
+    offload_copy_rate_Bps: float
+    contributions: str
+
+class Offload(typing.TypedDict):
+    """Collectives that a switch does, and what it can do reductions on. A conversion is one of the
+    hosts' ("" for none, whose rate is infinite)."""
 
     collectives: list[str]
     datatypes: list[str]
@@ -24,7 +62,32 @@ class Offload(TypedDict):
     conversion: str
     conversion_rate_Bps: float
 
-class Switch(TypedDict):
+class Option(typing.TypedDict):
+    """One key of a table of a fabric file. `otherwise` is what holds where it is absent, and empty
+    where it must be there; `allowed` says which values are, where not all of its type are."""
+
+    key: str
+    type: str
+    meaning: str
+    required: bool
+    otherwise: str
+    allowed: str
+    names: list[str]
+
+class Segment(typing.TypedDict):
+    """Factors of point-to-point messages of at least so many bytes."""
+
+    from_bytes: float
+    latency_factor: float
+    bandwidth_factor: float
+
+class Shared(typing.TypedDict):
+    """What several links pass beside themselves, by their names."""
+
+    links: list[str]
+    bandwidth_Bps: float
+
+class Switch(typing.TypedDict):
     """One switch; all that begins with `processing_latency_s` means nothing but in smart ones."""
 
     name: str
@@ -43,148 +106,165 @@ class Switch(TypedDict):
     packet_overhead_bytes: float
     offload: list[Offload]
 
-class Host(TypedDict):
-    """What every host is."""
-
-    preset: str
-    speed_flops: float
-    cores: int
-    loopback_bandwidth_Bps: float
-    loopback_latency_s: float
-
-class Nic(TypedDict):
-    """What every host's network interface is; a rate without limit is infinite."""
-
-    preset: str
-    offload_overhead_s: float
-    message_gap_s: float
-    offload_copy_rate_Bps: float
-    contributions: str
-
-class Segment(TypedDict):
-    """Factors of point-to-point messages of at least so many bytes."""
-
-    from_bytes: float
-    latency_factor: float
-    bandwidth_factor: float
-
-class Mpi(TypedDict):
-    """What the hosts' MPI library adds to messages; a rate without limit is infinite."""
-
-    eager_threshold_bytes: float
-    send_overhead_s: float
-    send_copy_rate_Bps: float
-    receive_overhead_s: float
-    receive_copy_rate_Bps: float
-
-class Cable(TypedDict):
-    """One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`."""
-
-    name: str
-    lower: int
-    upper: int
-    bandwidth_Bps: float
-    latency_s: float
-
-class Shared(TypedDict):
-    """What several links pass beside themselves, by their names."""
-
-    links: list[str]
-    bandwidth_Bps: float
-
-class Way(TypedDict):
-    """The way between two vertices, by names."""
-
-    links: list[str]
-    through: list[str]
-    latency_s: float
-
-class Fabric:
-    """A fabric. Its vertices are numbered from 0, hosts first, then switches."""
-
-    name: str
-    description: str
-    file: str
-    topology: str
-    hosts: list[str]
-    cores_per_host: int
-    switches: list[Switch]
-    host: Host
-    nic: Nic
-    point_to_point: list[Segment]
-    mpi: Mpi | None
-    links: int
-    shared: list[Shared]
-    def cables(self) -> list[Cable]: ...
-    def route(self, source: int, destination: int) -> Way: ...
-    def describe(self) -> str: ...
-    def check(self) -> str: ...
-
-class ProgressEngine:
-    """Who does the multicast protocol's work at a host; what is unlimited is infinite."""
-
-    preset: str
-    cores: int
-    threads: int
-    memory_bytes: float
-    def describe(self) -> str: ...
-    def receive_chunks_per_s(self, transport: str, chunk_bytes: float, workers: int) -> float: ...
-    def receive_time_s(
-        self,
-        transport: str,
-        chunk_bytes: float,
-        buffer_bytes: float,
-        workers: int,
-        link_Bps: float,  # noqa: N803
-    ) -> float: ...
-    def communicators(self, chunks: int) -> int: ...
-
-class Option(TypedDict):
-    """One key of a table of a fabric file."""
-
-    key: str
-    type: str
-    meaning: str
-    required: bool
-
-class Topology(TypedDict):
-    """One kind of topology with the keys of its [topology] table."""
-
-    kind: str
-    meaning: str
-    options: list[Option]
-
-class Table(TypedDict):
+class Table(typing.TypedDict):
     """One table of a fabric file."""
 
     table: str
     meaning: str
     options: list[Option]
 
-def load_fabric(name_or_path: str) -> Fabric: ...
-def load_progress_engine(name_or_path: str) -> ProgressEngine: ...
-def bitmap_bytes(chunks: int) -> float: ...
-def parse_bandwidth(text: str) -> float: ...
-def list_presets(kind: str) -> list[str]: ...
-def list_fabrics() -> list[str]: ...
-def streaming_time(
-    slots: int,
-    payload_bytes: float,
-    packet_overhead_bytes: float,
-    message_bytes: npt.NDArray[np.float64],
-    line_rate_Bps: npt.NDArray[np.float64],  # noqa: N803
-    turnaround_s: float,
-) -> npt.NDArray[np.float64]: ...
-def topologies() -> list[Topology]: ...
-def fabric_schema() -> list[Table]: ...
+class Topology(typing.TypedDict):
+    """One kind of topology with the keys of its [topology] table."""
 
-class HashProof(TypedDict):
-    """What was proven of a forwarding hash on a fabric."""
+    kind: str
+    meaning: str
+    options: list[Option]
 
-    pairs: int
-    most_tags: int
-    misroutes: bool
-    crowded: bool
+class Way(typing.TypedDict):
+    """The way between two vertices, by names."""
+
+    links: list[str]
+    through: list[str]
+    latency_s: float
+
+__all__: list[str] = [
+    "Fabric",
+    "ProgressEngine",
+    "SMPI_ENVELOPE_BYTES",
+    "UserError",
+    "bitmap_bytes",
+    "cache_of_messages",
+    "cache_of_port",
+    "cache_of_torus",
+    "fabric_schema",
+    "fallback_reasons",
+    "line_rate",
+    "list_fabrics",
+    "list_presets",
+    "load_fabric",
+    "load_progress_engine",
+    "offload_modes",
+    "parse_bandwidth",
+    "paths",
+    "prove_hash",
+    "row_kinds",
+    "simgrid_prefix",
+    "simgrid_version",
+    "streaming_time",
+    "topologies",
+    "uniform_messages",
+    "units",
+    "version",
+]
+
+class UserError(Exception):
+    """
+    A mistake in the user's input; its text is the complete message.
+    """
+
+class Fabric:
+    """
+    A fabric as a file describes it; nothing of it can be changed. Its vertices are numbered from 0, hosts first, then switches.
+    """
+    def cables(self) -> list[Cable]: ...
+    def check(self) -> str:
+        """
+        Prove the routes; returns what was proven, raises UserError where it does not hold.
+        """
+    def describe(self) -> str: ...
+    def route(self, source: int, destination: int) -> Way:
+        """
+        Raises IndexError where there is no such vertex.
+        """
+    @property
+    def cores_per_host(self) -> int: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def host(self) -> Host: ...
+    @property
+    def hosts(self) -> list[str]:
+        """
+        Names of the hosts, in order.
+        """
+    @property
+    def links(self) -> int:
+        """
+        Number of links, two per cable.
+        """
+    @property
+    def mpi(self) -> Mpi | None:
+        """
+        What the hosts' MPI library adds, where the file says it.
+        """
+    @property
+    def name(self) -> str: ...
+    @property
+    def nic(self) -> Nic: ...
+    @property
+    def point_to_point(self) -> list[Segment]:
+        """
+        Factors of point-to-point messages, by rising size.
+        """
+    @property
+    def shared(self) -> list[Shared]: ...
+    @property
+    def switches(self) -> list[Switch]:
+        """
+        The switches, in order.
+        """
+    @property
+    def topology(self) -> str: ...
+
+class ProgressEngine:
+    """
+    Who does the multicast protocol's work at a host.
+    """
+    def communicators(self, chunks: int) -> int:
+        """
+        How many with receive buffers of so many chunks its memory holds.
+        """
+    def describe(self) -> str: ...
+    def receive_chunks_per_s(self, transport: str, chunk_bytes: float, workers: int) -> float:
+        """
+        Chunks that so many threads receive in a second. Raises UserError.
+        """
+    def receive_time_s(
+        self, transport: str, chunk_bytes: float, buffer_bytes: float, workers: int, link_Bps: float
+    ) -> float:
+        """
+        Seconds from a buffer's first byte on the link until all of it is with the user. Raises UserError.
+        """
+    @property
+    def cores(self) -> int: ...
+    @property
+    def memory_bytes(self) -> float: ...
+    @property
+    def preset(self) -> str: ...
+    @property
+    def threads(self) -> int:
+        """
+        Hardware threads of a core.
+        """
+
+def bitmap_bytes(chunks: int) -> float:
+    """
+    The bitmap of a receive buffer: a bit a chunk.
+    """
+
+def cache_of_messages(
+    entries: int,
+    ways: int,
+    replacement: str,
+    fabric: Fabric,
+    hash: str,
+    messages: collections.abc.Sequence[tuple[int, int]],
+) -> dict[str, int]:
+    """
+    The same of all ports of a fabric while messages, pairs of hosts, are routed one after the other.
+    """
 
 def cache_of_port(
     entries: int,
@@ -194,7 +274,11 @@ def cache_of_port(
     scattered: bool,
     lookups: int,
     seed: int,
-) -> dict[str, int]: ...
+) -> dict[str, int]:
+    """
+    Hits and misses of one port's forwarding cache with packets to so many hosts, by CRC.
+    """
+
 def cache_of_torus(
     entries: int,
     ways: int,
@@ -204,49 +288,99 @@ def cache_of_torus(
     hashed: bool,
     messages: int,
     seed: int,
-) -> list[dict[str, int]]: ...
-def cache_of_messages(
-    entries: int,
-    ways: int,
-    replacement: str,
-    fabric: Fabric,
-    hash: str,
-    messages: list[tuple[int, int]],
-) -> dict[str, int]: ...
-def uniform_messages(fabric: Fabric, count: int, seed: int) -> list[tuple[int, int]]: ...
-def prove_hash(fabric: Fabric, hash: str) -> HashProof: ...
-def line_rate(latency_s: float, stages: int, frame_bytes: float) -> float: ...
+) -> list[dict[str, int]]:
+    """
+    The same of a torus under uniform traffic: ports of hosts, then of each dimension.
+    """
 
-class HostAlgorithm(TypedDict):
-    collective: str
-    name: str
-    number: int
-    any_operation: bool
+def fabric_schema() -> list[Table]:
+    """
+    Every table and key of a fabric file.
+    """
 
-class Selection(TypedDict):
-    name: str
-    description: str
+def fallback_reasons() -> list[str]:
+    """
+    Why a call falls back, as records say it; "": it does not.
+    """
 
-class HostSchedule(TypedDict):
-    algorithm: str
-    segment_bytes: float
-    fan_out: int
-    rounds: int
-    messages: list[tuple[int, int, int, float]]
-    combined_bytes: list[float]
+def line_rate(latency_s: float, stages: int, frame_bytes: float) -> float:
+    """
+    Bytes a second of frames that a port can look up.
+    """
 
-def host_algorithms() -> list[HostAlgorithm]: ...
-def selections() -> list[Selection]: ...
-def host_schedule(
-    selection: str,
-    algorithm: str,
-    segment_bytes: float,
-    fan_out: int,
-    collective: str,
-    ranks: int,
-    count: int,
-    element_bytes: float,
-    root: int,
-    commutative: bool,
-    counts: list[int] | None = None,
-) -> HostSchedule: ...
+def list_fabrics() -> list[str]:
+    """
+    Names of the shipped fabrics.
+    """
+
+def list_presets(kind: str) -> list[str]:
+    """
+    Names of the presets of a kind: switch, nic, host or progress_engine.
+    """
+
+def load_fabric(name_or_path: str) -> Fabric:
+    """
+    Read a fabric file, or a shipped fabric by its name. Raises UserError.
+    """
+
+def load_progress_engine(name_or_path: str) -> ProgressEngine:
+    """
+    A preset, or the table [progress_engine] of a file. Raises UserError.
+    """
+
+def offload_modes() -> list[str]:
+    """
+    What a run may ask the switches for.
+    """
+
+def parse_bandwidth(text: str) -> float:
+    """
+    Bytes a second. Raises UserError.
+    """
+
+def paths() -> list[str]:
+    """
+    Who carries a call out, as records say it.
+    """
+
+def prove_hash(fabric: Fabric, hash: str) -> HashProof:
+    """
+    Hold every switch against every host: pairs, most tags of a switch, and what does not hold.
+    """
+
+def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:
+    """
+    Every kind of row: its meaning, and its keys with their types.
+    """
+
+def streaming_time(
+    slots: int,
+    payload_bytes: float,
+    packet_overhead_bytes: float,
+    message_bytes: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    line_rate_Bps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    turnaround_s: float,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Seconds in which the packets of messages pass a link that nothing else uses.
+    """
+
+def topologies() -> list[Topology]:
+    """
+    The kinds of topology with the keys of each.
+    """
+
+def uniform_messages(fabric: Fabric, count: int, seed: int) -> list[tuple[int, int]]:
+    """
+    Pairs of hosts, all equally often.
+    """
+
+def units() -> dict[str, list[tuple[str, float]]]:
+    """
+    By the type of a value: its units by rising factor, with that to SI's.
+    """
+
+SMPI_ENVELOPE_BYTES: int
+simgrid_prefix: str
+simgrid_version: str
+version: str

@@ -106,56 +106,6 @@ Fallback multicast_obstacle(const CallFacts& facts)
 
 } // namespace
 
-std::string_view to_text(Path path)
-{
-  switch (path) {
-    case Path::host:
-      return "fallback";
-    case Path::stream:
-      return "stream";
-    case Path::message:
-      return "message";
-    case Path::multicast:
-      return "multicast";
-  }
-  throw std::logic_error("no such path");
-}
-
-std::string_view to_text(Fallback reason)
-{
-  switch (reason) {
-    case Fallback::none:
-      return "";
-    case Fallback::policy:
-      return "policy";
-    case Fallback::one_rank:
-      return "one rank";
-    case Fallback::zero_count:
-      return "zero count";
-    case Fallback::collective:
-      return "collective";
-    case Fallback::datatype:
-      return "datatype";
-    case Fallback::operation:
-      return "op";
-    case Fallback::one_host:
-      return "one host";
-    case Fallback::not_on_tree:
-      return "communicator not on the tree";
-    case Fallback::no_gain:
-      return "tree gains nothing";
-    case Fallback::no_free_channel:
-      return "no free channel";
-    case Fallback::host_faster:
-      return "host is faster";
-    case Fallback::no_nic_memory:
-      return "no NIC memory";
-    case Fallback::privatization:
-      return "privatization";
-  }
-  throw std::logic_error("no such reason");
-}
-
 Decision decide(const CallFacts& facts)
 {
   if (wants_multicast(facts)) {

@@ -24,8 +24,12 @@ enum class Path {
   message,  ///< switches, whole messages at a time
   multicast ///< the hosts' protocol over the switches' multicast
 };
-/** As it stands in the record: "fallback", "stream", "message", "multicast". */
-std::string_view to_text(Path path);
+/** As it stands in the record. */
+template <> struct Names<Path> {
+  static constexpr std::array ROWS{
+      std::pair{Path::host, std::string_view("fallback")}, std::pair{Path::stream, std::string_view("stream")},
+      std::pair{Path::message, std::string_view("message")}, std::pair{Path::multicast, std::string_view("multicast")}};
+};
 
 /** Why a call falls back to the host's algorithm. */
 enum class Fallback {
@@ -45,7 +49,22 @@ enum class Fallback {
   privatization, ///< a rank's memory cannot be reached while others run (smpi/privatization:mmap)
 };
 /** As it stands in the record. */
-std::string_view to_text(Fallback reason);
+template <> struct Names<Fallback> {
+  static constexpr std::array ROWS{std::pair{Fallback::none, std::string_view("")},
+                                   std::pair{Fallback::policy, std::string_view("policy")},
+                                   std::pair{Fallback::one_rank, std::string_view("one rank")},
+                                   std::pair{Fallback::zero_count, std::string_view("zero count")},
+                                   std::pair{Fallback::collective, std::string_view("collective")},
+                                   std::pair{Fallback::datatype, std::string_view("datatype")},
+                                   std::pair{Fallback::operation, std::string_view("op")},
+                                   std::pair{Fallback::one_host, std::string_view("one host")},
+                                   std::pair{Fallback::not_on_tree, std::string_view("communicator not on the tree")},
+                                   std::pair{Fallback::no_gain, std::string_view("tree gains nothing")},
+                                   std::pair{Fallback::no_free_channel, std::string_view("no free channel")},
+                                   std::pair{Fallback::host_faster, std::string_view("host is faster")},
+                                   std::pair{Fallback::no_nic_memory, std::string_view("no NIC memory")},
+                                   std::pair{Fallback::privatization, std::string_view("privatization")}};
+};
 
 /** What a call asks for. */
 struct CollectiveCall {

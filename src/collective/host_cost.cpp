@@ -11,9 +11,6 @@
 namespace weft {
 namespace {
 
-/** SMPI adds it to every message (src/simgrid/private_abi.hpp, MESSAGE_ENVELOPE). */
-constexpr Bytes ENVELOPE{16};
-
 /** Ways that are looked at for a round; they are spread evenly over the ranks. */
 constexpr std::size_t SAMPLED_WAYS = 16;
 
@@ -73,11 +70,11 @@ Seconds HostCost::message_time(const Round& round, Bytes size) const
   const HostModel& host = fabric_.host();
   if (not round.between_hosts) // a platform of SimGrid's does not say what messages within a host cost
     return host.loopback_bandwidth > BytesPerSecond()
-               ? host.loopback_latency + (size + ENVELOPE) / host.loopback_bandwidth
+               ? host.loopback_latency + (size + SMPI_ENVELOPE) / host.loopback_bandwidth
                : Seconds();
   const PointToPointSegment& factors = fabric_.segment(size);
   return round.latency * factors.latency_factor +
-         (size + ENVELOPE) * static_cast<double>(round.ranks_a_host) / (round.bandwidth * factors.bandwidth_factor);
+         (size + SMPI_ENVELOPE) * static_cast<double>(round.ranks_a_host) / (round.bandwidth * factors.bandwidth_factor);
 }
 
 /** A round of a binomial tree: of the ranks that exchange in recursive doubling, few send, seldom two of a host. */

@@ -1,46 +1,56 @@
 /* The algorithms by which MPI libraries execute collectives on hosts, for Python. */
-#include "python/host_schedules.hpp"
-
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "collective/hosts/selection.hpp"
 #include "collective/hosts/walk.hpp"
-
-#include <pybind11/stl.h>
+#include "python/bindings.hpp"
+#include "python/rows.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace py = pybind11;
-
-namespace weft {
+namespace weft::python {
 namespace {
 
-py::list algorithms()
-{
-  py::list rows;
-  for (const Algorithm& one : host_algorithms()) {
-    py::dict row;
-    row["collective"]    = one.collective;
-    row["name"]          = one.name;
-    row["number"]        = one.number;
-    row["any_operation"] = one.needs == Needs::nothing;
-    rows.append(row);
-  }
-  return rows;
-}
+const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
+    "One algorithm of a collective's, with Open MPI's number of it.",
+    {{"collective", [](const Algorithm& one) { return std::string(one.collective); }},
+     {"name", [](const Algorithm& one) { return std::string(one.name); }},
+     {"number", [](const Algorithm& one) { return one.number; }},
+     {"any_operation", [](const Algorithm& one) { return one.needs == Needs::nothing; }}}};
 
-py::list selections()
+struct NamedSelection {
+  std::string name;
+  std::string description;
+};
+const RowKind<"Selection", NamedSelection> SELECTION{
+    "A shipped selection of algorithms.",
+    {{"name", &NamedSelection::name}, {"description", &NamedSelection::description}}};
+
+using Message = std::tuple<int, int, int, double>;
+struct Schedule {
+  std::string algorithm;
+  Tuning tuning;
+  int rounds;
+  std::vector<Message> messages;
+  std::vector<double> sums;
+};
+const RowKind<"HostSchedule", Schedule> SCHEDULE{
+    "What a collective does on hosts: messages as (round, from, to, bytes), and the bytes that each rank combines.",
+    {{"algorithm", &Schedule::algorithm},
+     {"segment_bytes", [](const Schedule& one) { return one.tuning.segment; }},
+     {"fan_out", [](const Schedule& one) { return one.tuning.fan_out; }},
+     {"rounds", &Schedule::rounds},
+     {"messages", &Schedule::messages},
+     {"combined_bytes", &Schedule::sums}}};
+
+Rows<"Selection"> selections()
 {
-  py::list rows;
-  for (const std::string& name : list_shared("presets/mpi")) {
-    py::dict row;
-    row["name"]        = name;
-    row["description"] = Selection::load(name).description();
-    rows.append(row);
-  }
-  return rows;
+  std::vector<NamedSelection> all;
+  for (const std::string& name : list_shared("presets/mpi"))
+    all.push_back({name, Selection::load(name).description()});
+  return SELECTION.all(all);
 }
 
 /** A call as Python tells it; @p counts, by rank, are those of collectives whose blocks differ. */
@@ -57,9 +67,9 @@ HostCall make_call(const std::string& collective, int ranks, Elements count, dou
   return call;
 }
 
-py::dict result(std::string_view algorithm, Tuning tuning, const Walk& walked)
+Row<"HostSchedule"> result(std::string_view algorithm, Tuning tuning, const Walk& walked)
 {
-  std::vector<std::tuple<int, int, int, double>> messages;
+  std::vector<Message> messages;
   messages.reserve(walked.messages.size());
   for (const WalkedMessage& one : walked.messages)
     messages.emplace_back(one.round, one.from, one.to, one.bytes.value());
@@ -67,19 +77,13 @@ py::dict result(std::string_view algorithm, Tuning tuning, const Walk& walked)
   sums.reserve(walked.sums.size());
   for (const Bytes one : walked.sums)
     sums.push_back(one.value());
-  py::dict row;
-  row["algorithm"]      = algorithm;
-  row["segment_bytes"]  = tuning.segment.value();
-  row["fan_out"]        = tuning.fan_out;
-  row["rounds"]         = walked.rounds;
-  row["messages"]       = messages;
-  row["combined_bytes"] = sums;
-  return row;
+  return SCHEDULE({std::string(algorithm), tuning, walked.rounds, std::move(messages), std::move(sums)});
 }
 
-py::dict schedule(const std::string& selection_name, const std::string& algorithm_name, double segment_bytes,
-                  int fan_out, const std::string& collective, int ranks, Elements count, double element_bytes, int root,
-                  bool commutative, const std::optional<std::vector<Elements>>& counts)
+Row<"HostSchedule"> schedule(const std::string& selection_name, const std::string& algorithm_name, double segment_bytes,
+                             int fan_out, const std::string& collective, int ranks, Elements count,
+                             double element_bytes, int root, bool commutative,
+                             const std::optional<std::vector<Elements>>& counts)
 {
   const Selection selection = Selection::load(selection_name);
   const HostCall call =
@@ -97,7 +101,9 @@ py::dict schedule(const std::string& selection_name, const std::string& algorith
 
 void bind_host_schedules(py::module_& module)
 {
-  module.def("host_algorithms", &algorithms, "All algorithms: collective, name, Open MPI's number, what they need.");
+  module.def(
+      "host_algorithms", [] { return ALGORITHM.all(host_algorithms()); },
+      "All algorithms: collective, name, Open MPI's number, what they need.");
   module.def("selections", &selections, "Names and descriptions of the shipped selections of algorithms.");
   module.def("host_schedule", &schedule, py::arg("selection"), py::arg("algorithm"), py::arg("segment_bytes"),
              py::arg("fan_out"), py::arg("collective"), py::arg("ranks"), py::arg("count"), py::arg("element_bytes"),
@@ -106,4 +112,4 @@ void bind_host_schedules(py::module_& module)
              "no algorithm is named.");
 }
 
-} // namespace weft
+} // namespace weft::python

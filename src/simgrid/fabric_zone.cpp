@@ -74,10 +74,9 @@ void FabricZone::add_engines()
     return;
   const MulticastModel& multicast = fabric_.multicast();
   const BytesPerSecond payload    = fabric_.progress_engine()->receive_rate(multicast.transport, multicast.chunk);
-  const Bytes wire                = multicast.chunk + multicast.packet_overhead * multicast.packets(multicast.chunk);
   for (int host = 0; host < fabric_.host_count(); ++host)
     engines_.push_back(get_iface()->add_link(fabric_.topology().host_name(host) + ".progress-engine",
-                                             payload.value() * (wire / multicast.chunk)));
+                                             payload.value() * (multicast.wire(multicast.chunk) / multicast.chunk)));
 }
 
 void FabricZone::append_engine(LinkId id, std::vector<sg::Link*>& into) const
@@ -162,7 +161,7 @@ const PointToPointSegment* FabricZone::segment(double size, const sg::Host* from
 {
   if (from == to || not is_host(from) || not is_host(to))
     return nullptr;
-  return &fabric_.segment(Bytes(std::max(0.0, size - simgrid::smpi::MESSAGE_ENVELOPE)));
+  return &fabric_.segment(Bytes(std::max(0.0, size - SMPI_ENVELOPE.value())));
 }
 
 // SimGrid asks for this factor exactly once a communication, with its route: the place to count bytes. Those of streams

@@ -29,7 +29,7 @@ void MulticastFlows::message(int from, int to, Bytes payload, std::function<void
   if (const auto& mpi = simulation_.fabric.mpi())
     overhead = mpi->send_time(payload) + mpi->receive_time(payload);
   transfer(
-      host(from), host(to), payload + Bytes(simgrid::smpi::MESSAGE_ENVELOPE),
+      host(from), host(to), payload + SMPI_ENVELOPE,
       listener_.when_arrived([this, overhead, arrived = std::move(arrived)] { listener_.after(overhead, arrived); }));
 }
 

@@ -127,7 +127,7 @@ private:
     const Fabric& fabric = simulation_.fabric;
     const VertexId root  = call_.group.trees.front().switches.front().index + fabric.host_count();
     const Hop hop        = fabric.topology().next_hop(communicator_->rank_hosts[static_cast<std::size_t>(rank)], root);
-    const Bytes wire     = call_.model.chunk + call_.model.packet_overhead * call_.model.packets(call_.model.chunk);
+    const Bytes wire     = call_.model.wire(call_.model.chunk);
     const auto member    = static_cast<std::size_t>(call_.group.member_of[static_cast<std::size_t>(rank)]);
     return std::max(wire / fabric.link(reverse(hop.link)).bandwidth,
                     call_.model.chunk * call_.group.ranks_at[member] / engine_rates(simulation_.fabric).receive);

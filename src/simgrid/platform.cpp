@@ -56,9 +56,10 @@ void describe_network()
 weft::OffloadMode read_mode()
 {
   const std::string text = environment("WEFT_OFFLOAD", "stream");
-  if (const auto mode = weft::parse_offload_mode(text))
+  if (const auto mode = weft::find_named<weft::OffloadMode>(text))
     return *mode;
-  throw weft::UserError("WEFT_OFFLOAD: found \"" + text + "\"; allowed: stream, message, multicast, auto, off");
+  throw weft::UserError("WEFT_OFFLOAD: found \"" + text +
+                        "\"; allowed: " + weft::join(weft::names_of<weft::OffloadMode>()));
 }
 
 /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */

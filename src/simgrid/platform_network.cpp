@@ -160,10 +160,10 @@ std::vector<PointToPointSegment> segments_of(const FlowFactors& factors)
   std::set<double> bounds{0.0};
   for (const auto& boundaries : {factors.latency, factors.bandwidth})
     for (const auto& [above, factor] : boundaries)
-      bounds.insert(std::max(0.0, above + 1 - simgrid::smpi::MESSAGE_ENVELOPE));
+      bounds.insert(std::max(0.0, above + 1 - SMPI_ENVELOPE.value()));
   std::vector<PointToPointSegment> segments;
   for (const double from : bounds) {
-    const double size = from + simgrid::smpi::MESSAGE_ENVELOPE;
+    const double size = from + SMPI_ENVELOPE.value();
     segments.push_back({Bytes(from), FlowFactors::at(factors.latency, size), FlowFactors::at(factors.bandwidth, size)});
   }
   return segments;

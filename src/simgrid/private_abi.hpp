@@ -69,9 +69,6 @@ int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype se
                                MPI_Datatype type, int root, MPI_Comm comm);
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 
-/** What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp): "tag+dest+communicator", in bytes. */
-constexpr double MESSAGE_ENVELOPE = 16;
-
 class Group {
 public:
   aid_t actor(int rank) const;

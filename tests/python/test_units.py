@@ -18,7 +18,7 @@ def test_a_size_is_a_number_and_a_unit(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@given(st.integers(1, 10**6), st.sampled_from(sorted(UNITS)))
+@given(st.integers(1, 9000), st.sampled_from(sorted(UNITS)))
 def test_every_unit_multiplies(number: int, unit: str) -> None:
     assert parse_size(f"{number}{unit}") == number * UNITS[unit]
 

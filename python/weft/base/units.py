@@ -3,18 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from weft import _core
 from weft.base.errors import WeftError
 
-UNITS = {
-    "": 1,
-    "B": 1,
-    "kB": 1000,
-    "KiB": 1024,
-    "MB": 1000**2,
-    "MiB": 1024**2,
-    "GB": 1000**3,
-    "GiB": 1024**3,
-}
+UNITS = {"": 1, **{name: int(factor) for name, factor in _core.units()["size"]}}
 UNIT_NAMES = ", ".join(name for name in UNITS if name)
 _LARGEST = 2**53  # up to here a double has every whole number
 _COUNTS = re.compile(r"[1-9][0-9]{0,5}([,:][1-9][0-9]{0,5})*")

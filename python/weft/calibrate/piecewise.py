@@ -13,11 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from weft import _core
 from weft.calibrate.regression import relative_line
 from weft.calibrate.samples import Floats
 
-ENVELOPE = 16
-"""Bytes that SMPI adds to every message (its source: Request::start)."""
+ENVELOPE = _core.SMPI_ENVELOPE_BYTES
+"""Bytes that SMPI adds to every message."""
 
 MIN_ROWS = 3
 """Rows of a segment: two points lie on a line, whatever they are."""

@@ -30,7 +30,7 @@ A mode is `stream` or `message` (offloaded) or the name of an SMPI algorithm or 
 then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast` and others. Where the switches
 cannot do it the hosts do, and the mode is called after what was simulated: `ompi for stream`.
 Latencies are in microseconds: the mean over all ranks and calls. Sizes are in bytes, or carry a
-unit: B, kB, KiB, MB, MiB, GB, GiB.
+unit: B, kB, KiB, MB, MiB, GB, GiB, TB.
 
 \b
 Examples:
@@ -70,7 +70,7 @@ def modes_option(default: str) -> Callable[[Command], Command]:
     type=click.IntRange(1, 1_000_000),
     default=10,
     show_default=True,
-    help="Calls a size; few are enough, since a simulation has no noise.",
+    help="Calls per size; few are enough, since a simulation has no noise.",
 )
 @modes_option("stream,message,ompi")
 @rows_option

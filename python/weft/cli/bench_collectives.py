@@ -78,7 +78,7 @@ def _options(collective: Collective) -> Iterator[Callable[[click.Command], click
         type=click.IntRange(1, 1_000_000),
         default=1,
         show_default=True,
-        help="Calls a size, with a barrier between; a simulation has no noise: one is enough.",
+        help="Calls per size, with a barrier between; a simulation has no noise: one is enough.",
     )
     yield modes_option(",".join(collective.default_modes))
     yield click.option(

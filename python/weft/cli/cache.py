@@ -49,7 +49,11 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
 
 
 _entries = click.option(
-    "--entries", type=click.IntRange(1, 1 << 20), default=2048, show_default=True, help="Of a port."
+    "--entries",
+    type=click.IntRange(1, 1 << 20),
+    default=2048,
+    show_default=True,
+    help="Entries of a port.",
 )
 _ways = click.option(
     "--ways",
@@ -257,7 +261,11 @@ Example:
 @_replacement
 @_hashes
 @click.option(
-    "--messages", type=click.IntRange(1, 1 << 26), default=200_000, show_default=True, help="Sent."
+    "--messages",
+    type=click.IntRange(1, 1 << 26),
+    default=200_000,
+    show_default=True,
+    help="Messages sent.",
 )
 @output_option("--csv", "csv_file", help="Write the table (CSV).")
 def traffic(

@@ -165,7 +165,7 @@ Examples:
     default=1,
     show_default=True,
     metavar="RANKS",
-    help="Ranks a host of tables by size.",
+    help="Ranks per host of tables by size.",
 )
 def switch(
     tables: tuple[Path, ...],

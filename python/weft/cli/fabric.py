@@ -10,6 +10,7 @@ from weft.cli.common import output_option
 from weft.cli.fabric_new import new
 from weft.cli.files import Input, fabric_name
 from weft.cli.groups import help_group
+from weft.fabric.template import explained
 
 _GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
 
@@ -74,7 +75,7 @@ def options() -> None:
         click.echo(f"[{table['table']}]  {table['meaning']}")
         for option in table["options"]:
             star = "*" if option["required"] else " "
-            click.echo(f"  {option['key']:22}{star} {option['type']:10} {option['meaning']}")
+            click.echo(f"  {option['key']:22}{star} {option['type']:10} {explained(option)}")
         click.echo()
     click.echo(
         '* must be there, in the file or in the preset that its table names (preset = "...")'

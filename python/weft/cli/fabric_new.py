@@ -19,6 +19,7 @@ from weft.fabric.template import (
     LIKE,
     OTHERS_LIKE,
     SWITCH_LATENCY,
+    explained,
     find_topology,
     inner_options,
     meanings,
@@ -87,7 +88,7 @@ def _metavar(topology: "Topology", option: "Option") -> str:
 
 def _help(option: "Option") -> str:
     repeatable = "; repeatable" if option["type"] == "tables" else ""
-    return sentence(option["meaning"] + repeatable)
+    return sentence(explained(option) + repeatable)
 
 
 def _command(topology: "Topology") -> click.Command:

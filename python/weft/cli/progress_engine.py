@@ -28,7 +28,7 @@ progress_engine = help_group("progress-engine", _GROUP)
 _THROUGHPUT = """
 Compute how fast a progress engine receives, by the number of its threads.
 
-Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB. Several of them, and several
+Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB, TB. Several of them, and several
 numbers of threads, are a list (1,4,16) or a range that doubles (1:16).
 
 \b

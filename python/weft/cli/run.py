@@ -62,7 +62,7 @@ to start; 124 after --timeout.
     "--host-speed",
     metavar="SPEED|auto",
     help="Time the computation on the hosts: the speed of this machine, such as 10Gf, or auto to"
-    " measure it.",
+    " measure it.  [default: computation takes no time]",
 )
 @click.option(
     "--no-privatize",

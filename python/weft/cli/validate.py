@@ -35,7 +35,7 @@ Exit status: 1 where an error is above its bound.
     "--figures",
     type=OutputDirectory(),
     metavar="DIRECTORY",
-    help="Draw a figure a table.",
+    help="Draw one figure per table.",
 )
 @click.option(
     "--document",

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import quoteattr
 
+from weft import _core
 from weft.base.errors import WeftError, named
 from weft.fabric.graph import Graph, counts
 
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from weft._core import Fabric, Mpi, Nic, Offload, Switch
 
 MOST_HOSTS = 512
-# What SMPI adds to every message (src/smpi/mpi/smpi_request.cpp of SimGrid 4.1).
-ENVELOPE_BYTES = 16
+ENVELOPE_BYTES = _core.SMPI_ENVELOPE_BYTES
 # Of a switch as a host: Belbeisi et al. (CF '26), figure 2. Nothing that it computes is timed.
 _SWITCH_SPEED = "100Gf"
 # A forwarding link is faster than every cable, so that it only delays.

@@ -180,11 +180,11 @@ def _topology_table(template: Template, topology: "Topology") -> Iterator[str]:
     tables = []
     for option in own_options(topology):
         if option["key"] not in template.options:
-            yield f"# Not given: {option['key']}, {option['meaning']}."
+            yield f"# Not given: {option['key']}, {explained(option)}."
         elif option["type"] == "tables":
             tables.append(option)
         else:
-            yield f"# {sentence(option['meaning'])}"
+            yield f"# {sentence(explained(option))}"
             yield _line(option, template.options[option["key"]][-1])
     for option in tables:
         yield from _inner_tables(template, topology, option)
@@ -195,7 +195,7 @@ def _inner_tables(template: Template, topology: "Topology", option: "Option") ->
     yield ""
     yield f"# {sentence(option['meaning'])} Keys:"
     for row in rows:
-        yield f"#   {row['key']}: {row['meaning']}"
+        yield f"#   {row['key']}: {explained(row)}"
     for text in template.options[option["key"]]:
         yield f"[[topology.{option['key']}]]"
         yield from _inner_table(option["key"], rows, text)
@@ -323,6 +323,14 @@ def _exceptions() -> Iterator[str]:
 
 def _schema(table: str) -> "_core.Table":
     return next(row for row in _core.fabric_schema() if row["table"] == table)
+
+
+def explained(option: "Option") -> str:
+    """Return what a key means, the texts that it takes, and what holds where it is absent."""
+    text = option["meaning"]
+    if any(f'"{name}"' not in text for name in option["names"]):
+        text += f": {option['allowed']}"
+    return text if option["required"] else f"{text}; {option['otherwise']} where absent"
 
 
 def meanings(table: str) -> dict[str, str]:

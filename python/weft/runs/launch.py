@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from weft import _core
 from weft.base import paths
@@ -33,7 +34,7 @@ from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
 from weft.trace.folder import waitall_notes
 
-OFFLOADS: tuple[Offload, ...] = ("stream", "message", "multicast", "auto", "off")
+OFFLOADS: tuple[Offload, ...] = get_args(Offload)
 DEFAULT_FALLBACK = "ompi"
 MOST_RANKS = 1 << 20
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""

@@ -14,7 +14,7 @@ from weft.runs.record import CollectivePart, Record
 _PLAIN_WIDTH = 1000
 _USUAL_WIDTH = 80
 _DISPENSABLE = ("bytes", "max us", "ranks")
-_REASONS = {
+REASONS = {
     "datatype": "the switch does not compute with this datatype",
     "op": "the switch does not compute this operation",
     "collective": "the switch does not do this collective",
@@ -187,7 +187,7 @@ def explain(reason: str, record: Record) -> str:
     """Return a reason in a few more words."""
     if reason == "policy" and record.offload == "off":
         return "offloading is switched off"
-    return _REASONS.get(reason, reason or "no reason was given")
+    return REASONS.get(reason, reason or "no reason was given")
 
 
 def losses(record: Record) -> list[str]:

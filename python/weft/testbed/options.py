@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from weft import _core
 from weft.base.errors import WeftError, printable, suggestion
 
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
-_BANDWIDTHS = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
-_DURATIONS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+# Bits a second, and seconds.
+_BANDWIDTHS = {
+    name: factor * 8 for name, factor in _core.units()["bandwidth"] if name.endswith("bps")
+}
+_DURATIONS = dict(_core.units()["duration"])
 _RANGE = re.compile(r"\[(\d{1,6})-(\d{1,6})\]")
 _MOST = 4096
 

@@ -72,12 +72,12 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
       {"operation", "any, commutative, or ordered: one that does not commute", &M::operation, Need::optional},
       {"ranks", "holds from so many ranks on, up to the next rule", &M::ranks, Need::optional},
       {"bytes", "from these sizes on the algorithms hold; the first is 0", &M::bytes, Need::optional,
-       Bound::non_negative},
+       Allowed::non_negative},
       {"algorithm", "one algorithm per size", &M::algorithm},
       {"segment", "bytes that messages are cut into, one per size; 0: not cut", &M::segment, Need::optional,
-       Bound::non_negative},
+       Allowed::non_negative},
       {"fan_out", "children of a vertex of the algorithm's tree, one per size; 0: its own", &M::fan_out, Need::optional,
-       Bound::non_negative},
+       Allowed::non_negative},
   };
   return ROWS;
 }

@@ -2,7 +2,7 @@
  * presets/mpi or a file of the user's. */
 #pragma once
 
-#include "base/option_file.hpp"
+#include "base/option.hpp"
 #include "collective/hosts/algorithms.hpp"
 
 #include <string>

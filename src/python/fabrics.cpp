@@ -1,0 +1,217 @@
+#include "base/share.hpp"
+#include "fabric/description.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/fabric_schema.hpp"
+#include "fabric/route_check.hpp"
+#include "python/bindings.hpp"
+#include "python/rows.hpp"
+
+#include <ranges>
+
+namespace weft::python {
+namespace {
+
+const RowKind<"Offload", Capability> OFFLOAD{"Collectives that a switch does, and what it can do reductions on. A "
+                                             "conversion is one of the hosts' (\"\" for none, "
+                                             "whose rate is infinite).",
+                                             {{"collectives", &Capability::collectives},
+                                              {"datatypes", &Capability::datatypes},
+                                              {"operations", &Capability::operations},
+                                              {"conversion", &Capability::conversion},
+                                              {"conversion_rate_Bps", &Capability::conversion_rate}}};
+
+/** A switch of a fabric. */
+struct NamedSwitch {
+  std::string name;
+  const SwitchModel* model;
+};
+/** A value of its model. */
+template <class Get> auto of_model(Get get)
+{
+  return [get](const NamedSwitch& one) { return std::invoke(get, *one.model); };
+}
+
+const RowKind<"Switch", NamedSwitch> SWITCH{
+    "One switch; all that begins with `processing_latency_s` means nothing but in smart ones.",
+    {{"name", &NamedSwitch::name},
+     {"preset", of_model(&SwitchModel::preset)},
+     {"smart", of_model(&SwitchModel::smart)},
+     {"max_ports", of_model(&SwitchModel::max_ports)},
+     {"forwarding_latency_s", of_model(&SwitchModel::hop_latency)},
+     {"looks_up_by", of_model([](const SwitchModel& model) { return model.forwarding.kind; })},
+     {"processing_latency_s", of_model(&SwitchModel::processing_latency)},
+     {"turnaround_s", of_model(&SwitchModel::turnaround)},
+     {"window_bytes", of_model(&SwitchModel::window)},
+     {"channels", of_model(&SwitchModel::channels)},
+     {"slots", of_model(&SwitchModel::slots)},
+     {"total_slots", of_model(&SwitchModel::total_slots)},
+     {"payload_bytes", of_model(&SwitchModel::payload)},
+     {"packet_overhead_bytes", of_model(&SwitchModel::packet_overhead)},
+     {"offload", of_model([](const SwitchModel& model) { return OFFLOAD.all(model.capabilities); })}}};
+
+const RowKind<"Host", HostModel> HOST{"What every host is.",
+                                      {{"preset", &HostModel::preset},
+                                       {"speed_flops", &HostModel::speed},
+                                       {"cores", &HostModel::cores},
+                                       {"loopback_bandwidth_Bps", &HostModel::loopback_bandwidth},
+                                       {"loopback_latency_s", &HostModel::loopback_latency}}};
+
+const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a rate without limit is infinite.",
+                                   {{"preset", &NicModel::preset},
+                                    {"offload_overhead_s", &NicModel::offload_overhead},
+                                    {"message_gap_s", &NicModel::message_gap},
+                                    {"offload_copy_rate_Bps", &NicModel::offload_copy_rate},
+                                    {"contributions", &NicModel::contributions}}};
+
+const RowKind<"Segment", PointToPointSegment> SEGMENT{"Factors of point-to-point messages of at least so many bytes.",
+                                                      {{"from_bytes", &PointToPointSegment::from},
+                                                       {"latency_factor", &PointToPointSegment::latency_factor},
+                                                       {"bandwidth_factor", &PointToPointSegment::bandwidth_factor}}};
+
+const RowKind<"Mpi", MpiModel> MPI{"What the hosts' MPI library adds to messages; a rate without limit is infinite.",
+                                   {{"eager_threshold_bytes", &MpiModel::eager_threshold},
+                                    {"send_overhead_s", &MpiModel::send_overhead},
+                                    {"send_copy_rate_Bps", &MpiModel::send_copy_rate},
+                                    {"receive_overhead_s", &MpiModel::receive_overhead},
+                                    {"receive_copy_rate_Bps", &MpiModel::receive_copy_rate}}};
+
+/** The link of a cable that goes up stands for both. */
+const RowKind<"Cable", Link> CABLE{
+    "One cable; its links are `NAME.up`, from the lower vertex to the upper, and `NAME.down`.",
+    {{"name", [](const Link& link) { return link.name.substr(0, link.name.rfind('.')); }},
+     {"lower", &Link::from},
+     {"upper", &Link::to},
+     {"bandwidth_Bps", &Link::bandwidth},
+     {"latency_s", &Link::latency}}};
+
+const RowKind<"Shared", SharedMedium> SHARED{
+    "What several links pass beside themselves, by their names.",
+    {{"links", &SharedMedium::links}, {"bandwidth_Bps", &SharedMedium::bandwidth}}};
+
+struct NamedWay {
+  std::vector<std::string> links;
+  std::vector<std::string> through;
+  Seconds latency;
+};
+const RowKind<"Way", NamedWay> WAY{
+    "The way between two vertices, by names.",
+    {{"links", &NamedWay::links}, {"through", &NamedWay::through}, {"latency_s", &NamedWay::latency}}};
+
+const RowKind<"Option", OptionHelp> OPTION{"One key of a table of a fabric file. `otherwise` is what holds where it is "
+                                           "absent, and empty where it must be there; "
+                                           "`allowed` says which values are, where not all of its type are.",
+                                           {{"key", &OptionHelp::key},
+                                            {"type", &OptionHelp::type},
+                                            {"meaning", &OptionHelp::meaning},
+                                            {"required", &OptionHelp::required},
+                                            {"otherwise", &OptionHelp::otherwise},
+                                            {"allowed", &OptionHelp::allowed},
+                                            {"names", &OptionHelp::names}}};
+
+const RowKind<"Topology", TopologyKind> TOPOLOGY{
+    "One kind of topology with the keys of its [topology] table.",
+    {{"kind", &TopologyKind::name}, {"meaning", &TopologyKind::meaning}, {"options", [](const TopologyKind& kind) {
+                                                                            return OPTION.all(kind.options);
+                                                                          }}}};
+
+const RowKind<"Table", TableHelp> TABLE{
+    "One table of a fabric file.",
+    {{"table", &TableHelp::table}, {"meaning", &TableHelp::meaning}, {"options", [](const TableHelp& table) {
+                                                                        return OPTION.all(table.options);
+                                                                      }}}};
+
+Rows<"Switch"> switches(const Fabric& fabric)
+{
+  std::vector<NamedSwitch> all;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    all.push_back({fabric.topology().switch_name(index), &fabric.switch_model(index)});
+  return SWITCH.all(all);
+}
+
+py::typing::Optional<Row<"Mpi">> mpi(const Fabric& fabric)
+{
+  if (not fabric.mpi())
+    return py::none();
+  return MPI(*fabric.mpi());
+}
+
+std::vector<std::string> hosts(const Fabric& fabric)
+{
+  std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(fabric.host_count()));
+  for (int index = 0; index < fabric.host_count(); ++index)
+    names.push_back(fabric.topology().host_name(index));
+  return names;
+}
+
+Rows<"Cable"> cables(const Fabric& fabric)
+{
+  Rows<"Cable"> rows;
+  for (std::size_t id = 0; id < fabric.links().size(); id += 2)
+    rows.append(CABLE(fabric.links()[id]));
+  return rows;
+}
+
+Row<"Way"> route(const Fabric& fabric, int from, int to)
+{
+  const int vertices = fabric.host_count() + fabric.switch_count();
+  if (from < 0 || to < 0 || from >= vertices || to >= vertices || from == to)
+    throw py::index_error("two different vertices of the fabric: hosts are 0 to " +
+                          std::to_string(fabric.host_count() - 1) + ", switches follow");
+  Route way;
+  fabric.route(from, to, way);
+  NamedWay named{{}, {}, fabric.latency(way)};
+  for (const LinkId id : way.links)
+    named.links.push_back(fabric.link(id).name);
+  for (const VertexId vertex : way.through)
+    named.through.push_back(fabric.topology().vertex_name(vertex));
+  return WAY(named);
+}
+
+void bind_fabric(py::module_& module)
+{
+  py::class_<Fabric>(module, "Fabric",
+                     "A fabric as a file describes it; nothing of it can be changed. Its vertices are numbered from 0, "
+                     "hosts first, then switches.")
+      .def_property_readonly("name", &Fabric::name)
+      .def_property_readonly("description", &Fabric::description)
+      .def_property_readonly("file", &Fabric::file)
+      .def_property_readonly("topology", &Fabric::topology_kind)
+      .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
+      .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
+      .def_property_readonly("switches", &switches, "The switches, in order.")
+      .def_property_readonly("host", [](const Fabric& fabric) { return HOST(fabric.host()); })
+      .def_property_readonly("nic", [](const Fabric& fabric) { return NIC(fabric.nic()); })
+      .def_property_readonly(
+          "point_to_point", [](const Fabric& fabric) { return SEGMENT.all(fabric.segments()); },
+          "Factors of point-to-point messages, by rising size.")
+      .def_property_readonly("mpi", &mpi, "What the hosts' MPI library adds, where the file says it.")
+      .def_property_readonly(
+          "links", [](const Fabric& fabric) { return fabric.links().size(); }, "Number of links, two per cable.")
+      .def_property_readonly("shared", [](const Fabric& fabric) { return SHARED.all(fabric.shared()); })
+      .def("cables", &cables)
+      .def("route", &route, py::arg("source"), py::arg("destination"),
+           "Raises IndexError where there is no such vertex.")
+      .def("describe", [](const Fabric& fabric) { return describe(fabric); })
+      .def(
+          "check", [](const Fabric& fabric) { return check(fabric); },
+          "Prove the routes; returns what was proven, raises UserError where it does not hold.");
+}
+
+} // namespace
+
+void bind_fabrics(py::module_& module)
+{
+  bind_fabric(module);
+  module.def("load_fabric", &Fabric::load, py::arg("name_or_path"),
+             "Read a fabric file, or a shipped fabric by its name. Raises UserError.");
+  module.def("list_fabrics", [] { return list_shared("fabrics"); }, "Names of the shipped fabrics.");
+  module.def(
+      "list_presets", [](const std::string& kind) { return list_shared("presets/" + kind); }, py::arg("kind"),
+      "Names of the presets of a kind: switch, nic, host or progress_engine.");
+  module.def(
+      "topologies", [] { return TOPOLOGY.all(topology_kinds()); }, "The kinds of topology with the keys of each.");
+  module.def("fabric_schema", [] { return TABLE.all(fabric_schema()); }, "Every table and key of a fabric file.");
+}
+
+} // namespace weft::python

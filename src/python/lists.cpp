@@ -1,0 +1,65 @@
+#include "collective/decision.hpp"
+#include "fabric/mpi_model.hpp"
+#include "python/bindings.hpp"
+#include "smart_switch/switch_model.hpp"
+
+#include <map>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+namespace weft::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Factors = std::vector<std::pair<std::string, double>>;
+
+template <class Q> Factors factors()
+{
+  Factors units;
+  for (const Unit& unit : units_of(Q()))
+    units.emplace_back(unit.name, unit.factor);
+  return units;
+}
+
+/** By the option type that has them. */
+std::map<std::string, Factors> units()
+{
+  return {{"size", factors<Bytes>()},
+          {"duration", factors<Seconds>()},
+          {"bandwidth", factors<BytesPerSecond>()},
+          {"speed", factors<FlopsPerSecond>()},
+          {"frequency", factors<Hertz>()}};
+}
+
+using Numbers = py::array_t<double>;
+
+Numbers streaming_times(int slots, double payload, double packet_overhead, const Numbers& messages,
+                        const Numbers& line_rates, double turnaround)
+{
+  SwitchModel model;
+  model.slots           = slots;
+  model.payload         = Bytes(payload);
+  model.packet_overhead = Bytes(packet_overhead);
+  const auto time       = [&](double message, double line_rate) {
+    return streaming_time(model, Bytes(message), BytesPerSecond(line_rate), Seconds(turnaround)).value();
+  };
+  return Numbers(py::vectorize(time)(messages, line_rates));
+}
+
+} // namespace
+
+void bind_lists(py::module_& module)
+{
+  module.attr("SMPI_ENVELOPE_BYTES") = static_cast<int>(SMPI_ENVELOPE.value());
+  module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask the switches for.");
+  module.def("paths", &names_of<Path>, "Who carries a call out, as records say it.");
+  module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");
+  module.def("units", &units, "By the type of a value: its units by rising factor, with that to SI's.");
+  module.def("streaming_time", &streaming_times, py::arg("slots"), py::arg("payload_bytes"),
+             py::arg("packet_overhead_bytes"), py::arg("message_bytes"), py::arg("line_rate_Bps"),
+             py::arg("turnaround_s"), "Seconds in which the packets of messages pass a link that nothing else uses.");
+}
+
+} // namespace weft::python

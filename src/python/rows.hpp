@@ -1,0 +1,161 @@
+/* Rows for Python: dictionaries whose names, keys and types are said once.
+ *
+ * A RowKind makes the dictionary of an object from its list of fields, and row_kinds() lists all kinds, from which
+ * python/weft/_core.pyi gets its TypedDicts (setup/stub.py). In the signatures of functions a Row carries its name.
+ * Quantities become floats in base units, and values with names their names.
+ */
+#pragma once
+
+#include "base/named.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/typing.h>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace weft::python {
+
+namespace py = pybind11;
+
+/** A text as an argument of a template. */
+template <std::size_t N> struct Literal {
+  char text[N]{};
+  consteval Literal(const char (&from)[N]) { std::copy_n(from, N, text); }
+};
+
+/** A dictionary of the kind of that name. */
+template <Literal NAME> struct Row : py::dict {
+  using py::dict::dict;
+};
+template <Literal NAME> using Rows = py::typing::List<Row<NAME>>;
+
+// ---- Values in Python ----------------------------------------------------------------------------------------------
+
+template <class V> const V& plain(const V& value)
+{
+  return value;
+}
+template <int B, int S, int F> double plain(const Quantity<B, S, F>& value)
+{
+  return value.value();
+}
+template <Named E> std::string plain(const E& value)
+{
+  return std::string(to_text(value));
+}
+
+template <class V> py::object object_of(const V& value)
+{
+  if constexpr (std::is_base_of_v<py::object, V>)
+    return value;
+  else
+    return py::cast(value);
+}
+
+template <class V> struct TypeName;
+template <> struct TypeName<bool> {
+  static std::string name() { return "bool"; }
+};
+template <std::integral V> struct TypeName<V> {
+  static std::string name() { return "int"; }
+};
+template <> struct TypeName<double> {
+  static std::string name() { return "float"; }
+};
+template <> struct TypeName<std::string> {
+  static std::string name() { return "str"; }
+};
+template <class V> struct TypeName<std::vector<V>> {
+  static std::string name() { return "list[" + TypeName<V>::name() + "]"; }
+};
+template <class... V> struct TypeName<std::tuple<V...>> {
+  static std::string name()
+  {
+    std::string names;
+    ((names += (names.empty() ? "" : ", ") + TypeName<V>::name()), ...);
+    return "tuple[" + names + "]";
+  }
+};
+template <Literal NAME> struct TypeName<Row<NAME>> {
+  static std::string name() { return NAME.text; }
+};
+template <class V> struct TypeName<py::typing::List<V>> {
+  static std::string name() { return "list[" + TypeName<V>::name() + "]"; }
+};
+
+// ---- Kinds of rows -------------------------------------------------------------------------------------------------
+
+/** What a kind says of itself: its keys with their types. */
+struct KindOfRow {
+  std::string name;
+  std::string meaning;
+  std::vector<std::pair<std::string, std::string>> fields;
+};
+/** All kinds, in the order in which they were made. */
+inline std::vector<KindOfRow>& row_kinds()
+{
+  static std::vector<KindOfRow> kinds;
+  return kinds;
+}
+
+/** One key of a row of a T's, and how its value is found: a member, a function, or what takes a T. */
+template <class T> struct Field {
+  std::string name;
+  std::string type;
+  std::function<py::object(const T&)> get;
+
+  template <class Get>
+  Field(std::string name_, Get find)
+      : name(std::move(name_)),
+        type(TypeName<std::remove_cvref_t<decltype(plain(std::invoke(find, std::declval<const T&>())))>>::name()),
+        get([find](const T& of) { return object_of(plain(std::invoke(find, of))); })
+  {
+  }
+};
+
+/** Makes rows of T's. Objects of this type are static, so that row_kinds() is complete when the module is there. */
+template <Literal NAME, class T> class RowKind {
+  std::vector<Field<T>> fields_;
+
+public:
+  RowKind(std::string meaning, std::vector<Field<T>> fields) : fields_(std::move(fields))
+  {
+    KindOfRow kind{NAME.text, std::move(meaning), {}};
+    for (const Field<T>& field : fields_)
+      kind.fields.emplace_back(field.name, field.type);
+    row_kinds().push_back(std::move(kind));
+  }
+
+  Row<NAME> operator()(const T& of) const
+  {
+    Row<NAME> row;
+    for (const Field<T>& field : fields_)
+      row[py::str(field.name)] = field.get(of);
+    return row;
+  }
+  template <class Range> Rows<NAME> all(const Range& range) const
+  {
+    Rows<NAME> rows;
+    for (const T& of : range)
+      rows.append((*this)(of));
+    return rows;
+  }
+};
+
+} // namespace weft::python
+
+namespace pybind11::detail {
+template <weft::python::Literal NAME> struct handle_type_name<weft::python::Row<NAME>> {
+  static constexpr auto name = const_name("weft._core.") + const_name(NAME.text);
+};
+} // namespace pybind11::detail
