@@ -1,8 +1,10 @@
 """The list of all studies."""
 
 from studies import (
+    command_line,
     contention,
     cpu_and_memory,
+    fabric_files,
     forwarding,
     forwarding_caches,
     host_algorithms,
@@ -18,6 +20,7 @@ STUDIES: dict[str, Study] = {
     for module in (
         *(contention, cpu_and_memory, forwarding, forwarding_caches, progress_engine, gains),
         *(host_algorithms, testbed),
+        *(command_line, fabric_files),
         *(figure_2, figure_10, figure_11, figure_12, ag_rs, chains, fsdp),
     )
 }

@@ -34,6 +34,25 @@ class Host(typing.TypedDict):
     loopback_bandwidth_Bps: float
     loopback_latency_s: float
 
+class HostAlgorithm(typing.TypedDict):
+    """One algorithm of a collective's, with Open MPI's number of it."""
+
+    collective: str
+    name: str
+    number: int
+    any_operation: bool
+
+class HostSchedule(typing.TypedDict):
+    """What a collective does on hosts: messages as (round, from, to, bytes), and the bytes that
+    each rank combines."""
+
+    algorithm: str
+    segment_bytes: float
+    fan_out: int
+    rounds: int
+    messages: list[tuple[int, int, int, float]]
+    combined_bytes: list[float]
+
 class Mpi(typing.TypedDict):
     """What the hosts' MPI library adds to messages; a rate without limit is infinite."""
 
@@ -80,6 +99,12 @@ class Segment(typing.TypedDict):
     from_bytes: float
     latency_factor: float
     bandwidth_factor: float
+
+class Selection(typing.TypedDict):
+    """A shipped selection of algorithms."""
+
+    name: str
+    description: str
 
 class Shared(typing.TypedDict):
     """What several links pass beside themselves, by their names."""
@@ -138,6 +163,8 @@ __all__: list[str] = [
     "cache_of_torus",
     "fabric_schema",
     "fallback_reasons",
+    "host_algorithms",
+    "host_schedule",
     "line_rate",
     "list_fabrics",
     "list_presets",
@@ -148,6 +175,7 @@ __all__: list[str] = [
     "paths",
     "prove_hash",
     "row_kinds",
+    "selections",
     "simgrid_prefix",
     "simgrid_version",
     "streaming_time",
@@ -303,6 +331,28 @@ def fallback_reasons() -> list[str]:
     Why a call falls back, as records say it; "": it does not.
     """
 
+def host_algorithms() -> list[HostAlgorithm]:
+    """
+    All algorithms: collective, name, Open MPI's number, what they need.
+    """
+
+def host_schedule(
+    selection: str,
+    algorithm: str,
+    segment_bytes: float,
+    fan_out: int,
+    collective: str,
+    ranks: int,
+    count: int,
+    element_bytes: float,
+    root: int,
+    commutative: bool,
+    counts: collections.abc.Sequence[int] | None = None,
+) -> HostSchedule:
+    """
+    The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where no algorithm is named.
+    """
+
 def line_rate(latency_s: float, stages: int, frame_bytes: float) -> float:
     """
     Bytes a second of frames that a port can look up.
@@ -351,6 +401,11 @@ def prove_hash(fabric: Fabric, hash: str) -> HashProof:
 def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:
     """
     Every kind of row: its meaning, and its keys with their types.
+    """
+
+def selections() -> list[Selection]:
+    """
+    Names and descriptions of the shipped selections of algorithms.
     """
 
 def streaming_time(

@@ -73,8 +73,8 @@ Seconds HostCost::message_time(const Round& round, Bytes size) const
                ? host.loopback_latency + (size + SMPI_ENVELOPE) / host.loopback_bandwidth
                : Seconds();
   const PointToPointSegment& factors = fabric_.segment(size);
-  return round.latency * factors.latency_factor +
-         (size + SMPI_ENVELOPE) * static_cast<double>(round.ranks_a_host) / (round.bandwidth * factors.bandwidth_factor);
+  return round.latency * factors.latency_factor + (size + SMPI_ENVELOPE) * static_cast<double>(round.ranks_a_host) /
+                                                      (round.bandwidth * factors.bandwidth_factor);
 }
 
 /** A round of a binomial tree: of the ranks that exchange in recursive doubling, few send, seldom two of a host. */

@@ -180,8 +180,7 @@ const std::vector<Option<DragonflyOptions>>& dragonfly_options()
       {"global_cables", "parallel cables between two groups (blue)", &M::global_cables, Need::optional},
       {"chassis_cables", "parallel cables between routers of the same place in two chassis of a group (black)",
        &M::chassis_cables, Need::optional},
-      {"router_cables", "parallel cables between two routers of a chassis (green)", &M::router_cables,
-       Need::optional},
+      {"router_cables", "parallel cables between two routers of a chassis (green)", &M::router_cables, Need::optional},
       link_aggregation_option<M>(),
   };
   return ROWS;

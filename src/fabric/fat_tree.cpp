@@ -152,7 +152,8 @@ const std::vector<Option<FatTreeOptions>>& fat_tree_options()
   static const std::vector<Option<M>> ROWS{
       {"down", "one value per level, lowest first: hosts of a level 1 switch, switches below one of level 2, ...",
        &M::down},
-      {"up", "one value per level: switches that a host is cabled to, level 2 switches above one of level 1, ...", &M::up},
+      {"up", "one value per level: switches that a host is cabled to, level 2 switches above one of level 1, ...",
+       &M::up},
       {"cables", "one value per level: parallel cables to each of those", &M::cables, Need::otherwise("1 each")},
       {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts,
        Need::otherwise("as many as there is room for")},

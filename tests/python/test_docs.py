@@ -175,18 +175,18 @@ def table_name(heading: str) -> str:
     return spans[0].strip("[]") if spans else ""
 
 
-Keys = set[tuple[str, str, str, bool]]
+Keys = set[tuple[str, str, bool]]
 
 
 def test_the_reference_of_fabric_files_lists_exactly_the_keys() -> None:
     said: Keys = {
-        (table_name(heading), _CODE.findall(row[0])[0], row[1], row[0].endswith("*"))
+        (table_name(heading), _CODE.findall(row[0])[0], row[0].endswith("*"))
         for heading, rows in sections(FABRIC_FILES)
         if heading.startswith("`[")
         for row in rows
     }
     known: Keys = {
-        (table["table"], option["key"], option["type"], option["required"])
+        (table["table"], option["key"], option["required"])
         for table in _core.fabric_schema()
         for option in table["options"]
     }

@@ -1,0 +1,91 @@
+"""docs/fabric-files.md: its tables of keys are what the program itself knows.
+
+Nothing is measured. A place `[switch]` has the keys of that table, `topology.star` those of a kind
+of topology, and `units` the units; what stands around them is written by hand.
+"""
+
+import re
+from collections.abc import Sequence
+
+from studies.study import DOCS, Study, markdown
+from weft import _core
+
+PAGE = DOCS / "fabric-files.md"
+
+# Texts in quotes, lists, tables, names of MPI's and patterns are code; first what holds others.
+_CODE = re.compile(r'\[\[?[a-z_.]+\]\]?|\[[^\]]*\]|"[^"]*"|\bMPI_\w+|(?<= )\*(?= )|(?<= )\?')
+_TABLE = re.compile(r"\[+([a-z_.]+)\]+")
+_LITERAL = re.compile(r'"[^"]*"|\[.*\]|\d[\w.]*')
+_NOT_ZERO = "more than zero"
+_KINDS = {
+    "size": "{}; whole bytes",
+    "duration": "{}; `m` are minutes",
+    "bandwidth": "{}",
+    "speed": "{} (floating-point operations a second)",
+    "frequency": "{}",
+}
+
+
+def _marked_up(text: str) -> str:
+    """Return a text of the program's with its code as code, and tables as links."""
+    return _CODE.sub(lambda match: _code(match[0]), text)
+
+
+def _code(text: str) -> str:
+    table = _TABLE.fullmatch(text)
+    if table is None or table[1] not in {one["table"] for one in _core.fabric_schema()}:
+        return f"`{text}`"
+    return f"[`{text}`](#{table[1].replace('.', '')})"
+
+
+def _value(option: "_core.Option") -> str:
+    """Return a value's type, and which of its values are allowed where not all above zero are."""
+    if option["names"]:
+        return ", ".join(f'`"{name}"`' for name in option["names"])
+    if option["allowed"] in ("", _NOT_ZERO):
+        return option["type"]
+    return f"{option['type']}, {option['allowed']}"
+
+
+def _otherwise(option: "_core.Option") -> str:
+    text = option["otherwise"]
+    return f"`{text}`" if _LITERAL.fullmatch(text) else _marked_up(text)
+
+
+def _keys(options: "Sequence[_core.Option]") -> str:
+    rows = [
+        (
+            f"`{option['key']}`{'*' if option['required'] else ''}",
+            _value(option),
+            _otherwise(option),
+            _marked_up(option["meaning"]),
+        )
+        for option in options
+    ]
+    return markdown(("key", "value", "where absent", ""), rows, 4)
+
+
+def _units() -> str:
+    known = _core.units()
+    rows = [
+        (kind, about.format(", ".join(f"`{name}`" for name, _ in known[kind])))
+        for kind, about in _KINDS.items()
+    ]
+    return markdown(("value", "units"), rows, 2)
+
+
+def texts() -> dict[str, str]:
+    """Return the text of each place."""
+    places = {
+        f"table: {table['table']}": _keys(table["options"]) for table in _core.fabric_schema()
+    }
+    return {"table: units": _units(), **places}
+
+
+STUDY = Study(
+    "fabric-files",
+    "the keys of fabric files, as the program knows them",
+    measure=lambda: None,
+    page=PAGE,
+    texts=texts,
+)
