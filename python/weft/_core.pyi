@@ -279,7 +279,7 @@ class ProgressEngine:
 
 def bitmap_bytes(chunks: int) -> float:
     """
-    The bitmap of a receive buffer: a bit a chunk.
+    The bitmap of a receive buffer: a bit per chunk.
     """
 
 def cache_of_messages(
