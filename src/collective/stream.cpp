@@ -1,5 +1,7 @@
 #include "collective/stream.hpp"
 
+#include "smart_switch/streaming.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>

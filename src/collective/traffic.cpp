@@ -1,5 +1,7 @@
 #include "collective/traffic.hpp"
 
+#include "smart_switch/streaming.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

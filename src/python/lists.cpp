@@ -1,7 +1,7 @@
 #include "collective/decision.hpp"
 #include "fabric/mpi_model.hpp"
 #include "python/bindings.hpp"
-#include "smart_switch/switch_model.hpp"
+#include "smart_switch/streaming.hpp"
 
 #include <map>
 #include <pybind11/numpy.h>

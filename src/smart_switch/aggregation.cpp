@@ -1,5 +1,7 @@
 #include "smart_switch/aggregation.hpp"
 
+#include "smart_switch/streaming.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 

@@ -9,36 +9,14 @@
 
 #include "base/option.hpp"
 #include "base/units.hpp"
+#include "smart_switch/capability.hpp"
 #include "smart_switch/forwarding_model.hpp"
 
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace weft {
-
-/** Why a switch does not execute a call; `none` where it does. */
-enum class Unsupported { none, collective, datatype, operation };
-
-/** Collectives that a switch can execute. Reductions are limited to datatypes and operations; the others move bytes,
- *  whatever those are. */
-struct Capability {
-  std::vector<std::string> collectives; ///< "allreduce", …
-  std::vector<std::string> datatypes;   ///< MPI's names, "MPI_INT", or "all" alone; of reductions only
-  std::vector<std::string> operations;  ///< MPI's names, "MPI_SUM", or "all" alone; of reductions only
-  std::string conversion{};             ///< "fixed-point": the hosts convert float data there and back; else empty
-  BytesPerSecond conversion_rate{std::numeric_limits<double>::infinity()}; ///< of that, by a host's core
-
-  /** The first thing about a call that it lacks. */
-  Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
-};
-
-/** The names of the collectives that a switch may execute. */
-const std::vector<std::string>& offloadable_collectives();
-/** The collectives that a table names at `collectives`, with "all" written out; throws where there is no such. */
-std::vector<std::string> checked_collectives(const OptionTable& row, const std::vector<std::string>& names);
 
 struct SwitchModel {
   std::string preset;
@@ -67,38 +45,16 @@ struct SwitchModel {
 
 /** The keys of a [switch] table and of presets/switch/. */
 const std::vector<Option<SwitchModel>>& switch_options();
-/** The keys of a [[switch.offload]] table, which describes a Capability. */
-const std::vector<Option<Capability>>& capability_options();
 /** Read a [switch] table with its preset; a smart switch must give all of its aggregation values. */
 SwitchModel read_switch(const OptionTable& table);
 /** Read a table of exceptions from @p standard: a preset replaces all of it, single values change single ones.
  *  @p others are keys of the table that the caller reads. */
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others);
 
-/** What the offload rows in one text say, as src/simgrid/switch_properties.hpp describes them. Throws UserError that
- *  begins with @p place. */
-std::vector<Capability> parse_capabilities(const std::string& text, const std::string& place);
-
 /** What a smart switch lacks: what is wrong, and what to do; empty where nothing is. */
 std::string lacking(const SwitchModel& model);
 
 /** The switch preset of that name, where there is one. Throws UserError where its file is wrong. */
 std::optional<SwitchModel> find_switch_preset(const std::string& name);
-
-/** A message cut into packets. */
-struct PacketTrain {
-  std::int64_t packets = 0;
-  Bytes wire;         ///< all packets with their overhead
-  std::int64_t slots; ///< slots that it holds at most
-};
-PacketTrain packet_train(const SwitchModel& model, Bytes message);
-
-/** The time in which the packets of a message pass a link of @p line_rate when nothing else uses it: full speed while
- *  slots are free, then one window each @p turnaround (or each window's own time on the link, where that is longer). */
-Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate, Seconds turnaround);
-
-/** The same of @p packets that are alike and pass the link in @p on_link when nothing holds them up. Each takes a slot,
- *  however small it is. */
-Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link, Seconds turnaround);
 
 } // namespace weft
