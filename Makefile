@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 # Each target does everything that it needs, from a fresh machine on: system packages, .venv, SimGrid, the build.
 # Those steps are checks that end at once when all is in place; a file is rebuilt only when what it depends on changed.
 SHELL := bash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Allreduces of 1 KiB and nothing else: `allreduce CALLS`. No barrier: where nothing but an Allreduce is offloaded,
  * that of tens of thousands of ranks takes minutes. A wrong result ends the program with status 1. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a 1 KiB MPI_Allreduce costs the simulator on a Tofino star."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Whether `--offload auto` chooses well: its choices beside the simulated times of both ways.
 
 Six collectives, sizes from 4 B to 1 MiB, on three fabrics with two switches that do all of them.

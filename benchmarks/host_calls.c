@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Calls that no switch takes: a ring shift and a broadcast, 1 KiB each. Plain MPI: any MPI compiler builds it.
  *
  *     host_calls ITERATIONS

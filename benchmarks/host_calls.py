@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What weft costs where nothing is offloaded: under weft, and under SimGrid alone.
 
 The same program runs on a weft fabric and on the same star as a stock SimGrid platform, with the

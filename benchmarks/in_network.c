@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Calls of one collective and nothing else: `in_network NAME CALLS`. Every rank's vector, or all parts of it together,
  * has 16 KiB (4 bytes a rank at 4,096 ranks), so that the data that move in memory are about the same for all of them.
  */

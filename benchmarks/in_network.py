@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What each in-network collective costs the simulator beside an Allreduce, at 4,096 ranks.
 
 On a Tofino star whose switch does all of them; every rank's vector, or all parts together, has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What large fabrics cost: building and checking one, collectives of all its ranks, a route.
 
 The Allreduce is in the network, of all 65,536 ranks of a fat tree of three levels; the Allgather is

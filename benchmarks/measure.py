@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """CPU time of a call, free of start-up: the difference of two runs that make few and many calls.
 
 Rounds of all cases take turns, so that a machine that is slower for a while is so for all of them;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* One call of each collective by size, all ranks together: `one_call BYTES...` prints "collective bytes seconds".
  *
  * Bytes are those of the whole vector, or of all parts together. Every call begins at a whole second of the simulated

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 // Asks SimGrid for the route between two hosts that differ, as a message does: `routing ROUTES`. Run it with one rank.
 #include <cstdint>
 #include <cstdlib>

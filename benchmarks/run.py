@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """How fast the simulator is: `make bench`, or `.venv/bin/python benchmarks/run.py [--rounds N]`.
 
 Prints CPU time per rank and call beside the standards that weft holds itself to, and how well

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* How long an MPI_Allreduce (MPI_INT, MPI_SUM) takes, by message size. Plain MPI: any MPI compiler builds it.
  *
  *     allreduce_latency [SIZES [ITERATIONS]]

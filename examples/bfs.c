@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* The communication of a breadth-first search in a large graph, as Graph500 times it. Plain MPI.
  *
  *     bfs [SCALE [SEARCHES [EDGES]]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* The communication of NAS CG: conjugate gradients on a matrix in square blocks. Plain MPI.
  *
  *     cg [SIZE [SOLVES [ITERATIONS]]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* How long a Broadcast, an Allgather, or an Allgather together with a Reduce-Scatter takes each rank. Plain MPI: any
  * MPI compiler builds it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Floating-point operations a second of one core, as the product of two matrices of doubles: `cpu_speed REPETITIONS`.
  *
  * A line is one repetition. That is what SMPI does for `smpi/host-speed:auto` (smpi_autobench in its smpi_bench.cpp),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* One training step of Fully Sharded Data Parallel (FSDP): every rank owns a shard of each layer's parameters, gathers
  * a layer's parameters before it computes with them, and scatters its gradients when it has them. Plain MPI.
  *

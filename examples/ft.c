@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* The communication of NAS FT: a three-dimensional Fourier transform whose ranks share the grid in slabs. Plain MPI.
  *
  *     ft [NX NY NZ [ITERATIONS]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* How long a message takes one way, by size: half of a ping-pong between ranks 0 and 1. Plain MPI.
  *
  *     pingpong [SIZE,SIZE,... [ITERATIONS]]

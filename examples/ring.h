@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Allgather and Reduce-Scatter (MPI_INT, MPI_SUM) around the ring of all ranks, in steps that the caller drives: each
  * rank passes on to the next what it had from the one before, P - 1 times. Several rings may run at once, each as fast
  * as it can.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 // A chassis that is a whole testbed: each port is one end of a virtual wire, or belongs to a slice of the chassis that
 // is an Ethernet switch of its own. `weft testbed tables` writes the entries.
 //

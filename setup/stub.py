@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Writes python/weft/_core.pyi: what the compiled core offers Python, with its types.
 
 Classes and functions are pybind11-stubgen's; the kinds of rows, which the core lists itself
@@ -23,6 +24,7 @@ _NUMBERS = {
     "typing.SupportsFloat | typing.SupportsIndex": "float",
     "weft._core.": "",
 }
+_LICENCE = "# SPDX-License-Identifier: LGPL-2.1-only\n"
 _VALUE = re.compile(r"^(\w+: (?:str|int)) = .*$", re.MULTILINE)
 _IMPORTS = re.compile(r"(?:^(?:from|import) .*\n)+", re.MULTILINE)
 
@@ -38,7 +40,7 @@ def generated() -> str:
     text = _VALUE.sub(r"\1", text)  # of this build, and of this machine
     imports = _IMPORTS.search(text)
     assert imports is not None
-    return _formatted(f"{text[: imports.end()]}\n{_rows()}\n{text[imports.end() :]}")
+    return _LICENCE + _formatted(f"{text[: imports.end()]}\n{_rows()}\n{text[imports.end() :]}")
 
 
 def _rows() -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Studies: what makes the tables and figures of the pages in docs/ and README.md.
 
 `python -m studies [--draw] [NAME ...]`, or `make studies`. A file is a study, and STUDIES of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Runs studies, and writes what they fill: `python -m studies [--draw] [NAME ...]`."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """docs/command-line.md: its tables of options are what the commands themselves say.
 
 Nothing is measured. A place `weft run` has the options of that command with their defaults and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Binomial Scatter and pairwise Alltoall as Clauss et al. (IPDPS 2011) write them out:
  * `contention scatter|alltoall SWITCHES BYTES,BYTES,...`.
  *

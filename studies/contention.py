@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What contention does: docs/contention.md, its table and its figure.
 
 Clauss et al., figures 7 to 12: binomial Scatter, pairwise Alltoall on 16 hosts, on links that share

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """docs/fabric-files.md: its tables of keys are what the program itself knows.
 
 Nothing is measured. A place `[switch]` has the keys of that table, `topology.star` those of a kind

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a packet forwarding cache does to programs: docs/forwarding-experiment.md.
 
 Hirasawa et al., section V.C: programs on a torus and a Dragonfly of 256 switches, at links from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What forwarding caches do with given traffic: the figures of docs/forwarding.md.
 
 They are studies of `weft cache` (weft.study.forwarding); the tables behind them are in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The table, the figures and the document of the experiment with forwarding caches.
 
 All is made from the rows, which are those of the records that forwarding.py keeps.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The picture of docs/host-algorithms.md: messages of an algorithm in rounds, computed."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A SmartNIC's threads at the multicast protocol: docs/progress-engine.md.
 
 Its tables are in docs/progress-engine/, its figures docs/figures/progress_engine_*.png. Figures

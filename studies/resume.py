@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Runs that take long, resumably: what has ended is kept, and is not run again.
 
 A job's result is a file whose name holds a digest of all that it depends on, weft's library

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Writes docs/schema: the JSON schemas of weft's files, from the models that read and write them.
 
 python -m studies.schemas

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a study is: it measures into tables, and shows tables as figures and texts of a page.
 
 The two halves know each other by the tables alone, which are kept in docs/. So figures and pages

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The port map of docs/testbed.md: a 3 x 3 torus on the shipped testbed."""
 
 from studies.study import DOCS, IMAGES, Study

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """weft simulates MPI programs on clusters whose switches compute.
 
 `weft.cli` parses command lines and calls the groups beside it, which are the API: `runs` for one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """
 The pure parts of weft: fabrics and what is in them.
 """

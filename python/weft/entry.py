@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The commands that are installed: `weft`, and each compiler as one word, for build systems.
 
 A build calls its compiler hundreds of times, so that the way there imports nothing but what Python

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Errors that a user can mend.
  *
  * Misuse of the API throws std::logic_error. A user's mistake (a wrong file, a wrong value) throws UserError, whose

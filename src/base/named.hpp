@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Enumerations whose values have names, in files, in records and in Python: each list of them stands once, as rows.
  *
  *   template <> struct Names<Colour> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What the keys of a table are: one row each.
  *
  * A row binds a key to a member of an options struct and says all that there is to say: what it means, whether it must

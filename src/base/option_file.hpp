@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The strict reader of option files (TOML).
  *
  * OptionTable is one table of a file and knows its place, so that every message names file, table and key, the value

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The files that ship with weft (presets/, fabrics/), found by name from anywhere. */
 #pragma once
 

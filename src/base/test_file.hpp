@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* For tests: files that last as long as the object, and the message of an error. */
 #pragma once
 

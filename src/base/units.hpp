@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Strong types for physical quantities.
  *
  * A Quantity carries its dimension (powers of byte, second and flop) in its type, so that a size cannot be passed for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How a call is carried out, and why: a pure function of what is known of the call, its communicator and the run.
  *
  * What a run asks for (OffloadMode) and what becomes of a call (Path) are two things. The first rank of a call decides

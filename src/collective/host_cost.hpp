@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How long the hosts would take for a collective: the smallest of the closed forms of its well-known algorithms, or
  * that of the one that SMPI's selector `ompi` takes, where it is known which.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The switches and links that one communicator's in-network collective uses.
  *
  * A tree has a root, a smart switch that every member reaches. It is the union of the members' ways to the root; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Trees on the fabrics that people have, worked out by hand. Round numbers: links 1 us, forwarding 0.25 us, processing
  * 3 us. */
 #include "collective/reduction_tree.hpp"

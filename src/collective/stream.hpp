@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The streams of an in-network collective: what a packet pipeline really does.
  *
  * Packets climb the tree, are added up in slots or copied, and come down while later packets still climb. On a quiet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What an in-network collective moves over the links of its tree.
  *
  * Switches add up what comes in and send it towards the members that get it, and copy what is to reach many, so that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Reduction trees against a walk of packets, on random fabrics and communicators.
  *
  * The walk knows next_hop() and which switches are smart, and nothing of trees: each rank sends a packet that says who

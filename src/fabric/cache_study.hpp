@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What forwarding caches do with traffic that is given, without a simulation: how often they hit, and why not.
  *
  * Everything is seeded and so the same each time.

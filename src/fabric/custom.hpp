@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Custom: hosts, switches and cables as the file lists them.
  *
  * A packet takes a shortest way by number of links that passes through no host: from each vertex the first cable in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Dragonfly: groups of routers (switches), every group cabled to every other (Kim et al., ISCA 2008), in the parameters
  * of SimGrid's DragonflyZone, which follows the Cray Cascade (Faanes et al., SC 2012).
  *

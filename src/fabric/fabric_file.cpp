@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Reads fabric files. Tables are read in an order in which each may look at what stands before it: names of switches
  * and links are the topology's, and a switch's ports limit its cables. What several tables lack is told at once. */
 #include "base/share.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/fabric_schema.hpp"
 
 #include "fabric/fabric_tables.hpp"

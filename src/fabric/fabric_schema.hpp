@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a fabric file may say: its tables and keys, for reading, help and documentation. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What of a fabric may change while a program runs, apart from the Fabric, which never does: which links and switches
  * are up. Whoever chooses a way asks here. A link is up where its cable's direction is and the switches at its ends
  * are. */

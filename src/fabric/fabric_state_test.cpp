@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/fabric_state.hpp"
 
 #include "fabric/fabric_test.hpp"

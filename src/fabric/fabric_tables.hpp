@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The tables of a fabric file that say nothing more than their values: each a struct, and the rows of its keys. */
 #pragma once
 

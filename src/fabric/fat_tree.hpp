@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Fat tree: an extended generalized fat tree XGFT(h; m1..mh; w1..wh) with p1..ph parallel cables (Ohring et al., "On
  * Generalized Fat Trees", IPPS 1995), in the parameters of SimGrid's FatTreeZone, whose positions, parents and ways up
  * are the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/forwarding_hash.hpp"
 
 #include "fabric/dragonfly.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The switchable hash of the packet forwarding cache (Hirasawa et al., section IV): what a switch looks a packet up by.
  *
  * A packet carries the address of its destination, at most 24 bits; the hash makes the tag of it. On regular topologies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The hash on every topology: same tag, same port; no more tags than ports. Then Hirasawa et al.'s examples, and what a
  * failed link does to caches (its figure 12). */
 #include "fabric/forwarding_hash.hpp"

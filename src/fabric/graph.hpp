@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The graph of a fabric: vertices (hosts, then switches) and links (one direction of a cable each). */
 #pragma once
 

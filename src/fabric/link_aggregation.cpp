@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/link_aggregation.hpp"
 
 #include "fabric/forwarding_hash.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Link aggregation: which of the parallel cables between two vertices a packet takes, by its destination.
  *
  * The topologies' routing and the hashes of the forwarding caches (forwarding_hash.hpp) both ask here, so that the tag

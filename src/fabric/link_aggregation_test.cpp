@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Either choice: routing that ends, hashes that never misroute, and how evenly bundles are used. */
 #include "fabric/link_aggregation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What the MPI library of the hosts adds to messages between them: where its eager protocol ends, and what a host
  * spends on a message beside the network (LogGP's o). */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How the hosts multicast: the options of the reliable Broadcast and Allgather over the switches' unreliable multicast
  * (Khalilov et al., SC '24), and what gets lost on the way. Any switch copies multicast packets, as those of Ethernet
  * and InfiniBand do. */

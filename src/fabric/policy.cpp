@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/policy.hpp"
 
 #include "smart_switch/switch_model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Which calls the switches get: what a run asks for (`--offload`), and the [[policy]] tables of a fabric file, which
  * fix it by collective and size for the runs that leave it open. */
 #pragma once

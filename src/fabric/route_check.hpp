@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The proof that a fabric's routes lead where they should. */
 #pragma once
 

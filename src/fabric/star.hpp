@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Star: one switch, a cable to each host. Host h's cable is cable h. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Topologies: how hosts, switches and cables are laid out and how packets find their way.
  *
  * Routing is destination-based: where a packet goes next depends on where it is and where it wants to go, never on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What must hold of every topology, for the tests of each. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Torus and mesh: switches on a grid of n dimensions, hosts on each of them.
  *
  * Switch s has in dimension j the coordinate s / (d1 ... dj) mod d(j+1), dimension 0 fastest, as in SimGrid's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* MPI's collectives, one row each. Everything that depends on which collective a call is asks its row. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a collective moves, in the terms that trees, streams, hosts and data need: who gives what, who gets what, and
  * whether what is given is combined on its way. Whoever asks about a collective asks these, not its name. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The names of MPI's predefined datatypes and operations, as switch presets, records and traces write them. Knows
  * nothing but MPI. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a host's network interface adds to an offloaded collective. */
 #pragma once
 

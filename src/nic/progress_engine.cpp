@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "nic/progress_engine.hpp"
 
 #include "base/share.hpp"

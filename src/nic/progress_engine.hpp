@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Who does the multicast protocol's work at a host, chunk by chunk: hardware threads of a SmartNIC, or the host's
  * cores.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What each file of this folder binds. */
 #pragma once
 

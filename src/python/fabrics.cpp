@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "base/share.hpp"
 #include "fabric/description.hpp"
 #include "fabric/fabric.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The algorithms by which MPI libraries execute collectives on hosts, for Python. */
 #include "base/error.hpp"
 #include "base/share.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* weft._core: the pure parts of weft for Python. Knows nothing of SimGrid but where it was found. */
 #include "base/error.hpp"
 #include "python/bindings.hpp"

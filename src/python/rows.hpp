@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Rows for Python: dictionaries whose names, keys and types are said once.
  *
  * A RowKind makes the dictionary of an object from its list of fields, and row_kinds() lists all kinds, from which

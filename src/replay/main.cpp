@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The MPI program that replays a trace (`weft replay`): every rank calls what its lines say, `replayer ACTIONS`.
  *
  * SimGrid has a replayer of its own, smpireplaymain. It is not used, because in SimGrid 4.1 it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* One rank's stay in one collective call. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* weft's entries in SMPI's registry of collective algorithms.
  *
  * Each entry counts the call, holds it against the other ranks' and then offloads it or hands it to the algorithm that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What weft knows of each MPI communicator: where its ranks are, its tree, its calls in flight.
  *
  * Every rank's n-th collective on a communicator must be the same call. The first rank to make it enters it; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Making communicators, for what it costs in MPI libraries.
  *
  * SMPI agrees on a communicator's number by a Bcast over the communicator that is being made, and finds the groups of

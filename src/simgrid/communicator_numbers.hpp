@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The numbers of communicators. SMPI agrees on one by a Bcast over the communicator that is being made, whatever a
  * Bcast costs; here its members agree in memory, in no time. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The communicators of a run.
  *
  * They are known by world and number: SimGrid can run several MPI programs at once, each with an MPI_COMM_WORLD of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What SMPI cannot do or refuses, said in weft's words: one line that names the rank and the call.
  *
  * SimGrid logs such things, in several lines and with advice on tools of its own, and aborts. All of its log passes one

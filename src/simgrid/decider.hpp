@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The decision of one call, with what it takes: gathers what is known (collective/decision.hpp says what that is), asks
  * for the decision, and takes the channels or the NIC memory that the decided path needs. */
 #pragma once

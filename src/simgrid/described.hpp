@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a collective says of one rank's call: what must be the same at all ranks, and what it would have a switch do. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What each collective says of one rank's call: shared by its blocking and its non-blocking form.
  *
  * Where MPI asks only for equal type signatures (count x type), ranks are held to the same number of bytes.

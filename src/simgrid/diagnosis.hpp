@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What is said of programs that cannot go on. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Elements of MPI datatypes: their bounds, copies of them, packed and not. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The data of one offloaded call: what every rank gives and what every rank gets. It does not depend on how the call is
  * timed. Results are there as soon as all have given: until its call ends, no rank may look at its buffers. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How ranks leave where they do not return 0 from main: exit and STOP, MPI_Abort, a crash; and the children of a fork.
  *
  * All ranks are one process: what ends a process on a real machine must end one rank here, or all of them with a word

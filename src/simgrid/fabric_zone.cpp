@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/fabric_zone.hpp"
 
 #include "simgrid/private_abi.hpp"

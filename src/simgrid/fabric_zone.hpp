@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A fabric as a SimGrid zone.
  *
  * Routes are computed when a message asks for one, with the delay of every switch on the way in their latency; there is

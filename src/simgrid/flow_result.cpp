@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/flow_result.hpp"
 
 #include "simgrid/private_abi.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How flows end. SimGrid tells of a flow's end whether its last byte has arrived or not, so whoever waits for one is
  * told how it ended, and must look. */
 #pragma once

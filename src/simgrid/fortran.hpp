@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Fortran's files, of each rank its own.
  *
  * libgfortran numbers the units of a process, and refuses to open a file twice in it; ranks are processes on a real

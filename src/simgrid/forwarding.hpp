@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The forwarding caches of a run's switches: one at each input port, whose state lasts as long as the run.
  *
  * A message between hosts looks its destination up at every switch that it crosses, as it starts; so the order of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Calls that the hosts execute: their data, and what SMPI's algorithm is given in its place (host_data.hpp). One
  * function a collective; they are shared by its blocking and its non-blocking form. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/host_data.hpp"
 
 #include "mpi/names.hpp"

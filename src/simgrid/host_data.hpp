@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The data of calls that the hosts execute.
  *
  * SMPI's algorithms are there for the time that a call takes. What they do to data is often wrong: with types whose

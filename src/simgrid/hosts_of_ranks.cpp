@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Which ranks share a host, found out in no time.
  *
  * Algorithms that treat ranks of one host together (SMPI's selectors `mpich`, `mvapich2`, `impi` take such) have SMPI

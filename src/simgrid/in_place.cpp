@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* MPI_IN_PLACE with derived datatypes.
  *
  * Before SMPI calls an algorithm it copies what a rank gives in place: into memory of count times the type's extent,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Collectives in place with derived datatypes: what weft does before SMPI's function @p theirs (in_place.cpp). */
 #pragma once
 

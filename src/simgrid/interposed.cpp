@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those of which SMPI
  * has one algorithm only. weft defines them under the same names, and where its library is loaded before SimGrid's (as
  * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */

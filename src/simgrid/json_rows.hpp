@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The shape that repeats in the record: a list of rows. */
 #pragma once
 

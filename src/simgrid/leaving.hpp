@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How the process ends where a run does not come to its end: output that is buffered is written, and nothing is taken
  * down, since ranks are in the middle of calls. And what is left of a crash. */
 #pragma once

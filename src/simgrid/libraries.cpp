@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A copy of the program's own shared libraries for each rank, so that their global variables are the rank's own.
  *
  * SMPI copies the program for each rank and loads the copy; a library that copies have in common would be loaded once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Ranks that agree in memory, in no simulated time, on what SMPI would send messages for. */
 #pragma once
 

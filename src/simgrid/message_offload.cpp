@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Message granularity: Belbeisi et al. (CF '26), section 4, with its actor at every switch of a communicator's tree.
  *
  * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox. The actor pre-posts a

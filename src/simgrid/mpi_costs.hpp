@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The MPI library's part of a message, told to SMPI. */
 #pragma once
 

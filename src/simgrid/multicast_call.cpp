@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/multicast_call.hpp"
 
 #include "collective/patterns/chains.hpp"

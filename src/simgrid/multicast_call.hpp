@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What one call of the multicast protocol is: its blocks, of how many chunks, in which chains. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The data of one call of the multicast protocol.
  *
  * A rank that receives elements that lie one after the other gets them chunk by chunk, as the protocol says, from the

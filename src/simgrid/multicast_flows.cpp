@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/multicast_flows.hpp"
 
 #include "collective/multicast/drops.hpp"

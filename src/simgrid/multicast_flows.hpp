@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What one call of the multicast protocol moves over links: messages between hosts, and blocks over the trees; and what
  * of those gets lost. */
 #pragma once

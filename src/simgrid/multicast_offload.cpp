@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* One call by the multicast protocol (collective/multicast/protocol.hpp): what the protocol asks for is done by those
  * who know how. Its signals, multicasts and reads move over links (multicast_flows.hpp), its chunks are the program's
  * data (multicast_data.hpp), its timers are SimGrid's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Offloaded calls by the multicast protocol. */
 #pragma once
 

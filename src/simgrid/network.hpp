@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a run needs of the simulated network, whoever described it: a fabric file (FabricZone) or a platform of
  * SimGrid's (PlatformNetwork). */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Offloaded calls: their data, and who waits for their end. What carries them out is up to the kinds of them (paths.hpp
  * lists those). */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* SMPI's own functions, where weft's of the same name come before them (LD_PRELOAD). */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The ways in which offloaded calls are carried out, one for each path that a decision can take but the hosts' own. */
 #pragma once
 

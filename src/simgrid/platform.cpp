@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The platform that SimGrid loads: `smpirun -platform libweft.so`.
  *
  * SimGrid refuses options that it does not know, so weft's own travel in the environment:

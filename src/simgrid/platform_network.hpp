@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A platform of SimGrid's (XML or library) whose smart switches are hosts with properties (Belbeisi et al., figure 2).
  *
  * What the properties say: switch_properties.hpp.

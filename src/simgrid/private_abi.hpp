@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Symbols that libsimgrid exports without an installed header. Nothing else in weft names such symbols.
  *
  * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_datatype.hpp, smpi_group.hpp,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The process that the simulation is, and whose code it runs. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/profile.hpp"
 
 #include "simgrid/json_rows.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Where the ranks' simulated time goes: by kind of call and rank, and by function of MPI.
  *
  * Each function of MPI that can take simulated time is wrapped (timed_calls.cpp, communicator_making.cpp) in a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The ranks of a run, as they come and go. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The record that a run leaves: what was called, offloaded or not and why, and what switches and links did.
  *
  * Written as one JSON object; docs/record.md describes every field.

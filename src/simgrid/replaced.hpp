@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Functions of other libraries that weft defines anew, under their names: LD_PRELOAD puts weft's before theirs.
  *
  * Where a header declares one as never throwing, or with other types, ours has a C++ name of its own and the symbol's

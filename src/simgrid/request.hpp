@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* MPI requests of our own: of the kind that SMPI gives out for non-blocking collectives, waited for and tested by SMPI
  * itself, and complete when weft says so. */
 #pragma once

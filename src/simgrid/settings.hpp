@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* SimGrid's settings: those that weft chooses where the user has not, and those that weft goes by. */
 #pragma once
 

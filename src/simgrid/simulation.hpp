@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* One run: who is in it. Its parts know each other by what they are given; a part that a call needs is found here.
  *
  * SMPI calls the registered algorithms without a context, and SimGrid's engine is one per process; so there is one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Stream granularity: ranks leave their contribution and sleep; when the last contribution is there the flows of all
  * tree switches start; when the last flow ends, all wake up. */
 #include "simgrid/stream_offload.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/stream_zone.hpp"
 
 #include <algorithm>

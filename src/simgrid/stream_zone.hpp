@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The zone of the streams.
  *
  * A stream is the flow of an in-network collective over all links that one tree switch owns, both directions at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/switch_properties.hpp"
 
 #include "base/error.hpp"

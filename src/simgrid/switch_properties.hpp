@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What the properties of a platform's hosts say of smart switches and NICs.
  *
  * A host with the properties `processing_latency` (seconds, or a text with a unit) and `max_ports` is a smart switch.

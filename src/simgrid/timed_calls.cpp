@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The functions of MPI that can take simulated time, each defined anew: time SMPI's own (profile.hpp).
  *
  * These are the PMPI_… functions: programs, Fortran and profiling tools all get there. LD_PRELOAD puts the definitions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Messages of weft's own between hosts, as those of ranks go: what offloaded calls need beside their streams. */
 #pragma once
 

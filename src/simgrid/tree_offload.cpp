@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/tree_offload.hpp"
 
 #include "simgrid/transfer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Calls over a reduction tree: the part that stays in the hosts. How the tree is timed is up to the two kinds of them:
  * streams (stream_offload.cpp) and messages (message_offload.cpp). */
 #pragma once

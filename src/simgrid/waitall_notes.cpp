@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/waitall_notes.hpp"
 
 #include "simgrid/private_abi.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Which requests an MPI_Waitall waits for. SimGrid's time-independent trace has their number only, and counts
  * MPI_REQUEST_NULLs too; so a run whose trace is recorded (WEFT_WAITALL_NOTES names a file) notes for each call the
  * rank, the number, and source, destination and tag of every request that is none of those. The trace has the calls of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A smart switch while a program runs: the channels that communicators hold, and what it has counted. */
 #pragma once
 

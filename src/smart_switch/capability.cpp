@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "smart_switch/capability.hpp"
 
 #include "kinds/collective_kind.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a switch can execute: collectives, and for those that reduce, on which datatypes and with which operations. */
 #pragma once
 

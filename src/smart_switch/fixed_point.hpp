@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Sums of single-precision numbers on a switch that adds 32-bit integers: SwitchML's block floating point.
  *
  *   A. Sapio et al.: Scaling Distributed Machine Learning with In-Network Aggregation. NSDI 2021. Its host library

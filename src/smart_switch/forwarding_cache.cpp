@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "smart_switch/forwarding_cache.hpp"
 
 #include <algorithm>

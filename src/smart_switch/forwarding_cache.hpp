@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The packet forwarding cache of one input port (Hirasawa et al., CLUSTER 2021, section III).
  *
  * An entry holds the port of one tag; a tag is what the switch's hash makes of a packet's destination

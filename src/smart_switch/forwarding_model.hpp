@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How a switch finds the port by which a packet leaves: its routing computation.
  *
  * Either every packet searches the TCAM, or a cache at the input port answers first and only its misses search (the

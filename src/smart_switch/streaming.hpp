@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* How long packets of offloaded messages take on a link, with as many in flight as a switch has slots for. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a switch is: ports, latencies, and, where it is smart, what it can add up and how much of it at once.
  *
  * A smart switch aggregates packets in slots: register blocks that hold one packet's payload each. A channel is a

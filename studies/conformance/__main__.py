@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`make conformance`: all MPICH3 test programs, under stock SMPI and under weft.
 
 Prints a table, and writes docs/conformance.csv (a row a directory) and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Compiles the test programs with weft's compilers, each once: what is there already stays.
 
 The rules of SimGrid's CMakeLists.txt beside the programs, but for optimisation: without it, they

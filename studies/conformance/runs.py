@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Runs a test program, under SimGrid alone or under `weft run`, and says whether it passed.
 
 Both run on the same network with the same ranks on the same hosts: weft on the fabric

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The test programs of SimGrid's source distribution, and what its lists ask of them.
 
 Each directory has a `testlist`; a line of it is a program, a number of ranks and `key=value` pairs

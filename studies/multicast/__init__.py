@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Multicasts beside the paper of Khalilov et al. (SC '24): a file a figure, all on one page.
 
 `python -m studies multicast` runs them all. Times are simulated and the same on every machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Section II and appendix B of the paper: Allgather and Reduce-Scatter at the same time."""
 
 from collections.abc import Iterator, Sequence

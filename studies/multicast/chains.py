@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Allgather and Reduce-Scatter at the same time, by the number of roots that multicast at once."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The paper's figure 10: the phases of the protocol in an Allgather."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The paper's figure 11: what a process of the testbed receives a second."""
 
 from collections.abc import Iterator

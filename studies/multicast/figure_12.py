@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The paper's figure 12: bytes over the testbed's switch ports."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The paper's figure 2: bytes that an Allgather moves over the links, against a cost model."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A training step of FSDP with multicasts, with rings, and as SMPI does it."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Whether weft's collectives on hosts send the messages that Open MPI's send.
 
 Open MPI runs each call of a grid on this machine, with all its ranks, and counts the messages from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`make conformance-openmpi`: Open MPI counts, weft compares, the table is written."""
 
 import os

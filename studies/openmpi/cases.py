@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The grid of calls, and what weft says of each."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* The messages that Open MPI's collectives send: how many and how many bytes from each rank to each other.
  *
  *   mpirun -np P --mca pml_monitoring_enable 1 messages OUTPUT CASES

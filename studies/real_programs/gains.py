@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What each switch gains on each program: the table of docs/real-programs.md.
 
 Computation takes no time, so that the gain is that on communication alone; one more run times it,

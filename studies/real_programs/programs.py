@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The programs, how they are run, and how they say that their results are right."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where the programs come from, and their compilation: each once, what is there already stays."""
 
 import hashlib

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Put before NAS EP by -include: SimGrid's copy computes only a sample of the numbers (SMPI_SAMPLE_GLOBAL) into memory
  * that all ranks share (SMPI_SHARED_MALLOC), so that its results are wrong and it says so. With these it computes all
  * of them, into memory of its own. */

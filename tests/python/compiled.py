@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Programs for the tests, each compiled once: for all tests, all workers and all later runs.
 
 They lie in build/tests/programs, each in a directory named by a checksum of all that goes into it:

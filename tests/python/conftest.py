@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Programs for the end-to-end tests, and runs of them."""
 
 from collections.abc import Callable, Sequence

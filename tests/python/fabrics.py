@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Fabrics for tests: one of 16 hosts for each topology, and files of them."""
 
 from collections.abc import Mapping, Sequence

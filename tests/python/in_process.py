@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The command line, called in the tests' own process: a Python of its own starts longer than most
 runs last. What a process is to the system (signals, pipes, exit) is tested in test_cli.py."""
 

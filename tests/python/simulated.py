@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Runs of the programs in tests/smpi: by `weft run`, under plain smpirun, on stock SimGrid."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`--offload auto` beside both ways: calls of which it took the slower one.
 
 The times are the mean of the ranks, as the table has it. SMPI's `ompi` takes a ring for a large

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Latency by message size, on the simulator."""
 
 import csv

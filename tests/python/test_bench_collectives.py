@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Broadcast, Allgather and Reduce-Scatter by mode, and the training step."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft cache`: studies of forwarding caches, job sizes, and wrong input."""
 
 import csv

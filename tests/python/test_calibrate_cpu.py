@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft calibrate cpu`: what it measures makes simulated computation as long as it really is."""
 
 import tomllib

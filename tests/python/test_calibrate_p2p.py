@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Point-to-point calibration: the fits, their fabric, and what its simulation gives back."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Switch calibration: known parameters come back, and what the data cannot tell is said."""
 
 import math

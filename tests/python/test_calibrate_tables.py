@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Tables as the tools write them, and what is wrong with them."""
 
 from pathlib import Path

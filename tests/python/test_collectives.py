@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft collectives`: algorithms, selections, the messages of a call."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`--compare`: two runs, one with offload and one without, and what offloading gained."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What the tests themselves stand on: programs that are made once, and weft in pytest's process."""
 
 import os

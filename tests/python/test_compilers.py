@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft cc` and its like: as quick as a compiler, and as configure and CMake expect one."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """MPICH's programs for collectives: whichever passes under stock SMPI passes under `weft run`.
 
 `make conformance` runs those for everything else too.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The benchmark of contention: its times are those that counting messages gives."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What the compiled core tells Python: its types, and the lists that stand there once."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The datatypes that records and traces name are those that a fabric file can name."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What the documents say is so: commands, their output, links, and the tables of names.
 
 A `console` block holds commands (`$ ...`) and what they print, standard error included; in the

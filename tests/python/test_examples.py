@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The examples that compute something and check it: cg, ft and bfs."""
 
 from pathlib import Path

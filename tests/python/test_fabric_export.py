@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Fabrics for SimGrid and Graphviz: what is in the files, and that stock SimGrid agrees."""
 
 import itertools

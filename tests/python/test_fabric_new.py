@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """New fabric files: what the registry of topologies says, and what users say wrong."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Pictures of fabrics: what is where, what is drawn, and what a run's record adds."""
 
 import itertools

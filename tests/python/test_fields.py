@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The API's messages name its fields; the command line puts its options in their place."""
 
 import ast

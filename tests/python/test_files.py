@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What commands read is never what they write, whatever its name, and `-` is theirs alone."""
 
 import itertools

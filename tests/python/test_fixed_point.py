@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The measurement behind presets/switch/tofino-fixed.toml can be repeated: it builds and runs."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The experiment with forwarding caches, with few ranks and two programs."""
 
 import tomllib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A share of the fuzzer (`make fuzz` is the long run): every file format, every option."""
 
 import pytest

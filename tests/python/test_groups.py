@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The groups of the Python package form a line, and the map names them in its order."""
 
 import ast

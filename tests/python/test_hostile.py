@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Input that no program of weft's can be blamed for: one message, exit status 2, at once."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Every in-network collective on a quiet fat tree against its closed form; overlap; parts in hosts.
 
 Of a vector of S bytes over two levels of switches with links of latency l and rate B, processing p,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What is checked before a run, and the command that starts it."""
 
 import subprocess

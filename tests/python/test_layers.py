@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Who includes whom in src/: ARCHITECTURE.md's list of parts, and a line within the binding.
 
 A part includes only parts above it in that list, and the core nothing of SimGrid's. In src/simgrid

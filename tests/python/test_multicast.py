@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The multicast protocol under MPI programs: times, bytes on links, drops and recovery, results.
 
 Of a message of any size on the quiet star of `quiet`, L = 2 x latency + forwarding after its bytes.

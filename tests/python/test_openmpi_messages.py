@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The messages of weft's `openmpi-4.1` are those that Open MPI 4.1.4 sends, of all ranks.
 
 The table has what Open MPI counted; `make conformance-openmpi` counts again and compares pairs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where simulated time goes: what making communicators costs, the profile, and what it says."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What programs do besides MPI: libraries, files, threads, other processes, ends of their own."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Progress engines: the command, properties of any engine, and the tables behind the figures."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Random collective calls, of all kinds, many at a time: results are stock SMPI's, bit for bit.
 
 tests/smpi/random_calls makes the cases and checks each result itself too. A case that fails names

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Real programs, unmodified and offloaded: their own checks find nothing wrong.
 
 `make real-programs` runs larger ones, and writes the table of docs/real-programs.md.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Traces: a replay takes the program's time, and what would not is not recorded."""
 
 import json

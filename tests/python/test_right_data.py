@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Data are right whatever carries a call out: switches, hosts, and many calls at a time.
 
 tests/smpi/awkward.c has the calls that went wrong once. tests/smpi/random_programs makes programs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a fabric says survives: an exported platform that is read again, a plan as a fabric file.
 
 Random fabrics. A run on the exported platform has the record of a run on the fabric, times within

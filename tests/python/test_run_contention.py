@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Offloaded Allreduces that meet other traffic on a link get the share that SimGrid's solver gives.
 
 The solver is fair where latencies are equal: a stream competes as the point-to-point message over

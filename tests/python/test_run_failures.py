@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Programs that end badly: one message, a status that is not 0, a record, and nothing left over."""
 
 import json

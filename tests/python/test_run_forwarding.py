@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What finding a packet's port costs in runs: closed forms of quiet fabrics.
 
 A message takes latency_factor * (links + a switch's 50 ns each + lookups) + size / rate; here all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The [mpi] table: what an MPI library adds to messages, against closed forms."""
 
 from pathlib import Path

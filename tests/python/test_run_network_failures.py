@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Links that a platform turns off in mid-run: no call that needs one counts as carried out."""
 
 from pathlib import Path

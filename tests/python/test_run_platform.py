@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The platform library under plain smpirun; and where nothing is offloaded, weft costs no time."""
 
 from pathlib import Path

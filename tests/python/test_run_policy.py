@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What is offloaded and what falls back, to what and why.
 
 Calls that are offloaded move the switch's counters, no others do (Belbeisi et al., section 5).

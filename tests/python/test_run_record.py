@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The record and the timeline of a run: the same each time, and in agreement with each other."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Whatever is offloaded, however, on what communicator: results are stock SMPI's, bit for bit."""
 
 import resource

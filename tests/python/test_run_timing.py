@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Times on a quiet star against closed forms (DESIGN: the models), and late ranks."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """SMPI's sampled computation and shared memory under `weft run`."""
 
 import pytest

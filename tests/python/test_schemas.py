@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The models of weft's files know all that is written into them, and docs/schema has the models."""
 
 import json

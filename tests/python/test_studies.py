@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Studies: figures and pages are those of the tables that were measured, and none is lost."""
 
 import os

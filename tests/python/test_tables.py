@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Tables on terminals of any width: no number is ever cut."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Inventories and plan files as users write them, latencies, port maps, fabrics, changes."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Plans really up: namespaces, bridges and redirects, probed frame by frame.
 
 Everything is in namespaces of this run's own names. Where this machine cannot make them the tests

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Plans of wanted topologies on inventories, by an independent reader of their tables."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Fabric files are changed where they are: values are written however people wrote the table, and
 comments stay with what they stand beside."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Allreduces over many switches: closed forms, what crosses each link, channels, other traffic.
 
 The closed forms are computed here from the fabric's numbers alone. On a quiet fat tree of L levels

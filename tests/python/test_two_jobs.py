@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Two MPI programs in one simulation: each has an MPI_COMM_WORLD, and SimGrid numbers both -1."""
 
 import json

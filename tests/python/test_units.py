@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Sizes and times as people write them."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Every measured table against the simulator: bounds, document, exit status."""
 
 import json

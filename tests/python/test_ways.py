@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A label says what was simulated, not what was asked for."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """weft's routes against those of SimGrid's own clusters: links, latency, and the time of a message.
 
 `tests/simgrid/zones.cpp` prints SimGrid's. weft differs on purpose:

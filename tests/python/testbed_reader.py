@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Forwards frames step by step by what `weft testbed tables` emits and how the testbed is cabled.
 
 It knows nothing of plans: only the entries (JSON), the meaning that testbed.p4 gives them, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Two MPI programs in one simulation, on hosts of their own: `two_jobs PLATFORM FIRST SECOND`, the ranks of each.
  *
  * Each makes two Allreduces, of other lengths than the other's, over its own MPI_COMM_WORLD and over a duplicate of it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Prints the routes of SimGrid's own clusters, for comparison with weft's.
  *
  *   zones star HOSTS | fat_tree DOWN UP CABLES | torus DIMENSIONS | dragonfly GROUPS CHASSIS ROUTERS HOSTS

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-only
 ! Alltoall from Fortran 90: from array to array, in place, of columns of a matrix, without blocking.
 program alltoall_f90
   use mpi

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Legal calls that are easily done wrong; argv[1] names one. Every rank prints "right" or what it got. */
 #include <mpi.h>
 #include <stdio.h>

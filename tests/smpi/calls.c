@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Makes one call of each kind that is named: `calls NAME...`; a result that is checked and wrong ends it with status 1.
  */
 #include <mpi.h>

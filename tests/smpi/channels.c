@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* An Allreduce on each of many duplicates of MPI_COMM_WORLD: `channels one-by-one|together COMMUNICATORS`.
  *
  * "one-by-one" frees each before it makes the next. "together" keeps all alive, frees them, and then uses one more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Makes one call of a collective and says when each rank entered and left it.
  *
  *     collectives NAME INTS ROOT [MICROSECONDS]

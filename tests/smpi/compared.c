@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Sums up, says what it reads, and ends in the way HOW where it runs with that offload: `compared [HOW OFFLOAD]`. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Allreduces (MPI_INT, MPI_SUM) that meet other traffic: `contention WHO BYTES [TRANSFER_BYTES]`.
  *
  * WHO: "world", all ranks together; "halves", the lower and the upper half of the ranks apart, at the same time;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Ends in one of many wrong ways, after one good Allreduce: `failures HOW`. Rank 1 is the culprit. */
 #include <mpi.h>
 #include <pthread.h>

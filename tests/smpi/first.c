@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Prints the simulated times, in microseconds, of a program's first Bcast and of its second. */
 #include <mpi.h>
 #include <stdio.h>

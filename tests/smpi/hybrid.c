@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* MPI and OpenMP: each rank adds up in several threads; MPI is called between, from the rank's own. */
 #include <mpi.h>
 #include <omp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* When each rank enters and leaves an Allreduce (MPI_INT, MPI_SUM), back to back for each size from the start on.
  *
  *     latency SIZE,SIZE,... [LATE_RANK MICROSECONDS]     (sizes in bytes)

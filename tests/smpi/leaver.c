@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Rank 0 broadcasts on a communicator, frees it and ends; the others take part much later, one after the other. */
 #include <mpi.h>
 #include <stdio.h>

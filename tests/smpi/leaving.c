@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Ranks that do what only processes do, and end well: `leaving fork|exec|threads|late-exit`. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Rank 0 prints the path of each library in its memory whose name begins with that given: `loaded NAME`. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Makes communicators in all ways.
  *
  *   making check   checks them: members, order, and that messages of one do not reach another

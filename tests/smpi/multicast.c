@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* One Bcast or Allgather of BYTES bytes a rank, from the start of the program on. Every rank checks what it gets and
  * prints when its call ended: multicast bcast|allgather BYTES */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Half the time of a message from rank 0 to the last rank and back: `pingpong SIZE,SIZE,...` (bytes).
  *
  * Rank 0 prints "bytes seconds". Wants --cfg=smpi/wtime:0.

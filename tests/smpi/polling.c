@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Rank 0 looks for a message with MPI_Iprobe ("probe") or MPI_Test ("test") that rank 1 sends after 5 ms. */
 #include <mpi.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Spends time in calls of every kind, each as long as the argument says: the ranks' work differs. */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Allreduces of many kinds; every rank checks every result against its own reduction of all contributions.
  *
  *     reductions SEED CALLS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 // Integer sums from C++: vectors, objects with constructors at file scope, an exception caught between two calls.
 #include <iostream>
 #include <mpi.h>

@@ -1,3 +1,4 @@
+c SPDX-License-Identifier: LGPL-2.1-only
 C     Integer sums from FORTRAN 77: from a common block, in place, of a
 C     scalar; the largest with MPI_MAX.
       program redf77

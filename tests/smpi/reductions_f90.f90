@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-only
 ! Integer sums from Fortran 90: in place, from static and allocated arrays, on a part of the ranks.
 program reductions_f90
   use mpi

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Programs that do the same at any speed of the network, one a part: `regular PART`.
  *
  * Their replay must take the time that they take.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* SMPI's ways to compute and to allocate less: `sampling PART`. Each rank prints what it found. */
 #include <mpi.h>
 #include <stdio.h>

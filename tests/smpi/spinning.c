@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Computes for so many seconds of this thread's CPU time: `spinning SECONDS`. */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Allreduces of global and static variables, large ones included: every rank must have its own. */
 #include <mpi.h>
 #include <stdio.h>

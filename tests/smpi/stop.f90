@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-only
 ! Ends by STOP after MPI_FINALIZE ("stop"), by CALL EXIT ("exit"), by STOP 3 before ("early"), by ERROR STOP ("error").
 program ends
   use mpi

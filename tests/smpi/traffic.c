@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Point-to-point messages and collectives that no switch executes, with the time after each: `traffic`.
  *
  * Each rank prints "rank what bytes seconds", in hexadecimal so that times can be compared to the last bit. Messages of

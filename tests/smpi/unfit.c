@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Programs whose trace would not replay as they run, or not surely, one a part: `unfit PART`. The part
  * `status` is fit, and ends with status 3. */
 #include <mpi.h>

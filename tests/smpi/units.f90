@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-only
 ! Each rank uses Fortran's units as if it were a process: one file read by all, one unit for a file of each rank's own,
 ! unit 6 redirected by one rank, a unit that no OPEN has named.
 program units

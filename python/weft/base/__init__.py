@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What everything else stands on: errors, units, files read and written, processes, figures."""

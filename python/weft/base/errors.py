@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What goes wrong, and how it is said.
 
 A mistake of the user is a `WeftError`: one message that names the thing, what was found, what is

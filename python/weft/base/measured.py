@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Tables of measurements, and how far a simulation is from them."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Typed models of weft's JSON files, on msgspec: read strictly, written as they were, with schemas.
 
 A key that a model does not have was written by a newer weft: it is kept in `extra` and written

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Files that appear whole or not at all: written beside their target, then renamed.
 
 Nothing that is read is ever replaced: who begins a piece of work says what it reads (`protect`),

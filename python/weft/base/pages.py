@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Pages that programs fill: each place is between `<!-- NAME -->` and `<!-- end -->`, on own lines.
 
 Nothing is ever taken for a place that is not closed, so a page whose marker was lost stays whole.

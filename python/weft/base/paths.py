@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where the installed parts are: the compiled core's directory holds all that is not Python."""
 
 from pathlib import Path

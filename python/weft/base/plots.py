@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Figures: how they look, what they are drawn from, and how they are written.
 
 A picture that is written as PNG says what it shows: the text `weft-drawn` in it is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A child process that never outlives weft, and the signals that stop both.
 
 weft's own SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Text files that users hand in: read with a bound, and taken for what they are, never guessed at.
 
 Every reader of Python's begins here (fabrics are read by src/base/option_file.cpp), so that what

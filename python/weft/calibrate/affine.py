@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The two affine models that Clauss et al. (IPDPS 2011) compares with (section 7.1.1)."""
 
 from dataclasses import dataclass

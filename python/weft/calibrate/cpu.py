@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The speed of this machine, for `--host-speed` and for hosts like it.
 
 SMPI times what a rank computes and turns it into operations by the speed of the machine that

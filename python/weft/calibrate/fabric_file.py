@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Fabric files with calibrated values: a new one of two hosts, or another with its values replaced.
 
 What is written is proven by loading it, before it takes its place.

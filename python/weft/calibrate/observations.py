@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Measured Allreduces for the fit of a switch: by message size, or by ranks and hosts."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where the eager protocol ends and what MPI_Send costs, from ping-pongs that time it apart.
 
 An eager MPI_Send returns when it has copied the message, a rendezvous one when the receiver has it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Point-to-point messages: the models fitted to a ping-pong, their errors, and their figure."""
 
 from collections.abc import Mapping

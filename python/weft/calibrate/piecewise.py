@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The piecewise-linear model of Clauss et al. (section 4.1): segments by linear regression.
 
 The bounds are chosen such that the product of the segments' correlation coefficients is largest. A

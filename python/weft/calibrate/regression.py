@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """One line through times by size.
 
 The regression minimises relative deviations (weights 1 / time^2): a line spans decades, and plain

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Times of single messages, from an Allreduce that the hosts did.
 
 Open MPI's fixed decision for 4 to 15 ranks (SimGrid's copy of it: smpi_openmpi_selector.cpp) is

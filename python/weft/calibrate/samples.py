@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Times by message size, taken from a table and checked.
 
 Measured times carry noise, so a larger message may come out a little quicker than a smaller one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What an offloaded Allreduce says of switch and NIC: a fit with confidence intervals.
 
 The model is weft's own (docs/models.md, `stream`), for k ranks on each host:

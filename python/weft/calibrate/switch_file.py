@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A fabric file with the fitted values of its switch and NICs."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Tables of measurements as the tools write them: OSU, SKaMPI, IMB and plain CSV.
 
 A reader turns a file into one `Table`: columns with names and units, and rows that know their line

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft bench bcast`, `weft bench allgather` and `weft bench ag+rs`."""
 
 from collections.abc import Callable, Iterator, Sequence

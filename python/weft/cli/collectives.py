@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft collectives`."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`--compare` of `weft run` and `weft replay`."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft cc`, `weft cxx`, `weft f90`."""
 
 import click

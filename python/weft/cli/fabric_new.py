@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft fabric new`: a command a topology, made from the core's registry."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What the options and arguments of all commands say of files, and what is proven of them first.
 
 Each option or argument that names a file has one of the types below, so that it is known which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Groups of commands, `weft` itself and those below it.
 
 A group shows its help where none of its commands is named. One that is given its commands' modules

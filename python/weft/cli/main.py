@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The entry point: every error becomes one message and an exit status, never a traceback."""
 
 import os

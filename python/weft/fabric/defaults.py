@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a new fabric has where nobody says it: the values of a shipped fabric, said to be its own.
 
 Nothing here is a value of its own but one guess, the cables between switches. Everything that is

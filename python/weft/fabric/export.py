@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A fabric for other tools: what to write follows from the name of the file."""
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A fabric as a graph to look at: levels, groups, and cables between the same two marks.
 
 Everything here is found from the cables, so that it holds for every topology. A mark is what a

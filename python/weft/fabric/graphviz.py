@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A fabric as an undirected graph for Graphviz: a node a vertex, an edge a cable."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where the marks of a fabric are in its picture.
 
 Stars and fat trees are drawn in layers, hosts at the bottom. Other fabrics are drawn in circles of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Which marks of a picture have room for their names, and how these stand.
 
 A row is a level of a layered picture, or all hosts or all switches of another one. Where the names

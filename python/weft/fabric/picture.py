@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A picture of a fabric, and of what a run did to it.
 
 Without a record the colour of a switch says whether it is smart. With one, cables are coloured by

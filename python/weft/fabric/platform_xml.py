@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A fabric as a platform file of SimGrid's, for `smpirun` and `weft run --platform`.
 
 Every link of the fabric is a link of the platform, by its name. A switch is the link

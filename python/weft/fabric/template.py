@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """New fabric files: a topology with its parameters, presets for the devices, two kinds of cables.
 
 All keys, their types and the words of the comments come from the core's registry and schema. The

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Fabric files as tomlkit has them: changed where they are, with all that people wrote beside it.
 
 A comment is where a value comes from, so that it stays with what it stands beside: one in a line

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a run did to a fabric: how busy its cables were, and what its switches reduced."""
 
 from collections.abc import Sequence

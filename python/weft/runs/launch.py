@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Run an MPI program on a fabric: check everything first, run SimGrid, make the record.
 
     request = Request.of(fabric="tofino-4", ranks=4, program="./a.out")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The shared libraries of a program: those that hold variables are copied for each rank.
 
 A rank is a process on a real machine, with its own copy of every global variable, also of those in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """How a run ended, from what its process left: exit status or signal, raw record, SimGrid's log."""
 
 import json

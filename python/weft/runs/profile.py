@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where the ranks' simulated time went, in words: rows of a table and what to do about polls."""
 
 from weft.base.units import plural

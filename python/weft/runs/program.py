@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The MPI program: found as a shell finds it, and looked at before it is run."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The record of a run: everything that weft shows is made from it.
 
 libweft.so writes its part while SimGrid runs; `weft run` adds the command, the outcome and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Record what a program does as a time-independent trace, and replay it on another fabric.
 
     recording = record_trace(prepare(request), Path("trace"))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What is asked for: what runs, where, how its collectives are done, how it is simulated.
 
 A `Request` is a value; nothing of it is checked yet (`weft.runs.launch.prepare` does). `deciding`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Settings of SimGrid's, and the speed of a machine: what is wrong with them is told before a run.
 
 SimGrid itself refuses unknown keys at its start, and takes any value until it needs it: then it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The SimGrid that weft was built with: its launcher, its compilers, and what it can do."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Where a program runs: a fabric of weft's, or a platform file of SimGrid's.
 
 Both tell the platform library what to load and say which host each rank is on; of a fabric weft

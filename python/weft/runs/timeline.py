@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A run as a timeline that opens in Perfetto (Chrome's trace event format).
 
 SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the

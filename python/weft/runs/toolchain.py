@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """SimGrid's compilers, so that nobody has to look for them."""
 
 import os

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Several runs beside each other: benches, comparisons, checks against measurements."""

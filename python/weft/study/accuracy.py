@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """docs/accuracy.md: what `weft validate` found, in the places that the document keeps for it.
 
 A place is between `<!-- NAME -->` and `<!-- end -->`, where NAME is `summary` or a table of data/.

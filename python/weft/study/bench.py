@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Latency of a collective by message size, once for each mode.
 
 A mode is a way to offload (`stream`, `message`) or the name of an SMPI algorithm or selector

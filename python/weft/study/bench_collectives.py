@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Times of Broadcast, Allgather, and Allgather beside Reduce-Scatter, once for each mode and size.
 
 A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What offloading gains: one program, run with the offload asked for and without.
 
     comparison = compare(prepare(request))

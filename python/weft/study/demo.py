@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The demonstration: simulated Allreduce latencies beside those measured on a real Tofino.
 
 The testbed is that of Belbeisi et al. (CF '26): four hosts on one switch. The tables are written

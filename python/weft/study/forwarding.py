@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What forwarding caches do with given traffic: the studies behind `weft cache`.
 
 The loops are C++ (src/fabric/cache_study.cpp); here is what they are asked for, as tables.

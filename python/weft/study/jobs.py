@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Sizes of parallel jobs, from archives in the Standard Workload Format (SWF).
 
 Feitelson, Tsafrir, Krakov: "Experience with using the Parallel Workloads Archive", J. Parallel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """How fast a progress engine takes multicast chunks, and what its memory holds, as tables."""
 
 import csv

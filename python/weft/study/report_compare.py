@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What offloading gained, for people: a table of the collectives and a sentence of the run."""
 
 from collections.abc import Sequence

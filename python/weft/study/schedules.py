@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The messages by which MPI libraries execute collectives on hosts: tables and pictures."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The simulator against every measured table that ships with weft.
 
 data/checks.toml says what is compared: a column of a table with what a fabric gives for it, and how

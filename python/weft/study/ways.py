@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Which way the calls of a benchmark went, beside the mode that was asked for.
 
 A mode says what is asked for. Switches that cannot do a call leave it to the hosts; every table and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What is wanted and what is there, with what is alike as one.
 
 Hosts with the same cables are a group, servers with the same ports a class, and so are layer 2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """From one plan to another by the fewest entries, in an order in which no frame goes astray.
 
 Which number a slice or a virtual port has is nobody's wish. So the new plan gets those of the old

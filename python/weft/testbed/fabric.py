@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A planned experiment as a fabric file: the wanted one with the plan's latencies and bandwidths.
 
 All tables of the wanted fabric that do not speak of cables and switches are kept: topology (and so

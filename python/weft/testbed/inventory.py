@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What a testbed has: one P4 chassis, servers, layer 2 switches, and the cables that never move.
 
 A port is written `DEVICE:PORT`. Chassis ports have numbers: those on the front from 1, and above

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A command for each of some topologies on one testbed, one after the other.
 
 All plans are made before anything runs. Each comes with its tables, the change from the plan

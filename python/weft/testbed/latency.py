@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Predicted round trips between the hosts of a plan.
 
 A route is a direct round trip and, each way, what every device on it costs: a slice or a virtual

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What stands for what where a plan runs on Linux: namespaces, and the interfaces in them.
 
 A server, a layer 2 switch and the chassis are a namespace each, called `weft-NAME.DEVICE`. A port

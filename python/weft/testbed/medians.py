@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Measured round trips of TopoCloud, what one pass through a device costs, and the probe's formula.
 
 A round trip over a direct cable is `direct`; one that crosses a device once each way takes twice

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A plan as a small real testbed on Linux: namespaces, veth pairs, bridges and redirects.
 
 Cables are veth pairs, made inside the namespaces, so that all of a testbed goes with its

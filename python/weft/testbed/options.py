@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Strict reading of a TOML file: every key is known, has a type, and is named where it is wrong."""
 
 import re

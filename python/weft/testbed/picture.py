@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The port map as a picture: the front of the chassis, two rows of ports as on the device.
 
 Ports of a slice have its colour and its letter. Virtual wires run between the rows. A looping port

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A plan: which device each host and switch of some wanted topologies is, and how cables run.
 
 A plan is a JSON file that holds all it was made from (the texts of the inventory and of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What each port of the chassis does in a plan: the port map."""
 
 from collections.abc import Iterator

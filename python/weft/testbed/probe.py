@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Proof by probing that a testbed that is up is the wanted one, and nothing else.
 
 From every NIC port in it a frame goes to the address of every other one, of all experiments, to an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Entries as commands of simple_switch_CLI, the runtime of the P4 reference switch (bmv2).
 
 Its replication nodes are known by handles that it counts up from 0. So that a later change knows

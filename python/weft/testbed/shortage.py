@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What to say where there is no plan: which resource is short, and by how much.
 
 Servers are counted first, which needs no solver: hosts with at least so many cables of at least

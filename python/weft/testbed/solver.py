@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Which server is which host, and what each switch becomes: a constraint program (OR-tools CP-SAT).
 
 What is alike is one (`weft.testbed.alike`): the solver counts members of groups and classes; who

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The match-action entries of a plan for the P4 program that ships with weft, and what else to set.
 
 The tables are TopoCloud's, and what isolation and recirculation need beside them. `wire_table` is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A wanted topology: any fabric of weft's, with its hosts, switches, cables and routes by names."""
 
 import tempfile

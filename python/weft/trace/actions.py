@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The lines of a trace: a rank, what it calls, and the arguments; `3 allreduce 16 MPI_INT MPI_SUM`.
 
 The arguments are whole numbers, then datatypes, then an operation, both by their MPI names; what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """SimGrid's numbers of the predefined datatypes (its src/smpi/mpi/smpi_datatype.cpp), by index.
 
 Those without a name hold no data; those of C++ are C's, since programs cannot name them in 4.1.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """A recorded trace on disk: a directory with `manifest.json` and `actions.txt`.
 
 The actions of all ranks are in one file (see `weft.trace.actions`). They are looked through before

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Looks a whole trace through: does it replay as the program ran.
 
 SimGrid's tracer leaves out calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all that makes

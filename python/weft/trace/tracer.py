@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What SimGrid's tracer writes, put into our form: its time-independent (TI) format.
 
 SimGrid 4.1 writes a line for a call (src/smpi/bindings/smpi_pmpi_*.cpp and, for their form,

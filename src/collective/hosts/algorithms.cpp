@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/algorithms.hpp"
 
 #include "collective/hosts/allgather.hpp"

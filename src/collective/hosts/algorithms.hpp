@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The algorithms of MPI libraries for the collectives that hosts carry out, one row each.
  *
  * What is said of messages, of their order and of what is waited for follows Open MPI 4.1 (ompi/mca/coll/base, tuned

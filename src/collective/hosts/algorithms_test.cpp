@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* All algorithms: they end, their messages fit, and what has to reach a rank does. That the messages are those of a
  * real library is tested in tests/openmpi. */
 #include "collective/hosts/algorithms.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/barrier.hpp"
 
 #include "collective/hosts/digits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Ranks as binary numbers, of which algorithms change one digit after the other. @p bit is a power of two. */
 #pragma once
 

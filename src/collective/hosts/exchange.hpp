@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What most algorithms are made of: a message there and one back at the same time. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/gather_scatter.hpp"
 
 #include "collective/hosts/pieces.hpp"

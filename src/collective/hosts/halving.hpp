@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Rabenseifner's way to sum up vectors: halves are exchanged and combined, again and again, until each rank has a piece
  * of the sum. R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.4. */
 #pragma once

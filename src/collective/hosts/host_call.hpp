@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A collective as the algorithms of MPI libraries see it: how many ranks, how many elements, how large. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The trees along which hosts broadcast and reduce: where one rank stands in them.
  *
  * The shapes are those of Open MPI (ompi/mca/coll/base/coll_base_topo.c, versions 4.1 and 5.0), which the order of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What one rank does in a collective that the hosts carry out: which messages it posts, what it waits for, what it adds
  * up, in its order.
  *

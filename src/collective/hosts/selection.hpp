@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Which algorithm an MPI library takes for a call: rules by collective, operation, ranks and bytes, read from
  * presets/mpi or a file of the user's. */
 #pragma once

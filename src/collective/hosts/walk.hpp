@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A collective's messages in their order, where each takes one round: for tests, tables and pictures.
  *
  * A rank sends one message in a round and receives as many as come. Computing takes no time. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* A block of data cut into chunks, and the bitmap of those that a receiver has (Khalilov et al., SC '24, section
  * III-C). */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Which chunks get lost: the [[multicast.drops]] of a fabric, drawn with their seed.
  *
  * What is drawn for a block depends on the seed, the rule, the communicator, the call, the root and the place, and on

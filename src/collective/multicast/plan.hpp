@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* What a multicast puts on the links.
  *
  * A communicator's ranks are reached over multicast trees: unions of the ways of their hosts to a switch, in which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The reliable Broadcast over unreliable multicast, and the Allgather made of it (Khalilov et al., SC '24, sections III
  * and IV).
  *

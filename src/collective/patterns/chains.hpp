@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* The broadcast sequencer of the multicast Allgather (Khalilov et al., SC '24, appendix A).
  *
  * P roots in some order are cut into M chains of R = P / M neighbours; all chains run at once, and in a chain one root

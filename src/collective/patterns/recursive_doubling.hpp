@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-only
 /* Recursive doubling: who speaks with whom in which round of a barrier.
  *
  * In round k every rank exchanges a message with the one whose number differs in bit k; after log2(P) rounds all have

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* SMPI makes macros of malloc and its like in all that `weft cc` compiles; the system's malloc.h declares them. */
 #pragma GCC system_header
 #pragma push_macro("malloc")

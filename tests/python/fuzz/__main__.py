@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """The long run: `make fuzz`, `make fuzz COUNT=1000000 SEED=1`; findings go to build/fuzz."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Drives the targets: a child does the work, its parent sees crashes, hangs and memory."""
 
 import os

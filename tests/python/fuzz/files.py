@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What is fuzzed: each target reads one kind of file as the commands do."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Mutations of texts, as people's mistakes and broken disks make them."""
 
 import random

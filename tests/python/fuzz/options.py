@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """Command lines: each command's options with hostile values; no simulator starts."""
 
 import contextlib

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* One collective call: chosen at random by all ranks alike, made and checked by each. */
 #ifndef CALL_H
 #define CALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 #include "call.h"
 
 typedef enum { IN_ORDER, BACKWARDS, ALL, ANY, SOME, TEST_EACH, TEST_ALL, TEST_SOME, TEST_ANY, WAYS } Way;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* What calls carry: elements of MPI's predefined types, in items of one or four, laid out with gaps or without. */
 #ifndef DATA_H
 #define DATA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 #include "draw.h"
 
 /* splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */

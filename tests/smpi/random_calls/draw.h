@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Random numbers: the same on every machine and at every rank, from what they are drawn for. */
 #ifndef DRAW_H
 #define DRAW_H

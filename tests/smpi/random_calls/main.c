@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Random collective calls; every rank checks every result against one of its own making.
  *
  *     random_calls [--offloaded | --inexact] SEED FIRST [LAST]

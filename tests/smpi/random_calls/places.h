@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* The communicators that calls are on. */
 #ifndef PLACES_H
 #define PLACES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* A rank's buffer: blocks of a datatype, and what it must hold in the end, down to the bytes between the elements. */
 #ifndef BUFFER_H
 #define BUFFER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Pseudo-random numbers that depend on nothing but where they are asked for. */
 #ifndef DRAW_H
 #define DRAW_H

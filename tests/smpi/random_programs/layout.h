@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Derived datatypes, and where the elements of such a type lie: worked out here, without MPI. */
 #ifndef LAYOUT_H
 #define LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Random MPI programs; every rank checks every byte of every buffer against values of its own making.
  *
  *     random_programs SEED FIRST [LAST]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* One random program: communicators, and calls in flight. */
 #ifndef PROGRAM_H
 #define PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* Reductions: what ranks contribute, and what comes of it. */
 #ifndef REDUCE_H
 #define REDUCE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """`weft testbed`: one file per command."""
 
 from weft.cli.groups import lazy_group

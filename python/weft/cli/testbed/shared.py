@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-only
 """What the commands of `weft testbed` share."""
 
 from collections import Counter
