@@ -43,6 +43,7 @@ template <Named E> std::optional<E> find_named(std::string_view wanted)
 template <Named E> std::vector<std::string> names_of()
 {
   std::vector<std::string> names;
+  names.reserve(Names<E>::ROWS.size());
   for (const auto& row : Names<E>::ROWS)
     names.emplace_back(row.second);
   return names;

@@ -30,8 +30,11 @@ class Need {
   std::string otherwise_;
 
 public:
+  // Words of the rows, which read them: not in capitals. What their texts allocate at a program's start is nothing.
+  // NOLINTBEGIN(readability-identifier-naming,bugprone-throwing-static-initialization)
   static const Need required;
   static const Need optional; ///< the member's default holds, and says so
+  // NOLINTEND(readability-identifier-naming,bugprone-throwing-static-initialization)
   /** Optional, where the default's value does not say what it means: "unlimited". */
   static Need otherwise(std::string what)
   {
@@ -44,12 +47,13 @@ public:
   const std::string& otherwise() const { return otherwise_; }
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-throwing-static-initialization)
 inline const Need Need::required = [] {
   Need need;
   need.required_ = true;
   return need;
 }();
-inline const Need Need::optional{};
+inline const Need Need::optional{}; // NOLINT(readability-identifier-naming)
 
 /** Which values are allowed. */
 class Allowed {
@@ -58,8 +62,10 @@ class Allowed {
   std::vector<std::string> names_; // of texts; any where empty
 
 public:
+  // NOLINTBEGIN(readability-identifier-naming): words of the rows, as those of Need
   static const Allowed positive; ///< more than zero; any text
   static const Allowed non_negative;
+  // NOLINTEND(readability-identifier-naming)
   /** From zero on. */
   static Allowed up_to(double most)
   {
@@ -84,7 +90,8 @@ public:
   void check(const OptionTable& table, const std::string& key, const std::string& value) const;
 };
 
-inline const Allowed Allowed::positive{};
+inline const Allowed Allowed::positive{}; // NOLINT(readability-identifier-naming)
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-throwing-static-initialization)
 inline const Allowed Allowed::non_negative = Allowed::up_to(std::numeric_limits<double>::infinity());
 
 /** One row of a schema as text, for help and documentation. */
@@ -165,9 +172,9 @@ template <class T> struct Option {
   std::function<std::string(const T&)> text;        ///< the member's value, as help shows it
 
   template <class V>
-  Option(const std::string& key_, std::string meaning_, V T::* member, Need need_ = Need::required,
-         const Allowed& allowed_ = Allowed::positive)
-      : key(key_), meaning(std::move(meaning_)), need(std::move(need_)), allowed(allowed_),
+  Option(std::string its_key, std::string its_meaning, V T::* member, Need whether = Need::required,
+         Allowed values = Allowed::positive)
+      : key(std::move(its_key)), meaning(std::move(its_meaning)), need(std::move(whether)), allowed(std::move(values)),
         type(option_value::type(V()))
   {
     if constexpr (Named<V>)
@@ -192,8 +199,7 @@ template <class T> struct Option {
   }
 };
 
-// ---- Reading tables by rows
-// ------------------------------------------------------------------------------------------
+// ---- Reading tables by rows ----
 
 /** Set the members that @p table gives; returns the keys that it gave. @p others are keys read elsewhere. */
 template <class T>
@@ -201,6 +207,7 @@ std::set<std::string> read_options(const OptionTable& table, const std::vector<O
                                    std::vector<std::string> others, T& into)
 {
   std::vector<std::string> known = std::move(others);
+  known.reserve(known.size() + rows.size());
   for (const Option<T>& row : rows)
     known.push_back(row.key);
   table.allow_only(known);
@@ -235,6 +242,7 @@ void require_options(const OptionTable& table, const std::vector<Option<T>>& row
 template <class T> std::vector<OptionHelp> describe_options(const std::vector<Option<T>>& rows)
 {
   std::vector<OptionHelp> help;
+  help.reserve(rows.size());
   for (const Option<T>& row : rows)
     help.push_back(row.help());
   return help;

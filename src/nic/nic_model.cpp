@@ -14,7 +14,7 @@ const std::vector<Option<NicModel>>& nic_options()
       {"offload_copy_rate", "the host's copy and conversion rate for offloaded data", &M::offload_copy_rate,
        Need::optional},
       {"contributions",
-       "what ranks that share a host send: \"per-rank\", each its own, or \"per-host\", combined in the host",
+       R"(what ranks that share a host send: "per-rank", each its own, or "per-host", combined in the host)",
        &M::contributions, Need::optional, Allowed::one_of({"per-rank", "per-host"})},
   };
   return ROWS;

@@ -12,6 +12,8 @@
 namespace weft::python {
 namespace {
 
+// What is static here is made when the module is loaded, before anybody could catch anything.
+// NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"Offload", Capability> OFFLOAD{"Collectives that a switch does, and what it can do reductions on. A "
                                              "conversion is one of the hosts' (\"\" for none, "
                                              "whose rate is infinite).",
@@ -121,9 +123,12 @@ const RowKind<"Table", TableHelp> TABLE{
                                                                         return OPTION.all(table.options);
                                                                       }}}};
 
+// NOLINTEND(bugprone-throwing-static-initialization)
+
 Rows<"Switch"> switches(const Fabric& fabric)
 {
   std::vector<NamedSwitch> all;
+  all.reserve(static_cast<std::size_t>(fabric.switch_count()));
   for (int index = 0; index < fabric.switch_count(); ++index)
     all.push_back({fabric.topology().switch_name(index), &fabric.switch_model(index)});
   return SWITCH.all(all);
@@ -169,7 +174,7 @@ Row<"Way"> route(const Fabric& fabric, int from, int to)
   return WAY(named);
 }
 
-void bind_fabric(py::module_& module)
+void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets a class
 {
   py::class_<Fabric>(module, "Fabric",
                      "A fabric as a file describes it; nothing of it can be changed. Its vertices are numbered from 0, "

@@ -46,7 +46,7 @@ Numbers streaming_times(int slots, double payload, double packet_overhead, const
   const auto time       = [&](double message, double line_rate) {
     return streaming_time(model, Bytes(message), BytesPerSecond(line_rate), Seconds(turnaround)).value();
   };
-  return Numbers(py::vectorize(time)(messages, line_rates));
+  return {py::vectorize(time)(messages, line_rates)};
 }
 
 } // namespace

@@ -30,8 +30,10 @@ namespace py = pybind11;
 
 /** A text as an argument of a template. */
 template <std::size_t N> struct Literal {
+  // The type of a string literal. NOLINTBEGIN(modernize-avoid-c-arrays)
   char text[N]{};
   consteval Literal(const char (&from)[N]) { std::copy_n(from, N, text); }
+  // NOLINTEND(modernize-avoid-c-arrays)
 };
 
 /** A dictionary of the kind of that name. */
@@ -42,7 +44,7 @@ template <Literal NAME> using Rows = py::typing::List<Row<NAME>>;
 
 // ---- Values in Python ----------------------------------------------------------------------------------------------
 
-template <class V> const V& plain(const V& value)
+template <class V> V plain(const V& value)
 {
   return value;
 }
@@ -64,6 +66,7 @@ template <class V> py::object object_of(const V& value)
 }
 
 template <class V> struct TypeName;
+// Others are put together. NOLINTBEGIN(modernize-use-string-view)
 template <> struct TypeName<bool> {
   static std::string name() { return "bool"; }
 };
@@ -76,6 +79,7 @@ template <> struct TypeName<double> {
 template <> struct TypeName<std::string> {
   static std::string name() { return "str"; }
 };
+// NOLINTEND(modernize-use-string-view)
 template <class V> struct TypeName<std::vector<V>> {
   static std::string name() { return "list[" + TypeName<V>::name() + "]"; }
 };
@@ -116,8 +120,8 @@ template <class T> struct Field {
   std::function<py::object(const T&)> get;
 
   template <class Get>
-  Field(std::string name_, Get find)
-      : name(std::move(name_)),
+  Field(std::string key, Get find)
+      : name(std::move(key)),
         type(TypeName<std::remove_cvref_t<decltype(plain(std::invoke(find, std::declval<const T&>())))>>::name()),
         get([find](const T& of) { return object_of(plain(std::invoke(find, of))); })
   {
@@ -157,6 +161,7 @@ public:
 
 namespace pybind11::detail {
 template <weft::python::Literal NAME> struct handle_type_name<weft::python::Row<NAME>> {
+  // NOLINTNEXTLINE(readability-identifier-naming): pybind11's name for it
   static constexpr auto name = const_name("weft._core.") + const_name(NAME.text);
 };
 } // namespace pybind11::detail
