@@ -114,7 +114,7 @@ def test_the_shipped_tables_are_read() -> None:
         ("bytes,time\n1,2\n", 1, "bytes, time", "none is a time"),
         ("bytes,time_fortnights\n1,2\n", 1, "bytes, time_fortnights", "none is a time"),
         ("weight,time_us\n1,2\n", 1, "weight", "no column of message sizes"),
-        ("bytes,a_us,b_us\n1,2,3\n", 1, "a_us, b_us", "name one with --column"),
+        ("bytes,a_us,b_us\n1,2,3\n", 1, "a_us, b_us", "name one with column"),
         ("op,bytes,t_us\nMPI_Put,1,2\n", 2, "op", "found 'MPI_Put'"),
         (APART + "MPI_Recv,4,13\n", 6, "bytes", "only one of MPI_Send and MPI_Recv"),
         ("op,bytes,t_us\nMPI_Send,1,2\n", 2, "op", "no row of MPI_Recv"),

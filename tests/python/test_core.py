@@ -8,7 +8,7 @@ from typing import get_args
 
 from weft import _core
 from weft.base.units import UNITS
-from weft.runs import launch, report
+from weft.runs import report, request
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +31,7 @@ def test_rows_have_the_keys_that_their_kinds_list() -> None:
 
 
 def test_modes_are_the_core_s() -> None:
-    assert list(get_args(launch.Offload)) == _core.offload_modes()
+    assert list(get_args(request.Offload)) == _core.offload_modes()
     assert set(_core.offload_modes()) - set(_core.paths()) == {"auto", "off"}
 
 

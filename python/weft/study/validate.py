@@ -151,13 +151,13 @@ def read_checks(path: Path | None = None) -> list[Check]:
 
 
 def _check(place: str, row: dict[str, Any]) -> Check:
+    # Before what is missing, because that is what was mistyped.
+    if wrong := sorted(set(row) - set(Check.__struct_fields__)):
+        raise WeftError(f"{place}: unknown key '{wrong[0]}'")
     try:
-        check = Check.from_json(row)
+        return Check.from_json(row)
     except UnreadableError as error:
         raise WeftError(f"{place}: {error}") from None
-    if check.extra:
-        raise WeftError(f"{place}: unknown key '{min(check.extra)}'")
-    return check
 
 
 class _Checks(Model):
