@@ -3,6 +3,7 @@
 
 #include "collective/hosts/bcast.hpp"
 #include "collective/hosts/digits.hpp"
+#include "collective/hosts/exchange.hpp"
 #include "collective/hosts/halving.hpp"
 #include "collective/hosts/pieces.hpp"
 #include "collective/hosts/reduce.hpp"
@@ -74,11 +75,9 @@ Schedule gather_in_a_ring(const HostCall& call, int rank, Blocks blocks)
   const int left  = (rank + call.ranks - 1) % call.ranks;
   const int right = (rank + 1) % call.ranks;
   for (int round = 0; round < call.ranks - 1; ++round) {
-    const int sent    = (rank + 1 + call.ranks - round) % call.ranks;
-    const int got     = (rank + call.ranks - round) % call.ranks;
-    const Request one = co_yield irecv(left, call.bytes(blocks.at(got)));
-    co_yield send(right, call.bytes(blocks.at(sent)));
-    co_yield wait(one);
+    const int sent = (rank + 1 + call.ranks - round) % call.ranks;
+    const int got  = (rank + call.ranks - round) % call.ranks;
+    co_yield send_receive(right, call.bytes(blocks.at(sent)), left, call.bytes(blocks.at(got)));
   }
 }
 
@@ -91,22 +90,7 @@ Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Blocks blocks{call.count, call.ranks};
-  const int left  = (rank + call.ranks - 1) % call.ranks;
-  const int right = (rank + 1) % call.ranks;
-  int at          = left; // whose block comes
-  Request coming  = co_yield irecv(left, call.bytes(blocks.at(at)));
-  co_yield send(right, call.bytes(blocks.at(rank)));
-  for (int round = 2; round < call.ranks; ++round) {
-    const int next_at  = (rank + call.ranks - round) % call.ranks;
-    const Request next = co_yield irecv(left, call.bytes(blocks.at(next_at)));
-    co_yield wait(coming);
-    co_yield reduce(call.bytes(blocks.at(at)));
-    co_yield send(right, call.bytes(blocks.at(at)));
-    coming = next;
-    at     = next_at;
-  }
-  co_yield wait(coming);
-  co_yield reduce(call.bytes(blocks.at(at)));
+  co_yield reduce_in_a_ring(call.ranks, rank, rank, [&](int block) { return call.bytes(blocks.at(block)); });
   co_yield gather_in_a_ring(call, rank, blocks);
 }
 
@@ -122,25 +106,9 @@ Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning)
   const bool one_more       = left_over >= call.ranks && left_over > in_a_phase / 2;
   const int phases          = static_cast<int>(call.count / in_a_phase) + (one_more ? 1 : 0);
   const Blocks blocks{call.count, call.ranks};
-  const int left  = (rank + call.ranks - 1) % call.ranks;
-  const int right = (rank + 1) % call.ranks;
-  for (int phase = 0; phase < phases; ++phase) {
-    const auto piece = [&](int block) { return call.bytes(Blocks{blocks.at(block), phases}.at(phase)); };
-    int at           = left;
-    Request coming   = co_yield irecv(left, piece(at));
-    co_yield send(right, piece(rank));
-    for (int round = 2; round < call.ranks; ++round) {
-      const int next_at  = (rank + call.ranks - round) % call.ranks;
-      const Request next = co_yield irecv(left, piece(next_at));
-      co_yield wait(coming);
-      co_yield reduce(piece(at));
-      co_yield send(right, piece(at));
-      coming = next;
-      at     = next_at;
-    }
-    co_yield wait(coming);
-    co_yield reduce(piece(at));
-  }
+  for (int phase = 0; phase < phases; ++phase)
+    co_yield reduce_in_a_ring(call.ranks, rank, rank,
+                              [&](int block) { return call.bytes(Blocks{blocks.at(block), phases}.at(phase)); });
   co_yield gather_in_a_ring(call, rank, blocks);
 }
 

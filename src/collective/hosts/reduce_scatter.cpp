@@ -93,22 +93,8 @@ Schedule reduce_scatter_block_linear(const HostCall& call, int rank, Tuning /*tu
 
 Schedule reduce_scatter_ring(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const int left   = (rank + call.ranks - 1) % call.ranks;
-  const int right  = (rank + 1) % call.ranks;
-  const auto block = [&](int round) { // that this rank sends in that round, and combines before it
-    return call.bytes(call.to((rank + call.ranks - round) % call.ranks));
-  };
-  Request coming = co_yield irecv(left, block(2));
-  co_yield send(right, block(1));
-  for (int round = 2; round < call.ranks; ++round) {
-    const Request next = co_yield irecv(left, block(round + 1));
-    co_yield wait(coming);
-    co_yield reduce(block(round));
-    co_yield send(right, block(round));
-    coming = next;
-  }
-  co_yield wait(coming);
-  co_yield reduce(block(call.ranks));
+  const int left = (rank + call.ranks - 1) % call.ranks;
+  co_yield reduce_in_a_ring(call.ranks, rank, left, [&](int block) { return call.bytes(call.to(block)); });
 }
 
 Schedule reduce_scatter_recursive_halving(const HostCall& call, int rank, Tuning /*tuning*/)
