@@ -23,6 +23,9 @@ struct HostCall {
   Elements count   = 0;
   Bytes element    = Bytes(1); ///< one element
   bool commutative = true;     ///< whether the operation is
+  bool blocking    = true;     ///< MPI_Allreduce, not MPI_Iallreduce
+  /// The number of the host on which a rank runs, for algorithms that go by hosts; none: each rank has one of its own.
+  std::function<int(int rank)> host = {};
   /// Elements that go from one rank to another, where they are not count: in Gatherv, Allgatherv those of @p from, in
   /// Scatterv and Reduce_scatter those for @p to.
   std::function<Elements(int from, int to)> block = {};
