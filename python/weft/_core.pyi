@@ -348,6 +348,7 @@ def host_schedule(
     element_bytes: float,
     root: int,
     commutative: bool,
+    blocking: bool,
     counts: collections.abc.Sequence[int] | None = None,
 ) -> HostSchedule:
     """

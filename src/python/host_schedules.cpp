@@ -60,9 +60,9 @@ Rows<"Selection"> selections()
 
 /** A call as Python tells it; @p counts, by rank, are those of collectives whose blocks differ. */
 HostCall make_call(const std::string& collective, int ranks, Elements count, double element_bytes, int root,
-                   bool commutative, const std::optional<std::vector<Elements>>& counts)
+                   bool commutative, bool blocking, const std::optional<std::vector<Elements>>& counts)
 {
-  HostCall call{collective, ranks, root, count, Bytes(element_bytes), commutative};
+  HostCall call{collective, ranks, root, count, Bytes(element_bytes), commutative, blocking};
   if (counts) {
     const bool by_receiver = collective == "scatterv" || collective == "reduce_scatter";
     call.block             = [counts = *counts, by_receiver](int from, int to) {
@@ -87,12 +87,12 @@ Row<"HostSchedule"> result(std::string_view algorithm, Tuning tuning, const Walk
 
 Row<"HostSchedule"> schedule(const std::string& selection_name, const std::string& algorithm_name, double segment_bytes,
                              int fan_out, const std::string& collective, int ranks, Elements count,
-                             double element_bytes, int root, bool commutative,
+                             double element_bytes, int root, bool commutative, bool blocking,
                              const std::optional<std::vector<Elements>>& counts)
 {
   const Selection selection = Selection::load(selection_name);
   const HostCall call =
-      selection.resolved(make_call(collective, ranks, count, element_bytes, root, commutative, counts));
+      selection.resolved(make_call(collective, ranks, count, element_bytes, root, commutative, blocking, counts));
   Selection::Choice choice = selection.choose(call);
   if (not algorithm_name.empty())
     choice = {find_algorithm(collective, algorithm_name), {Bytes(segment_bytes), fan_out}};
@@ -112,7 +112,7 @@ void bind_host_schedules(py::module_& module)
   module.def("selections", &selections, "Names and descriptions of the shipped selections of algorithms.");
   module.def("host_schedule", &schedule, py::arg("selection"), py::arg("algorithm"), py::arg("segment_bytes"),
              py::arg("fan_out"), py::arg("collective"), py::arg("ranks"), py::arg("count"), py::arg("element_bytes"),
-             py::arg("root"), py::arg("commutative"), py::arg("counts") = py::none(),
+             py::arg("root"), py::arg("commutative"), py::arg("blocking"), py::arg("counts") = py::none(),
              "The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where "
              "no algorithm is named.");
 }

@@ -81,6 +81,7 @@ def messages(case: Case, ranks: int) -> list[Message]:
         BYTES[case.type],
         case.root,
         case.operation == "sum",
+        True,
         counts,
     )
     number: Counter[tuple[int, int]] = Counter()

@@ -48,6 +48,15 @@ def test_a_selection_of_ones_own_is_taken(tmp_path: Path) -> None:
         schedules.schedule(Case("barrier", 4, selection=str(own)))
 
 
+def test_a_rule_may_be_for_calls_that_do_not_block(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    rule = '[[rule]]\ncollective = "bcast"\ncalls = "nonblocking"\nalgorithm = ["chain"]\n'
+    own.write_text(OWN + rule)
+    words = ("collectives", "show", "bcast", "-n", "4", "--selection", str(own))
+    assert weft(*words).stdout.startswith("bcast by binomial, 4 ranks")
+    assert weft(*words, "--nonblocking").stdout.startswith("non-blocking bcast by chain, 4 ranks")
+
+
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_a_picture_is_drawn(tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"ring{suffix}"

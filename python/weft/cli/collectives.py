@@ -119,6 +119,9 @@ Examples:
 @click.option(
     "--ordered", is_flag=True, help="The operation does not commute, as some of users' do not."
 )
+@click.option(
+    "--nonblocking", is_flag=True, help="The form that does not block, such as MPI_Iallreduce."
+)
 @output_option("--csv", "csv_file", help="Write all messages: round, from, to, bytes.")
 @output_option("-o", "picture", help="Draw them (.png, .svg, .pdf); 64 ranks at most.")
 def show(
@@ -132,6 +135,7 @@ def show(
     segment: str | None,
     fan_out: int,
     ordered: bool,
+    nonblocking: bool,
     csv_file: Path | None,
     picture: Path | None,
 ) -> None:
@@ -150,6 +154,7 @@ def show(
             parse_size(segment, "--segment") if segment else 0,
             fan_out,
             not ordered,
+            not nonblocking,
         )
     )
     _print(shown)

@@ -60,6 +60,8 @@ class Case:
     fan_out: int = 0
     commutative: bool = True
     """Whether the operation is."""
+    blocking: bool = True
+    """`MPI_Allreduce`, not `MPI_Iallreduce`."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def schedule(case: Case) -> Schedule:
         case.element_bytes,
         case.root,
         case.commutative,
+        case.blocking,
     )
     messages = [
         Message(number, one, other, int(size)) for number, one, other, size in row["messages"]
@@ -171,7 +174,8 @@ def write_csv(schedule: Schedule, path: Path, option: str = "path") -> None:
 def title(schedule: Schedule) -> str:
     """Say what is shown: collective, algorithm, ranks, bytes."""
     case = schedule.case
-    parts = [f"{case.collective} by {schedule.algorithm}", f"{case.ranks} ranks"]
+    collective = case.collective if case.blocking else f"non-blocking {case.collective}"
+    parts = [f"{collective} by {schedule.algorithm}", f"{case.ranks} ranks"]
     if case.collective != "barrier":
         parts.append(format_size(case.bytes))
     if case.collective in ROOTED:

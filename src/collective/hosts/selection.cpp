@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <tuple>
 
 namespace weft {
 namespace {
@@ -71,6 +72,8 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
   static const std::vector<Option<M>> ROWS{
       {"collective", "the collective, as `weft collectives` names it", &M::collective},
       {"operation", "any, commutative, or ordered: one that does not commute", &M::operation, Need::optional},
+      {"calls", "blocking, nonblocking, or any; a rule for one of them goes before those for any", &M::calls,
+       Need::optional},
       {"ranks", "holds from so many ranks on, up to the next rule", &M::ranks, Need::optional},
       {"bytes", "from these sizes on the algorithms hold; the first is 0", &M::bytes, Need::optional,
        Allowed::non_negative},
@@ -86,7 +89,14 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
 bool SelectionRule::holds_for(const HostCall& call) const
 {
   return collective == call.collective && ranks <= call.ranks &&
-         (operation == "any" || (operation == "commutative") == call.commutative);
+         (operation == "any" || (operation == "commutative") == call.commutative) &&
+         (calls == Calls::any || (calls == Calls::blocking) == call.blocking);
+}
+
+bool SelectionRule::goes_before(const SelectionRule& other) const
+{
+  const auto precedence = [](const SelectionRule& rule) { return std::tuple(rule.calls != Calls::any, rule.ranks); };
+  return precedence(*this) >= precedence(other);
 }
 
 Bytes bytes_that_select(const HostCall& call)
@@ -140,7 +150,7 @@ Selection::Choice Selection::choose(const HostCall& call) const
 {
   const SelectionRule* best = nullptr;
   for (const SelectionRule& rule : rules_)
-    if (rule.holds_for(call) && (not best || rule.ranks >= best->ranks))
+    if (rule.holds_for(call) && (not best || rule.goes_before(*best)))
       best = &rule;
   if (not best)
     return {nullptr, {}};

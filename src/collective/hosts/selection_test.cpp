@@ -94,6 +94,34 @@ TEST(Selection, OwnFilesMayCutMessages)
   EXPECT_THROW(static_cast<void>(own.schedule({"barrier", 8}, 0)), std::logic_error);
 }
 
+TEST(Selection, RulesMayTellBlockingCallsFromOthers)
+{
+  const Selection own = Selection::read(OptionTable::read_text(R"(
+    [[rule]]
+    collective = "bcast"
+    calls = "nonblocking"
+    algorithm = ["binomial"]
+    [[rule]]
+    collective = "bcast"
+    ranks = 8
+    algorithm = ["chain"]
+    [[rule]]
+    collective = "reduce"
+    calls = "blocking"
+    algorithm = ["linear"]
+  )",
+                                                               "own.toml"),
+                                        "own");
+  HostCall call{"bcast", 16, 0, 1000, Bytes(1)};
+  EXPECT_EQ(chosen(own, call), "chain");
+  call.blocking = false; // the rule for one form goes before the one for more ranks
+  EXPECT_EQ(chosen(own, call), "binomial");
+  call.collective = "reduce";
+  EXPECT_EQ(chosen(own, call), "none");
+  EXPECT_EQ(failure_of("[[rule]]\ncollective = \"bcast\"\ncalls = \"often\"\nalgorithm = [\"chain\"]"),
+            "own.toml: [rule] calls: found \"often\"; allowed: any, blocking, nonblocking");
+}
+
 TEST(Selection, WrongFilesAreToldWhere)
 {
   const std::string rule = "[[rule]]\ncollective = \"bcast\"\n";
