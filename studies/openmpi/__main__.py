@@ -27,7 +27,7 @@ def main() -> int:
         "# `monitoring`: their number, their bytes, and the checksum (CRC-32) of the lines",
         "# `SENDER RECEIVER MESSAGES BYTES` of all pairs in order. Written by",
         "# `make conformance-openmpi`; uneven: rank r has (7 r modulo 4) times the count.",
-        "ranks,collective,count,type,root,operation,uneven,messages,bytes,crc32",
+        "ranks,call,count,type,root,operation,uneven,messages,bytes,crc32",
     ]
     different = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The grid of calls, and what weft says of each."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from weft import _core
 SELECTION = "openmpi-4.1"
 RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 17, 24, 32, 33, 64)
 COUNTS = (1, 2, 3, 7, 16, 40, 100, 256, 700, 1000, 2500, 4096, 12000, 30000, 100000, 262144)
+NONBLOCKING_COUNTS = (1, 3, 40, 700, 4096, 16383, 16384, 100000, 262144)
 MOST_ELEMENTS = 600_000
 """Of all blocks of a call together."""
 MOST_OF_MANY_RANKS = 30_000
@@ -18,13 +20,14 @@ BYTES = {"byte": 1, "int": 4, "double": 8}
 VECTORS = ("allreduce", "bcast", "exscan", "reduce", "scan")
 REDUCTIONS = ("allreduce", "exscan", "reduce", "reduce_scatter", "reduce_scatter_block", "scan")
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
-UNEVEN = ("allgatherv", "alltoallv", "gatherv", "reduce_scatter", "scatterv")
+UNEVEN = ("allgatherv", "alltoallv", "alltoallw", "gatherv", "reduce_scatter", "scatterv")
 
 
 class Case(NamedTuple):
     """One call, as messages.c reads it."""
 
-    collective: str
+    called: str
+    """The collective, with an `i` before it where the call does not block."""
     elements: int
     type: str
     root: int
@@ -41,25 +44,34 @@ class Message(NamedTuple):
     bytes: int
 
 
+def form(called: str) -> tuple[str, bool]:
+    """Return which collective that is, and whether the call blocks."""
+    known = {row["collective"] for row in _core.host_algorithms()}
+    return (called, True) if called in known else (called[1:], False)
+
+
 def cases(ranks: int) -> Iterator[Case]:
     """Yield the grid's calls of so many ranks."""
-    for collective in dict.fromkeys(row["collective"] for row in _core.host_algorithms()):
-        for count in _counts(collective, ranks):
+    collectives = list(dict.fromkeys(row["collective"] for row in _core.host_algorithms()))
+    for collective, blocking in itertools.product(collectives, (True, False)):
+        called = collective if blocking else "i" + collective
+        for count in _counts(collective, blocking, ranks):
             small = "double" if collective in REDUCTIONS else "byte"
             for element in ("int", small) if count < 50 else ("int",):
                 for root in _roots(collective, ranks):
-                    yield Case(collective, count, element, root, "sum", 0)
+                    yield Case(called, count, element, root, "sum", 0)
             if collective in REDUCTIONS:
-                yield Case(collective, count, "int", 0, "ordered", 0)
+                yield Case(called, count, "int", 0, "ordered", 0)
             if collective in UNEVEN:
-                yield Case(collective, count, "int", 0, "sum", 1)
+                yield Case(called, count, "int", 0, "sum", 1)
 
 
-def _counts(collective: str, ranks: int) -> Sequence[int]:
+def _counts(collective: str, blocking: bool, ranks: int) -> Sequence[int]:
     if collective == "barrier":
         return (0,)
     most = MOST_ELEMENTS if collective in VECTORS else MOST_ELEMENTS // ranks
-    return [one for one in COUNTS if one <= min(most, MOST_OF_MANY_RANKS if ranks > 16 else most)]
+    counts = COUNTS if blocking else NONBLOCKING_COUNTS
+    return [one for one in counts if one <= min(most, MOST_OF_MANY_RANKS if ranks > 16 else most)]
 
 
 def _roots(collective: str, ranks: int) -> Sequence[int]:
@@ -70,18 +82,19 @@ def _roots(collective: str, ranks: int) -> Sequence[int]:
 def messages(case: Case, ranks: int) -> list[Message]:
     """Return what weft takes Open MPI's messages to be."""
     counts = [case.elements * (rank * 7 % 4) for rank in range(ranks)] if case.uneven else None
+    collective, blocking = form(case.called)
     walked = _core.host_schedule(
         SELECTION,
         "",
         0,
         0,
-        case.collective,
+        collective,
         ranks,
         case.elements,
         BYTES[case.type],
         case.root,
         case.operation == "sum",
-        True,
+        blocking,
         counts,
     )
     number: Counter[tuple[int, int]] = Counter()

@@ -68,12 +68,19 @@ static void run(const struct call* call)
   int* places = malloc(sizeof(int) * (size_t)ranks);
   int* same   = malloc(sizeof(int) * (size_t)ranks); /* Alltoallv: what this rank gives to each */
   int* starts = malloc(sizeof(int) * (size_t)ranks);
+  /* Alltoallw: the places in bytes, and a datatype each */
+  int* byte_places    = malloc(sizeof(int) * (size_t)ranks);
+  int* byte_starts    = malloc(sizeof(int) * (size_t)ranks);
+  MPI_Datatype* types = malloc(sizeof(MPI_Datatype) * (size_t)ranks);
   for (int other = 0; other < ranks; ++other) {
     counts[other] = part(call, other);
     places[other] = total;
     total += counts[other];
-    same[other]   = part(call, rank);
-    starts[other] = other * part(call, rank);
+    same[other]        = part(call, rank);
+    starts[other]      = other * part(call, rank);
+    types[other]       = call->type;
+    byte_places[other] = places[other] * size;
+    byte_starts[other] = starts[other] * size;
   }
   const size_t most   = (size_t)(call->uneven ? 3 : 1) * (size_t)call->count * (size_t)ranks * (size_t)size + 16;
   char* in            = calloc(1, most);
@@ -95,6 +102,8 @@ static void run(const struct call* call)
     MPI_Alltoall(in, n, t, out, n, t, comm);
   else if (IS("alltoallv"))
     MPI_Alltoallv(in, same, starts, t, out, counts, places, t, comm);
+  else if (IS("alltoallw"))
+    MPI_Alltoallw(in, same, byte_starts, types, out, counts, byte_places, types, comm);
   else if (IS("barrier"))
     MPI_Barrier(comm);
   else if (IS("bcast"))
@@ -127,6 +136,8 @@ static void run(const struct call* call)
     MPI_Ialltoall(in, n, t, out, n, t, comm, &request);
   else if (IS("ialltoallv"))
     MPI_Ialltoallv(in, same, starts, t, out, counts, places, t, comm, &request);
+  else if (IS("ialltoallw"))
+    MPI_Ialltoallw(in, same, byte_starts, types, out, counts, byte_places, types, comm, &request);
   else if (IS("ibarrier"))
     MPI_Ibarrier(comm, &request);
   else if (IS("ibcast"))
@@ -156,6 +167,9 @@ static void run(const struct call* call)
   free(places);
   free(same);
   free(starts);
+  free(byte_places);
+  free(byte_starts);
+  free(types);
   free(in);
   free(out);
 }

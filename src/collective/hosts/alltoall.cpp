@@ -20,6 +20,17 @@ Schedule alltoall_linear(const HostCall& call, int rank, Tuning /*tuning*/)
   co_yield wait_all();
 }
 
+Schedule alltoallw_linear(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  for (int other = 0; other < call.ranks; ++other)
+    if (other != rank && call.between(other, rank) > 0)
+      co_yield irecv(other, call.bytes(call.between(other, rank)));
+  for (int other = 0; other < call.ranks; ++other)
+    if (other != rank && call.between(rank, other) > 0)
+      co_yield isend(other, call.bytes(call.between(rank, other)));
+  co_yield wait_all();
+}
+
 Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   for (int distance = 1; distance < call.ranks; ++distance) {

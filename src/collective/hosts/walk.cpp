@@ -22,6 +22,8 @@ struct Rank {
   Schedule schedule;
   std::vector<std::optional<int>> ends = {}; // of requests: the time, where it is known
   int now                              = 0;
+  std::size_t ended_requests           = 0; // the first ones, which are known to have ended ...
+  int last_end                         = 0; // ... by then
   int next_send                        = 0; // first round in which it can send
   bool started                         = false;
   bool ended                           = false;
@@ -65,21 +67,25 @@ private:
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
   /** When the step that the rank has come to is over; nothing where that is not known yet. */
-  static std::optional<int> end_of_step(const Rank& rank)
+  static std::optional<int> end_of_step(Rank& rank)
   {
     if (not rank.started)
       return rank.now;
     const Step& step = rank.schedule.step();
     if (step.kind == Step::Kind::wait || step.blocking)
       return rank.ends[static_cast<std::size_t>(step.request)];
-    int last = rank.now;
-    if (step.kind == Step::Kind::wait_all)
-      for (const std::optional<int>& end : rank.ends) {
-        if (not end)
-          return std::nullopt;
-        last = std::max(last, *end);
-      }
-    return last;
+    return step.kind == Step::Kind::wait_all ? end_of_all(rank) : rank.now;
+  }
+
+  static std::optional<int> end_of_all(Rank& rank)
+  {
+    for (; rank.ended_requests < rank.ends.size(); ++rank.ended_requests) {
+      const std::optional<int> end = rank.ends[rank.ended_requests];
+      if (not end)
+        return std::nullopt;
+      rank.last_end = std::max(rank.last_end, *end);
+    }
+    return std::max(rank.now, rank.last_end);
   }
 
   void go_on(int number)
