@@ -3,5 +3,5 @@
 
 Open MPI runs each call of a grid on this machine, with all its ranks, and counts the messages from
 each rank to each other (`messages.c`); weft's selection `openmpi-4.1` says what it takes them to
-be. `make conformance-openmpi` runs both and writes docs/openmpi-messages.csv.
+be. `make conformance-openmpi` runs both and writes docs/openmpi-*messages.csv.
 """

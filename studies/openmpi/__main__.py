@@ -9,11 +9,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from studies.openmpi.cases import RANKS, Case, Message, cases, messages, summary
-from studies.study import DOCS
+from studies.openmpi.cases import SETUPS, Case, Message, Setup, cases, messages, summary
 
 SOURCE = Path(__file__).with_name("messages.c")
-TABLE = DOCS / "openmpi-messages.csv"
 VERSION = "4.1"
 # Open MPI wants to be told that it may run as root, as in a container.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -22,6 +20,15 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 def main() -> int:
     """Run, compare, write; 1 where a message differs."""
     version = open_mpi()
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "messages"
+        # -rdynamic: Open MPI's component calls the program's function in the place of its own.
+        subprocess.run(["mpicc", "-O1", "-rdynamic", SOURCE, "-o", program], check=True)
+        return 1 if sum(compare(setup, program, version) for setup in SETUPS) else 0
+
+
+def compare(setup: Setup, program: Path, version: str) -> int:
+    """Write a setup's table; return how many of its calls have other messages in weft."""
     lines = [
         f"# The messages that the collectives of {version} send, by its own component",
         "# `monitoring`: their number, their bytes, and the checksum (CRC-32) of the lines",
@@ -30,23 +37,19 @@ def main() -> int:
         "ranks,call,count,type,root,operation,uneven,messages,bytes,crc32",
     ]
     different = 0
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "messages"
-        # -rdynamic: Open MPI's component calls the program's function in the place of its own.
-        subprocess.run(["mpicc", "-O1", "-rdynamic", SOURCE, "-o", program], check=True)
-        for ranks in RANKS:
-            grid = list(cases(ranks))
-            measured = measure(program, ranks, grid)
-            wrong = [one for one in grid if measured[one] != messages(one, ranks)]
-            different += len(wrong)
-            print(f"{ranks} ranks: {len(grid)} calls, {len(wrong)} of other messages")
-            for case in wrong[:5]:
-                print("  ", *case)
-            for case in grid:
-                cells = (ranks, *case, *summary(measured[case]).values())
-                lines.append(",".join(map(str, cells)))
-    TABLE.write_text("\n".join(lines) + "\n")
-    return 1 if different else 0
+    print(setup.table.name)
+    for ranks in setup.ranks:
+        grid = list(cases(setup, ranks))
+        measured = measure(setup, program, ranks, grid)
+        wrong = [one for one in grid if measured[one] != messages(setup, one, ranks)]
+        different += len(wrong)
+        print(f"{ranks} ranks: {len(grid)} calls, {len(wrong)} of other messages", flush=True)
+        for case in wrong[:5]:
+            print("  ", *case)
+        for case in grid:
+            lines.append(",".join(map(str, (ranks, *case, *summary(measured[case]).values()))))
+    setup.table.write_text("\n".join(lines) + "\n")
+    return different
 
 
 def open_mpi() -> str:
@@ -63,20 +66,16 @@ def open_mpi() -> str:
     return first.removeprefix("mpirun (").replace(")", "")
 
 
-def measure(program: Path, ranks: int, grid: list[Case]) -> Mapping[Case, list[Message]]:
+def measure(
+    setup: Setup, program: Path, ranks: int, grid: list[Case]
+) -> Mapping[Case, list[Message]]:
     """Return the messages that Open MPI sends."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "cases"
         listed.write_text("".join(" ".join(map(str, case)) + "\n" for case in grid))
-        command = ["mpirun", "-np", str(ranks), "--oversubscribe"]
-        command += [
-            "--mca",
-            "pml_monitoring_enable",
-            "1",
-            str(program),
-            f"{folder}/out",
-            str(listed),
-        ]
+        command = ["mpirun", "-np", str(ranks), "--oversubscribe", *setup.options]
+        command += ["--mca", "pml_monitoring_enable", "1"]
+        command += [str(program), f"{folder}/out", str(listed)]
         subprocess.run(command, check=True, env={**os.environ, **ENVIRONMENT})
         found: dict[Case, list[Message]] = {case: [] for case in grid}
         for rank in range(ranks):

@@ -4,12 +4,14 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
+from studies.study import DOCS
 from weft import _core
 
-SELECTION = "openmpi-4.1"
 RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 17, 24, 32, 33, 64)
 COUNTS = (1, 2, 3, 7, 16, 40, 100, 256, 700, 1000, 2500, 4096, 12000, 30000, 100000, 262144)
 NONBLOCKING_COUNTS = (1, 3, 40, 700, 4096, 16383, 16384, 100000, 262144)
@@ -21,6 +23,34 @@ VECTORS = ("allreduce", "bcast", "exscan", "reduce", "scan")
 REDUCTIONS = ("allreduce", "exscan", "reduce", "reduce_scatter", "reduce_scatter_block", "scan")
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 UNEVEN = ("allgatherv", "alltoallv", "alltoallw", "gatherv", "reduce_scatter", "scatterv")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How Open MPI is started, and what is compared with it."""
+
+    selection: str
+    table: Path
+    ranks: Sequence[int]
+    options: Sequence[str] = ()
+    """Of mpirun."""
+    thorough: bool = True
+    """All calls, or those that block, with one datatype and operation."""
+
+
+RULES = Path(__file__).with_name("rules.conf")
+DEFAULTS = Setup("openmpi-4.1", DOCS / "openmpi-messages.csv", RANKS)
+DYNAMIC = Setup(
+    f"openmpi-4.1+{RULES}",
+    DOCS / "openmpi-rules-messages.csv",
+    (3, 5, 8, 12),
+    (
+        *("--mca", "coll_tuned_use_dynamic_rules", "1"),
+        *("--mca", "coll_tuned_dynamic_rules_filename", str(RULES)),
+    ),
+    thorough=False,
+)
+SETUPS = (DEFAULTS, DYNAMIC)
 
 
 class Case(NamedTuple):
@@ -50,8 +80,16 @@ def form(called: str) -> tuple[str, bool]:
     return (called, True) if called in known else (called[1:], False)
 
 
-def cases(ranks: int) -> Iterator[Case]:
+def cases(setup: Setup, ranks: int) -> Iterator[Case]:
     """Yield the grid's calls of so many ranks."""
+    for case in _all_cases(ranks):
+        if setup.thorough or (
+            form(case.called)[1] and (case.operation, case.type) == ("sum", "int")
+        ):
+            yield case
+
+
+def _all_cases(ranks: int) -> Iterator[Case]:
     collectives = list(dict.fromkeys(row["collective"] for row in _core.host_algorithms()))
     for collective, blocking in itertools.product(collectives, (True, False)):
         called = collective if blocking else "i" + collective
@@ -79,12 +117,12 @@ def _roots(collective: str, ranks: int) -> Sequence[int]:
     return list(dict.fromkeys(every))
 
 
-def messages(case: Case, ranks: int) -> list[Message]:
+def messages(setup: Setup, case: Case, ranks: int) -> list[Message]:
     """Return what weft takes Open MPI's messages to be."""
     counts = [case.elements * (rank * 7 % 4) for rank in range(ranks)] if case.uneven else None
     collective, blocking = form(case.called)
     walked = _core.host_schedule(
-        SELECTION,
+        setup.selection,
         "",
         0,
         0,

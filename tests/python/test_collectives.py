@@ -57,6 +57,23 @@ def test_a_rule_may_be_for_calls_that_do_not_block(tmp_path: Path) -> None:
     assert weft(*words, "--nonblocking").stdout.startswith("non-blocking bcast by chain, 4 ranks")
 
 
+def test_open_mpis_own_rules_are_read(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.write_text("1 # collective\n7 # Bcast\n1\n2\n2\n0 3 0 1024\n8192 0 0 0\n")
+    words = ("collectives", "show", "bcast", "-n", "4")
+    chosen = weft(*words, "--selection", str(rules), "--bytes", "4KiB").stdout
+    assert chosen.startswith("bcast by pipeline, 4 ranks, 4 KiB, root 0, segments of 1 KiB")
+    by_itself = weft(*words, "--bytes", "64KiB").stdout
+    assert weft(*words, "--selection", str(rules), "--bytes", "64KiB").stdout == by_itself
+    with_base = weft(*words, "--selection", f"openmpi-4.1+{rules}", "--bytes", "4KiB").stdout
+    assert with_base == chosen
+    rules.write_text("1\n7\n1\n2\n1\n0 12 0 0\n")
+    wrong = weft(*words, "--selection", str(rules))
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    told = f'{rules}:6: algorithm of bcast: found "12"; allowed: a whole number from 0 to 9'
+    assert told in wrong.stderr and wrong.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_a_picture_is_drawn(tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"ring{suffix}"

@@ -99,7 +99,7 @@ Examples:
     default=schedules.DEFAULT_SELECTION,
     show_default=True,
     metavar="FILE|NAME",
-    help="Whose choice of algorithms: a TOML file, or a shipped name.",
+    help="Whose choice of algorithms: a TOML file, Open MPI's dynamic rules, or a shipped name.",
 )
 @click.option(
     "--algorithm", default="", metavar="NAME", help="This algorithm in the place of its choice."

@@ -49,6 +49,8 @@ class Named(click.ParamType[str]):
     def files(self, value: Any) -> Iterator[Path]:
         """Yield what it may mean."""
         yield Path(value)
+        if "+" in value:  # the name of a selection, and a file of Open MPI's rules
+            yield Path(value.partition("+")[2])
         if "/" not in value:
             yield Path(_core.__file__).parent / self._folder / f"{value}.toml"
 

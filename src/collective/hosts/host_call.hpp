@@ -39,6 +39,10 @@ struct HostCall {
   Elements between(int from, int to) const { return block ? block(from, to) : count; }
 };
 
+/** What a rule's bytes are compared with: the vector of a Bcast or of a reduction, of Reduce_scatter the whole one;
+ *  else one rank's block, of Allgatherv the mean. Of Barrier 0. */
+Bytes bytes_that_select(const HostCall& call);
+
 /** What a selection says of an algorithm besides its name. */
 struct Tuning {
   Bytes segment = {}; ///< messages are cut into pieces of so many bytes; 0: they are not cut

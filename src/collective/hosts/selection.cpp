@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <stdexcept>
 #include <tuple>
 
@@ -99,35 +100,27 @@ bool SelectionRule::goes_before(const SelectionRule& other) const
   return precedence(*this) >= precedence(other);
 }
 
-Bytes bytes_that_select(const HostCall& call)
-{
-  if (call.collective == "barrier")
-    return {};
-  if (call.collective == "reduce_scatter") {
-    Elements sum = 0;
-    for (int rank = 0; rank < call.ranks; ++rank)
-      sum += call.to(rank);
-    return call.bytes(sum);
-  }
-  if (call.collective == "allgatherv") {
-    Elements sum = 0;
-    for (int rank = 0; rank < call.ranks; ++rank)
-      sum += call.from(rank);
-    return call.bytes(sum) / static_cast<double>(call.ranks);
-  }
-  return call.bytes(call.count);
-}
-
 Selection Selection::load(const std::string& name_or_path)
 {
   const std::string folder = "presets/mpi";
   if (const std::optional<std::string> path = find_shared(folder, name_or_path))
     return read(OptionTable::read_file(*path), name_or_path);
-  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml"))
+  if (name_or_path.ends_with(".toml"))
     return read(OptionTable::read_file(name_or_path), name_or_path);
+  const std::size_t plus = name_or_path.find('+');
+  const bool with_base   = plus != std::string::npos && find_shared(folder, name_or_path.substr(0, plus));
+  const std::string path = with_base ? name_or_path.substr(plus + 1) : name_or_path;
+  if (with_base || path.find_first_of("/.") != std::string::npos || std::filesystem::exists(path)) {
+    TunedRules rules    = TunedRules::read_file(path);
+    const int version   = rules.version();
+    Selection selection = load(with_base ? name_or_path.substr(0, plus) : version == 1 ? "openmpi-4.1" : "openmpi-5.0");
+    selection.name_     = name_or_path;
+    selection.tuned_    = std::move(rules);
+    return selection;
+  }
   const std::vector<std::string> known = list_shared(folder);
   throw UserError("found \"" + name_or_path + "\"; " + did_you_mean(name_or_path, known) + "allowed: " + join(known) +
-                  ", or the path of a file");
+                  ", or the path of a file (a selection is NAME.toml, Open MPI's own rules have any other name)");
 }
 
 Selection Selection::read(const OptionTable& file, std::string name)
@@ -148,6 +141,9 @@ Selection Selection::read(const OptionTable& file, std::string name)
 
 Selection::Choice Selection::choose(const HostCall& call) const
 {
+  if (tuned_ && call.blocking)
+    if (const TunedRule* rule = tuned_->rule_for(call))
+      return {rule->algorithm, rule->tuning};
   const SelectionRule* best = nullptr;
   for (const SelectionRule& rule : rules_)
     if (rule.holds_for(call) && (not best || rule.goes_before(*best)))

@@ -5,8 +5,9 @@
 
 #include "base/named.hpp"
 #include "base/option.hpp"
-#include "collective/hosts/algorithms.hpp"
+#include "collective/hosts/tuned_rules.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,14 +39,11 @@ struct SelectionRule {
 
 const std::vector<Option<SelectionRule>>& selection_rule_options();
 
-/** What a rule's bytes are compared with: the vector of a Bcast or of a reduction, of Reduce_scatter the whole one;
- *  else one rank's block, of Allgatherv the mean. Of Barrier 0. */
-Bytes bytes_that_select(const HostCall& call);
-
 class Selection {
   std::string name_;
   std::string description_;
   std::vector<SelectionRule> rules_;
+  std::optional<TunedRules> tuned_; // which go before rules_ for calls that block
 
 public:
   struct Choice {
@@ -53,7 +51,9 @@ public:
     Tuning tuning;
   };
 
-  /** Of presets/mpi by its name, or a file by its path. Throws UserError. */
+  /** Of presets/mpi by its name, or a file by its path: a selection (.toml), or Open MPI's own rules for its component
+   *  tuned. What those leave open is decided as Open MPI decides it: 4.1, or 5.0 where the file is of version 2, or
+   * what stands before it: "openmpi-5.0+FILE". Throws UserError. */
   static Selection load(const std::string& name_or_path);
   static Selection read(const OptionTable& file, std::string name);
 

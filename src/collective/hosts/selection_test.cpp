@@ -145,8 +145,9 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
     Selection::load("openmpi-41");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: openmpi-4.1, or the path of a file");
+    EXPECT_EQ(std::string(error.what()), "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: openmpi-4.1, or "
+                                         "the path of a file (a selection is "
+                                         "NAME.toml, Open MPI's own rules have any other name)");
   }
 }
 
