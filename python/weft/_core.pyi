@@ -62,6 +62,16 @@ class Mpi(typing.TypedDict):
     send_copy_rate_Bps: float
     receive_overhead_s: float
     receive_copy_rate_Bps: float
+    overheads: list[MpiOverheads]
+
+class MpiOverheads(typing.TypedDict):
+    """What messages of at least so many bytes cost the hosts, in place of what `Mpi` says."""
+
+    from_bytes: float
+    send_overhead_s: float
+    send_copy_rate_Bps: float
+    receive_overhead_s: float
+    receive_copy_rate_Bps: float
 
 class Nic(typing.TypedDict):
     """What every host's network interface is; a rate without limit is infinite."""
@@ -156,6 +166,7 @@ class Way(typing.TypedDict):
 __all__: list[str] = [
     "Fabric",
     "ProgressEngine",
+    "SMPI_EAGER_THRESHOLD_BYTES",
     "SMPI_ENVELOPE_BYTES",
     "UserError",
     "bitmap_bytes",
@@ -437,6 +448,7 @@ def units() -> dict[str, list[tuple[str, float]]]:
     By the type of a value: its units by rising factor, with that to SI's.
     """
 
+SMPI_EAGER_THRESHOLD_BYTES: int
 SMPI_ENVELOPE_BYTES: int
 simgrid_prefix: str
 simgrid_version: str

@@ -67,7 +67,8 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(capability_options(), 0);
   expect_complete(link_options(), 0);
   expect_complete(point_to_point_options(), 0);
-  expect_complete(mpi_options(), 0);
+  expect_complete(mpi_options(), 1); // its overheads
+  expect_complete(mpi_overheads_options(), 0);
   expect_complete(policy_options(), 0);
   expect_complete(progress_engine_options(), 2); // preset, place
 }
@@ -115,8 +116,8 @@ const std::map<std::string, std::string>& fitting_samples()
 
 bool is_list(const std::string& table)
 {
-  return table.ends_with("offload") || table.ends_with("drops") || table == "links" || table == "shared" ||
-         table == "switches" || table == "point_to_point" || table == "policy";
+  return table.ends_with("offload") || table.ends_with("drops") || table.ends_with("overheads") || table == "links" ||
+         table == "shared" || table == "switches" || table == "point_to_point" || table == "policy";
 }
 
 /** A fabric file with every key of the schema, on a star. */
@@ -163,6 +164,8 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.segments().front().bandwidth_factor, 7.5);
   ASSERT_TRUE(fabric.mpi().has_value());
   EXPECT_EQ(fabric.mpi()->send_copy_rate, BytesPerSecond(7));
+  ASSERT_EQ(fabric.mpi()->overheads.size(), 1);
+  EXPECT_EQ(fabric.mpi()->overheads.front().receive_copy_rate, BytesPerSecond(7));
   ASSERT_TRUE(fabric.progress_engine().has_value());
   EXPECT_EQ(fabric.progress_engine()->clock, Hertz(7));
   EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/mpi_model.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace weft {
 
-const std::vector<Option<MpiModel>>& mpi_options()
+namespace {
+
+/** The keys that [mpi] and [[mpi.overheads]] have in common. */
+template <class M> std::vector<Option<M>> costs()
 {
-  using M = MpiModel;
-  static const std::vector<Option<M>> ROWS{
-      {"eager_threshold", "messages of at least so many bytes wait for their receiver", &M::eager_threshold,
-       Need::optional},
+  return {
       {"send_overhead", "what a host spends on sending a message, beside the network", &M::send_overhead,
        Need::optional, Allowed::non_negative},
       {"send_copy_rate", "at which a sender copies an eager message", &M::send_copy_rate, Need::optional},
@@ -16,6 +20,71 @@ const std::vector<Option<MpiModel>>& mpi_options()
        Need::optional, Allowed::non_negative},
       {"receive_copy_rate", "at which a receiver copies an eager message", &M::receive_copy_rate, Need::optional},
   };
+}
+
+template <class M> std::vector<Option<M>> with_costs(Option<M> first)
+{
+  std::vector<Option<M>> rows = costs<M>();
+  rows.insert(rows.begin(), std::move(first));
+  return rows;
+}
+
+/** SimGrid can tell no less than a nanosecond (its option precision/timing) and warns of what asks for less. */
+Seconds told(Seconds time)
+{
+  constexpr Seconds LEAST{1e-9};
+  return time < LEAST ? Seconds{} : time;
+}
+
+std::vector<MpiOverheads> read_overheads(const OptionTable& mpi)
+{
+  std::vector<MpiOverheads> all;
+  for (const OptionTable& table : mpi.tables("overheads")) {
+    MpiOverheads row;
+    require_options(table, mpi_overheads_options(), read_options(table, mpi_overheads_options(), {}, row));
+    if (not all.empty() && row.from <= all.back().from)
+      table.fail("from", "found " + table.found("from") +
+                             "; allowed: more than in the [[mpi.overheads]] before, which is " +
+                             to_text(all.back().from));
+    all.push_back(row);
+  }
+  return all;
+}
+
+} // namespace
+
+Seconds MpiModel::send_time(Bytes size) const
+{
+  const MpiOverheads* row = overheads_of(size);
+  return told(row == nullptr ? send_overhead + copy_time(size, send_copy_rate)
+                             : row->send_overhead + copy_time(size, row->send_copy_rate));
+}
+
+Seconds MpiModel::receive_time(Bytes size) const
+{
+  const MpiOverheads* row = overheads_of(size);
+  return told(row == nullptr ? receive_overhead + copy_time(size, receive_copy_rate)
+                             : row->receive_overhead + copy_time(size, row->receive_copy_rate));
+}
+
+const MpiOverheads* MpiModel::overheads_of(Bytes size) const
+{
+  const auto after = std::ranges::upper_bound(overheads, size, {}, &MpiOverheads::from);
+  return after == overheads.begin() ? nullptr : &*std::prev(after);
+}
+
+const std::vector<Option<MpiModel>>& mpi_options()
+{
+  static const auto ROWS =
+      with_costs<MpiModel>({"eager_threshold", "messages of at least so many bytes wait for their receiver",
+                            &MpiModel::eager_threshold, Need::optional});
+  return ROWS;
+}
+
+const std::vector<Option<MpiOverheads>>& mpi_overheads_options()
+{
+  static const auto ROWS = with_costs<MpiOverheads>(
+      {"from", "smallest message that its keys hold for, in place of [mpi]'s", &MpiOverheads::from});
   return ROWS;
 }
 
@@ -24,7 +93,9 @@ std::optional<MpiModel> read_mpi(const OptionTable& file)
   if (not file.has("mpi"))
     return std::nullopt;
   MpiModel model;
-  read_options(file.table("mpi"), mpi_options(), {}, model);
+  const OptionTable table = file.table("mpi");
+  read_options(table, mpi_options(), {"overheads"}, model);
+  model.overheads = read_overheads(table);
   return model;
 }
 

@@ -15,6 +15,15 @@ namespace weft {
 /** What SMPI adds to every message: "tag+dest+communicator" (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp). */
 constexpr Bytes SMPI_ENVELOPE{16};
 
+/** What messages of at least `from` bytes cost the hosts: a [[mpi.overheads]] table. */
+struct MpiOverheads {
+  Bytes from;
+  Seconds send_overhead;
+  BytesPerSecond send_copy_rate{std::numeric_limits<double>::infinity()};
+  Seconds receive_overhead;
+  BytesPerSecond receive_copy_rate{std::numeric_limits<double>::infinity()};
+};
+
 struct MpiModel {
   /// Messages of at least so many bytes wait for their receiver (rendezvous); SMPI's default.
   Bytes eager_threshold{65536};
@@ -22,17 +31,22 @@ struct MpiModel {
   BytesPerSecond send_copy_rate{std::numeric_limits<double>::infinity()};
   Seconds receive_overhead;
   BytesPerSecond receive_copy_rate{std::numeric_limits<double>::infinity()};
+  std::vector<MpiOverheads> overheads; ///< by rising size; smaller messages cost what stands above
 
   /** What a host spends on sending a message, and on receiving one. Rendezvous copies nothing. */
-  Seconds send_time(Bytes size) const { return send_overhead + copy_time(size, send_copy_rate); }
-  Seconds receive_time(Bytes size) const { return receive_overhead + copy_time(size, receive_copy_rate); }
+  Seconds send_time(Bytes size) const;
+  Seconds receive_time(Bytes size) const;
 
 private:
+  /** None where a message is smaller than those of all rows. */
+  const MpiOverheads* overheads_of(Bytes size) const;
   Seconds copy_time(Bytes size, BytesPerSecond rate) const { return size < eager_threshold ? size / rate : Seconds{}; }
 };
 
 /** The keys of the [mpi] table. */
 const std::vector<Option<MpiModel>>& mpi_options();
+/** The keys of a [[mpi.overheads]] table. */
+const std::vector<Option<MpiOverheads>>& mpi_overheads_options();
 /** The [mpi] table of a fabric file; nothing where there is none. */
 std::optional<MpiModel> read_mpi(const OptionTable& file);
 

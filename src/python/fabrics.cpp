@@ -71,12 +71,22 @@ const RowKind<"Segment", PointToPointSegment> SEGMENT{"Factors of point-to-point
                                                        {"latency_factor", &PointToPointSegment::latency_factor},
                                                        {"bandwidth_factor", &PointToPointSegment::bandwidth_factor}}};
 
-const RowKind<"Mpi", MpiModel> MPI{"What the hosts' MPI library adds to messages; a rate without limit is infinite.",
-                                   {{"eager_threshold_bytes", &MpiModel::eager_threshold},
-                                    {"send_overhead_s", &MpiModel::send_overhead},
-                                    {"send_copy_rate_Bps", &MpiModel::send_copy_rate},
-                                    {"receive_overhead_s", &MpiModel::receive_overhead},
-                                    {"receive_copy_rate_Bps", &MpiModel::receive_copy_rate}}};
+const RowKind<"MpiOverheads", MpiOverheads> MPI_OVERHEADS{
+    "What messages of at least so many bytes cost the hosts, in place of what `Mpi` says.",
+    {{"from_bytes", &MpiOverheads::from},
+     {"send_overhead_s", &MpiOverheads::send_overhead},
+     {"send_copy_rate_Bps", &MpiOverheads::send_copy_rate},
+     {"receive_overhead_s", &MpiOverheads::receive_overhead},
+     {"receive_copy_rate_Bps", &MpiOverheads::receive_copy_rate}}};
+
+const RowKind<"Mpi", MpiModel> MPI{
+    "What the hosts' MPI library adds to messages; a rate without limit is infinite.",
+    {{"eager_threshold_bytes", &MpiModel::eager_threshold},
+     {"send_overhead_s", &MpiModel::send_overhead},
+     {"send_copy_rate_Bps", &MpiModel::send_copy_rate},
+     {"receive_overhead_s", &MpiModel::receive_overhead},
+     {"receive_copy_rate_Bps", &MpiModel::receive_copy_rate},
+     {"overheads", [](const MpiModel& mpi) { return MPI_OVERHEADS.all(mpi.overheads); }}}};
 
 /** The link of a cable that goes up stands for both. */
 const RowKind<"Cable", Link> CABLE{

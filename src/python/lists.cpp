@@ -53,7 +53,8 @@ Numbers streaming_times(int slots, double payload, double packet_overhead, const
 
 void bind_lists(py::module_& module)
 {
-  module.attr("SMPI_ENVELOPE_BYTES") = static_cast<int>(SMPI_ENVELOPE.value());
+  module.attr("SMPI_ENVELOPE_BYTES")        = static_cast<int>(SMPI_ENVELOPE.value());
+  module.attr("SMPI_EAGER_THRESHOLD_BYTES") = static_cast<int>(MpiModel{}.eager_threshold.value());
   module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask the switches for.");
   module.def("paths", &names_of<Path>, "Who carries a call out, as records say it.");
   module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");

@@ -190,13 +190,27 @@ def sharing(directory: Path) -> Path:
     return path
 
 
+def overheads(directory: Path) -> Path:
+    """A torus whose messages cost the hosts, by size; rendezvous from 64 KiB on."""
+    path = make(directory, "torus")
+    rows = [("32B", "2us", "1GBps"), ("1KiB", "3us", "2GBps"), ("64KiB", "1us", "4GBps")]
+    costs = "".join(
+        f'[[mpi.overheads]]\nfrom = "{size}"\nsend_overhead = "{fixed}"\n'
+        f'receive_copy_rate = "{rate}"\n'
+        for size, fixed, rate in rows
+    )
+    path.write_text(path.read_text() + "[mpi]\n" + costs)  # nothing: of no bytes stock has none
+    return path
+
+
 @pytest.mark.parametrize(
-    "fabric", ["tofino-16", "fat_tree", "dragonfly", "torus", "mesh", "sharing"]
+    "fabric", ["tofino-16", "fat_tree", "dragonfly", "torus", "mesh", "sharing", "overheads"]
 )
 def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fabric: str) -> None:
     """With nothing of weft: the host file keeps ranks off the switches."""
     on = fabric if fabric not in SMALL else str(make(tmp_path, fabric))
-    on = str(sharing(tmp_path)) if fabric == "sharing" else on
+    made = {"sharing": sharing, "overheads": overheads}.get(fabric)
+    on = str(made(tmp_path)) if made else on
     loaded = _core.load_fabric(on)
     export(loaded, tmp_path / "x.xml")
     (tmp_path / "hosts").write_text("\n".join(loaded.hosts) + "\n")

@@ -5,15 +5,20 @@ What is written is proven by loading it, before it takes its place.
 """
 
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft import _core
 from weft.base.errors import WeftError, named
+from weft.base.measured import Column, log_error
 from weft.base.output import whole_file
-from weft.calibrate.p2p import Calibration
+from weft.base.units import format_size
+from weft.calibrate.p2p import Calibration, Core
+from weft.calibrate.piecewise import LEAST_PER_BYTE_S as _LEAST_PER_BYTE_S
+from weft.calibrate.simulated import simulate_ping_pong
 from weft.fabric.toml_file import in_toml, without_tables
 
 if TYPE_CHECKING:
@@ -31,8 +36,17 @@ class Route:
     bandwidth_Bps: float  # noqa: N815 (as records and presets name it)
 
 
-def render(calibration: Calibration, name: str, base: str | None) -> str:
-    """Return the text of the fabric: two hosts, or a base fabric with its messages replaced."""
+# Of [mpi], what a ping-pong tells; all else of a base's stays.
+_FITTED = ("send_overhead", "send_copy_rate", "receive_overhead", "receive_copy_rate", "overheads")
+_THRESHOLD = "eager_threshold"
+
+
+def render(calibration: Calibration, name: str, base: str | None, quality: str = "") -> str:
+    """Return the text of the fabric: two hosts, or a base fabric with its messages replaced.
+
+    `quality` says in the file how near the simulation of it is to the measurement.
+    """
+    kept: dict[str, Any] = {}
     if base is None:
         route = _own_route(calibration)
         head = _two_hosts(calibration, name, route)
@@ -41,17 +55,63 @@ def render(calibration: Calibration, name: str, base: str | None) -> str:
         route = route_of(fabric)
         text = Path(fabric.file).read_text(encoding="utf-8")
         head = without_tables(text, ("point_to_point", "mpi"))
-    return "\n".join([head.rstrip("\n"), "", *_messages(calibration, route)]) + "\n"
+        kept = _kept(text)
+    source = f"# Point-to-point messages: {calibration.pingpong.source}"
+    lines = [head.rstrip("\n"), "", f"{source}; {quality}." if quality else f"{source}."]
+    return (
+        "\n".join([*lines, *_messages(calibration, route), *_mpi(calibration, route, kept)]) + "\n"
+    )
+
+
+def eager_threshold_of(base: str) -> int | None:
+    """Return where the fabric says that eager messages end; None where it does not say it."""
+    mpi = _core.load_fabric(base).mpi
+    return None if mpi is None else int(mpi["eager_threshold_bytes"])
+
+
+def latency_of(base: str | None) -> float | None:
+    """Return the latency between the first two hosts of a fabric, if there is one."""
+    return None if base is None else route_of(_core.load_fabric(base)).latency_s
+
+
+def _kept(text: str) -> dict[str, Any]:
+    mpi = tomllib.loads(text).get("mpi", {})
+    return {key: value for key, value in mpi.items() if key not in _FITTED}
 
 
 def write(text: str, target: Path) -> None:
     """Write the file, if it is one that weft accepts."""
+    check(text)
+    with whole_file(named("output"), target) as file:
+        file.write(text)
+
+
+def write_messages(calibration: Calibration, base: str | None, target: Path) -> Column:
+    """Write the fabric with how near its simulation is, and return that: microseconds by size."""
+    sizes = list(calibration.measured)
+    text = render(calibration, target.stem, base)
+    check(text)
+    simulated = simulate_ping_pong(text, sizes)
+    write(render(calibration, target.stem, base, _quality(calibration, simulated)), target)
+    return simulated
+
+
+def _quality(calibration: Calibration, simulated: Column) -> str:
+    error = log_error(simulated, calibration.fitted)
+    text = f"simulated, logarithmic error {error.mean:.1%} mean, {error.worst:.1%} worst"
+    if calibration.rows == "all":
+        return text
+    error = log_error(simulated, calibration.held_out)
+    others = f"{error.mean:.1%} mean, {error.worst:.1%} worst of the others"
+    return f"{text} of the {calibration.rows} rows, to which it is fitted, {others}"
+
+
+def check(text: str) -> "Fabric":
+    """Prove that weft accepts a fabric file of this text."""
     with tempfile.TemporaryDirectory(prefix="weft-") as directory:
         path = Path(directory) / "fabric.toml"
         path.write_text(text, encoding="utf-8")
-        _core.load_fabric(str(path))
-    with whole_file(named("output"), target) as file:
-        file.write(text)
+        return _core.load_fabric(str(path))
 
 
 def route_of(fabric: "Fabric") -> Route:
@@ -71,11 +131,10 @@ def route_of(fabric: "Fabric") -> Route:
 
 
 def _own_route(calibration: Calibration) -> Route:
-    """Return what makes the factors of the shortest and of the fastest messages 1."""
-    segments = calibration.transfer.segments
-    per_byte = min(max(segment.per_byte_s, _FASTEST_S) for segment in segments)
+    """Return what makes the factors of the shortest and of the largest messages 1."""
+    per_byte = max(calibration.per_byte_s, _FASTEST_S)
     # In digits that the file has, so that the factors are of what it says.
-    latency = float(f"{segments[0].fixed_s / 2:.6g}") * 2
+    latency = float(f"{calibration.latency_s / 2:.6g}") * 2
     return Route(latency, float(f"{1 / per_byte:.6g}"))
 
 
@@ -98,9 +157,9 @@ preset = "xeon-8360"
 preset = "connectx-6-dx"
 
 # A ping-pong does not tell cable, NIC and switch apart: each cable has half of what the shortest
-# messages take beside their bytes, and the rate of the fastest segment.
+# messages take beside their bytes, and the rate of the largest messages.
 [link]
-bandwidth = "{route.bandwidth_Bps!r}Bps"
+bandwidth = "{_digits(route.bandwidth_Bps)}Bps"
 latency = "{_digits(route.latency_s / 2)}s"
 
 [switch]
@@ -110,36 +169,55 @@ forwarding_latency = "0s"
 
 
 def _digits(value: float) -> str:
-    return f"{value:.12g}"
+    return f"{value:.6g}"
 
 
 def _messages(calibration: Calibration, route: Route) -> Iterator[str]:
-    yield f"# Point-to-point messages: {calibration.pingpong.source}; {_quality(calibration)}."
-    for segment in calibration.transfer.segments:
+    rate = _digits(1 / (max(calibration.per_byte_s, _LEAST_PER_BYTE_S) * route.bandwidth_Bps))
+    rows = {0: calibration.shares(route.latency_s).latency_s}
+    rows.update((one.from_bytes, one.fixed_s) for one in calibration.rendezvous)
+    for start, latency in rows.items():
         yield "[[point_to_point]]"
-        yield f'from = "{segment.from_bytes}B"'
-        yield f"latency_factor = {_digits(segment.fixed_s / route.latency_s)}"
-        yield f"bandwidth_factor = {_digits(1 / (segment.per_byte_s * route.bandwidth_Bps))}"
+        yield f'from = "{start}B"'
+        yield f"latency_factor = {_digits(latency / route.latency_s)}"
+        yield f"bandwidth_factor = {rate}"
         yield ""
-    yield from _mpi(calibration)
 
 
-def _quality(calibration: Calibration) -> str:
-    name = next(iter(calibration.models))
-    error = calibration.error(name)
-    return f"{name}, logarithmic error {error.mean:.1%} mean, {error.worst:.1%} worst"
-
-
-def _mpi(calibration: Calibration) -> Iterator[str]:
-    found = calibration.overheads
-    if found is None:
-        return
-    yield (
-        f"# MPI_Send timed apart: eager up to {found.last_eager} B, rendezvous from"
-        f" {found.first_rendezvous} B on. The receiver's overhead is not in the data."
-    )
+def _mpi(calibration: Calibration, route: Route, kept: Mapping[str, Any]) -> Iterator[str]:
+    yield from _threshold_comment(calibration, kept)
     yield "[mpi]"
-    yield f'eager_threshold = "{found.eager_threshold}B"'
-    yield f'send_overhead = "{_digits(found.send_fixed_s)}s"'
-    if found.send_per_byte_s > 0:
-        yield f'send_copy_rate = "{_digits(1 / found.send_per_byte_s)}Bps"'
+    if calibration.overheads is not None:
+        yield f'{_THRESHOLD} = "{calibration.eager_threshold}B"'
+        kept = {key: value for key, value in kept.items() if key != _THRESHOLD}
+    yield from (f"{key} = {in_toml(value)}" for key, value in kept.items())
+    for number, row in enumerate(calibration.shares(route.latency_s).eager):
+        if number:
+            yield from ("", "[[mpi.overheads]]", f'from = "{row.from_bytes}B"')
+        yield from _core_keys("send", row.send)
+        yield from _core_keys("receive", row.receive)
+    if calibration.rendezvous:
+        yield from ("", "# Rendezvous: what it takes is in its latency_factor.")
+        yield from ("[[mpi.overheads]]", f'from = "{calibration.eager_threshold}B"')
+        yield 'send_overhead = "0s"'
+
+
+def _threshold_comment(calibration: Calibration, kept: Mapping[str, Any]) -> Iterator[str]:
+    yield "# What the cores take beside the network, of eager messages, by size."
+    found = calibration.overheads
+    if found is not None:
+        yield (
+            f"# MPI_Send timed apart: eager up to {found.last_eager} B, rendezvous from"
+            f" {found.first_rendezvous} B on. The rest"
+        )
+        yield "# of the time that is not the network's is taken for the receiver's."
+        return
+    whose = "the base's" if _THRESHOLD in kept else "the default"
+    yield "# A ping-pong does not tell sender and receiver apart: half each. Nor does it tell the"
+    yield f"# eager threshold: it is {whose}, {format_size(calibration.eager_threshold)}."
+
+
+def _core_keys(side: str, core: Core) -> Iterator[str]:
+    yield f'{side}_overhead = "{_digits(core.fixed_s)}s"'
+    if core.per_byte_s > _LEAST_PER_BYTE_S:
+        yield f'{side}_copy_rate = "{_digits(1 / core.per_byte_s)}Bps"'

@@ -3,17 +3,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from weft.base.errors import named
 from weft.calibrate.samples import Floats, check_sizes, check_times
 from weft.calibrate.switch import Observations
-from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, time_column
+from weft.calibrate.tables import (
+    Rows,
+    Table,
+    TableRow,
+    part,
+    read_table,
+    seconds_per_unit,
+    time_column,
+)
 
-Rows = Literal["all", "even", "odd"]
-ROWS: tuple[Rows, ...] = ("all", "even", "odd")
 _MIN_ROWS = 3
 
 
@@ -25,7 +30,7 @@ def read_observations(
     name = time_column(table, column)
     scale = seconds_per_unit(table, name)
     check_times(table, table.rows, name)
-    chosen = select(table.rows, rows)
+    chosen = table.rows[part(rows)]
     if len(chosen) < _MIN_ROWS:
         found = f"the table ends after {len(table.rows)} rows, {len(chosen)} of them taken"
         table.fail(table.rows[-1].line, name, f"{found}, and a fit needs {_MIN_ROWS}")
@@ -34,11 +39,6 @@ def read_observations(
     )
     seconds = np.array([table.number(row, name) * scale for row in chosen])
     return Observations(f"base of {path.name}", sizes, ranks, seconds)
-
-
-def select(rows: Sequence[TableRow], which: Rows) -> Sequence[TableRow]:
-    """Return all rows, or every second: the second, the fourth, … are the even ones."""
-    return rows if which == "all" else rows[1::2] if which == "even" else rows[0::2]
 
 
 def _by_size(table: Table, rows: Sequence[TableRow], ppn: int) -> tuple[Floats, Floats]:

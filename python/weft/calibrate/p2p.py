@@ -1,21 +1,65 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Point-to-point messages: the models fitted to a ping-pong, their errors, and their figure."""
+"""Point-to-point messages: what cables, network and cores take of a ping-pong, and its figure.
+
+A message of S bytes takes, one way:
+
+    eager        send(S) + latency + (S + envelope) / rate + receive(S)
+    rendezvous   latency of the segment + (S + envelope) / rate
+
+`rate` is that of the largest messages and holds for all: what smaller ones take beside it is not
+the cable's, which others can use meanwhile. Of an eager message it is the two cores' time: where
+only a ping-pong is known, half each; where MPI_Send was timed apart, the receiver has the rest. Of
+a rendezvous message, which nobody copies, it is waiting.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from weft.base.errors import named
+import numpy as np
+
+from weft import _core
+from weft.base.errors import WeftError, named
 from weft.base.measured import Column, LogError, log_error
 from weft.base.plots import Series, check_format, plot_by_size
 from weft.calibrate import piecewise
 from weft.calibrate.affine import Affine, best_affine, default_affine
 from weft.calibrate.overheads import Overheads, fit_overheads
-from weft.calibrate.piecewise import Piecewise
+from weft.calibrate.piecewise import ENVELOPE, MIN_ROWS, Piecewise, Segment, Side
 from weft.calibrate.samples import Floats, PingPong, check_count
+from weft.calibrate.tables import Rows
 
-DEFAULT_SEGMENTS = 3
+# The rate is that of messages down to so much smaller than the largest.
+_LARGE = 16
+# Of the first rows, what is taken for latency: nearly all of them took that long at least.
+_LOW = 0.25
+
+
+@dataclass(frozen=True)
+class Core:
+    """What one message costs the core that sends or receives it."""
+
+    fixed_s: float
+    per_byte_s: float
+
+
+@dataclass(frozen=True)
+class Eager:
+    """What eager messages of at least so many bytes cost the two cores."""
+
+    from_bytes: int
+    send: Core
+    receive: Core
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What of a message is the network's and what the cores'."""
+
+    latency_s: float
+    """The network's, of eager messages."""
+    eager: tuple[Eager, ...]
 
 
 @dataclass(frozen=True)
@@ -23,9 +67,18 @@ class Calibration:
     """What a ping-pong says of point-to-point messages."""
 
     pingpong: PingPong
+    rows: Rows
+    """Of the table, those fitted to."""
     transfer: Piecewise
-    """The network's part: all that is not the sender's overhead."""
+    """All that is not the sender's measured overhead."""
     overheads: Overheads | None
+    """Of the sender, where MPI_Send was timed apart."""
+    eager_threshold: int
+    """Measured, or else what the fabric has."""
+    latency_s: float
+    """Of the shortest messages: what network and cores take together beside their bytes."""
+    per_byte_s: float
+    """Of the largest messages."""
     default: Affine
     best: Affine
 
@@ -34,19 +87,49 @@ class Calibration:
         """Return the measured one-way times in microseconds by size."""
         return self.pingpong.one_way.by_size()
 
+    @property
+    def fitted(self) -> Column:
+        """Return those fitted to."""
+        return self.pingpong.of(self.rows).one_way.by_size()
+
+    @property
+    def held_out(self) -> Column:
+        """Return the others."""
+        return {size: time for size, time in self.measured.items() if size not in self.fitted}
+
+    @property
+    def rendezvous(self) -> tuple[Segment, ...]:
+        """The segments of messages that wait for their receiver."""
+        return tuple(
+            one for one in self.transfer.segments if one.from_bytes >= self.eager_threshold
+        )
+
+    def shares(self, most_latency_s: float | None = None) -> Shares:
+        """Say what is whose; of the shortest messages, at most so much is the network's."""
+        latency = self.latency_s if most_latency_s is None else min(self.latency_s, most_latency_s)
+        eager = (one for one in self.transfer.segments if one.from_bytes < self.eager_threshold)
+        return Shares(latency, tuple(self._eager(segment, latency) for segment in eager))
+
+    def _eager(self, segment: Segment, latency_s: float) -> Eager:
+        per_byte = max(0.0, segment.per_byte_s - self.per_byte_s)
+        fixed = max(0.0, segment.fixed_s - latency_s) + per_byte * ENVELOPE
+        send = self.overheads
+        if send is None:
+            half = Core(fixed / 2, per_byte / 2)
+            return Eager(segment.from_bytes, half, half)
+        sender = Core(send.send_fixed_s, send.send_per_byte_s)
+        return Eager(segment.from_bytes, sender, Core(fixed, per_byte))
+
     def seconds(self, sizes: Floats) -> Floats:
         """Return the fitted one-way times."""
         transfer = self.transfer.seconds(sizes)
         return transfer if self.overheads is None else transfer + self.overheads.send_seconds(sizes)
 
     @cached_property
-    def models(self) -> Mapping[str, Column]:
-        """Return what each of the models says of the measured sizes."""
+    def affine(self) -> Mapping[str, Column]:
+        """Return what the two affine models say of the measured sizes."""
         sizes = self.pingpong.one_way.bytes
         return {
-            f"piecewise linear, {len(self.transfer.segments)} segments": self._column(
-                self.seconds(sizes)
-            ),
             "best-fit affine": self._column(self.best.seconds(sizes)),
             "default affine": self._column(self.default.seconds(sizes)),
         }
@@ -55,43 +138,79 @@ class Calibration:
         return dict(zip(self.measured, (seconds * 1e6).tolist(), strict=True))
 
     def error(self, model: str) -> LogError:
-        """Return how far a model is from the measurement."""
-        return log_error(self.models[model], self.measured)
+        """Return how far an affine model is from the measurement."""
+        return log_error(self.affine[model], self.measured)
 
 
-def calibrate(pingpong: PingPong, segments: int | None = DEFAULT_SEGMENTS) -> Calibration:
-    """Fit all models; with so many segments, or as many as cross-validation finds."""
-    samples = pingpong.one_way
+def calibrate(
+    pingpong: PingPong,
+    segments: int | None = None,
+    rows: Rows = "all",
+    eager_threshold: int | None = None,
+) -> Calibration:
+    """Fit all models; with so many segments, or as many as cross-validation finds.
+
+    `eager_threshold` is of the fabric that keeps its own where the table does not tell it.
+    """
+    chosen = pingpong.of(rows)
+    samples = chosen.one_way
     sizes, seconds = samples.bytes, samples.seconds
-    check_count(samples, piecewise.MIN_ROWS * max(2, segments or 0), _segments_text(segments))
+    check_count(samples, 2 * MIN_ROWS, "the models", rows)
     overheads = None
-    if pingpong.send_seconds is not None:
-        overheads = fit_overheads(sizes, pingpong.send_seconds)
+    if chosen.send_seconds is not None:
+        overheads = fit_overheads(sizes, chosen.send_seconds)
+    if overheads is not None:
+        threshold = overheads.eager_threshold
+        seconds = seconds - overheads.send_seconds(sizes)
+    else:
+        threshold = eager_threshold or _core.SMPI_EAGER_THRESHOLD_BYTES
+    per_byte = _large_messages_cost(sizes, seconds)
+    latency = _latency(sizes, seconds, per_byte)
+    sides = (
+        Side(0, latency, per_byte),
+        Side(threshold, piecewise.LEAST_FIXED_S, per_byte, held=True),
+    )
     return Calibration(
         pingpong,
-        _fit_transfer(pingpong, overheads, segments),
+        rows,
+        _fit_transfer(chosen, seconds, segments, sides),
         overheads,
-        default_affine(sizes, seconds),
-        best_affine(sizes, seconds),
+        threshold,
+        latency,
+        per_byte,
+        default_affine(sizes, samples.seconds),
+        best_affine(sizes, samples.seconds),
     )
 
 
-def _segments_text(segments: int | None) -> str:
-    return "the models" if segments is None else f"{segments} segments"
+def _large_messages_cost(sizes: Floats, seconds: Floats) -> float:
+    """Return what a byte of the largest messages takes."""
+    large = max(MIN_ROWS, int((sizes >= sizes[-1] / _LARGE).sum()))
+    return piecewise.fit(sizes[-large:], seconds[-large:], 1).segments[0].per_byte_s
+
+
+def _latency(sizes: Floats, seconds: Floats, per_byte: float) -> float:
+    """Return what the shortest messages take beside their bytes."""
+    first = max(MIN_ROWS, len(sizes) // 25)
+    rest = seconds[:first] - per_byte * (sizes[:first] + ENVELOPE)
+    return max(piecewise.LEAST_FIXED_S, float(np.quantile(rest, _LOW)))
 
 
 def _fit_transfer(
-    pingpong: PingPong, overheads: Overheads | None, segments: int | None
+    chosen: PingPong, seconds: Floats, segments: int | None, sides: tuple[Side, ...]
 ) -> Piecewise:
-    samples = pingpong.one_way
-    sizes, seconds, bound = samples.bytes, samples.seconds, None
-    if overheads is not None:
-        seconds = seconds - overheads.send_seconds(sizes)
-        bound = None if segments == 1 else overheads.eager_threshold
+    samples = chosen.one_way
+    sizes = samples.bytes
+    if segments is None:
+        return piecewise.fit_best(sizes, seconds, sides)
+    if segments < (least := piecewise.least_segments(sizes, sides)):
+        raise WeftError(
+            f"{named('segments')}: found {segments}; eager and rendezvous messages are segments of"
+            f" their own, and {samples.table.path.name} has both (the eager threshold is"
+            f" {sides[1].from_bytes} B): allowed are {least} to {piecewise.MAX_SEGMENTS}, and auto"
+        )
     try:
-        if segments is None:
-            return piecewise.fit_best(sizes, seconds, bound)
-        return piecewise.fit(sizes, seconds, segments, bound)
+        return piecewise.fit(sizes, seconds, segments, sides)
     except piecewise.TooFewRowsError as error:
         samples.table.fail(samples.table.rows[-1].line, samples.column, f"{error}; take fewer")
 
@@ -101,13 +220,18 @@ def check_plot(target: Path) -> None:
     check_format(named("plot"), target)
 
 
-def plot(calibration: Calibration, target: Path) -> None:
-    """Draw the measurement and the models."""
+def plot(calibration: Calibration, simulated: Column, target: Path) -> None:
+    """Draw the measurement, what the written fabric gives, and the affine models."""
+    columns = {"as simulated": simulated, **calibration.affine}
     series = [
         Series("measured", _drawable(calibration.measured), 6, measured=True),
         *(
-            Series(f"{name} ({calibration.error(name).mean:.1%})", _drawable(column), number)
-            for number, (name, column) in enumerate(calibration.models.items())
+            Series(
+                f"{name} ({log_error(column, calibration.measured).mean:.1%})",
+                _drawable(column),
+                number,
+            )
+            for number, (name, column) in enumerate(columns.items())
         ),
     ]
     title = f"One-way time: {calibration.pingpong.source}"

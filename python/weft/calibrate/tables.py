@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.reading import UnreadableError, looks_like_json, read_text
@@ -28,6 +28,16 @@ SIZE_NAMES = ("bytes", "size")
 _PREFERRED = ("median", "t", "latency", "avg latency", "t_avg", "time", "mean", "avg")
 _OSU_HEADER = r"#\s*Size\b"
 _ROUND_TRIP = ("rtt", "round_trip", "roundtrip")
+
+
+Rows = Literal["all", "even", "odd"]
+"""Which rows of a table: the second, the fourth, … are the even ones."""
+ROWS: tuple[Rows, ...] = ("all", "even", "odd")
+
+
+def part(which: Rows) -> slice:
+    """Return where rows are taken from: all, or every second."""
+    return {"all": slice(None), "even": slice(1, None, 2), "odd": slice(0, None, 2)}[which]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ file. What has no place in it, `losses` names.
 """
 
 import math
+import sys
 import tomllib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from weft.base.errors import WeftError, named
 from weft.fabric.graph import Graph, counts
 
 if TYPE_CHECKING:
-    from weft._core import Fabric, Mpi, Nic, Offload, Switch
+    from weft._core import Fabric, Mpi, MpiOverheads, Nic, Offload, Switch
 
 MOST_HOSTS = 512
 ENVELOPE_BYTES = _core.SMPI_ENVELOPE_BYTES
@@ -320,19 +321,37 @@ def _mpi_options(mpi: "Mpi | None") -> dict[str, str]:
     if mpi is None:
         return {}
     eager = int(mpi["eager_threshold_bytes"])
-
-    def cost(overhead_s: float, rate: float) -> str:
-        fixed = _number(overhead_s)
-        return f"0:{fixed}:{_number(1 / rate)};{eager - 1}:{fixed}:0"
-
-    send = cost(mpi["send_overhead_s"], mpi["send_copy_rate_Bps"])
+    send, receive = (_mpi_costs(mpi, eager, side) for side in ("send", "receive"))
     return {
         "smpi/send-is-detached-thresh": str(eager),
         "smpi/async-small-thresh": str(eager),
         "smpi/os": send,
         "smpi/ois": send,
-        "smpi/or": cost(mpi["receive_overhead_s"], mpi["receive_copy_rate_Bps"]),
+        "smpi/or": receive,
     }
+
+
+def _mpi_costs(mpi: "Mpi", eager: int, side: Literal["send", "receive"]) -> str:
+    """Return SMPI's own option: pieces of `size that is smaller:fixed:per byte`."""
+    rows: list[tuple[int, Mpi | MpiOverheads]] = [(0, mpi)]
+    rows += [(int(row["from_bytes"]), row) for row in mpi["overheads"]]
+    ends = [start for start, _ in rows[1:]] + [sys.maxsize]
+    pieces = []
+    for (start, row), end in zip(rows, ends, strict=True):
+        if side == "send":
+            fixed, rate = row["send_overhead_s"], row["send_copy_rate_Bps"]
+        else:
+            fixed, rate = row["receive_overhead_s"], row["receive_copy_rate_Bps"]
+        if start < eager:
+            pieces.append((start, fixed, 1 / rate))
+        # Rendezvous copies nothing.
+        if end > eager:
+            pieces.append((max(start, eager), fixed, 0.0))
+    # SMPI takes a piece for messages larger than its first size.
+    return ";".join(
+        f"{max(0, start - 1)}:{_number(fixed)}:{_number(per_byte)}"
+        for start, fixed, per_byte in pieces
+    )
 
 
 def _number(value: float) -> str:

@@ -308,10 +308,20 @@ def _messages_tables(template: Template) -> Iterator[str]:
     yield ""
     yield f"# {sentence(_schema('mpi')['meaning'])}"
     yield "[mpi]"
-    for name, value in fabric.mpi.items():
+    yield from _finite_keys(fabric.mpi)
+    for overheads in fabric.mpi["overheads"]:
+        yield ""
+        yield "[[mpi.overheads]]"
+        yield from _finite_keys(overheads)
+
+
+def _finite_keys(row: Mapping[str, object]) -> Iterator[str]:
+    """Write what a row of the core says, but for rates without limit and for tables in it."""
+    for name, value in row.items():
+        if not isinstance(value, float) or not math.isfinite(value):
+            continue
         key, unit = _UNIT_OF_A_KEY.fullmatch(name).groups()  # type: ignore[union-attr]
-        if isinstance(value, float) and math.isfinite(value):
-            yield f'{key} = "{value:.0f}B"' if unit == "bytes" else f'{key} = "{value!r}{unit}"'
+        yield f'{key} = "{value:.0f}B"' if unit == "bytes" else f'{key} = "{value!r}{unit}"'
 
 
 def _exceptions() -> Iterator[str]:

@@ -2,7 +2,7 @@
 """The simulator against every measured table that ships with weft.
 
 data/checks.toml says what is compared: a column of a table with what a fabric gives for it, and how
-near it must be. Each check is one or more runs of a shipped program by `weft.runs.launch`.
+near it must be. Each check is one or more runs of a shipped program by weft itself.
 """
 
 import math
@@ -20,16 +20,20 @@ from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.models import Model, Number, Whole
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
-from weft.base.process import work_directory
 from weft.base.reading import UnreadableError, read_toml
 from weft.calibrate import fabric_file
-from weft.calibrate.observations import Rows, select
 from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import read_pingpong
-from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, size_column
-from weft.runs import launch
-from weft.runs.request import Request
-from weft.runs.toolchain import compile_c
+from weft.calibrate.simulated import simulate_ping_pong
+from weft.calibrate.tables import (
+    Rows,
+    Table,
+    TableRow,
+    part,
+    read_table,
+    seconds_per_unit,
+    size_column,
+)
 from weft.study import bench
 from weft.study.bench import Bench
 from weft.study.ways import check_as_asked
@@ -186,7 +190,7 @@ def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Resul
 
 def _allreduce(check: Check) -> Result:
     table = read_table(paths.data(check.table), "Allreduce")
-    rows = select(table.rows, check.rows)
+    rows = table.rows[part(check.rows)]
     if "ranks" in table.names:
         return Result(check, "ranks", tuple(_by_ranks(check, table, rows)))
     column = size_column(table)
@@ -238,30 +242,14 @@ def _bench(request: Bench) -> Mapping[int, float]:
 def _ping_pong(check: Check) -> Result:
     pingpong = read_pingpong(paths.data(check.table), check.column)
     segments = None if check.segments == "auto" else int(check.segments or 0)
-    calibration = calibrate(pingpong, segments)
-    with work_directory() as work:
-        fabric = work / "fabric.toml"
-        fabric_file.write(fabric_file.render(calibration, "validate", None), fabric)
-        simulated = _simulate_ping_pong(fabric, work / _PING_PONG, list(calibration.measured))
-    points = (Point(size, simulated[size], us) for size, us in calibration.measured.items())
+    # Rows of one half are held out: the fit is to the other.
+    others: Mapping[Rows, Rows] = {"all": "all", "even": "odd", "odd": "even"}
+    calibration = calibrate(pingpong, segments, others[check.rows])
+    text = fabric_file.render(calibration, "validate", None)
+    simulated = simulate_ping_pong(text, list(calibration.measured))
+    rows = pingpong.of(check.rows).one_way.by_size()
+    points = (Point(size, simulated[size], us) for size, us in rows.items())
     return Result(check, "bytes", tuple(points))
-
-
-def _simulate_ping_pong(fabric: Path, program: Path, sizes: Sequence[int]) -> dict[int, float]:
-    compile_c(paths.example("pingpong.c"), program)
-    request = Request.of(
-        fabric=str(fabric),
-        ranks=2,
-        program=str(program),
-        arguments=(",".join(map(str, sizes)), "1"),
-        config=("smpi/wtime:0",),  # looking at a clock takes no time
-        privatize=False,
-    )
-    lines: list[list[str]] = []
-    record = launch.run(launch.prepare(request), lambda line: lines.append(line.split()))
-    if record.failed:
-        raise WeftError(f"validate: {record.outcome.message}", record.exit_status)
-    return {int(line[0]): float(line[1]) for line in lines if line[0].isdigit()}
 
 
 # ---- Figures -------------------------------------------------------------------------------------

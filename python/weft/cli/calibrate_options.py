@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Arguments and options that the commands of `weft calibrate` share."""
+
+import click
+
+from weft.cli.files import Input, fabric_name
+
+table_argument = click.argument("table", metavar="TABLE", type=Input(exists=True, dir_okay=False))
+column_option = click.option(
+    "--column",
+    metavar="NAME",
+    help="Column of the times, where the table has several.  [default: the median, else the mean]",
+)
+base_option = click.option(
+    "--base",
+    type=fabric_name,
+    metavar="FILE|NAME",
+    help="Fabric whose other values to keep.  [default: two hosts on a switch]",
+)
+
+rows_option = click.option(
+    "--rows",
+    type=click.Choice(["all", "even", "odd"]),
+    default="all",
+    show_default=True,
+    help="Rows of each table to fit to; every second leaves the others for a test.",
+)
