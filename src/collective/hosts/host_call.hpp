@@ -7,12 +7,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 namespace weft {
 
 /** Libraries divide by elements, not by bytes, so calls are told in elements. */
 using Elements = std::int64_t;
+
+struct Nodes;
 
 struct HostCall {
   std::string_view collective; ///< as its row (kinds/collective_kind.hpp) names it
@@ -32,6 +35,9 @@ struct HostCall {
   /// The steps that the same library takes for another collective within this one (Open MPI's "nonoverlapping"
   /// Allreduce is its Reduce and its Bcast); none where an algorithm stands for itself.
   std::function<Schedule(const HostCall& call, int rank)> within = {};
+  bool predefined = true; ///< whether the operation is one of MPI's, not one of the program's; MPI's all commute
+  /// What host says, where somebody has worked it out for all ranks (Selection::resolved does).
+  std::shared_ptr<const Nodes> nodes = {};
 
   Bytes bytes(Elements elements) const { return element * static_cast<double>(elements); }
   Elements from(int rank) const { return block ? block(rank, root) : count; }

@@ -2,103 +2,14 @@
 #include "collective/hosts/selection.hpp"
 
 #include "base/share.hpp"
+#include "collective/hosts/nodes.hpp"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <stdexcept>
-#include <tuple>
 
 namespace weft {
-namespace {
-
-constexpr std::array<std::string_view, 3> OPERATIONS{"any", "commutative", "ordered"};
-
-template <class T> std::size_t last_not_above(const std::vector<T>& bounds, double value)
-{
-  std::size_t found = 0;
-  for (std::size_t index = 0; index < bounds.size(); ++index)
-    if (bounds[index] <= value)
-      found = index;
-  return found;
-}
-
-std::vector<std::string> algorithms_of(std::string_view collective)
-{
-  std::vector<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    if (one.collective == collective)
-      names.emplace_back(one.name);
-  return names;
-}
-
-std::vector<std::string> collectives_with_algorithms()
-{
-  std::vector<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    if (names.empty() || names.back() != one.collective)
-      names.emplace_back(one.collective);
-  return names;
-}
-
-void check_length(const OptionTable& table, const std::string& key, std::size_t length, std::size_t expected)
-{
-  if (length != expected)
-    table.fail(key, "found " + std::to_string(length) + " entries; allowed: " + std::to_string(expected) +
-                        ", one per entry of bytes");
-}
-
-void check(const OptionTable& table, const SelectionRule& rule)
-{
-  check_name(table, "collective", rule.collective, collectives_with_algorithms());
-  const std::vector<std::string> operations(OPERATIONS.begin(), OPERATIONS.end());
-  check_name(table, "operation", rule.operation, operations);
-  const std::vector<std::string> known = algorithms_of(rule.collective);
-  for (const std::string& name : rule.algorithm)
-    check_name(table, "algorithm", name, known);
-  if (rule.bytes.empty() || rule.bytes.front() != 0 || not std::ranges::is_sorted(rule.bytes))
-    table.fail("bytes", "found " + table.found("bytes") + "; allowed: 0, then larger and larger sizes");
-  check_length(table, "algorithm", rule.algorithm.size(), rule.bytes.size());
-  if (not rule.segment.empty())
-    check_length(table, "segment", rule.segment.size(), rule.bytes.size());
-  if (not rule.fan_out.empty())
-    check_length(table, "fan_out", rule.fan_out.size(), rule.bytes.size());
-}
-
-} // namespace
-
-const std::vector<Option<SelectionRule>>& selection_rule_options()
-{
-  using M = SelectionRule;
-  static const std::vector<Option<M>> ROWS{
-      {"collective", "the collective, as `weft collectives` names it", &M::collective},
-      {"operation", "any, commutative, or ordered: one that does not commute", &M::operation, Need::optional},
-      {"calls", "blocking, nonblocking, or any; a rule for one of them goes before those for any", &M::calls,
-       Need::optional},
-      {"ranks", "holds from so many ranks on, up to the next rule", &M::ranks, Need::optional},
-      {"bytes", "from these sizes on the algorithms hold; the first is 0", &M::bytes, Need::optional,
-       Allowed::non_negative},
-      {"algorithm", "one algorithm per size", &M::algorithm},
-      {"segment", "bytes that messages are cut into, one per size; 0: not cut", &M::segment, Need::optional,
-       Allowed::non_negative},
-      {"fan_out", "children of a vertex of the algorithm's tree, one per size; 0: its own", &M::fan_out, Need::optional,
-       Allowed::non_negative},
-  };
-  return ROWS;
-}
-
-bool SelectionRule::holds_for(const HostCall& call) const
-{
-  return collective == call.collective && ranks <= call.ranks &&
-         (operation == "any" || (operation == "commutative") == call.commutative) &&
-         (calls == Calls::any || (calls == Calls::blocking) == call.blocking);
-}
-
-bool SelectionRule::goes_before(const SelectionRule& other) const
-{
-  const auto precedence = [](const SelectionRule& rule) { return std::tuple(rule.calls != Calls::any, rule.ranks); };
-  return precedence(*this) >= precedence(other);
-}
 
 Selection Selection::load(const std::string& name_or_path)
 {
@@ -150,7 +61,7 @@ Selection::Choice Selection::choose(const HostCall& call) const
       best = &rule;
   if (not best)
     return {nullptr, {}};
-  const std::size_t at = last_not_above(best->bytes, bytes_that_select(call).value());
+  const std::size_t at = best->entry_for(call);
   Tuning tuning;
   if (not best->segment.empty())
     tuning.segment = Bytes(best->segment[at]);
@@ -161,6 +72,8 @@ Selection::Choice Selection::choose(const HostCall& call) const
 
 HostCall Selection::resolved(HostCall call) const
 {
+  if (call.host && not call.nodes)
+    call.nodes = std::make_shared<const Nodes>(Nodes::of(call));
   call.within = [this](const HostCall& inner, int rank) { return schedule(inner, rank); };
   return call;
 }

@@ -3,8 +3,7 @@
  * presets/mpi or a file of the user's. */
 #pragma once
 
-#include "base/named.hpp"
-#include "base/option.hpp"
+#include "collective/hosts/selection_rule.hpp"
 #include "collective/hosts/tuned_rules.hpp"
 
 #include <optional>
@@ -12,32 +11,6 @@
 #include <vector>
 
 namespace weft {
-
-/** For which forms of a collective a rule holds. */
-enum class Calls { any, blocking, nonblocking };
-template <> struct Names<Calls> {
-  static constexpr std::array ROWS{std::pair{Calls::any, std::string_view("any")},
-                                   std::pair{Calls::blocking, std::string_view("blocking")},
-                                   std::pair{Calls::nonblocking, std::string_view("nonblocking")}};
-};
-
-/** One [[rule]] table. The lists run in parallel: from bytes[i] bytes on, algorithm[i] in pieces of segment[i]. */
-struct SelectionRule {
-  std::string collective;
-  std::string operation = "any";      ///< or "commutative" or "ordered", which is one that does not commute
-  Calls calls           = Calls::any; ///< a rule for one form goes before those for any
-  int ranks = 1; ///< holds from so many ranks on, up to the next rule of its collective, operation and calls
-  std::vector<int> bytes{0};
-  std::vector<std::string> algorithm;
-  std::vector<int> segment; ///< in bytes; 0 or none: not cut
-  std::vector<int> fan_out; ///< 0 or none: as the algorithm has it
-
-  bool holds_for(const HostCall& call) const;
-  /** Whether this rule is the one of two that hold for a call. */
-  bool goes_before(const SelectionRule& other) const;
-};
-
-const std::vector<Option<SelectionRule>>& selection_rule_options();
 
 class Selection {
   std::string name_;

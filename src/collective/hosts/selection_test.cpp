@@ -122,6 +122,89 @@ TEST(Selection, RulesMayTellBlockingCallsFromOthers)
             "own.toml: [rule] calls: found \"often\"; allowed: any, blocking, nonblocking");
 }
 
+TEST(Selection, RulesMayAskForPowersOfTwoElementsAndOperations)
+{
+  const Selection own = Selection::read(OptionTable::read_text(R"(
+    [[rule]]
+    collective = "allreduce"
+    algorithm = ["basic_linear"]
+    [[rule]]
+    collective = "allreduce"
+    operation = "predefined"
+    enough_elements = "yes"
+    algorithm = ["rabenseifner"]
+    [[rule]]
+    collective = "allreduce"
+    power_of_two = "yes"
+    operation = "own"
+    algorithm = ["recursive_doubling"]
+  )",
+                                                               "own.toml"),
+                                        "own");
+  HostCall call{"allreduce", 13, 0, 8, Bytes(4)};
+  EXPECT_EQ(chosen(own, call), "rabenseifner");
+  call.count = 7; // 13 ranks halve as 8
+  EXPECT_EQ(chosen(own, call), "basic_linear");
+  call.predefined = false;
+  EXPECT_EQ(chosen(own, call), "basic_linear");
+  call.ranks = 16;
+  EXPECT_EQ(chosen(own, call), "recursive_doubling");
+  call.predefined  = true;
+  call.commutative = false; // none of MPI's
+  EXPECT_EQ(chosen(own, call), "recursive_doubling");
+}
+
+TEST(Selection, RulesMayMeasureAllRanksTogetherAndAskForEvenBlocks)
+{
+  const Selection own = Selection::read(OptionTable::read_text(R"(
+    [[rule]]
+    collective = "allgatherv"
+    measure = "total"
+    bytes = [0, 7000]
+    algorithm = ["bruck", "ring"]
+    [[rule]]
+    collective = "reduce_scatter"
+    algorithm = ["ring"]
+    [[rule]]
+    collective = "reduce_scatter"
+    even_blocks = "no"
+    algorithm = ["butterfly"]
+  )",
+                                                               "own.toml"),
+                                        "own");
+  HostCall call{"allgatherv", 7, 0, 0, Bytes(1)};
+  call.block = [](int from, int) { return from == 3 ? 6999 : 0; };
+  EXPECT_EQ(chosen(own, call), "bruck");
+  call.block = [](int from, int) { return from == 3 ? 7000 : 0; };
+  EXPECT_EQ(chosen(own, call), "ring");
+  call.collective = "reduce_scatter";
+  call.block      = [](int, int to) { return to == 3 ? 7000 : 0; };
+  EXPECT_EQ(chosen(own, call), "butterfly");
+  call.block = [](int, int) { return 5; };
+  EXPECT_EQ(chosen(own, call), "ring");
+}
+
+TEST(Selection, RulesMayGoByHowRanksShareHosts)
+{
+  std::string text;
+  for (const auto& [hosts, algorithm] :
+       {std::pair{"own", "bruck"}, {"shared", "linear"}, {"one", "tree"}, {"in_order", "double_ring"}})
+    text += std::string("[[rule]]\ncollective = \"barrier\"\nhosts = \"") + hosts + "\"\nalgorithm = [\"" + algorithm +
+            "\"]\n";
+  const Selection own = Selection::read(OptionTable::read_text(text, "own.toml"), "own");
+  HostCall call{"barrier", 6};
+  EXPECT_EQ(chosen(own, call), "bruck");
+  call.host = [](int rank) { return rank; };
+  EXPECT_EQ(chosen(own, call), "bruck");
+  EXPECT_EQ(chosen(own, own.resolved(call)), "bruck");
+  call.host = [](int rank) { return rank % 2; };
+  EXPECT_EQ(chosen(own, own.resolved(call)), "linear");
+  call.host = [](int rank) { return rank / 2; };
+  EXPECT_EQ(chosen(own, own.resolved(call)), "double_ring"); // the last of those that hold
+  EXPECT_EQ(failure_of("[[rule]]\ncollective = \"barrier\"\nhosts = \"two\"\nalgorithm = [\"tree\"]"),
+            "own.toml: [rule] hosts: found \"two\"; allowed: any, own, shared, several, one, in_order");
+}
+
 TEST(Selection, WrongFilesAreToldWhere)
 {
   const std::string rule = "[[rule]]\ncollective = \"bcast\"\n";
@@ -145,9 +228,10 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
     Selection::load("openmpi-41");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()), "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: openmpi-4.1, or "
-                                         "the path of a file (a selection is "
-                                         "NAME.toml, Open MPI's own rules have any other name)");
+    EXPECT_EQ(std::string(error.what()),
+              "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, openmpi-4.1, or "
+              "the path of a file (a selection is "
+              "NAME.toml, Open MPI's own rules have any other name)");
   }
 }
 

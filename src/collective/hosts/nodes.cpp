@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/hosts/nodes.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace weft {
+
+Nodes Nodes::of(const HostCall& call)
+{
+  Nodes nodes;
+  std::unordered_map<int, int> known; // hosts
+  for (int rank = 0; rank < call.ranks; ++rank) {
+    const int next = nodes.number();
+    const int node = call.host ? known.try_emplace(call.host(rank), next).first->second : next;
+    if (node == next)
+      nodes.ranks.emplace_back();
+    std::vector<int>& here = nodes.ranks[static_cast<std::size_t>(node)];
+    nodes.node.push_back(node);
+    nodes.place.push_back(static_cast<int>(here.size()));
+    here.push_back(rank);
+  }
+  return nodes;
+}
+
+bool Nodes::in_order() const
+{
+  return std::ranges::is_sorted(node);
+}
+
+} // namespace weft
