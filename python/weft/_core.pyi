@@ -36,11 +36,12 @@ class Host(typing.TypedDict):
     loopback_latency_s: float
 
 class HostAlgorithm(typing.TypedDict):
-    """One algorithm of a collective's, with Open MPI's number of it."""
+    """One algorithm of a collective's, with Open MPI's number of it and the library whose it is."""
 
     collective: str
     name: str
     number: int
+    library: str
     any_operation: bool
 
 class HostSchedule(typing.TypedDict):
@@ -345,7 +346,7 @@ def fallback_reasons() -> list[str]:
 
 def host_algorithms() -> list[HostAlgorithm]:
     """
-    All algorithms: collective, name, Open MPI's number, what they need.
+    All algorithms: collective, name, Open MPI's number, whose they are, what they need.
     """
 
 def host_schedule(
@@ -361,6 +362,8 @@ def host_schedule(
     commutative: bool,
     blocking: bool,
     counts: collections.abc.Sequence[int] | None = None,
+    hosts: collections.abc.Sequence[int] | None = None,
+    predefined: bool = True,
 ) -> HostSchedule:
     """
     The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where no algorithm is named.

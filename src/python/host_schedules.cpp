@@ -17,10 +17,11 @@ namespace {
 // What is static here is made when the module is loaded, before anybody could catch anything.
 // NOLINTBEGIN(bugprone-throwing-static-initialization)
 const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
-    "One algorithm of a collective's, with Open MPI's number of it.",
+    "One algorithm of a collective's, with Open MPI's number of it and the library whose it is.",
     {{"collective", [](const Algorithm& one) { return std::string(one.collective); }},
      {"name", [](const Algorithm& one) { return std::string(one.name); }},
      {"number", [](const Algorithm& one) { return one.number; }},
+     {"library", [](const Algorithm& one) { return std::string(to_text(one.library)); }},
      {"any_operation", [](const Algorithm& one) { return one.needs == Needs::nothing; }}}};
 
 struct NamedSelection {
@@ -88,11 +89,15 @@ Row<"HostSchedule"> result(std::string_view algorithm, Tuning tuning, const Walk
 Row<"HostSchedule"> schedule(const std::string& selection_name, const std::string& algorithm_name, double segment_bytes,
                              int fan_out, const std::string& collective, int ranks, Elements count,
                              double element_bytes, int root, bool commutative, bool blocking,
-                             const std::optional<std::vector<Elements>>& counts)
+                             const std::optional<std::vector<Elements>>& counts,
+                             const std::optional<std::vector<int>>& hosts, bool predefined)
 {
   const Selection selection = Selection::load(selection_name);
-  const HostCall call =
-      selection.resolved(make_call(collective, ranks, count, element_bytes, root, commutative, blocking, counts));
+  HostCall call             = make_call(collective, ranks, count, element_bytes, root, commutative, blocking, counts);
+  call.predefined           = predefined;
+  if (hosts)
+    call.host = [&hosts](int rank) { return hosts->at(static_cast<std::size_t>(rank)); };
+  call                     = selection.resolved(std::move(call));
   Selection::Choice choice = selection.choose(call);
   if (not algorithm_name.empty())
     choice = {find_algorithm(collective, algorithm_name), {Bytes(segment_bytes), fan_out}};
@@ -108,11 +113,12 @@ void bind_host_schedules(py::module_& module)
 {
   module.def(
       "host_algorithms", [] { return ALGORITHM.all(host_algorithms()); },
-      "All algorithms: collective, name, Open MPI's number, what they need.");
+      "All algorithms: collective, name, Open MPI's number, whose they are, what they need.");
   module.def("selections", &selections, "Names and descriptions of the shipped selections of algorithms.");
   module.def("host_schedule", &schedule, py::arg("selection"), py::arg("algorithm"), py::arg("segment_bytes"),
              py::arg("fan_out"), py::arg("collective"), py::arg("ranks"), py::arg("count"), py::arg("element_bytes"),
              py::arg("root"), py::arg("commutative"), py::arg("blocking"), py::arg("counts") = py::none(),
+             py::arg("hosts") = py::none(), py::arg("predefined") = true,
              "The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where "
              "no algorithm is named.");
 }
