@@ -25,7 +25,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance conformance-openmpi real-programs fuzz build unit pytest lint tidy format clean FORCE
+.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -72,6 +72,9 @@ conformance: $(WEFT) ## MPICH's test programs under stock SMPI and under weft; t
 
 conformance-openmpi: $(WEFT) ## the messages of Open MPI's collectives and weft's; table in docs/openmpi-messages.csv
 	@$(BIN)/python -m studies.openmpi
+
+conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; table in docs/mpich-messages.csv
+	@$(BIN)/python -m studies.mpich
 
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@PYTHONPATH=tests/python nice -n 19 $(BIN)/python -m fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)

@@ -18,8 +18,8 @@ _GROUP = """
 Show how MPI libraries execute collectives.
 
 Their algorithms on hosts: who sends what to whom, and after what. The messages are those that Open
-MPI sends, by its own count (see docs/host-algorithms.md). Runs execute SMPI's algorithms, which
-have the same names as some of these and do not always send the same.
+MPI and MPICH send, as counted in them (see docs/host-algorithms.md). Runs execute SMPI's
+algorithms, which have the same names as some of these and do not always send the same.
 """
 
 collectives = help_group("collectives", _GROUP)
@@ -40,12 +40,12 @@ def list_(collective: str) -> None:
     """List the algorithms of all collectives or of one."""
     on = console()
     table = new_table(
-        ("collective", "algorithm", "Open MPI's number", "operations"),
-        left=("collective", "algorithm", "operations"),
+        ("collective", "algorithm", "library", "its number", "operations"),
+        left=("collective", "algorithm", "library", "operations"),
     )
     for row in schedules.algorithms(collective):
         operations = "any" if row.any_operation else "commutative"
-        table.add_row(row.collective, row.name, str(row.number or ""), operations)
+        table.add_row(row.collective, row.name, row.library, str(row.number or ""), operations)
     print_table(table, on)
     for selection in _core.selections():
         on.print(f"selection {selection['name']}: {selection['description']}")

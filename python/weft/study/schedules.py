@@ -29,6 +29,8 @@ class Algorithm(NamedTuple):
     name: str
     number: int
     """Open MPI's, 0 where it has none."""
+    library: str
+    """Whose it is."""
     any_operation: bool
     """Also operations that do not commute."""
 

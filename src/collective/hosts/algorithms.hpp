@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The algorithms of MPI libraries for the collectives that hosts carry out, one row each.
  *
- * What is said of messages, of their order and of what is waited for follows Open MPI 4.1 (ompi/mca/coll/base, tuned
- * and basic), where the row says nothing else; the messages are checked against those that Open MPI 4.1.4 sends. */
+ * What is said of messages, of their order and of what is waited for follows the library that the row names: Open MPI
+ * 4.1 (ompi/mca/coll/base, tuned and basic) or MPICH 4 (src/mpi/coll); the messages are checked against those that Open
+ * MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same in the same order, the row is Open MPI's. */
 #pragma once
 
+#include "base/named.hpp"
 #include "collective/hosts/host_call.hpp"
 
 #include <span>
@@ -15,12 +17,20 @@ namespace weft {
 /** What an algorithm asks of a call. */
 enum class Needs { nothing, commutative };
 
+/** Whose algorithm it is. */
+enum class Library { open_mpi, mpich };
+template <> struct Names<Library> {
+  static constexpr std::array ROWS{std::pair{Library::open_mpi, std::string_view("Open MPI")},
+                                   std::pair{Library::mpich, std::string_view("MPICH")}};
+};
+
 struct Algorithm {
   std::string_view collective;
   std::string_view name;
   int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its files of rules; 0 where it has none
   MakeSchedule schedule;
-  Needs needs = Needs::nothing; ///< of the operation
+  Needs needs     = Needs::nothing; ///< of the operation
+  Library library = Library::open_mpi;
 };
 
 std::span<const Algorithm> host_algorithms();

@@ -25,6 +25,27 @@ bool can_be_uneven(std::string_view collective)
   return is_any(collective, {"allgatherv", "alltoallv", "alltoallw", "gatherv", "scatterv", "reduce_scatter"});
 }
 
+/** What MPICH does otherwise: calls that do not block, and where ranks share hosts. */
+void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
+{
+  if (algorithm.library != Library::mpich)
+    return;
+  const std::size_t plain = calls.size();
+  for (std::size_t index = 0; index < plain; ++index) {
+    HostCall call = calls[index];
+    if (algorithm.name.starts_with("smp")) {
+      call.host = [](int rank) { return rank / 3; };
+      calls.push_back(call);
+      if (algorithm.collective != "scan") { // which needs ranks in the order of the hosts
+        call.host = [](int rank) { return rank % 3; };
+        calls.push_back(call);
+      }
+    }
+    call.blocking = false;
+    calls.push_back(call);
+  }
+}
+
 std::vector<HostCall> calls_of(const Algorithm& algorithm, int ranks)
 {
   const bool rooted = is_any(algorithm.collective, {"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"});
@@ -40,6 +61,7 @@ std::vector<HostCall> calls_of(const Algorithm& algorithm, int ranks)
       call.block             = [=](int from, int to) { return count * ((by_receiver ? to : from) * 7 % 4); };
       calls.push_back(call);
     }
+  add_forms(algorithm, calls);
   return calls;
 }
 
@@ -109,7 +131,7 @@ TEST(HostAlgorithms, EndAndTellEachRankWhatItMustHear)
 // A sum of P vectors takes P - 1 additions, wherever they are made.
 TEST(HostAlgorithms, ReductionsAddNoMoreThanTheyMust)
 {
-  for_all_calls([](const Algorithm&, const HostCall& call, const Walk& walk) {
+  for_all_calls([](const Algorithm& algorithm, const HostCall& call, const Walk& walk) {
     Elements vector = call.count;
     if (call.collective == "reduce_scatter" || call.collective == "reduce_scatter_block") {
       vector = 0;
@@ -120,9 +142,11 @@ TEST(HostAlgorithms, ReductionsAddNoMoreThanTheyMust)
     for (const Bytes one : walk.sums)
       sums += one;
     const Bytes least = call.bytes(vector * (call.ranks - 1));
-    if (is_any(call.collective, {"reduce", "reduce_scatter"})) {
+    // Those exchange whole vectors, so that several ranks make the same sums.
+    const bool doubles = is_any(algorithm.name, {"recursive_doubling", "noncommutative"});
+    if (is_any(call.collective, {"reduce", "reduce_scatter"}) && not doubles) {
       EXPECT_EQ(sums, least);
-    } else if (is_any(call.collective, {"allreduce", "reduce_scatter_block", "scan"})) {
+    } else if (is_any(call.collective, {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan"})) {
       EXPECT_GE(sums, least);
     } else if (call.collective != "exscan") {
       EXPECT_EQ(sums, Bytes());
@@ -148,6 +172,10 @@ TEST(HostAlgorithms, TakeTheRoundsThatTheyAreKnownFor)
   EXPECT_EQ(rounds("allgather", "neighbor", 16, 8), 8);
   EXPECT_EQ(rounds("alltoall", "pairwise", 16, 8), 15);
   EXPECT_EQ(rounds("barrier", "bruck", 20, 0), 5);
+  EXPECT_EQ(rounds("allreduce", "reduce_scatter_allgather", 16, 160), 8);
+  EXPECT_EQ(rounds("bcast", "scatter_recursive_doubling_allgather", 16, 160), 8);
+  EXPECT_EQ(rounds("bcast", "scatter_ring_allgather", 16, 160), 19);
+  EXPECT_EQ(rounds("reduce_scatter", "pairwise", 16, 8), 15);
 }
 
 TEST(HostAlgorithms, AreNamedAndNumberedOnce)
@@ -181,6 +209,24 @@ TEST(HostAlgorithms, CallsWithinAreTheLibrarys)
       walk(4, [&](int rank) { return find_algorithm("allreduce", "nonoverlapping")->schedule(call, rank, {}); });
   EXPECT_EQ(asked, (std::vector<std::string>{"reduce", "bcast"}));
   EXPECT_EQ(walked.messages.size(), 6U);
+}
+
+// Within each host, between the first ranks of the hosts, within each host again.
+TEST(HostAlgorithms, GoOnceBetweenHosts)
+{
+  const auto between = [](std::string_view collective, int root) {
+    HostCall call{collective, 12, root, 8, Bytes(4)};
+    call.host                  = [](int rank) { return rank / 4; };
+    const Algorithm* algorithm = find_algorithm(collective, "smp");
+    std::vector<std::pair<int, int>> messages;
+    for (const WalkedMessage& one : walk(12, [&](int rank) { return algorithm->schedule(call, rank, {}); }).messages)
+      if (one.from / 4 != one.to / 4)
+        messages.emplace_back(one.from, one.to);
+    return messages;
+  };
+  EXPECT_EQ(between("bcast", 6), (std::vector<std::pair<int, int>>{{4, 0}, {4, 8}}));
+  EXPECT_EQ(between("reduce", 6), (std::vector<std::pair<int, int>>{{4, 0}, {8, 0}, {0, 6}}));
+  EXPECT_EQ(between("scan", 0).size(), 6U);
 }
 
 TEST(Walk, SaysWhatIsWrong)

@@ -16,6 +16,12 @@ constexpr int flipped(int rank, int bit)
   return has(rank, bit) ? rank - bit : rank + bit;
 }
 
+/** The rank that differs in each digit that is 1 in @p digits. */
+constexpr int differing(int rank, int digits)
+{
+  return static_cast<int>(static_cast<unsigned>(rank) ^ static_cast<unsigned>(digits));
+}
+
 /** The first of the @p bit ranks that differ in lower digits only. */
 constexpr int first_of(int rank, int bit)
 {

@@ -180,7 +180,7 @@ Schedule reduce_scatter_block_butterfly(const HostCall& call, int rank, Tuning t
   int blocks = call.ranks;
   for (int bit = 1; bit < call.ranks; bit *= 2) {
     blocks /= 2;
-    const Bytes half = call.bytes(call.count * blocks);
+    const Bytes half = call.bytes(call.to(0) * blocks);
     co_yield send_receive(flipped(rank, bit), half, flipped(rank, bit), half);
     co_yield reduce(half);
   }
@@ -192,12 +192,12 @@ Schedule reduce_scatter_block_recursive_halving(const HostCall& call, int rank, 
                           : reduce_scatter_block_linear(call, rank, tuning);
 }
 
-Schedule reduce_scatter_block_recursive_doubling(const HostCall& call, int rank, Tuning /*tuning*/)
+Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   for (int bit = 1; bit < call.ranks; bit *= 2) {
     const int other    = flipped(rank, bit);
     const auto all_but = [&](int subtree) { // what is not for the ranks of that subtree
-      return call.bytes(call.count * (subtree + std::max(0, call.ranks - subtree - bit)));
+      return call.bytes(for_ranks(call, 0, subtree) + for_ranks(call, std::min(call.ranks, subtree + bit), call.ranks));
     };
     const int own    = first_of(rank, bit);
     const int theirs = first_of(other, bit);

@@ -19,6 +19,8 @@ Schedule reduce_scatter_block_linear(const HostCall& call, int rank, Tuning tuni
 /** Linear where the operation does not commute. */
 Schedule reduce_scatter_block_recursive_halving(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_scatter_block_butterfly(const HostCall& call, int rank, Tuning tuning);
-Schedule reduce_scatter_block_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
+
+/** Of both. */
+Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
 
 } // namespace weft

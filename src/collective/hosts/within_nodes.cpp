@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/hosts/within_nodes.hpp"
+
+namespace weft {
+
+Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule otherwise)
+{
+  if (ranks.size() < 2)
+    co_return;
+  Schedule steps = within(inner, place, otherwise);
+  std::vector<Request> own; // what the outer call's messages are numbered, by the inner call's numbers
+  while (steps.next()) {
+    Step step = steps.step();
+    if (step.kind == Step::Kind::wait)
+      step.request = own[static_cast<std::size_t>(step.request)];
+    if (step.kind != Step::Kind::send && step.kind != Step::Kind::receive) {
+      co_yield step;
+      continue;
+    }
+    step.peer = ranks[static_cast<std::size_t>(step.peer)];
+    own.push_back(co_yield step);
+  }
+}
+
+HostCall part_of(const HostCall& call, std::string_view collective, std::size_t ranks, int root)
+{
+  HostCall part   = call;
+  part.collective = collective;
+  part.ranks      = static_cast<int>(ranks);
+  part.root       = root;
+  part.host       = {};
+  part.nodes      = {};
+  part.block      = {};
+  return part;
+}
+
+} // namespace weft
