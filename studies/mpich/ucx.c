@@ -39,12 +39,13 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t* operations, void*
 {
   static ucs_status_t (*ucx)(const ucp_generic_dt_ops_t*, void*, ucp_datatype_t*);
   if (!ucx)
-    ucx = (ucs_status_t (*)(const ucp_generic_dt_ops_t*, void*, ucp_datatype_t*))next_definition("ucp_dt_create_generic");
-  const ucs_status_t status     = ucx(operations, context, type);
-  const int at                  = number_of_types++ % MOST_TYPES; /* the oldest are long freed */
-  types[at].type       = *type;
-  types[at].operations = *operations;
-  types[at].context    = context;
+    ucx =
+        (ucs_status_t (*)(const ucp_generic_dt_ops_t*, void*, ucp_datatype_t*))next_definition("ucp_dt_create_generic");
+  const ucs_status_t status = ucx(operations, context, type);
+  const int at              = number_of_types++ % MOST_TYPES; /* the oldest are long freed */
+  types[at].type            = *type;
+  types[at].operations      = *operations;
+  types[at].context         = context;
   return status;
 }
 
@@ -88,8 +89,8 @@ static void sent(ucp_ep_h end_point, size_t size)
   {                                                                                                                    \
     static ucs_status_ptr_t (*ucx)(ucp_ep_h, const void*, size_t, ucp_tag_t, const ucp_request_param_t*);              \
     if (!ucx)                                                                                                          \
-      ucx = (ucs_status_ptr_t(*)(ucp_ep_h, const void*, size_t, ucp_tag_t, const ucp_request_param_t*))               \
-          next_definition(#name);                                                                                      \
+      ucx = (ucs_status_ptr_t (*)(ucp_ep_h, const void*, size_t, ucp_tag_t,                                            \
+                                  const ucp_request_param_t*))next_definition(#name);                                  \
     sent(end_point, length_of(buffer, count, param));                                                                  \
     return ucx(end_point, buffer, count, tag, param);                                                                  \
   }
