@@ -41,7 +41,7 @@ class HostAlgorithm(typing.TypedDict):
     collective: str
     name: str
     number: int
-    library: str
+    source: str
     any_operation: bool
 
 class HostSchedule(typing.TypedDict):

@@ -21,7 +21,7 @@ const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
     {{"collective", [](const Algorithm& one) { return std::string(one.collective); }},
      {"name", [](const Algorithm& one) { return std::string(one.name); }},
      {"number", [](const Algorithm& one) { return one.number; }},
-     {"library", [](const Algorithm& one) { return std::string(to_text(one.library)); }},
+     {"source", [](const Algorithm& one) { return std::string(to_text(one.source)); }},
      {"any_operation", [](const Algorithm& one) { return one.needs == Needs::nothing; }}}};
 
 struct NamedSelection {

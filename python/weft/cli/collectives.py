@@ -45,7 +45,7 @@ def list_(collective: str) -> None:
     )
     for row in schedules.algorithms(collective):
         operations = "any" if row.any_operation else "commutative"
-        table.add_row(row.collective, row.name, row.library, str(row.number or ""), operations)
+        table.add_row(row.collective, row.name, row.source, str(row.number or ""), operations)
     print_table(table, on)
     for selection in _core.selections():
         on.print(f"selection {selection['name']}: {selection['description']}")

@@ -29,7 +29,7 @@ class Algorithm(NamedTuple):
     name: str
     number: int
     """Open MPI's, 0 where it has none."""
-    library: str
+    source: str
     """Whose it is."""
     any_operation: bool
     """Also operations that do not commute."""

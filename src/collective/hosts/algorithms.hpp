@@ -29,8 +29,8 @@ struct Algorithm {
   std::string_view name;
   int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its files of rules; 0 where it has none
   MakeSchedule schedule;
-  Needs needs     = Needs::nothing; ///< of the operation
-  Library library = Library::open_mpi;
+  Needs needs    = Needs::nothing;    ///< of the operation
+  Library source = Library::open_mpi; ///< whose it is
 };
 
 std::span<const Algorithm> host_algorithms();

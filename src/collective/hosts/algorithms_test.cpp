@@ -28,7 +28,7 @@ bool can_be_uneven(std::string_view collective)
 /** What MPICH does otherwise: calls that do not block, and where ranks share hosts. */
 void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
 {
-  if (algorithm.library != Library::mpich)
+  if (algorithm.source != Library::mpich)
     return;
   const std::size_t plain = calls.size();
   for (std::size_t index = 0; index < plain; ++index) {
