@@ -2,6 +2,8 @@
 """Switch calibration: known parameters come back, and what the data cannot tell is said."""
 
 import math
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +15,9 @@ from test_run_timing import measure
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.calibrate import switch
+from weft.calibrate import switch, switch_run
 from weft.calibrate.observations import read_observations
+from weft.calibrate.simulated import simulate_offloaded
 from weft.calibrate.switch import (
     COPY_RATE,
     GAP,
@@ -26,6 +29,7 @@ from weft.calibrate.switch import (
     model_seconds,
 )
 from weft.cli.root import weft
+from weft.fabric.toml_file import with_values
 
 TOFINO = Hardware(256, 256, 82, 12.5e9)
 SIZES = np.array([float(4 << k) for k in range(19)])
@@ -176,6 +180,98 @@ def test_bad_tables(
     assert problem in str(error.value)
 
 
-def test_the_base_must_be_one_smart_switch() -> None:
-    with pytest.raises(WeftError, match=r"fat-tree-1024 has .* switches; the fit is of one smart"):
-        hardware_of(_core.load_fabric("fat-tree-1024"))
+def test_the_base_must_have_smart_switches_all_alike(tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match=r"star-8 has no switch that reduces; the fit is of smart"):
+        hardware_of(_core.load_fabric("star-8"))
+    text = smart_tree()
+    rule = '[[switches]]\nmatch = "level2*"\npreset = "sharp"\n'
+    (tmp_path / "mixed.toml").write_text(text + rule)
+    with pytest.raises(WeftError, match=r"has switches that reduce with different windows"):
+        hardware_of(_core.load_fabric(str(tmp_path / "mixed.toml")))
+
+
+def written(directory: Path, table: str, arguments: list[str]) -> tuple[_core.Fabric, str]:
+    """The fabric that the command writes, and what it says."""
+    (directory / "table.csv").write_text(table)
+    target = directory / "fitted.toml"
+    command = ["calibrate", "switch", str(directory / "table.csv"), *arguments, "-o", str(target)]
+    result = CliRunner().invoke(weft, command)
+    assert result.exit_code == 0, result.output
+    return _core.load_fabric(str(target)), result.stderr
+
+
+def smart_tree() -> str:
+    """Two levels of switches that reduce."""
+    text = Path(_core.load_fabric("fat-tree-8").file).read_text()
+    return text.replace('preset = "l2"', 'preset = "tofino"')
+
+
+def table_of(sizes: Sequence[int], times_us: Iterable[float]) -> str:
+    rows = zip(sizes, times_us, strict=True)
+    return "\n".join(["bytes,t_us", *(f"{size},{time!r}" for size, time in rows)]) + "\n"
+
+
+def test_a_tree_gives_its_switches_values_back(tmp_path: Path) -> None:
+    """Measured: a simulated tree of two levels, of which half of the hosts are used."""
+    text = smart_tree()
+    (tmp_path / "base.toml").write_text(text)
+    truth = with_values(
+        with_values(text, "nic", {"offload_overhead": "3us", "message_gap": "0s"}),
+        "switch",
+        {"turnaround": "12us"},
+    )
+    sizes = [4 << power for power in range(0, 19, 2)]
+    measured = simulate_offloaded(truth, 6, 1, sizes)
+    table = table_of(sizes, measured.values())
+    found, said = written(tmp_path, table, ["--base", str(tmp_path / "base.toml"), "--nodes", "6"])
+    assert found.nic["offload_overhead_s"] == pytest.approx(3e-6, rel=0.01)
+    assert found.switches[0]["turnaround_s"] == pytest.approx(12e-6, rel=0.01)
+    assert re.search(r"table.csv: as simulated off by 0\.[0-2]% mean", said)
+
+
+def test_of_two_that_stand_for_each_other_one_is_written(tmp_path: Path) -> None:
+    """One row beyond the window: it waits there, or its copy is slow; nothing says which."""
+    sizes = np.append(SIZES[:8], 131072.0)
+    rows = Observations("", sizes, np.ones(len(sizes)), sizes)
+    seconds = model_seconds(TOFINO, rows, 8e-6, {TURNAROUND: 20e-6})
+    seconds *= np.exp(np.random.default_rng(5).normal(0, 0.01, len(sizes)))
+    table = table_of(sizes.astype(int).tolist(), (seconds * 1e6).tolist())
+    found, said = written(tmp_path, table, ["--base", "tofino-4"])
+    assert said.count("cannot be determined: at") == 2
+    assert said.count("it is written, since without it the rest is worse") == 1
+    copies = found.nic["offload_copy_rate_Bps"] < math.inf
+    waits = found.switches[0]["turnaround_s"] > 15e-6
+    assert copies != waits
+    error = re.search(r"as simulated off by ([\d.]+)% mean", said)
+    assert error is not None
+    assert float(error[1]) < 1.5
+
+
+def test_the_errors_are_of_what_is_written(tmp_path: Path) -> None:
+    """A file that lacks a key that was fitted is as far off as it is."""
+    fabric = _core.load_fabric("tofino-4")
+    sizes = SIZES[-4:]
+    rows = Observations("", sizes, np.ones(4), sizes)
+    seconds = model_seconds(TOFINO, rows, 7.7e-6, {TURNAROUND: 9.3e-6})
+    text = Path(fabric.file).read_text()
+    dropped = with_values(text, "switch", {"turnaround": "1ns"})
+    near, far = (switch_run.simulated_seconds(one, fabric, rows) for one in (text, dropped))
+    assert near == pytest.approx(seconds, rel=0.02)
+    assert (far / seconds < 0.95).all()
+
+
+def test_rows_that_memory_is_lacking_for_are_left_out() -> None:
+    fabric = _core.load_fabric("tofino-4")
+    sizes = np.array([4.0, float(1 << 40)])
+    rows = Observations("", sizes, np.ones(2), sizes)
+    simulated = switch_run.simulated_seconds(Path(fabric.file).read_text(), fabric, rows)
+    assert np.isnan(simulated).tolist() == [False, True]
+
+
+def test_more_hosts_than_the_base_has_are_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(table_of([4, 8, 16, 32], [7, 7, 7, 7]))
+    arguments = ["calibrate", "switch", str(tmp_path / "t.csv"), "--base", "tofino-4"]
+    result = CliRunner().invoke(weft, [*arguments, "--nodes", "9", "-o", str(tmp_path / "o.toml")])
+    assert isinstance(result.exception, WeftError)
+    assert "tofino-4 has 4 hosts, and the tables are of up to 9" in str(result.exception)
+    assert not (tmp_path / "o.toml").exists()

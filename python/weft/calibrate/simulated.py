@@ -2,34 +2,78 @@
 """What a fabric file that a calibration writes gives: the simulation of what was measured."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.measured import Column
 from weft.base.process import work_directory
 from weft.runs import launch
+from weft.runs.record import Record
+from weft.runs.report import explain
 from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
-_PING_PONG = "pingpong"
+Lines = list[list[str]]
+
+_MOST_SIZES = 128  # examples/allreduce_latency.c takes no more
+_INT_BYTES = 4  # of whose numbers it sends some
+
+
+def simulate(
+    fabric: str, example: str, arguments: Sequence[str], ranks: int, **options: Any
+) -> tuple[Lines, Record]:
+    """Run a shipped program on a fabric of this text; return what it prints, and the record."""
+    with work_directory() as work:
+        file, program = work / "fabric.toml", work / example
+        file.write_text(fabric, encoding="utf-8")
+        compile_c(paths.example(f"{example}.c"), program)
+        request = Request.of(
+            fabric=str(file),
+            ranks=ranks,
+            program=str(program),
+            arguments=tuple(arguments),
+            privatize=False,
+            **options,
+        )
+        lines: Lines = []
+        record = launch.run(launch.prepare(request), lambda line: lines.append(line.split()))
+    if record.failed:
+        raise WeftError(f"{example} on the fitted fabric: {record.outcome.message}", 1)
+    return [line for line in lines if line and line[0].isdigit()], record
 
 
 def simulate_ping_pong(fabric: str, sizes: Sequence[int]) -> Column:
     """Return the one-way times in microseconds between the first two hosts of a fabric's text."""
-    with work_directory() as work:
-        file, program = work / "fabric.toml", work / _PING_PONG
-        file.write_text(fabric, encoding="utf-8")
-        compile_c(paths.example("pingpong.c"), program)
-        request = Request.of(
-            fabric=str(file),
-            ranks=2,
-            program=str(program),
-            arguments=(",".join(map(str, sizes)), "1"),
-            config=("smpi/wtime:0",),  # looking at a clock takes no time
-            privatize=False,
+    # Looking at a clock takes no time.
+    arguments = (",".join(map(str, sizes)), "1")
+    lines, _ = simulate(fabric, "pingpong", arguments, 2, config=("smpi/wtime:0",))
+    return {int(line[0]): float(line[1]) for line in lines}
+
+
+def simulate_offloaded(fabric: str, hosts: int, ppn: int, sizes: Sequence[int]) -> Column:
+    """Return what an Allreduce takes that the switches execute, in microseconds by size.
+
+    A size that is no whole number of MPI_INT is taken as the next.
+    """
+    asked = {size: max(1, -(-size // _INT_BYTES)) * _INT_BYTES for size in sizes}
+    taken = sorted(set(asked.values()))
+    times: Column = {}
+    for first in range(0, len(taken), _MOST_SIZES):
+        some = taken[first : first + _MOST_SIZES]
+        arguments = (",".join(map(str, some)), "2")
+        lines, record = simulate(
+            fabric, "allreduce_latency", arguments, hosts * ppn, ppn=ppn, offload="stream"
         )
-        lines: list[list[str]] = []
-        record = launch.run(launch.prepare(request), lambda line: lines.append(line.split()))
-    if record.failed:
-        raise WeftError(f"the ping-pong on the fitted fabric: {record.outcome.message}", 1)
-    return {int(line[0]): float(line[1]) for line in lines if line[0].isdigit()}
+        _check_offloaded(record)
+        times.update({int(line[0]): float(line[1]) for line in lines})
+    return {size: times[of] for size, of in asked.items()}
+
+
+def _check_offloaded(record: Record) -> None:
+    for row in record.collectives:
+        if row.collective == "allreduce" and not row.offloaded:
+            raise WeftError(
+                f"Allreduce on the fitted fabric: the hosts do it, because"
+                f" {explain(row.reason, record)}; the tables are of what switches execute"
+            )

@@ -3,25 +3,34 @@
 
 The model is weft's own (docs/models.md, `stream`), for k ranks on each host:
 
-    T(S, k) = base + (k - 1) * gap + max(streaming(S, B / k, turnaround), S / copy_rate)
+    T(S, k) = base + longer + (k - 1) * gap
+              + max(streaming(S, B / k, turnaround + longer), S / copy_rate)
 
-`base` belongs to a table: benchmarks differ in how the ranks come to a call. The others are of the
-testbed. Residuals are logarithmic. An interval is a profile: the values of a parameter at which the
-best of all others fits not significantly worse (F test). That needs no derivative, which the model
-lacks where one limit takes over from another, and where the data do not bound a parameter, it has
-no end: then the parameter is not determined. All intervals together hold with 95 %.
+`longer` is what the tree of a row's hosts takes longer to go round than one switch: nothing on a
+star, and on a tree of switches what a simulation of the base fabric says. `base` belongs to a
+table: benchmarks differ in how the ranks come to a call. The others are of the testbed. Residuals
+are logarithmic. An interval is a profile: the values of a parameter at which the best of all others
+fits not significantly worse (F test). That needs no derivative, which the model lacks where one
+limit takes over from another, and where the data do not bound a parameter, it has no end: then the
+parameter is not determined. All intervals together hold with 95 %.
+
+What is not determined stays as it is in the base fabric, and the others are fitted again beside
+that. Two that can stand for each other are both not determined, and without either nothing explains
+the rows: of those as few are taken nevertheless as it needs for a fit that is not significantly
+worse.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import _core
 from weft.base.errors import WeftError, named
-from weft.base.units import format_seconds, plural
+from weft.base.units import format_seconds
 from weft.calibrate.samples import Floats
 
 if TYPE_CHECKING:
@@ -32,6 +41,8 @@ TURNAROUND, COPY_RATE, GAP = "turnaround", "copy_rate", "gap"
 # A profile is followed so far, as a factor to either side; what is beyond is no bound.
 _FARTHEST = math.log(1000.0)
 _FIRST_STEP = 0.01
+# Of the line rate: a copy rate to start from.
+_SLOW = 0.4
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,10 @@ class Observations:
     bytes: Floats
     ranks_a_host: Floats
     seconds: Floats
+    hosts: Floats | None = None
+    """How many take part; where it is not said, all that there are."""
+    longer_s: Floats | float = 0.0
+    """What the tree's round takes beyond one switch's."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +102,15 @@ class SwitchFit:
     estimates: tuple[Estimate, ...]
     missing: tuple[tuple[str, str], ...]
     """Parameters that no row depends on, and why."""
-    seconds: tuple[Floats, ...]
-    """Of each table, the fitted times."""
+    written: Mapping[str, float]
+    """What goes into the fabric file: bases, what is determined, and what must not be left out."""
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """What is written although it is not determined."""
+        return tuple(
+            one.name for one in self.estimates if one.name in self.written and not one.determined
+        )
 
     def estimate(self, name: str) -> Estimate | None:
         """Return a parameter, where some row depends on it."""
@@ -96,39 +118,39 @@ class SwitchFit:
 
 
 def hardware_of(fabric: "Fabric") -> Hardware:
-    """Return what a star's switch and the slowest host's cable are."""
-    smart = fabric.switches[0]
-    if len(fabric.switches) != 1 or not smart["smart"]:
-        has = plural(len(fabric.switches), "switch")
-        if len(fabric.switches) == 1:
-            has = f"a switch that reduces nothing ({smart['preset'] or 'without a preset'})"
+    """Return what the smart switches and the slowest cable are."""
+    kinds = {
+        (one["slots"], one["payload_bytes"], one["packet_overhead_bytes"])
+        for one in fabric.switches
+        if one["smart"]
+    }
+    if len(kinds) != 1:
+        has = "switches that reduce with different windows" if kinds else "no switch that reduces"
         raise WeftError(
-            f"{named('base')}:"
-            f" {fabric.name} has {has}; the fit is of one smart switch with its hosts: name"
-            " a star such as tofino-4"
+            f"{named('base')}: {fabric.name} has {has}; the fit is of smart switches that are all"
+            " alike: name a fabric such as tofino-4 or hdr100-128"
         )
-    return Hardware(
-        smart["slots"],
-        smart["payload_bytes"],
-        smart["packet_overhead_bytes"],
-        min(cable["bandwidth_Bps"] for cable in fabric.cables()),
-    )
+    return Hardware(*kinds.pop(), min(cable["bandwidth_Bps"] for cable in fabric.cables()))
 
 
 def model_seconds(
     hardware: Hardware, rows: Observations, base: float, values: dict[str, float]
 ) -> Floats:
     """Return the times of a table's rows."""
-    streaming = _core.streaming_time(
-        hardware.slots,
-        hardware.payload_bytes,
-        hardware.packet_overhead_bytes,
-        rows.bytes,
-        hardware.line_rate_Bps / rows.ranks_a_host,
-        values.get(TURNAROUND, 0.0),
-    )
+    streaming = np.empty_like(rows.bytes)
+    longer = np.broadcast_to(rows.longer_s, rows.bytes.shape)
+    for one in np.unique(longer):
+        at = longer == one
+        streaming[at] = _core.streaming_time(
+            hardware.slots,
+            hardware.payload_bytes,
+            hardware.packet_overhead_bytes,
+            rows.bytes[at],
+            hardware.line_rate_Bps / rows.ranks_a_host[at],
+            values.get(TURNAROUND, 0.0) + float(one),
+        )
     copying = rows.bytes / values.get(COPY_RATE, math.inf)
-    waiting = base + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
+    waiting = base + rows.longer_s + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
     seconds: Floats = waiting + np.maximum(streaming, copying)
     return seconds
 
@@ -166,17 +188,19 @@ class _Problem:
         pairs = zip(self.seconds(logs), self.tables, strict=True)
         return np.concatenate([np.log(model / table.seconds) for model, table in pairs])
 
-    def best(self, start: Floats, fixed: int | None = None) -> tuple[Floats, float]:
-        """Return the least sum of squares and where it is, with one parameter held or none."""
+    def best(self, start: Floats, fixed: Collection[int] = ()) -> tuple[Floats, float]:
+        """Return the least sum of squares and where it is, with some parameters held."""
         from scipy.optimize import least_squares
 
-        free = np.arange(len(start)) != fixed
+        free = ~np.isin(np.arange(len(start)), list(fixed))
 
         def residuals(some: Floats) -> Floats:
             logs = start.copy()
             logs[free] = some
             return self.residuals(logs)
 
+        if not free.any():
+            return start, float((self.residuals(start) ** 2).sum())
         around = self.start[free]
         bounds = (around - _FARTHEST, around + _FARTHEST)
         found = least_squares(residuals, np.clip(start[free], *bounds), bounds=bounds, x_scale=0.1)
@@ -185,15 +209,55 @@ class _Problem:
         return logs, 2 * float(found.cost)
 
 
-def fit(hardware: Hardware, tables: Sequence[Observations]) -> SwitchFit:
-    """Fit all parameters that the rows depend on."""
+def fit(
+    hardware: Hardware,
+    tables: Sequence[Observations],
+    base: Mapping[str, float] | None = None,
+) -> SwitchFit:
+    """Fit what the rows depend on; `base` has what holds where a parameter is not written."""
     problem = _Problem(hardware, tables)
     logs, limit = _best_and_limit(problem)
     estimates = []
     for index, name in enumerate(problem.names):
         low, high = (_end(problem, logs, index, limit, side) for side in (-1, 1))
         estimates.append(Estimate(name, float(np.exp(logs[index])), low, high))
-    return SwitchFit(tuple(estimates), tuple(problem.missing), tuple(problem.seconds(logs)))
+    written = _written(problem, estimates, logs, limit, base or {})
+    return SwitchFit(tuple(estimates), tuple(problem.missing), written)
+
+
+# What a parameter is that says nothing, where the base fabric has none.
+_NOTHING = {TURNAROUND: 0.0, GAP: 0.0, COPY_RATE: math.inf}
+# Logarithms stay finite.
+_RANGE = (1e-15, 1e18)
+
+
+def _written(
+    problem: _Problem,
+    estimates: Sequence[Estimate],
+    logs: Floats,
+    limit: float,
+    base: Mapping[str, float],
+) -> dict[str, float]:
+    """Return the values with as few of the undetermined as a fit needs that is not worse."""
+    open_ = [index for index, one in enumerate(estimates) if not one.determined]
+    open_ = [index for index in open_ if estimates[index].name in _NOTHING]
+    for count in range(len(open_) + 1):
+        found = []
+        for kept in combinations(open_, count):
+            left = [index for index in open_ if index not in kept]
+            start = logs.copy()
+            for index in left:
+                name = estimates[index].name
+                start[index] = math.log(np.clip(base.get(name, _NOTHING[name]), *_RANGE))
+            best, squares = problem.best(start, left)
+            found.append((squares, left, best))
+        squares, left, best = min(found, key=lambda one: one[0])
+        if squares <= limit:
+            break
+    values = np.exp(best)
+    return {
+        one.name: float(values[index]) for index, one in enumerate(estimates) if index not in left
+    }
 
 
 def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
@@ -232,9 +296,16 @@ def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -
 
 
 def _profile(problem: _Problem, logs: Floats, index: int, limit: float) -> Callable[[float], float]:
+    copy_rate = problem.names.index(COPY_RATE)
+
     def excess(step: float) -> float:
         start = logs.copy()
         start[index] += step
-        return problem.best(start, fixed=index)[1] - limit
+        least = problem.best(start, (index,))[1]
+        if index != copy_rate and least > limit:
+            # Slow copies may explain it, which have no gradient where copies are quick.
+            start[copy_rate] = problem.start[copy_rate] + math.log(_SLOW)
+            least = min(least, problem.best(start, (index,))[1])
+        return least - limit
 
     return excess

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft calibrate switch`."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from weft.base.measured import log_error
-from weft.base.units import parse_size
+from weft.base.units import parse_size, plural
 from weft.cli.calibrate_options import column_option, rows_option
 from weft.cli.common import output_option
 from weft.cli.files import Input, command, fabric_name
@@ -15,19 +16,27 @@ from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from weft.calibrate.samples import Floats
     from weft.calibrate.switch import Observations, SwitchFit
     from weft.calibrate.tables import Rows
+
+# What is reported: rows fitted to, then the others.
+_PARTS: "dict[Rows, tuple[Rows, ...]]" = {
+    "all": ("all",),
+    "even": ("even", "odd"),
+    "odd": ("odd", "even"),
+}
 
 _SWITCH = """
 Fit switch and NICs to measured Allreduces that the switch executed: base latency, turnaround of a
 slot, the hosts' copy rate, and the gap between ranks that share a NIC, each with its confidence
-interval. What the data cannot determine is said, and stays as it is in the base fabric.
+interval. What the data cannot determine is said, and stays as it is in the base fabric, unless the
+rest is worse without it. The errors are of a simulation of what was written.
 
 A table is CSV by `bytes`, or by `ranks` and `nodes` (then --bytes gives the message size), or what
 osu_allreduce or IMB's Allreduce print. Of several tables each has a base latency of its own, since
-benchmarks differ in how ranks come to a call; the fabric gets that of the first.
+benchmarks differ in how ranks come to a call; the fabric gets that of the first. The base fabric
+may have several switches: what the tree of a row's hosts takes beyond one switch is simulated.
 
 \b
 Examples:
@@ -50,7 +59,7 @@ Examples:
     type=fabric_name,
     required=True,
     metavar="FILE|NAME",
-    help="Fabric of one smart switch whose other values hold, such as slots and links.",
+    help="Fabric of smart switches, all alike, whose other values hold, such as slots and links.",
 )
 @column_option
 @rows_option
@@ -63,6 +72,12 @@ Examples:
     metavar="RANKS",
     help="Ranks per host of tables by size.",
 )
+@click.option(
+    "--nodes",
+    type=click.IntRange(1),
+    metavar="HOSTS",
+    help="Hosts of tables by size.  [default: all of the fabric's]",
+)
 def switch(
     tables: tuple[Path, ...],
     output: Path,
@@ -71,22 +86,33 @@ def switch(
     rows: "Rows",
     size: str | None,
     ppn: int,
+    nodes: int | None,
 ) -> None:
     """Read, fit, write, print."""
     from weft import _core
-    from weft.calibrate import fabric_file, switch_file
+    from weft.calibrate import fabric_file, switch_file, switch_run
     from weft.calibrate import switch as api
     from weft.calibrate.observations import read_observations
 
     fabric = _core.load_fabric(base)
     hardware = api.hardware_of(fabric)
     bytes_ = None if size is None else parse_size(size, "--bytes")
-    seen = [read_observations(path, column, rows, bytes_, ppn) for path in tables]
-    fit = api.fit(hardware, seen)
+    hosts = len(fabric.hosts) if nodes is None else nodes
+
+    def read(which: "Rows") -> "list[Observations]":
+        seen = [read_observations(path, column, which, bytes_, ppn, hosts) for path in tables]
+        return switch_run.with_trees(fabric, hardware, seen)
+
+    seen = read(rows)
+    fit = api.fit(hardware, seen, switch_file.values_of(fabric))
     names = " ".join(path.name for path in tables)
-    text = switch_file.render(fit, fabric, f"weft calibrate switch {names} --rows {rows}")
+    command = f"weft calibrate switch {names} --rows {rows}"
+    text = switch_file.render(fit, fabric, switch_run.path_of_one_switch(fabric), command)
+    fabric_file.check(text)
     _print_estimates(fit)
-    _print_errors(seen, fit)
+    for part in _PARTS[rows]:
+        for table in read(part):
+            _print_error(table, part, switch_run.simulated_seconds(text, fabric, table))
     fabric_file.write(text, output)
 
 
@@ -94,7 +120,7 @@ def _print_estimates(fit: "SwitchFit") -> None:
     on = console(stderr=True)
     table = new_table(("parameter", "value", "low", "high"), left=("parameter",))
     for found in fit.estimates:
-        value = found.text(found.value) if found.determined else "?"
+        value = found.text(fit.written[found.name]) if found.name in fit.written else "?"
         table.add_row(found.name, value, found.text(found.low), found.text(found.high))
     print_title("Fitted, with intervals that hold together with 95 %", on)
     print_table(table, on)
@@ -102,13 +128,24 @@ def _print_estimates(fit: "SwitchFit") -> None:
         if not found.determined:
             side = "at least" if found.low > 0 else "at most"
             bound = found.text(found.low if found.low > 0 else found.high)
-            on.print(f"{found.name} cannot be determined: {side} {bound}", soft_wrap=True)
+            taken = "; it is written, since without it the rest is worse"
+            on.print(
+                f"{found.name} cannot be determined: {side} {bound}"
+                f"{taken if found.name in fit.needed else ''}",
+                soft_wrap=True,
+            )
     for name, reason in fit.missing:
         on.print(f"{name} cannot be determined: {reason}", soft_wrap=True)
 
 
-def _print_errors(seen: "Sequence[Observations]", fit: "SwitchFit") -> None:
-    on = console(stderr=True)
-    for rows, seconds in zip(seen, fit.seconds, strict=True):
-        error = log_error(dict(enumerate(seconds.tolist())), dict(enumerate(rows.seconds.tolist())))
-        on.print(f"{rows.name}: error of the fit {error.mean:.1%} mean, {error.worst:.1%} worst")
+def _print_error(table: "Observations", which: "Rows", seconds: "Floats") -> None:
+    measured = table.seconds.tolist()
+    simulated = {row: time for row, time in enumerate(seconds.tolist()) if math.isfinite(time)}
+    what = table.name.removeprefix("base of ") + ("" if which == "all" else f", {which} rows")
+    left = len(measured) - len(simulated)
+    text = f"{what}: nothing simulated"
+    if simulated:
+        error = log_error(simulated, dict(enumerate(measured)))
+        text = f"{what}: as simulated off by {error.mean:.1%} mean, {error.worst:.1%} worst"
+    more = f"; {plural(left, 'row')} too large to simulate" if left else ""
+    console(stderr=True).print(text + more, soft_wrap=True)
