@@ -27,11 +27,7 @@ NONBLOCKING_COUNTS = (1, 3, 40, 512, 513, 1024, 3071, 3072, 8192, 8193, 30000, 1
 
 def grid(setting: Setting) -> Iterator[Case]:
     """Yield the calls that are made with so many ranks."""
-    few = setting.ranks <= 17
-    blocking = COUNTS + LARGE_COUNTS if few else COUNTS[::2]
-    yield from calls(
-        setting.ranks, blocking, NONBLOCKING_COUNTS if few else NONBLOCKING_COUNTS[::2]
-    )
+    yield from calls(setting.ranks, COUNTS + LARGE_COUNTS, NONBLOCKING_COUNTS)
     for prefix, collective, count in itertools.product(("", "i"), REDUCTIONS, (1, 3, 40, 1000)):
         yield Case(prefix + collective, count, "int", 0, "own", 0)
 
