@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +79,7 @@ class Setup:
                 *(row["call"], int(row["count"]), row["type"], int(row["root"])),
                 *(row["operation"], int(row["uneven"])),
             ): {"messages": int(row["messages"]), "bytes": int(row["bytes"]), "crc32": row["crc32"]}
-            for row in read_table(self.table)
+            for row in _rows(self.table)
             if row["ranks"] == setting.name
         }
 
@@ -87,6 +88,11 @@ class Setup:
         table = self.counted(setting)
         assert list(table) == list(self.grid(setting))
         return [case for case in table if summary(self.expected(case, setting)) != table[case]]
+
+
+@cache
+def _rows(table: Path) -> list[dict[str, str]]:
+    return read_table(table)
 
 
 def compare(library: Library, setups: Sequence[Setup]) -> int:

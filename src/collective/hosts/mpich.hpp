@@ -3,7 +3,8 @@
  * wait. Where MPICH executes calls that do not block in another way (its `sched` forms post more at once), an algorithm
  * goes by HostCall::blocking.
  *
- * MPICH: src/mpi/coll of versions 4.0 and 4.1. A function has the name of the algorithm there. */
+ * MPICH: src/mpi/coll of version 4.0.2. A function has the name of the algorithm there. Whether a round's receive is
+ * posted just before its send or just after it, in the same instant, is not distinguished. */
 #pragma once
 
 #include "collective/hosts/host_call.hpp"

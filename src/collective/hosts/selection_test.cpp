@@ -122,6 +122,46 @@ TEST(Selection, RulesMayTellBlockingCallsFromOthers)
             "own.toml: [rule] calls: found \"often\"; allowed: any, blocking, nonblocking");
 }
 
+TEST(Selection, MpichTakesAnAlgorithmForEachCall)
+{
+  const Selection mpich = Selection::load("mpich-4");
+  EXPECT_FALSE(mpich.description().empty());
+  std::set<std::string_view> collectives;
+  for (const Algorithm& one : host_algorithms())
+    collectives.insert(one.collective);
+  for (const std::string_view collective : collectives)
+    for (const int ranks : {2, 3, 8, 64, 1000})
+      for (const Elements count : {0, 1, 1000, 10000000})
+        for (const bool commutative : {true, false})
+          for (const bool blocking : {true, false})
+            for (const int per_host : {1, 3, 1000}) {
+              HostCall call{collective, ranks, 0, count, Bytes(4), commutative, blocking};
+              call.host = [per_host](int rank) { return rank / per_host; };
+              EXPECT_NE(chosen(mpich, mpich.resolved(call)), "none") << collective;
+            }
+}
+
+TEST(Selection, TheThresholdsAreMpichs)
+{
+  const Selection mpich = Selection::load("mpich-4");
+  const auto taken      = [&](std::string_view collective, int ranks, Elements bytes, bool blocking = true) {
+    return chosen(mpich, {collective, ranks, 0, bytes, Bytes(1), true, blocking});
+  };
+  EXPECT_EQ(taken("bcast", 8, 12288), "mpich_binomial");
+  EXPECT_EQ(taken("bcast", 8, 12289), "scatter_recursive_doubling_allgather");
+  EXPECT_EQ(taken("bcast", 8, 12288, false), "scatter_recursive_doubling_allgather");
+  EXPECT_EQ(taken("bcast", 7, 12289), "mpich_binomial");
+  EXPECT_EQ(taken("bcast", 9, 12289), "scatter_ring_allgather");
+  EXPECT_EQ(taken("allreduce", 8, 8), "recursive_doubling");
+  EXPECT_EQ(taken("allreduce", 8, 9), "reduce_scatter_allgather");
+  EXPECT_EQ(taken("allreduce", 8, 2048, false), "recursive_doubling");
+  EXPECT_EQ(taken("allreduce", 64, 63), "recursive_doubling");
+  EXPECT_EQ(taken("alltoall", 8, 8), "scattered");
+  EXPECT_EQ(taken("alltoall", 9, 8), "modified_bruck");
+  EXPECT_EQ(taken("allgather", 5, 16383), "bruck"); // 81,915 bytes in all
+  EXPECT_EQ(taken("allgather", 5, 16384), "ring");
+}
+
 TEST(Selection, RulesMayAskForPowersOfTwoElementsAndOperations)
 {
   const Selection own = Selection::read(OptionTable::read_text(R"(
