@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What a fabric file that a calibration writes gives: the simulation of what was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from weft.base import paths
@@ -20,34 +23,49 @@ _MOST_SIZES = 128  # examples/allreduce_latency.c takes no more
 _INT_BYTES = 4  # of whose numbers it sends some
 
 
-def simulate(
-    fabric: str, example: str, arguments: Sequence[str], ranks: int, **options: Any
-) -> tuple[Lines, Record]:
-    """Run a shipped program on a fabric of this text; return what it prints, and the record."""
+@dataclass(frozen=True)
+class Program:
+    """A shipped program, compiled."""
+
+    example: str
+    path: Path
+
+    def run(
+        self, fabric: str, arguments: Sequence[str], ranks: int, **options: Any
+    ) -> tuple[Lines, Record]:
+        """Run it on a fabric of this text; return the lines of numbers that it prints, and more."""
+        with work_directory() as work:
+            file = work / "fabric.toml"
+            file.write_text(fabric, encoding="utf-8")
+            request = Request.of(
+                fabric=str(file),
+                ranks=ranks,
+                program=str(self.path),
+                arguments=tuple(arguments),
+                privatize=False,
+                **options,
+            )
+            lines: Lines = []
+            record = launch.run(launch.prepare(request), lambda line: lines.append(line.split()))
+        if record.failed:
+            raise WeftError(f"{self.example} on the fitted fabric: {record.outcome.message}", 1)
+        return [line for line in lines if line and line[0].isdigit()], record
+
+
+@contextmanager
+def compiled(example: str) -> Iterator[Program]:
+    """Compile a shipped program for as long as it is needed."""
     with work_directory() as work:
-        file, program = work / "fabric.toml", work / example
-        file.write_text(fabric, encoding="utf-8")
-        compile_c(paths.example(f"{example}.c"), program)
-        request = Request.of(
-            fabric=str(file),
-            ranks=ranks,
-            program=str(program),
-            arguments=tuple(arguments),
-            privatize=False,
-            **options,
-        )
-        lines: Lines = []
-        record = launch.run(launch.prepare(request), lambda line: lines.append(line.split()))
-    if record.failed:
-        raise WeftError(f"{example} on the fitted fabric: {record.outcome.message}", 1)
-    return [line for line in lines if line and line[0].isdigit()], record
+        compile_c(paths.example(f"{example}.c"), work / example)
+        yield Program(example, work / example)
 
 
 def simulate_ping_pong(fabric: str, sizes: Sequence[int]) -> Column:
     """Return the one-way times in microseconds between the first two hosts of a fabric's text."""
     # Looking at a clock takes no time.
     arguments = (",".join(map(str, sizes)), "1")
-    lines, _ = simulate(fabric, "pingpong", arguments, 2, config=("smpi/wtime:0",))
+    with compiled("pingpong") as program:
+        lines, _ = program.run(fabric, arguments, 2, config=("smpi/wtime:0",))
     return {int(line[0]): float(line[1]) for line in lines}
 
 
@@ -59,14 +77,13 @@ def simulate_offloaded(fabric: str, hosts: int, ppn: int, sizes: Sequence[int]) 
     asked = {size: max(1, -(-size // _INT_BYTES)) * _INT_BYTES for size in sizes}
     taken = sorted(set(asked.values()))
     times: Column = {}
-    for first in range(0, len(taken), _MOST_SIZES):
-        some = taken[first : first + _MOST_SIZES]
-        arguments = (",".join(map(str, some)), "2")
-        lines, record = simulate(
-            fabric, "allreduce_latency", arguments, hosts * ppn, ppn=ppn, offload="stream"
-        )
-        _check_offloaded(record)
-        times.update({int(line[0]): float(line[1]) for line in lines})
+    with compiled("allreduce_latency") as program:
+        for first in range(0, len(taken), _MOST_SIZES):
+            some = taken[first : first + _MOST_SIZES]
+            arguments = (",".join(map(str, some)), "2")
+            lines, record = program.run(fabric, arguments, hosts * ppn, ppn=ppn, offload="stream")
+            _check_offloaded(record)
+            times.update({int(line[0]): float(line[1]) for line in lines})
     return {size: times[of] for size, of in asked.items()}
 
 

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Keys of fabric files that a search may set: what they are called, between what, in which unit.
+
+All of it but the bounds is looked up in the schema of fabric files, so that a key can be searched
+for as soon as there is one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft import _core
+from weft.base.errors import WeftError, named, suggestion
+from weft.fabric.toml_file import Noted, with_values
+
+if TYPE_CHECKING:
+    from weft._core import Fabric, Option
+
+_UNITS = {"bandwidth": "Bps", "duration": "s", "size": "B", "speed": "f", "frequency": "Hz"}
+# Between what keys of a type are looked for where nothing is said.
+_BOUNDS = {
+    "bandwidth": (1e8, 2e12),
+    "duration": (1e-8, 1e-4),
+    "size": (64.0, float(1 << 26)),
+    "speed": (1e8, 1e13),
+    "frequency": (1e8, 1e11),
+    "number": (1e-3, 1e3),
+    "integer": (1.0, 1e6),
+}
+# What the record of a fabric calls the keys of these types.
+_SUFFIXES = {"bandwidth": "_Bps", "duration": "_s", "size": "_bytes", "speed": "_flops"}
+
+# The host: what its ranks share, what a core adds up, what a message within it costs. Those that a
+# fabric file of this version has are taken.
+DEFAULT_KEYS = (
+    *("host.loopback_latency", "host.loopback_bandwidth", "host.memory_bandwidth", "host.copies"),
+    *("host.single_copy_threshold", "host.reduction_rate"),
+)
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key; a value is a number in the type's unit, or an index of `names`."""
+
+    table: str
+    name: str
+    type: str
+    low: float
+    high: float
+    names: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What options and tables call it."""
+        return f"{self.table}.{self.name}"
+
+    def toml(self, value: float) -> str | int | float:
+        """Return a value as a fabric file has it."""
+        if self.names:
+            return self.names[int(value)]
+        if self.type in ("size", "integer"):
+            whole = round(value)
+            return f"{whole}B" if self.type == "size" else whole
+        return f"{value:.4g}{_UNITS[self.type]}" if self.type in _UNITS else float(f"{value:.4g}")
+
+
+def find_keys(texts: Sequence[str]) -> list[Key]:
+    """Return the keys that `TABLE.KEY` or `TABLE.KEY=LOW:HIGH` names; the usual where none is."""
+    known = _options()
+    if not texts:
+        return [_key(name, known[name]) for name in DEFAULT_KEYS if name in known]
+    keys = []
+    for text in texts:
+        name, has_bounds, bounds = text.partition("=")
+        if name not in known:
+            raise WeftError(
+                f"{named('key')}: found {name}, which is no key that can be fitted;"
+                f" {suggestion(name, list(known))}"
+            )
+        key = _key(name, known[name])
+        keys.append(_bounded(key, bounds) if has_bounds else key)
+    return keys
+
+
+def _options() -> dict[str, "Option"]:
+    """All keys of tables that stand once in a file, and that a search can set."""
+    return {
+        f"{table['table']}.{option['key']}": option
+        for table in _core.fabric_schema()
+        if table["table"] in ("host", "nic", "link", "mpi")
+        for option in table["options"]
+        if option["type"] in _BOUNDS or option["names"]
+    }
+
+
+def _key(name: str, option: "Option") -> Key:
+    table, _, key = name.rpartition(".")
+    low, high = _BOUNDS.get(option["type"], (0.0, 0.0))
+    return Key(table, key, option["type"], low, high, tuple(option["names"]))
+
+
+def _bounded(key: Key, text: str) -> Key:
+    unit = _UNITS.get(key.type, "")
+    values = []
+    for part in text.split(":"):
+        number = part.removesuffix(unit)
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        values.append(value)
+    if key.names or len(values) != 2 or not 0 < values[0] < values[1] < math.inf:
+        raise WeftError(
+            f"{named('key')}: found {key.text}={text}; allowed is {key.text}=LOW:HIGH, two rising"
+            f" numbers{f' with the unit {unit} or without' if unit else ''}; names have no bounds"
+        )
+    return Key(key.table, key.name, key.type, values[0], values[1])
+
+
+def value_in(fabric: "Fabric", key: Key) -> float | None:
+    """Return what holds in a fabric; None where nothing limits it or nothing is said."""
+    rows: Mapping[str, Any] = {
+        "host": fabric.host,
+        "nic": fabric.nic,
+        "mpi": fabric.mpi or {},
+    }.get(key.table, {})
+    value = rows.get(key.name + _SUFFIXES.get(key.type, ""))
+    if key.names:
+        return float(key.names.index(value)) if value in key.names else None
+    return value if isinstance(value, int | float) and 0 < value < math.inf else None
+
+
+def with_keys(fabric: "Fabric", values: Mapping[Key, float], notes: Mapping[Key, str]) -> str:
+    """Return a fabric's text with these values, each with a note."""
+    text = Path(fabric.file).read_text(encoding="utf-8")
+    for key, value in values.items():
+        noted = Noted(key.toml(value), notes.get(key, ""))
+        text = with_values(text, key.table, {key.name: noted})
+    return text
