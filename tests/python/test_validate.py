@@ -19,10 +19,7 @@ from weft.study.validate import Check, Point, Result
 pytestmark = pytest.mark.slow  # all simulate all rows
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_CHECK = {
-    *("topocloud_rtt.csv", "job_sizes_swf.csv"),  # jobs of clusters, no times
-    "alaska_ib_openmpi4.csv",  # for `weft calibrate host`: crowded hosts
-}
+NO_CHECK = {"topocloud_rtt.csv", "job_sizes_swf.csv"}  # jobs of clusters, no times
 
 
 @pytest.fixture(scope="module")

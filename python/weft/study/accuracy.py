@@ -46,7 +46,7 @@ def _summary(results: Sequence[Result]) -> list[str]:
         check, error = one.check, one.error
         count = f"{len(one.points)}" if check.rows == "all" else f"{len(one.points)} {check.rows}"
         rows.append(
-            f"| `{check.table.removesuffix('.csv')}` | {check.column} | {one.title} |"
+            f"| `{check.table.removesuffix('.csv')}` | {check.what} | {one.title} |"
             f" {check.fitted} | {count} | {_limited(error.mean, check.mean)} |"
             f" {_limited(error.worst, check.worst)} |"
         )
@@ -65,18 +65,18 @@ def _table(results: Sequence[Result]) -> list[str]:
     keys = list(shown[0].measured)
     if len(keys) > _MOST_ROWS:
         return figure[1:]
-    columns = list(dict.fromkeys(one.check.column for one in shown))
+    columns = list(dict.fromkeys(one.check.what for one in shown))
     heads: list[str] = [shown[0].by]
     for column in columns:
         heads.append(_measured_head(column))
         for one in shown:
-            if one.check.column == column:
+            if one.check.what == column:
                 heads += [one.title, "off by"]
     rows = [f"| {' | '.join(heads)} |", f"|{'---:|' * len(heads)}"]
     for key in keys:
         cells = [str(key)]
         for column in columns:
-            own = [one for one in shown if one.check.column == column]
+            own = [one for one in shown if one.check.what == column]
             cells.append(f"{own[0].measured[key]:.2f}")
             for one in own:
                 off = one.simulated[key] / one.measured[key] - 1

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from msgspec import field
 
+from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
@@ -22,9 +23,10 @@ from weft.base.models import Model, Number, Whole
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
 from weft.base.reading import UnreadableError, read_toml
 from weft.calibrate import fabric_file
+from weft.calibrate.host_rows import check_fits, read_rows, simulate_rows
 from weft.calibrate.p2p import calibrate
-from weft.calibrate.samples import read_pingpong
-from weft.calibrate.simulated import simulate_ping_pong
+from weft.calibrate.samples import PingPong, read_pingpong
+from weft.calibrate.simulated import compiled, simulate_ping_pong
 from weft.calibrate.tables import (
     Rows,
     Table,
@@ -58,6 +60,8 @@ class Check(Model):
     rows: Rows = "all"
     fabric: str | None = None
     segments: str | None = None
+    collective: str | None = None
+    """Of a table of several."""
     bytes: Whole | None = None
     ranks: Whole = 4
     """One per host, of tables by size."""
@@ -65,6 +69,11 @@ class Check(Model):
     """Of SimGrid, KEY:VALUE."""
     mean: Number | None = None
     worst: Number | None = None
+
+    @property
+    def what(self) -> str:
+        """What was measured: a collective of the table, or the column."""
+        return self.collective or self.column
 
     @property
     def where(self) -> str:
@@ -76,7 +85,7 @@ class Check(Model):
         """Say in some words what it is."""
         rows = "" if self.rows == "all" else f", {self.rows} rows"
         table = self.table.removesuffix(".csv")
-        return f"{table}: {self.column} by {self.mode}, {self.where}{rows}"
+        return f"{table}: {self.what} by {self.mode}, {self.where}{rows}"
 
 
 @dataclass(frozen=True)
@@ -181,8 +190,41 @@ def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Resul
     for check in checks:
         if progress is not None:
             progress(check.name)
-        results.append(_ping_pong(check) if check.mode == _PING_PONG else _allreduce(check))
+        results.append(_run(check))
     return results
+
+
+def _run(check: Check) -> Result:
+    if check.mode == _PING_PONG:
+        return _ping_pong(check)
+    return _allreduce(check) if check.collective is None else _collective(check)
+
+
+# ---- Collectives of crowded hosts ----------------------------------------------------------------
+
+
+def _collective(check: Check) -> Result:
+    """Run the rows of one collective as its table has them, with the mode's algorithms."""
+    path = paths.data(check.table)
+    measured = {
+        row: time * 1e6
+        for row, time in sorted(read_rows(path, check.column).items())
+        if row.collective == check.collective
+    }
+    rows = list(measured)[part(check.rows)]
+    fabric = _core.load_fabric(_fabric(check))
+    check_fits(fabric, dict.fromkeys(rows, 0.0))
+    text = Path(fabric.file).read_text(encoding="utf-8")
+    with compiled("collective_latency") as program:
+        simulated = simulate_rows(program, text, rows, check.mode)
+    points = (Point(row.bytes, simulated[row] * 1e6, measured[row]) for row in rows)
+    return Result(check, "bytes", tuple(points))
+
+
+def _fabric(check: Check) -> str:
+    if check.fabric is None:
+        raise WeftError(f"{CHECKS}: {check.name}: names no fabric")
+    return check.fabric
 
 
 # ---- Allreduce -----------------------------------------------------------------------------------
@@ -223,10 +265,8 @@ def _measured_us(check: Check, table: Table, row: TableRow) -> float:
 
 
 def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Mapping[int, float]:
-    if check.fabric is None:
-        raise WeftError(f"{CHECKS}: {check.name}: names no fabric")
     modes, settings = (check.mode,), check.settings
-    return _bench(Bench(check.fabric, ranks, sizes, modes, ppn, ITERATIONS, config=settings))
+    return _bench(Bench(_fabric(check), ranks, sizes, modes, ppn, ITERATIONS, config=settings))
 
 
 @cache
@@ -241,15 +281,21 @@ def _bench(request: Bench) -> Mapping[int, float]:
 
 def _ping_pong(check: Check) -> Result:
     pingpong = read_pingpong(paths.data(check.table), check.column)
+    simulated = simulate_ping_pong(_messages(check, pingpong), list(pingpong.one_way.by_size()))
+    rows = pingpong.of(check.rows).one_way.by_size()
+    points = (Point(size, simulated[size], us) for size, us in rows.items())
+    return Result(check, "bytes", tuple(points))
+
+
+def _messages(check: Check, pingpong: PingPong) -> str:
+    """Return the text of the fabric: a shipped one, or what the table is calibrated to."""
+    if check.fabric is not None:
+        return Path(_core.load_fabric(check.fabric).file).read_text(encoding="utf-8")
     segments = None if check.segments == "auto" else int(check.segments or 0)
     # Rows of one half are held out: the fit is to the other.
     others: Mapping[Rows, Rows] = {"all": "all", "even": "odd", "odd": "even"}
     calibration = calibrate(pingpong, segments, others[check.rows])
-    text = fabric_file.render(calibration, "validate", None)
-    simulated = simulate_ping_pong(text, list(calibration.measured))
-    rows = pingpong.of(check.rows).one_way.by_size()
-    points = (Point(size, simulated[size], us) for size, us in rows.items())
-    return Result(check, "bytes", tuple(points))
+    return fabric_file.render(calibration, "validate", None)
 
 
 # ---- Figures -------------------------------------------------------------------------------------
@@ -267,7 +313,7 @@ def plot(results: Sequence[Result], directory: Path, suffix: str = ".png") -> li
 def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: str) -> Path:
     target = directory / f"{name.removesuffix('.csv')}{suffix}"
     shown = [one for one in results if one.check.rows == "all"]
-    measured = {one.check.column: one.in_unit(one.measured) for one in shown}
+    measured = {one.check.what: one.in_unit(one.measured) for one in shown}
     columns = list(measured)
     series = [
         Series(f"measured: {_column_name(column)}", points, number, measured=True)
@@ -276,7 +322,7 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
     seen: list[str] = []
     for one in shown:
         # The first simulation of a column has its colour, further ones their own.
-        column = one.check.column
+        column = one.check.what
         colour = len(columns) + len(seen) if column in seen else columns.index(column)
         seen.append(column)
         label = f"simulated: {one.title} (error {one.error.mean:.1%})"
