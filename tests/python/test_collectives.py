@@ -74,6 +74,13 @@ def test_open_mpis_own_rules_are_read(tmp_path: Path) -> None:
     assert told in wrong.stderr and wrong.stderr.count("\n") == 1
 
 
+def test_ranks_may_share_hosts() -> None:
+    words = ("collectives", "show", "allreduce", "-n", "6")
+    assert weft(*words).stdout.startswith("allreduce by recursive_doubling, 6 ranks, 1 KiB")
+    shown = weft(*words, "--ranks-per-host", "2").stdout
+    assert shown.startswith("allreduce by han, 6 ranks, 1 KiB, 2 on each host")
+
+
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_a_picture_is_drawn(tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"ring{suffix}"

@@ -10,7 +10,7 @@ import pytest
 
 from studies.messages.cases import form
 from studies.messages.comparison import Setting
-from studies.openmpi.setups import DEFAULTS, DYNAMIC
+from studies.openmpi.setups import DEFAULTS, DYNAMIC, HAN
 from studies.study import read_table
 
 
@@ -32,6 +32,15 @@ def test_open_mpis_files_of_rules_choose_what_they_choose_there(setting: Setting
     alone = [case for case in DYNAMIC.grid(setting) if not case.uneven]
     chosen = [DYNAMIC.expected(case, setting) for case in alone]
     assert chosen != [DEFAULTS.expected(case, setting) for case in alone]
+
+
+@pytest.mark.parametrize("setting", HAN.settings, ids=str)
+def test_ranks_that_share_hosts_send_what_hans_do(setting: Setting) -> None:
+    assert not HAN.different(setting)
+    calls = list(HAN.grid(setting))
+    chosen = [HAN.expected(case, setting) for case in calls]
+    flat = [DEFAULTS.expected(case, setting) for case in calls]
+    assert (chosen == flat) == (setting.hosts == setting.ranks)
 
 
 def test_the_table_has_all_collectives_roots_operations_and_uneven_blocks() -> None:

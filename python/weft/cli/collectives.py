@@ -63,6 +63,7 @@ Examples:
   weft collectives show allreduce -n 8 --bytes 1KiB
   weft collectives show allreduce -n 6 --bytes 1KiB --algorithm rabenseifner -o rabenseifner.png
   weft collectives show bcast -n 16 --bytes 64KiB --algorithm pipeline --segment 8KiB --csv pipe.csv
+  weft collectives show allreduce -n 12 --ranks-per-host 4
 """
 
 
@@ -122,6 +123,13 @@ Examples:
 @click.option(
     "--nonblocking", is_flag=True, help="The form that does not block, such as MPI_Iallreduce."
 )
+@click.option(
+    "--ranks-per-host",
+    type=click.IntRange(0, 4096),
+    default=0,
+    metavar="COUNT",
+    help="Consecutive ranks that share a host.  [default: each has one of its own]",
+)
 @output_option("--csv", "csv_file", help="Write all messages: round, from, to, bytes.")
 @output_option("-o", "picture", help="Draw them (.png, .svg, .pdf); 64 ranks at most.")
 def show(
@@ -136,6 +144,7 @@ def show(
     fan_out: int,
     ordered: bool,
     nonblocking: bool,
+    ranks_per_host: int,
     csv_file: Path | None,
     picture: Path | None,
 ) -> None:
@@ -155,6 +164,7 @@ def show(
             fan_out,
             not ordered,
             not nonblocking,
+            ranks_per_host,
         )
     )
     _print(shown)

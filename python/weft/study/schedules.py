@@ -16,7 +16,7 @@ from weft.base.units import format_size
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DEFAULT_SELECTION = "openmpi-4.1"
+DEFAULT_SELECTION = "openmpi-5.0"
 ROOTED = frozenset({"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"})
 MOST_DRAWN = 64
 """Ranks that a picture has room for."""
@@ -64,6 +64,8 @@ class Case:
     """Whether the operation is."""
     blocking: bool = True
     """`MPI_Allreduce`, not `MPI_Iallreduce`."""
+    ranks_per_host: int = 0
+    """Consecutive ranks; 0: each rank has a host of its own."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,10 @@ def schedule(case: Case) -> Schedule:
         case.root,
         case.commutative,
         case.blocking,
+        None,
+        [rank // case.ranks_per_host for rank in range(case.ranks)]
+        if case.ranks_per_host
+        else None,
     )
     messages = [
         Message(number, one, other, int(size)) for number, one, other, size in row["messages"]
@@ -182,6 +188,8 @@ def title(schedule: Schedule) -> str:
     parts = [f"{collective} by {schedule.algorithm}", f"{case.ranks} ranks"]
     if case.collective != "barrier":
         parts.append(format_size(case.bytes))
+    if case.ranks_per_host:
+        parts.append(f"{case.ranks_per_host} on each host")
     if case.collective in ROOTED:
         parts.append(f"root {case.root}")
     if schedule.segment_bytes:

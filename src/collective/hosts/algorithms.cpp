@@ -7,6 +7,7 @@
 #include "collective/hosts/barrier.hpp"
 #include "collective/hosts/bcast.hpp"
 #include "collective/hosts/gather_scatter.hpp"
+#include "collective/hosts/han.hpp"
 #include "collective/hosts/mpich.hpp"
 #include "collective/hosts/nonblocking.hpp"
 #include "collective/hosts/reduce.hpp"
@@ -30,6 +31,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allgather", "two_proc", 6, allgather_two_proc},
     {"allgather", "nbc_linear", 0, nbc_exchange_linear},
     {"allgather", "nbc_recursive_doubling", 0, nbc_allgather_recursive_doubling},
+    {"allgather", "han", 0, han_allgather},
     {"allgatherv", "default", 1, allgather_linear},
     {"allgatherv", "bruck", 2, allgather_bruck},
     {"allgatherv", "ring", 3, allgather_ring},
@@ -48,6 +50,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allreduce", "nbc_binomial", 0, nbc_allreduce_binomial},
     {"allreduce", "nbc_rabenseifner", 0, nbc_allreduce_rabenseifner, Needs::commutative},
     {"allreduce", "nbc_recursive_doubling", 0, allreduce_recursive_doubling},
+    {"allreduce", "han", 0, han_allreduce, Needs::commutative},
     {"allreduce", "reduce_scatter_allgather", 0, mpich::allreduce_reduce_scatter_allgather, Needs::commutative,
      Library::mpich},
     {"allreduce", "smp", 0, mpich::allreduce_smp, Needs::commutative, Library::mpich},
@@ -73,6 +76,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"barrier", "two_proc", 5, barrier_two_proc},
     {"barrier", "tree", 6, barrier_tree},
     {"barrier", "nbc_dissemination", 0, nbc_barrier_dissemination},
+    {"barrier", "han", 0, han_barrier},
     {"barrier", "smp", 0, mpich::barrier_smp, Needs::nothing, Library::mpich},
     {"bcast", "basic_linear", 1, bcast_linear},
     {"bcast", "chain", 2, bcast_chain},
@@ -87,6 +91,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"bcast", "nbc_binomial", 0, nbc_bcast_binomial},
     {"bcast", "nbc_chain", 0, nbc_bcast_chain},
     {"bcast", "nbc_knomial", 0, nbc_bcast_knomial},
+    {"bcast", "han", 0, han_bcast},
     {"bcast", "mpich_binomial", 0, mpich::bcast_binomial, Needs::nothing, Library::mpich},
     {"bcast", "scatter_recursive_doubling_allgather", 0, mpich::bcast_scatter_recursive_doubling_allgather,
      Needs::nothing, Library::mpich},
@@ -101,6 +106,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"gather", "binomial", 2, gather_binomial},
     {"gather", "linear_sync", 3, gather_linear_sync},
     {"gather", "nbc_linear", 0, nbc_gather_linear},
+    {"gather", "han", 0, han_gather},
     {"gatherv", "basic_linear", 0, gatherv_linear},
     {"gatherv", "nbc_linear", 0, nbc_gather_linear},
     {"gatherv", "mpich_linear", 0, mpich::gatherv_linear, Needs::nothing, Library::mpich},
@@ -114,6 +120,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"reduce", "nbc_chain", 0, nbc_reduce_chain, Needs::commutative},
     {"reduce", "nbc_binomial", 0, nbc_reduce_binomial},
     {"reduce", "nbc_rabenseifner", 0, nbc_reduce_rabenseifner, Needs::commutative},
+    {"reduce", "han", 0, han_reduce, Needs::commutative},
     {"reduce", "mpich_binomial", 0, mpich::reduce_binomial, Needs::nothing, Library::mpich},
     {"reduce", "reduce_scatter_gather", 0, mpich::reduce_reduce_scatter_gather, Needs::commutative, Library::mpich},
     {"reduce", "smp", 0, mpich::reduce_smp, Needs::commutative, Library::mpich},
@@ -141,6 +148,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"scatter", "binomial", 2, scatter_binomial},
     {"scatter", "linear_nb", 3, scatter_linear_nonblocking},
     {"scatter", "nbc_linear", 0, nbc_scatter_linear},
+    {"scatter", "han", 0, han_scatter},
     {"scatterv", "basic_linear", 0, scatterv_linear},
     {"scatterv", "nbc_linear", 0, nbc_scatter_linear},
     {"scatterv", "mpich_linear", 0, mpich::scatterv_linear, Needs::nothing, Library::mpich},

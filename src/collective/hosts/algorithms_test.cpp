@@ -25,9 +25,25 @@ bool can_be_uneven(std::string_view collective)
   return is_any(collective, {"allgatherv", "alltoallv", "alltoallw", "gatherv", "scatterv", "reduce_scatter"});
 }
 
+/** The same calls of ranks that share hosts, evenly and not, in rows and in turn. */
+void add_shared_hosts(std::vector<HostCall>& calls)
+{
+  const std::size_t plain = calls.size();
+  for (std::size_t index = 0; index < plain; ++index)
+    for (const int hosts : {2, 3}) {
+      HostCall call = calls[index];
+      call.host     = [hosts](int rank) { return rank % hosts; };
+      calls.push_back(call);
+      call.host = [hosts, ranks = call.ranks](int rank) { return rank * hosts / ranks; };
+      calls.push_back(call);
+    }
+}
+
 /** What MPICH does otherwise: calls that do not block, and where ranks share hosts. */
 void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
 {
+  if (algorithm.name == "han")
+    add_shared_hosts(calls);
   if (algorithm.source != Library::mpich)
     return;
   const std::size_t plain = calls.size();

@@ -18,6 +18,11 @@ Nodes Nodes::of(const HostCall& call)
     std::vector<int>& here = nodes.ranks[static_cast<std::size_t>(node)];
     nodes.node.push_back(node);
     nodes.place.push_back(static_cast<int>(here.size()));
+    if (here.size() == nodes.level.size())
+      nodes.level.emplace_back();
+    std::vector<int>& alike = nodes.level[here.size()];
+    nodes.across.push_back(static_cast<int>(alike.size()));
+    alike.push_back(rank);
     here.push_back(rank);
   }
   return nodes;

@@ -19,9 +19,15 @@ TEST(Nodes, AreNumberedInTheOrderOfTheirFirstRanks)
   EXPECT_EQ(nodes.node, (std::vector<int>{0, 0, 1, 0, 1, 2}));
   EXPECT_EQ(nodes.place, (std::vector<int>{0, 1, 0, 2, 1, 0}));
   EXPECT_EQ(nodes.ranks, (std::vector<std::vector<int>>{{0, 1, 3}, {2, 4}, {5}}));
+  EXPECT_EQ(nodes.level, (std::vector<std::vector<int>>{{0, 2, 5}, {1, 4}, {3}}));
+  EXPECT_EQ(nodes.across, (std::vector<int>{0, 0, 1, 0, 1, 2}));
   EXPECT_TRUE(nodes.shared());
+  EXPECT_FALSE(nodes.even());
   EXPECT_FALSE(nodes.in_order());
   EXPECT_TRUE(of({5, 5, 5, 1, 2, 2}).in_order());
+  EXPECT_TRUE(of({1, 2, 2, 1}).even());
+  EXPECT_FALSE(of({1, 1, 1}).even());
+  EXPECT_FALSE(of({1, 2, 3}).even());
 }
 
 TEST(Nodes, EachRankHasOneWhereNobodySaysAnything)

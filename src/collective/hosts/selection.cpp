@@ -40,7 +40,13 @@ Selection Selection::read(const OptionTable& file, std::string name)
   file.allow_only(known);
   Selection selection;
   selection.name_        = std::move(name);
-  selection.description_ = file.table("selection").text("description").value_or("");
+  const OptionTable head = file.table("selection");
+  head.allow_only(std::vector<std::string>{"description", "base"});
+  selection.description_ = head.text("description").value_or("");
+  if (const std::optional<std::string> base = head.text("base")) {
+    check_name(head, "base", *base, list_shared("presets/mpi"));
+    selection.base_ = std::make_shared<const Selection>(load(*base));
+  }
   for (const OptionTable& table : file.tables("rule")) {
     SelectionRule rule;
     require_options(table, selection_rule_options(), read_options(table, selection_rule_options(), {}, rule));
@@ -60,7 +66,7 @@ Selection::Choice Selection::choose(const HostCall& call) const
     if (rule.holds_for(call) && (not best || rule.goes_before(*best)))
       best = &rule;
   if (not best)
-    return {nullptr, {}};
+    return base_ ? base_->choose(call) : Choice{nullptr, {}};
   const std::size_t at = best->entry_for(call);
   Tuning tuning;
   if (not best->segment.empty())

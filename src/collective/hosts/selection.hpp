@@ -6,6 +6,7 @@
 #include "collective/hosts/selection_rule.hpp"
 #include "collective/hosts/tuned_rules.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ class Selection {
   std::string name_;
   std::string description_;
   std::vector<SelectionRule> rules_;
-  std::optional<TunedRules> tuned_; // which go before rules_ for calls that block
+  std::shared_ptr<const Selection> base_; // chooses where none of rules_ holds
+  std::optional<TunedRules> tuned_;       // which go before rules_ for calls that block
 
 public:
   struct Choice {

@@ -67,6 +67,8 @@ bool meets(Spread asked, const HostCall& call)
       return not nodes->shared();
     case Spread::several:
       return nodes->shared() && nodes->number() > 1;
+    case Spread::even:
+      return nodes->even();
     case Spread::one:
       return nodes->shared() && nodes->number() == 1;
     case Spread::in_order:
@@ -128,8 +130,8 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
       {"even_blocks", "yes or no: whether the blocks of all ranks are of the same length", &M::even_blocks,
        Need::optional},
       {"hosts",
-       "own: each rank has one; shared: some have several; several: and there is more than one host; one: all are on "
-       "it; in_order: shared, and the ranks of each host follow one another",
+       "own: each rank has one; shared: some have several; several: and there is more than one host; even: and "
+       "as many on each; one: all are on one; in_order: shared, and the ranks of each host follow one another",
        &M::hosts, Need::optional},
       {"measure",
        "what bytes are compared with: own: bytes of one rank; total: of all ranks together; total_elements: elements "

@@ -30,13 +30,15 @@ template <> struct Names<Calls> {
 };
 
 /** How a call's ranks are spread over hosts, where a rule is to hold: one on each; several on some; several on some of
- *  more than one host; all on one; several on some, and those of each host follow one another. */
-enum class Spread { any, own, shared, several, one, in_order };
+ *  more than one host; as many on each of several hosts, and several; all on one; several on some, and those of each
+ * host follow one another. */
+enum class Spread { any, own, shared, several, even, one, in_order };
 template <> struct Names<Spread> {
   static constexpr std::array ROWS{
-      std::pair{Spread::any, std::string_view("any")},       std::pair{Spread::own, std::string_view("own")},
-      std::pair{Spread::shared, std::string_view("shared")}, std::pair{Spread::several, std::string_view("several")},
-      std::pair{Spread::one, std::string_view("one")},       std::pair{Spread::in_order, std::string_view("in_order")}};
+      std::pair{Spread::any, std::string_view("any")},          std::pair{Spread::own, std::string_view("own")},
+      std::pair{Spread::shared, std::string_view("shared")},    std::pair{Spread::several, std::string_view("several")},
+      std::pair{Spread::even, std::string_view("even")},        std::pair{Spread::one, std::string_view("one")},
+      std::pair{Spread::in_order, std::string_view("in_order")}};
 };
 
 /** A condition that a call may have to meet, or must not. */

@@ -242,7 +242,51 @@ TEST(Selection, RulesMayGoByHowRanksShareHosts)
   call.host = [](int rank) { return rank / 2; };
   EXPECT_EQ(chosen(own, own.resolved(call)), "double_ring"); // the last of those that hold
   EXPECT_EQ(failure_of("[[rule]]\ncollective = \"barrier\"\nhosts = \"two\"\nalgorithm = [\"tree\"]"),
-            "own.toml: [rule] hosts: found \"two\"; allowed: any, own, shared, several, one, in_order");
+            "own.toml: [rule] hosts: found \"two\"; allowed: any, own, shared, several, even, one, in_order");
+}
+
+TEST(Selection, OpenMpi5TakesHanWhereRanksShareHosts)
+{
+  const Selection openmpi = Selection::load("openmpi-5.0");
+  const auto of           = [&](std::string_view collective, int ranks_a_host, bool commutative = true) {
+    HostCall call{collective, 10, 0, 100000, Bytes(4), commutative};
+    call.host = [=](int rank) { return rank / ranks_a_host; };
+    return chosen(openmpi, call);
+  };
+  EXPECT_EQ(of("allreduce", 5), "han");
+  EXPECT_EQ(of("allreduce", 1), "rabenseifner");
+  EXPECT_EQ(of("allreduce", 10), "rabenseifner"); // all on one
+  EXPECT_EQ(of("allreduce", 5, false), "recursive_doubling");
+  EXPECT_EQ(of("allreduce", 4), "han"); // not as many on each, which Allreduce and Barrier can do with
+  EXPECT_EQ(of("bcast", 5), "han");
+  EXPECT_NE(of("bcast", 4), "han");
+  EXPECT_NE(of("alltoall", 5), "han");
+  HostCall call{"bcast", 10, 0, 100000, Bytes(4)};
+  call.host = [](int rank) { return rank % 2; };
+  EXPECT_EQ(openmpi.choose(call).tuning.segment, Bytes(65536));
+  call.blocking = false;
+  EXPECT_EQ(chosen(openmpi, call), "nbc_binomial");
+}
+
+TEST(Selection, AnotherMayChooseTheRest)
+{
+  const Selection own = Selection::read(OptionTable::read_text(R"(
+    [selection]
+    base = "openmpi-4.1"
+    [[rule]]
+    collective = "bcast"
+    ranks = 8
+    algorithm = ["chain"]
+  )",
+                                                               "own.toml"),
+                                        "own");
+  EXPECT_EQ(chosen(own, {"bcast", 100, 0, 4}), "chain");
+  EXPECT_EQ(chosen(own, {"bcast", 4, 0, 4}), chosen(Selection::load("openmpi-4.1"), {"bcast", 4, 0, 4}));
+  EXPECT_EQ(chosen(own, {"barrier", 2}), "recursive_doubling");
+  EXPECT_NE(
+      failure_of("[selection]\nbase = \"openmpi-41\"").find("[selection] base: found \"openmpi-41\"; did you mean"),
+      std::string::npos);
+  EXPECT_NE(failure_of("[selection]\nbas = \"openmpi-4.1\"").find("bas"), std::string::npos);
 }
 
 TEST(Selection, WrongFilesAreToldWhere)
@@ -269,7 +313,7 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, openmpi-4.1, or "
+              "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, openmpi-4.1, openmpi-5.0, or "
               "the path of a file (a selection is "
               "NAME.toml, Open MPI's own rules have any other name)");
   }

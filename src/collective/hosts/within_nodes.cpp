@@ -9,8 +9,14 @@ Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule o
     co_return;
   Schedule steps = within(inner, place, otherwise);
   std::vector<Request> own; // what the outer call's messages are numbered, by the inner call's numbers
+  std::size_t ended = 0;    // of them, from the first on
   while (steps.next()) {
     Step step = steps.step();
+    if (step.kind == Step::Kind::wait_all) {
+      for (; ended < own.size(); ++ended) // not for what the rank has posted elsewhere
+        co_yield wait(own[ended]);
+      continue;
+    }
     if (step.kind == Step::Kind::wait)
       step.request = own[static_cast<std::size_t>(step.request)];
     if (step.kind != Step::Kind::send && step.kind != Step::Kind::receive) {

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/hosts/han.hpp"
+
+#include "collective/hosts/allgather.hpp"
+#include "collective/hosts/allreduce.hpp"
+#include "collective/hosts/background_call.hpp"
+#include "collective/hosts/barrier.hpp"
+#include "collective/hosts/bcast.hpp"
+#include "collective/hosts/gather_scatter.hpp"
+#include "collective/hosts/nodes.hpp"
+#include "collective/hosts/nonblocking.hpp"
+#include "collective/hosts/pieces.hpp"
+#include "collective/hosts/reduce.hpp"
+#include "collective/hosts/within_nodes.hpp"
+
+#include <memory>
+
+namespace weft {
+namespace {
+
+std::shared_ptr<const Nodes> nodes_of(const HostCall& call)
+{
+  return call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call));
+}
+
+/** Whether there are several hosts, of which some have several ranks. */
+bool several(const Nodes& nodes)
+{
+  return nodes.shared() && nodes.number() > 1;
+}
+
+/** The same call of ranks that are told nothing of hosts. */
+HostCall without_hosts(const HostCall& call)
+{
+  HostCall flat = call;
+  flat.host     = {};
+  flat.nodes    = {};
+  return flat;
+}
+
+/** Some ranks in their order, and the place of one of them among them. */
+struct RankGroup {
+  const std::vector<int>& ranks;
+  int place;
+
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+
+/** What HAN calls on a communicator of its own. */
+struct GroupCall {
+  RankGroup group;
+  HostCall call;
+  MakeSchedule otherwise; ///< where no library decides
+
+  GroupCall(const HostCall& whole, RankGroup its_group, std::string_view collective, int root, MakeSchedule algorithm)
+      : group(its_group), call(part_of(whole, collective, its_group.ranks.size(), root)), otherwise(algorithm)
+  {
+  }
+
+  /** Of so many elements, to the end. */
+  Schedule run(Elements count) const
+  {
+    HostCall blocking = call;
+    blocking.count    = count;
+    return among(group.ranks, std::move(blocking), group.place, otherwise);
+  }
+  /** The form that does not block. */
+  BackgroundCall in_background(Elements count) const
+  {
+    HostCall nonblocking = call;
+    nonblocking.count    = count;
+    nonblocking.blocking = false;
+    return {group.ranks, nonblocking, group.place, otherwise};
+  }
+};
+
+/** Where a rank and the root are in both levels. */
+struct Levels {
+  RankGroup low;
+  RankGroup up;
+  int low_root;
+  int up_root;
+
+  Levels(const Nodes& nodes, int rank, int root)
+      : low{nodes.ranks[at(nodes.node, rank)], nodes.place[index(rank)]},
+        up{nodes.level[at(nodes.place, rank)], nodes.across[index(rank)]}, low_root(nodes.place[index(root)]),
+        up_root(nodes.across[index(root)])
+  {
+  }
+  /** Whether the rank deals with other hosts. */
+  bool leads() const { return low.place == low_root; }
+
+private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  static std::size_t at(const std::vector<int>& numbers, int rank) { return index(numbers[index(rank)]); }
+};
+
+} // namespace
+
+Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not several(*nodes)) {
+    co_yield within(flat, rank, barrier_recursive_doubling);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, 0);
+  const GroupCall low(call, levels.low, "barrier", 0, barrier_recursive_doubling);
+  const GroupCall up(call, levels.up, "barrier", 0, barrier_recursive_doubling);
+  co_yield low.run(0);
+  if (levels.leads())
+    co_yield up.run(0);
+  co_yield low.run(0);
+}
+
+Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not nodes->even()) {
+    co_yield within(flat, rank, bcast_binomial);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low(call, levels.low, "bcast", levels.low_root, bcast_binomial);
+  const GroupCall up(call, levels.up, "bcast", levels.up_root, bcast_binomial);
+  const Segments segments = Segments::of(call, call.count, tuning.segment);
+  if (levels.leads() && segments.number() > 0)
+    co_yield up.run(segments.at(0));
+  for (Elements index = 0; index < segments.number(); ++index) {
+    BackgroundCall next;
+    if (levels.leads() && index + 1 < segments.number())
+      next = up.in_background(segments.at(index + 1));
+    co_yield next.start();
+    co_yield low.run(segments.at(index));
+    co_yield next.finish();
+  }
+}
+
+Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not nodes->even() || not call.commutative) {
+    co_yield within(flat, rank, reduce_in_order_binary);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low(call, levels.low, "reduce", levels.low_root, reduce_binomial);
+  const GroupCall up(call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial);
+  const Segments segments = Segments::of(call, call.count, tuning.segment);
+  if (segments.number() > 0)
+    co_yield low.run(segments.at(0));
+  for (Elements index = 0; index < segments.number(); ++index) {
+    BackgroundCall between;
+    if (levels.leads())
+      between = up.in_background(segments.at(index));
+    co_yield between.start();
+    if (index + 1 < segments.number())
+      co_yield low.run(segments.at(index + 1));
+    co_yield between.finish();
+  }
+}
+
+Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not several(*nodes) || not call.commutative) {
+    co_yield within(flat, rank, allreduce_recursive_doubling);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, 0);
+  const GroupCall low_reduce(call, levels.low, "reduce", 0, reduce_binomial);
+  const GroupCall low_bcast(call, levels.low, "bcast", 0, bcast_binomial);
+  const GroupCall up_reduce(call, levels.up, "reduce", 0, nbc_reduce_binomial);
+  const GroupCall up_bcast(call, levels.up, "bcast", 0, nbc_bcast_binomial);
+  const Segments segments = Segments::of(call, call.count, tuning.segment);
+  const auto is_one       = [&](Elements index) { return index >= 0 && index < segments.number(); };
+  // Four segments are on their way at once: one is summed up within hosts, one between them, one goes back between
+  // them, one within.
+  for (Elements last = -3; last < segments.number(); ++last) {
+    BackgroundCall back;
+    BackgroundCall there;
+    if (levels.leads() && is_one(last + 1))
+      back = up_bcast.in_background(segments.at(last + 1));
+    if (levels.leads() && is_one(last + 2))
+      there = up_reduce.in_background(segments.at(last + 2));
+    co_yield back.post_all(); // before any of the other's, so that all ranks post in the same order
+    co_yield there.start();
+    if (is_one(last + 3))
+      co_yield low_reduce.run(segments.at(last + 3));
+    if (is_one(last))
+      co_yield low_bcast.run(segments.at(last));
+    co_yield back.finish();
+    co_yield there.finish();
+  }
+}
+
+Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not nodes->even()) {
+    co_yield within(flat, rank, gather_binomial);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low(call, levels.low, "gather", levels.low_root, gather_binomial);
+  const GroupCall up(call, levels.up, "gather", levels.up_root, gather_binomial);
+  co_yield low.run(call.count);
+  if (levels.leads())
+    co_yield up.run(call.count * levels.low.size());
+}
+
+Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not nodes->even()) {
+    co_yield within(flat, rank, scatter_binomial);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low(call, levels.low, "scatter", levels.low_root, scatter_binomial);
+  const GroupCall up(call, levels.up, "scatter", levels.up_root, scatter_binomial);
+  if (levels.leads())
+    co_yield up.run(call.count * levels.low.size());
+  co_yield low.run(call.count);
+}
+
+Schedule han_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes    = nodes_of(call);
+  const HostCall flat = without_hosts(call);
+  if (not nodes->even()) {
+    co_yield within(flat, rank, allgather_bruck);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, 0);
+  const GroupCall gather(call, levels.low, "gather", 0, gather_binomial);
+  const GroupCall up(call, levels.up, "allgather", 0, allgather_bruck);
+  const GroupCall bcast(call, levels.low, "bcast", 0, bcast_binomial);
+  co_yield gather.run(call.count);
+  if (levels.leads())
+    co_yield up.run(call.count * levels.low.size());
+  co_yield bcast.run(call.count * call.ranks);
+}
+
+} // namespace weft
