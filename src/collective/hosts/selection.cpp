@@ -16,10 +16,10 @@ Selection Selection::load(const std::string& name_or_path)
   const std::string folder = "presets/mpi";
   if (const std::optional<std::string> path = find_shared(folder, name_or_path))
     return read(OptionTable::read_file(*path), name_or_path);
-  if (name_or_path.ends_with(".toml"))
-    return read(OptionTable::read_file(name_or_path), name_or_path);
   const std::size_t plus = name_or_path.find('+');
   const bool with_base   = plus != std::string::npos && find_shared(folder, name_or_path.substr(0, plus));
+  if (not with_base && name_or_path.ends_with(".toml"))
+    return read(OptionTable::read_file(name_or_path), name_or_path);
   const std::string path = with_base ? name_or_path.substr(plus + 1) : name_or_path;
   if (with_base || path.find_first_of("/.") != std::string::npos || std::filesystem::exists(path)) {
     TunedRules rules    = TunedRules::read_file(path);
@@ -58,9 +58,17 @@ Selection Selection::read(const OptionTable& file, std::string name)
 
 Selection::Choice Selection::choose(const HostCall& call) const
 {
-  if (tuned_ && call.blocking)
-    if (const TunedRule* rule = tuned_->rule_for(call))
-      return {rule->algorithm, rule->tuning};
+  const Choice choice = choose_by_rules(call);
+  if (not tuned_ || not call.blocking)
+    return choice;
+  // HAN goes before tuned, which it calls within and between hosts.
+  const bool is_tuneds  = not choice.algorithm || choice.algorithm->name != "han";
+  const TunedRule* rule = is_tuneds ? tuned_->rule_for(call) : nullptr;
+  return rule ? Choice{rule->algorithm, rule->tuning} : choice;
+}
+
+Selection::Choice Selection::choose_by_rules(const HostCall& call) const
+{
   const SelectionRule* best = nullptr;
   for (const SelectionRule& rule : rules_)
     if (rule.holds_for(call) && (not best || rule.goes_before(*best)))

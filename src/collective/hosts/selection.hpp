@@ -18,7 +18,7 @@ class Selection {
   std::string description_;
   std::vector<SelectionRule> rules_;
   std::shared_ptr<const Selection> base_; // chooses where none of rules_ holds
-  std::optional<TunedRules> tuned_;       // which go before rules_ for calls that block
+  std::optional<TunedRules> tuned_;       // which go before the rules of tuned, for calls that block
 
 public:
   struct Choice {
@@ -41,6 +41,9 @@ public:
   /** The steps of one rank. @p call, which resolved() has made, must outlive them. Throws std::logic_error where no
    * rule holds. */
   Schedule schedule(const HostCall& call, int rank) const;
+
+private:
+  Choice choose_by_rules(const HostCall& call) const;
 };
 
 } // namespace weft

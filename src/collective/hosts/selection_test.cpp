@@ -268,6 +268,25 @@ TEST(Selection, OpenMpi5TakesHanWhereRanksShareHosts)
   EXPECT_EQ(chosen(openmpi, call), "nbc_binomial");
 }
 
+TEST(Selection, RulesForTunedHoldWithinHan)
+{
+  const TestFile file("rule-file-version-2\n1 7 1 2 1\n0 3 0 1024\n"); // Bcast by a pipeline
+  const Selection selection = Selection::load("openmpi-5.0+" + file.path());
+  HostCall call{"bcast", 8, 0, 1000, Bytes(4)};
+  EXPECT_EQ(chosen(selection, call), "pipeline");
+  EXPECT_EQ(chosen(Selection::load("openmpi-4.1+" + file.path()), call), "pipeline");
+  call.host = [](int rank) { return rank / 4; };
+  EXPECT_EQ(chosen(selection, call), "han");
+  call = selection.resolved(call);
+  // 4,000 bytes in pieces of 1,024: between the hosts and three times within each.
+  const auto messages = walk(8, [&](int rank) { return selection.schedule(call, rank); }).messages.size();
+  EXPECT_EQ(messages, 4U * 7U);
+  call.host     = {};
+  call.nodes    = {};
+  call.blocking = false;
+  EXPECT_EQ(chosen(selection, call), "nbc_binomial");
+}
+
 TEST(Selection, AnotherMayChooseTheRest)
 {
   const Selection own = Selection::read(OptionTable::read_text(R"(
