@@ -69,6 +69,14 @@ def simulate_ping_pong(fabric: str, sizes: Sequence[int]) -> Column:
     return {int(line[0]): float(line[1]) for line in lines}
 
 
+def simulate_bandwidth(fabric: str, sizes: Sequence[int]) -> Column:
+    """Return what a message takes of a stream of them (osu_bw), in microseconds by size."""
+    arguments = (",".join(map(str, sizes)), "1")
+    with compiled("bandwidth") as program:
+        lines, _ = program.run(fabric, arguments, 2, config=("smpi/wtime:0",))
+    return {int(line[0]): float(line[1]) for line in lines}
+
+
 def simulate_offloaded(fabric: str, hosts: int, ppn: int, sizes: Sequence[int]) -> Column:
     """Return what an Allreduce takes that the switches execute, in microseconds by size.
 

@@ -26,7 +26,7 @@ from weft.calibrate import fabric_file
 from weft.calibrate.host_rows import check_fits, read_rows, simulate_rows
 from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import PingPong, read_pingpong
-from weft.calibrate.simulated import compiled, simulate_ping_pong
+from weft.calibrate.simulated import compiled, simulate_bandwidth, simulate_ping_pong
 from weft.calibrate.tables import (
     Rows,
     Table,
@@ -42,7 +42,7 @@ from weft.study.ways import check_as_asked
 
 SCHEMA = "weft-validate/1"
 CHECKS = "checks.toml"
-_PING_PONG = "pingpong"
+_PING_PONG, _BANDWIDTH = "pingpong", "bandwidth"
 _RATE = "_GBps"
 ITERATIONS = 2
 """Calls of an Allreduce that are timed, one after the other."""
@@ -134,8 +134,8 @@ class Result:
         """Return times as what was measured: some tables have rates."""
         if not self.check.column.endswith(_RATE):
             return dict(times_us)
-        size = self.check.bytes or 0
-        return {key: size / time * 1e-3 for key, time in times_us.items()}
+        size = self.check.bytes
+        return {key: (size or key) / time * 1e-3 for key, time in times_us.items()}
 
     @property
     def holds(self) -> bool:
@@ -197,6 +197,8 @@ def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Resul
 def _run(check: Check) -> Result:
     if check.mode == _PING_PONG:
         return _ping_pong(check)
+    if check.mode == _BANDWIDTH:
+        return _bandwidth(check)
     return _allreduce(check) if check.collective is None else _collective(check)
 
 
@@ -284,6 +286,21 @@ def _ping_pong(check: Check) -> Result:
     simulated = simulate_ping_pong(_messages(check, pingpong), list(pingpong.one_way.by_size()))
     rows = pingpong.of(check.rows).one_way.by_size()
     points = (Point(size, simulated[size], us) for size, us in rows.items())
+    return Result(check, "bytes", tuple(points))
+
+
+def _bandwidth(check: Check) -> Result:
+    table = read_table(paths.data(check.table), "Bandwidth")
+    column = size_column(table)
+    rows = table.rows[part(check.rows)]
+    sizes = [int(table.number(row, column)) for row in rows]
+    text = Path(_core.load_fabric(_fabric(check)).file).read_text(encoding="utf-8")
+    simulated = simulate_bandwidth(text, sizes)
+    rates = [table.number(row, check.column) for row in rows]
+    points = (
+        Point(size, simulated[size], size / rate * 1e-3)
+        for size, rate in zip(sizes, rates, strict=True)
+    )
     return Result(check, "bytes", tuple(points))
 
 
