@@ -92,7 +92,7 @@ def test_a_figure_says_what_its_table_has(results: list[Result]) -> None:
         assert rate.unit == "bandwidth (GB/s)"
         table = read_table(paths.data(rate.check.table), "Allreduce")
         for row in table.rows:
-            measured = rate.in_unit(rate.measured)[int(table.number(row, "ranks"))]
+            measured = rate.in_unit(rate.measured)[int(table.number(row, rate.by))]
             assert measured == pytest.approx(table.number(row, rate.check.column))
     for name in dict.fromkeys(one.check.table for one in results):
         title = validate._title(name)
