@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/hosts/execution.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace weft {
+
+MessageCosts costs_of(const MpiModel& model)
+{
+  const auto between_hosts = [model](Seconds (MpiModel::*time)(Bytes) const) {
+    return [model, time](Bytes size, bool within_host) { return within_host ? Seconds() : (model.*time)(size); };
+  };
+  return {model.eager_threshold, model.eager_threshold, between_hosts(&MpiModel::send_time),
+          between_hosts(&MpiModel::send_time), between_hosts(&MpiModel::receive_time)};
+}
+
+Execution::Execution(Agenda& agenda, FlowNetwork& network, const MessageCosts& costs, std::vector<int> hosts,
+                     std::function<Schedule(int rank)> schedule, RankEnd& on_end)
+    : agenda_(agenda), network_(network), costs_(costs), hosts_(std::move(hosts)), schedule_(std::move(schedule)),
+      on_end_(on_end), ranks_(hosts_.size())
+{
+}
+
+/** Of a rank that has not entered there may be messages already. */
+Execution::Rank& Execution::state(int rank)
+{
+  std::unique_ptr<Rank>& its = ranks_[static_cast<std::size_t>(rank)];
+  if (not its)
+    its = std::make_unique<Rank>();
+  return *its;
+}
+
+void Execution::enter(int rank)
+{
+  state(rank).schedule.emplace(schedule_(rank));
+  go_on(rank);
+}
+
+void Execution::due(std::uint64_t rank)
+{
+  const int number = static_cast<int>(rank);
+  Rank& its        = state(number);
+  const Doing done = std::exchange(its.doing, Doing::stepping);
+  if (done == Doing::posting && not post_send(number, its.schedule->step()))
+    return;
+  go_on(number);
+}
+
+void Execution::go_on(int number)
+{
+  Rank& rank = state(number);
+  while (rank.schedule->next())
+    if (not take(number, rank.schedule->step()))
+      return;
+  rank.schedule.reset();
+  on_end_.rank_ended(number);
+}
+
+/** Whether the step is over. */
+bool Execution::take(int number, const Step& step)
+{
+  switch (step.kind) {
+    case Step::Kind::send: {
+      const bool within  = within_host(number, step.peer);
+      const bool detached = step.bytes < costs_.detached_below;
+      Seconds cost;
+      if (not step.blocking)
+        cost = costs_.send(step.bytes, within);
+      else if (detached)
+        cost = costs_.blocking_send(step.bytes, within);
+      return spend(number, cost, Doing::posting) && post_send(number, step);
+    }
+    case Step::Kind::receive:
+      return post_receive(number, step);
+    case Step::Kind::wait:
+      return wait_for(number, step.request);
+    case Step::Kind::wait_all:
+      return wait_for_all(number);
+    case Step::Kind::reduce:
+    case Step::Kind::copy:
+      break;
+  }
+  return true;
+}
+
+/** The rank goes on after that time; true where that is now. */
+bool Execution::spend(int number, Seconds time, Doing doing)
+{
+  if (time <= Seconds())
+    return true;
+  state(number).doing = doing;
+  agenda_.add(agenda_.now() + time, *this, static_cast<std::uint64_t>(number));
+  return false;
+}
+
+bool Execution::post_send(int number, const Step& step)
+{
+  const bool detached = step.bytes < costs_.detached_below;
+  state(number).requests.push_back({0, detached, false});
+
+  if (idle_.empty()) {
+    idle_.push_back(static_cast<std::uint32_t>(messages_.size()));
+    messages_.emplace_back();
+  }
+  const std::uint32_t message = idle_.back();
+  idle_.pop_back();
+  messages_[message] = {number, step.peer, step.bytes.value(), step.request, -1, detached, false, false};
+
+  Rank& peer       = state(step.peer);
+  const auto found = std::ranges::find(peer.receive_from, number);
+  if (found != peer.receive_from.end()) {
+    const auto place           = found - peer.receive_from.begin();
+    messages_[message].receive = peer.receives[static_cast<std::size_t>(place)];
+    peer.receive_from.erase(found);
+    peer.receives.erase(peer.receives.begin() + place);
+    leave(message);
+  } else {
+    peer.sent_by.push_back(number);
+    peer.sent.push_back(message);
+    if (step.bytes < costs_.eager_below)
+      leave(message);
+  }
+  return not step.blocking || wait_for(number, step.request);
+}
+
+bool Execution::post_receive(int number, const Step& step)
+{
+  Rank& rank = state(number);
+  rank.requests.emplace_back();
+  const auto found = std::ranges::find(rank.sent_by, step.peer);
+  if (found == rank.sent_by.end()) {
+    rank.receive_from.push_back(step.peer);
+    rank.receives.push_back(step.request);
+  } else {
+    const auto place            = found - rank.sent_by.begin();
+    const std::uint32_t message = rank.sent[static_cast<std::size_t>(place)];
+    rank.sent_by.erase(found);
+    rank.sent.erase(rank.sent.begin() + place);
+    messages_[message].receive = step.request;
+    if (not messages_[message].left) {
+      leave(message);
+    } else if (messages_[message].arrived) {
+      request(rank, step.request) = {receiving_cost(messages_[message]), true, false};
+      idle_.push_back(message);
+    }
+  }
+  return not step.blocking || wait_for(number, step.request);
+}
+
+void Execution::leave(std::uint32_t number)
+{
+  Message& message = messages_[number];
+  message.left     = true;
+  network_.send(hosts_[static_cast<std::size_t>(message.from)], hosts_[static_cast<std::size_t>(message.to)],
+                Bytes(message.bytes) + SMPI_ENVELOPE, *this, number);
+}
+
+void Execution::arrived(std::uint64_t number)
+{
+  Message& arrived = messages_[number];
+  arrived.arrived  = true;
+  const Message message = arrived; // others may be posted
+  if (message.receive >= 0)
+    idle_.push_back(static_cast<std::uint32_t>(number));
+  if (not message.detached)
+    complete(message.from, message.send, 0);
+  if (message.receive >= 0)
+    complete(message.to, message.receive, receiving_cost(message));
+}
+
+double Execution::receiving_cost(const Message& message) const
+{
+  return message.detached ? costs_.receive(Bytes(message.bytes), within_host(message.from, message.to)).value() : 0;
+}
+
+void Execution::complete(int number, weft::Request which, double cost)
+{
+  Rank& rank           = state(number);
+  request(rank, which) = {cost, true, false};
+  if (rank.doing == Doing::waiting && rank.awaited == which) {
+    rank.doing = Doing::stepping;
+    if (wait_for(number, which))
+      go_on(number);
+  } else if (rank.doing == Doing::waiting_for_all) {
+    rank.free_at = std::max(rank.free_at, agenda_.now().value()) + cost;
+    if (--rank.open == 0) {
+      rank.doing = Doing::stepping;
+      if (all_have_come(number))
+        go_on(number);
+    }
+  }
+}
+
+bool Execution::wait_for(int number, weft::Request awaited)
+{
+  Rank& rank = state(number);
+  if (awaited < rank.first)
+    return true; // it has been waited for
+  Request& its = request(rank, awaited);
+  if (not its.complete) {
+    rank.doing   = Doing::waiting;
+    rank.awaited = awaited;
+    return false;
+  }
+  const Seconds cost(std::exchange(its.cost, 0.0));
+  its.reaped = true;
+  while (rank.reaped < rank.requests.size() && rank.requests[rank.reaped].reaped)
+    ++rank.reaped;
+  if (rank.reaped == rank.requests.size()) {
+    rank.first += static_cast<weft::Request>(rank.requests.size());
+    rank.requests.clear();
+    rank.reaped = 0;
+  }
+  return spend(number, cost, Doing::computing);
+}
+
+bool Execution::wait_for_all(int number)
+{
+  Rank& rank   = state(number);
+  rank.open    = 0;
+  double costs = 0;
+  for (const Request& one : rank.requests) {
+    rank.open += one.complete ? 0 : 1;
+    costs += one.reaped ? 0 : one.cost;
+  }
+  rank.free_at = agenda_.now().value() + costs;
+  if (rank.open > 0) {
+    rank.doing = Doing::waiting_for_all;
+    return false;
+  }
+  return all_have_come(number);
+}
+
+/** Whether it has reaped all of it, too. */
+bool Execution::all_have_come(int number)
+{
+  Rank& rank = state(number);
+  rank.first += static_cast<weft::Request>(rank.requests.size());
+  rank.requests.clear();
+  rank.reaped = 0;
+  return spend(number, Seconds(rank.free_at) - agenda_.now(), Doing::computing);
+}
+
+} // namespace weft

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* A collective that hosts carry out, in time: each rank takes the steps of its schedule, and its messages are flows.
+ *
+ * A message is what MPI's messages are in SMPI (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp): 16 bytes longer than its
+ * data; short ones leave at once and let the sender go on (eager), others when both sides have come (rendezvous); a
+ * rank spends time on posting an eager or a non-blocking send before it leaves, and on an eager message that has
+ * arrived when it waits for it. */
+#pragma once
+
+#include "collective/hosts/schedule.hpp"
+#include "fabric/mpi_model.hpp"
+#include "flow/agenda.hpp"
+#include "flow/flow_network.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace weft {
+
+/** What the hosts and their MPI library spend on a message, and from what size on it waits. */
+struct MessageCosts {
+  Bytes detached_below; ///< shorter ones let their sender go on at once
+  Bytes eager_below;    ///< shorter ones leave at once, whether or not anybody receives them
+  std::function<Seconds(Bytes size, bool within_host)> blocking_send;
+  std::function<Seconds(Bytes size, bool within_host)> send; ///< one that does not block
+  std::function<Seconds(Bytes size, bool within_host)> receive;
+};
+
+/** The costs that a fabric file's [mpi] table means. */
+MessageCosts costs_of(const MpiModel& model);
+
+/** Who is told that a rank has taken all of its steps. */
+class RankEnd {
+public:
+  RankEnd()                          = default;
+  RankEnd(const RankEnd&)            = delete;
+  RankEnd& operator=(const RankEnd&) = delete;
+  virtual ~RankEnd()                 = default;
+  virtual void rank_ended(int rank) = 0;
+};
+
+class Execution : public Due, public Receiving {
+  struct Request { // that a rank has posted
+    double cost   = 0; // of waiting for it once it is there
+    bool complete = false;
+    bool reaped   = false; // has been waited for
+  };
+  enum class Doing : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all };
+  struct Rank {
+    std::optional<Schedule> schedule = {}; // while it is in the call
+    Doing doing                      = Doing::stepping;
+    weft::Request awaited = -1;
+    int open              = 0; // requests that are not complete, while it waits for all
+    double free_at        = 0; // when it has reaped all that has come, while it waits for all
+    weft::Request first   = 0; // of those in `requests`
+    std::size_t reaped    = 0; // at the front of `requests`
+    std::vector<Request> requests = {};
+    // What the other side has not posted yet, by the other side's rank.
+    std::vector<int> receive_from       = {};
+    std::vector<weft::Request> receives = {};
+    std::vector<int> sent_by            = {};
+    std::vector<std::uint32_t> sent     = {}; // messages
+  };
+  struct Message {
+    int from;
+    int to;
+    double bytes;
+    weft::Request send;
+    weft::Request receive; // -1: not posted yet
+    bool detached;
+    bool left;
+    bool arrived;
+  };
+
+  Agenda& agenda_;
+  FlowNetwork& network_;
+  const MessageCosts& costs_;
+  std::vector<int> hosts_; // by rank
+  std::function<Schedule(int rank)> schedule_;
+  RankEnd& on_end_;
+  std::vector<std::unique_ptr<Rank>> ranks_; // none before anything is known of them
+  std::vector<Message> messages_;
+  std::vector<std::uint32_t> idle_; // of those
+
+  Rank& state(int rank);
+  static Request& request(Rank& rank, weft::Request number)
+  {
+    return rank.requests[static_cast<std::size_t>(number - rank.first)];
+  }
+  bool within_host(int one, int other) const
+  {
+    return hosts_[static_cast<std::size_t>(one)] == hosts_[static_cast<std::size_t>(other)];
+  }
+  void go_on(int number);
+  bool take(int number, const Step& step);
+  bool spend(int number, Seconds time, Doing doing);
+  bool post_send(int number, const Step& step);
+  bool post_receive(int number, const Step& step);
+  void leave(std::uint32_t number);
+  void complete(int rank, weft::Request number, double cost);
+  double receiving_cost(const Message& message) const;
+  bool wait_for(int number, weft::Request awaited);
+  bool wait_for_all(int number);
+  bool all_have_come(int number);
+
+public:
+  /** @p hosts by rank. All but it must outlive this, and this what it has sent. @p schedule makes a rank's steps when it enters. */
+  Execution(Agenda& agenda, FlowNetwork& network, const MessageCosts& costs, std::vector<int> hosts,
+            std::function<Schedule(int rank)> schedule, RankEnd& on_end);
+
+  /** A rank enters the call, now. */
+  void enter(int rank);
+
+  void due(std::uint64_t rank) override;
+  void arrived(std::uint64_t message) override;
+};
+
+} // namespace weft

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The ways of messages on a fabric. */
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "flow/flow_network.hpp"
+
+#include <vector>
+
+namespace weft {
+
+class FabricWays : public Ways {
+  const Fabric& fabric_;
+  Route route_;
+
+protected:
+  /** What a message that starts pays beside its route's latency. */
+  virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
+  /** The part of its links' bandwidth that it gets at most, beside the fabric's own factor for its size. */
+  virtual double limit(const Route& /*route*/, Bytes /*bytes*/) const { return 1; }
+
+public:
+  explicit FabricWays(const Fabric& fabric) : fabric_(fabric) {}
+
+  /** Of the resources that ways name: the fabric's links, by id, and then its shared media. In bytes per second. */
+  static std::vector<double> capacities(const Fabric& fabric);
+
+  void find(int from, int to, Bytes bytes, FlowWay& into) override;
+};
+
+} // namespace weft

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "flow/agenda.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+std::size_t Agenda::open(double time)
+{
+  if (idle_.empty()) {
+    idle_.push_back(instants_.size());
+    instants_.emplace_back();
+  }
+  const std::size_t instant = idle_.back();
+  idle_.pop_back();
+  instants_[instant].time = time;
+  heap_.push_back({time, opened_++, instant});
+  std::push_heap(heap_.begin(), heap_.end());
+  return instant;
+}
+
+void Agenda::add(Seconds time, Due& who, std::uint64_t what)
+{
+  const double when = std::max(time.value(), now_);
+  if (last_ == NONE || instants_[last_].time != when)
+    last_ = open(when);
+  instants_[last_].entries.push_back({&who, what});
+}
+
+// Its entries may add to it as they happen.
+void Agenda::run(std::size_t instant)
+{
+  for (std::size_t at = 0; at < instants_[instant].entries.size(); ++at) {
+    const Entry entry = instants_[instant].entries[at];
+    entry.who->due(entry.what);
+  }
+  instants_[instant].entries.clear();
+  if (last_ == instant)
+    last_ = NONE;
+  idle_.push_back(instant);
+}
+
+void Agenda::run_until(Seconds time)
+{
+  while (next() <= time) {
+    now_ = next().value();
+    while (next().value() <= now_) {
+      const std::size_t instant = heap_.front().instant;
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.pop_back();
+      run(instant);
+    }
+    for (Settling* one : settling_)
+      one->settle();
+  }
+  now_ = std::max(now_, time.value());
+}
+
+} // namespace weft

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "flow/flow_network.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/** What is due of a flow: its number, and the version of it that was meant. */
+constexpr unsigned VERSION_BITS = 24;
+
+std::uint64_t due_of(FlowNumber flow, std::uint32_t version)
+{
+  return (static_cast<std::uint64_t>(flow) << VERSION_BITS) | (version & ((1U << VERSION_BITS) - 1));
+}
+
+} // namespace
+
+FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others,
+                         bool folds)
+    : agenda_(agenda), ways_(ways), others_(others), folds_(folds), capacities_(std::move(capacities)),
+      users_(capacities_.size()), recent_(static_cast<std::size_t>(hosts)), fair_share_(capacities_.size())
+{
+  agenda.tell(*this);
+}
+
+FlowNumber FlowNetwork::borrow()
+{
+  if (idle_.empty()) {
+    idle_.push_back(flows_.size());
+    flows_.emplace_back();
+  }
+  const FlowNumber number = idle_.back();
+  idle_.pop_back();
+  return number;
+}
+
+/** The flow of an equal message that starts now, too. */
+FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes)
+{
+  const Recent& recent = recent_[static_cast<std::size_t>(from)];
+  if (recent.time != agenda_.now().value())
+    return nullptr;
+  for (std::size_t at = 0; at < recent.count; ++at) {
+    Flow& flow = flows_[recent.flows[at]];
+    if (flow.state == State::starting && flow.from == from && flow.to == to && flow.bytes == bytes &&
+        flow.since == recent.time)
+      return &flow;
+  }
+  return nullptr;
+}
+
+void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message)
+{
+  if (Flow* const flow = folds_ && ways_.repeats() ? same(from, to, bytes.value()) : nullptr) {
+    flow->messages.push_back({&receiver, message});
+    ways_.repeat(flow->way, from, to, bytes);
+    return;
+  }
+  const FlowNumber number = borrow();
+  Flow& flow              = flows_[number];
+  flow.way.resources.clear();
+  ways_.find(from, to, bytes, flow.way);
+  flow.state = State::starting;
+  flow.from  = from;
+  flow.to    = to;
+  flow.bytes = bytes.value();
+  flow.since = agenda_.now().value();
+  flow.messages.push_back({&receiver, message});
+  const double joins = flow.since + flow.way.latency;
+  // Whoever shares with nobody ends when it is known to.
+  agenda_.add(Seconds(flow.way.resources.empty() ? joins + flow.way.volume / flow.way.bound : joins), *this,
+              due_of(number, flow.version));
+
+  Recent& recent = recent_[static_cast<std::size_t>(from)];
+  if (recent.time != flow.since)
+    recent = {flow.since};
+  recent.flows[recent.next] = number;
+  recent.next               = (recent.next + 1) % REMEMBERED;
+  recent.count              = std::max(recent.count, recent.next == 0 ? REMEMBERED : recent.next);
+}
+
+void FlowNetwork::due(std::uint64_t what)
+{
+  const FlowNumber number = what >> VERSION_BITS;
+  Flow& flow              = flows_[number];
+  if (what != due_of(number, flow.version))
+    return; // it has been told to end at another time
+  if (flow.state == State::starting && not flow.way.resources.empty())
+    join(number);
+  else
+    end(number);
+}
+
+void FlowNetwork::join(FlowNumber number)
+{
+  Flow& flow             = flows_[number];
+  flow.left              = flow.way.volume;
+  flow.since             = agenda_.now().value();
+  flow.sharing.resources = flow.way.resources;
+  flow.sharing.bound     = flow.way.bound;
+  flow.sharing.weight    = 1 / flow.way.penalty;
+  flow.sharing.copies    = static_cast<double>(flow.messages.size());
+  flow.sharing.rate      = 0;
+  flow.state             = State::flowing;
+  if (others_ && std::ranges::any_of(flow.way.resources, [this](int resource) { return others_->use(resource); })) {
+    for (const int resource : flow.way.resources)
+      yield(resource);
+    hand_over(number);
+    return;
+  }
+  double rate = flow.way.bound;
+  bool alone  = true;
+  for (const int resource : flow.way.resources) {
+    std::vector<FlowNumber>& users = users_[static_cast<std::size_t>(resource)];
+    if (not users.empty())
+      alone = false; // or it uses it more than once
+    users.push_back(number);
+    rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / flow.sharing.copies);
+  }
+  if (alone)
+    set_rate(number, rate);
+  else
+    joined_or_left_.insert(joined_or_left_.end(), flow.way.resources.begin(), flow.way.resources.end());
+}
+
+void FlowNetwork::leave(FlowNumber number)
+{
+  for (const int resource : flows_[number].way.resources) {
+    std::vector<FlowNumber>& users = users_[static_cast<std::size_t>(resource)];
+    const auto found               = std::ranges::find(users, number);
+    *found                         = users.back();
+    users.pop_back();
+    if (not users.empty())
+      joined_or_left_.push_back(resource);
+  }
+}
+
+void FlowNetwork::end(FlowNumber number)
+{
+  Flow& flow = flows_[number];
+  if (flow.state == State::flowing)
+    leave(number);
+  flow.state = State::idle;
+  ++flow.version;
+  idle_.push_back(number);
+  // Those who are told may send at once, and this flow may be theirs.
+  std::vector<Message> messages = std::exchange(flow.messages, std::move(arriving_));
+  for (const Message& one : messages)
+    one.receiver->arrived(one.number);
+  messages.clear();
+  arriving_ = std::move(messages);
+}
+
+void FlowNetwork::advance(Flow& flow) const
+{
+  const double now = agenda_.now().value();
+  flow.left        = std::max(0.0, flow.left - flow.sharing.rate * (now - flow.since));
+  flow.since       = now;
+}
+
+void FlowNetwork::set_rate(FlowNumber number, double rate)
+{
+  Flow& flow        = flows_[number];
+  flow.sharing.rate = rate;
+  ++flow.version;
+  agenda_.add(Seconds(flow.since + flow.left / rate), *this, due_of(number, flow.version));
+}
+
+/** All flows that share with those of a resource, directly or through others. */
+void FlowNetwork::collect(int resource)
+{
+  const auto add = [this](int one) {
+    for (const FlowNumber number : users_[static_cast<std::size_t>(one)])
+      if (std::exchange(flows_[number].visited, visit_) != visit_)
+        component_.push_back(number);
+  };
+  std::size_t at = component_.size();
+  add(resource);
+  for (; at < component_.size(); ++at)
+    for (const int next : flows_[component_[at]].way.resources)
+      add(next);
+}
+
+void FlowNetwork::settle()
+{
+  if (joined_or_left_.empty())
+    return;
+  ++visit_;
+  component_.clear();
+  for (const int resource : joined_or_left_)
+    collect(resource);
+  joined_or_left_.clear();
+  sharing_.clear();
+  rates_.clear();
+  for (const FlowNumber number : component_) {
+    sharing_.push_back(&flows_[number].sharing);
+    rates_.push_back(flows_[number].sharing.rate);
+    }
+  fair_share_.solve(sharing_, capacities_);
+  for (std::size_t at = 0; at < component_.size(); ++at) {
+    Flow& flow        = flows_[component_[at]];
+    const double rate = flow.sharing.rate;
+    if (rate == rates_[at])
+      continue;
+    flow.sharing.rate = rates_[at];
+    advance(flow);
+    set_rate(component_[at], rate);
+  }
+}
+
+void FlowNetwork::hand_over(FlowNumber number)
+{
+  Flow& flow = flows_[number];
+  advance(flow);
+  flow.state = State::elsewhere;
+  ++flow.version;
+  others_->take(number, flow.way, flow.left, flow.messages.size());
+}
+
+void FlowNetwork::yield(int resource)
+{
+  if (users_[static_cast<std::size_t>(resource)].empty())
+    return;
+  ++visit_;
+  component_.clear();
+  collect(resource);
+  for (const FlowNumber number : component_) {
+    for (const int one : flows_[number].way.resources)
+      users_[static_cast<std::size_t>(one)].clear();
+    hand_over(number);
+  }
+}
+
+} // namespace weft

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Messages between hosts as flows: each takes the latency of its way, and then shares the links on it with whoever else
+ * uses them. The model is SimGrid's (flow-level, max-min); the flows of a collective are many and alike, which SimGrid
+ * cannot know:
+ *
+ *   - Equal messages that start at one instant between the same two hosts are one flow of so many copies.
+ *   - A flow that is alone on its links needs no solver.
+ *   - Rates are found for those flows only whose links somebody has joined or left, once an instant.
+ *
+ * Links may have users that this network does not know of (Others). Flows whose links have such are handed over. */
+#pragma once
+
+#include "base/units.hpp"
+#include "flow/agenda.hpp"
+#include "flow/fair_share.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/** Who waits for messages. */
+class Receiving {
+public:
+  Receiving()                            = default;
+  Receiving(const Receiving&)            = delete;
+  Receiving& operator=(const Receiving&) = delete;
+  virtual ~Receiving()                   = default;
+  virtual void arrived(std::uint64_t message) = 0;
+};
+
+/** What a message between two hosts is to the network. */
+struct FlowWay {
+  std::vector<int> resources; ///< that it shares with others, with repetitions; none: it is alone in any case
+  double latency = 0;         ///< seconds until it uses them
+  double volume  = 0;         ///< bytes that it puts on them
+  double bound   = 0;         ///< bytes per second that it never exceeds
+  double penalty = 1;         ///< its share of a full resource goes by one over this; SimGrid: the way's own latency
+};
+
+/** The ways of messages. */
+class Ways {
+public:
+  Ways()                       = default;
+  Ways(const Ways&)            = delete;
+  Ways& operator=(const Ways&) = delete;
+  virtual ~Ways()              = default;
+  /** A message leaves host @p from for host @p to. */
+  virtual void find(int from, int to, Bytes bytes, FlowWay& into) = 0;
+  /** Another one leaves with it, which is as long and goes the same way. */
+  virtual void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
+  /** Whether equal messages of the same instant and hosts have equal ways. */
+  virtual bool repeats() const { return true; }
+};
+
+using FlowNumber = std::size_t;
+
+/** The users of links that a FlowNetwork does not know of. */
+class Others {
+public:
+  Others()                         = default;
+  Others(const Others&)            = delete;
+  Others& operator=(const Others&) = delete;
+  virtual ~Others()                = default;
+  /** Whether somebody else uses a resource, or may before this network is told. */
+  virtual bool use(int resource) = 0;
+  /** Carry out the rest of a flow: @p copies of it, each with @p left bytes to go. FlowNetwork::has_ended is to be
+   *  called at its end. */
+  virtual void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) = 0;
+};
+
+class FlowNetwork : public Due, public Settling {
+  enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
+  struct Message {
+    Receiving* receiver;
+    std::uint64_t number;
+  };
+  struct Flow {
+    SharingFlow sharing; // its resources are those of the way
+    FlowWay way;
+    State state           = State::idle;
+    int from              = -1;
+    int to                = -1;
+    double bytes          = 0;
+    double left           = 0; // at `since`
+    double since          = 0;
+    std::uint32_t version = 0; // of its expected end
+    std::uint64_t visited = 0;
+    std::vector<Message> messages;
+  };
+  static constexpr std::size_t REMEMBERED = 4;
+  struct Recent { // flows that have started from a host last
+    double time = -1;
+    std::size_t next = 0;
+    std::size_t count = 0;
+    FlowNumber flows[REMEMBERED] = {}; // NOLINT(modernize-avoid-c-arrays)
+  };
+
+  Agenda& agenda_;
+  Ways& ways_;
+  Others* others_;
+  bool folds_;
+  std::vector<double> capacities_;
+  std::vector<std::vector<FlowNumber>> users_; // by resource: flows that flow
+  std::vector<Flow> flows_;
+  std::vector<FlowNumber> idle_;
+  std::vector<Recent> recent_; // by host
+  std::vector<int> joined_or_left_; // resources, since the last settling
+  FairShare fair_share_;
+  std::uint64_t visit_ = 0;
+  std::vector<FlowNumber> component_;
+  std::vector<SharingFlow*> sharing_;
+  std::vector<double> rates_; // of those before
+  std::vector<Message> arriving_;
+
+  FlowNumber borrow();
+  Flow* same(int from, int to, double bytes);
+  void join(FlowNumber number);
+  void leave(FlowNumber number);
+  void end(FlowNumber number);
+  void set_rate(FlowNumber number, double rate);
+  void advance(Flow& flow) const;
+  void collect(int resource);
+  void hand_over(FlowNumber number);
+
+public:
+  /** @p capacities in bytes per second, by resource. All must outlive it. @p folds: whether equal messages are one
+   *  flow, which changes no time. */
+  FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others = nullptr,
+              bool folds = true);
+
+  /** A message leaves now; @p receiver is told when it has arrived. */
+  void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message);
+  /** Somebody else uses @p resource from now on: whoever flows there is handed over, with all who share with them. */
+  void yield(int resource);
+  /** A flow that has been handed over has ended. */
+  void has_ended(FlowNumber flow) { end(flow); }
+
+  void due(std::uint64_t what) override;
+  void settle() override;
+};
+
+} // namespace weft
