@@ -15,10 +15,10 @@ namespace weft {
 /** Who is told that something is due. */
 class Due {
 public:
-  Due()                      = default;
-  Due(const Due&)            = delete;
-  Due& operator=(const Due&) = delete;
-  virtual ~Due()             = default;
+  Due()                                = default;
+  Due(const Due&)                      = delete;
+  Due& operator=(const Due&)           = delete;
+  virtual ~Due()                       = default;
   virtual void due(std::uint64_t what) = 0;
 };
 
@@ -46,10 +46,7 @@ class Agenda {
     double time;
     std::uint64_t number; // of equal times the first comes first
     std::size_t instant;
-    bool operator<(const Place& other) const
-    {
-      return time != other.time ? time > other.time : number > other.number;
-    }
+    bool operator<(const Place& other) const { return time != other.time ? time > other.time : number > other.number; }
   };
   static constexpr std::size_t NONE = std::numeric_limits<std::size_t>::max();
 
@@ -57,7 +54,7 @@ class Agenda {
   std::vector<std::size_t> idle_; // of those
   std::vector<Place> heap_;
   std::vector<Settling*> settling_;
-  std::uint64_t opened_ = 0; // instants
+  std::uint64_t opened_ = 0;    // instants
   std::size_t last_     = NONE; // that has been added to
   double now_           = 0;
 
@@ -67,10 +64,7 @@ class Agenda {
 public:
   Seconds now() const { return Seconds(now_); }
   /** The next instant at which something is due; infinity where nothing is. */
-  Seconds next() const
-  {
-    return Seconds(heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time);
-  }
+  Seconds next() const { return Seconds(heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time); }
   /** @p who is to be told at @p time, or now where that has passed. It must outlive that, or the agenda. */
   void add(Seconds time, Due& who, std::uint64_t what);
   /** The same from now on, at the end of every instant. */

@@ -17,8 +17,8 @@ void FairShare::push(int resource)
 
 void FairShare::fix(std::vector<SharingFlow*>& flows, int flow, double rate)
 {
-  SharingFlow& its                         = *flows[static_cast<std::size_t>(flow)];
-  its.rate                                 = rate;
+  SharingFlow& its                       = *flows[static_cast<std::size_t>(flow)];
+  its.rate                               = rate;
   fixed_[static_cast<std::size_t>(flow)] = true;
   for (const int number : its.resources) {
     Resource& resource = resources_[static_cast<std::size_t>(number)];
@@ -57,7 +57,7 @@ void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double
   for (const int number : used_)
     push(number);
 
-  auto bounded    = by_bound_.begin();
+  auto bounded     = by_bound_.begin();
   std::size_t open = flows.size();
   while (open > 0) {
     while (bounded != by_bound_.end() && fixed_[static_cast<std::size_t>(*bounded)])
@@ -65,9 +65,9 @@ void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double
     // The level of a resource only rises as flows that it holds up are fixed lower: what stands in the heap is at most
     // what holds now.
     while (not heap_.empty()) {
-      const Level top         = heap_.front();
+      const Level top          = heap_.front();
       const Resource& resource = resources_[static_cast<std::size_t>(top.resource)];
-      const double now = resource.open > 0 ? std::max(resource.left, 0.0) / resource.usage : -1.0;
+      const double now         = resource.open > 0 ? std::max(resource.left, 0.0) / resource.usage : -1.0;
       if (now == top.value)
         break;
       std::pop_heap(heap_.begin(), heap_.end());

@@ -22,9 +22,9 @@ struct SharingFlow {
 
 class FairShare {
   struct Resource {
-    double left  = 0; // of its capacity
-    double usage = 0; // of the flows whose rate is open, were each to get its weight
-    int open     = 0; // uses by such
+    double left  = 0;       // of its capacity
+    double usage = 0;       // of the flows whose rate is open, were each to get its weight
+    int open     = 0;       // uses by such
     std::vector<int> flows; // that use it, by position
   };
   struct Level {

@@ -137,7 +137,8 @@ void FlowNetwork::leave(FlowNumber number)
   }
 }
 
-void FlowNetwork::end(FlowNumber number)
+/** What waited for it; its number may be another flow's after that. */
+std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
 {
   Flow& flow = flows_[number];
   if (flow.state == State::flowing)
@@ -145,12 +146,27 @@ void FlowNetwork::end(FlowNumber number)
   flow.state = State::idle;
   ++flow.version;
   idle_.push_back(number);
-  // Those who are told may send at once, and this flow may be theirs.
-  std::vector<Message> messages = std::exchange(flow.messages, std::move(arriving_));
+  return std::exchange(flow.messages, std::move(spare_));
+}
+
+void FlowNetwork::end(FlowNumber number)
+{
+  std::vector<Message> messages = release(number);
   for (const Message& one : messages)
     one.receiver->arrived(one.number);
   messages.clear();
-  arriving_ = std::move(messages);
+  spare_ = std::move(messages);
+}
+
+void FlowNetwork::ends_elsewhere(FlowNumber flow, Seconds time)
+{
+  agenda_.add(time, *this, due_of(flow, flows_[flow].version));
+}
+
+void FlowNetwork::fails_elsewhere(FlowNumber flow, const std::string& why)
+{
+  for (const Message& one : release(flow))
+    one.receiver->failed(one.number, why);
 }
 
 void FlowNetwork::advance(Flow& flow) const
@@ -197,7 +213,7 @@ void FlowNetwork::settle()
   for (const FlowNumber number : component_) {
     sharing_.push_back(&flows_[number].sharing);
     rates_.push_back(flows_[number].sharing.rate);
-    }
+  }
   fair_share_.solve(sharing_, capacities_);
   for (std::size_t at = 0; at < component_.size(); ++at) {
     Flow& flow        = flows_[component_[at]];

@@ -13,22 +13,14 @@
 #include "base/units.hpp"
 #include "flow/agenda.hpp"
 #include "flow/fair_share.hpp"
+#include "flow/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace weft {
-
-/** Who waits for messages. */
-class Receiving {
-public:
-  Receiving()                            = default;
-  Receiving(const Receiving&)            = delete;
-  Receiving& operator=(const Receiving&) = delete;
-  virtual ~Receiving()                   = default;
-  virtual void arrived(std::uint64_t message) = 0;
-};
 
 /** What a message between two hosts is to the network. */
 struct FlowWay {
@@ -65,12 +57,12 @@ public:
   virtual ~Others()                = default;
   /** Whether somebody else uses a resource, or may before this network is told. */
   virtual bool use(int resource) = 0;
-  /** Carry out the rest of a flow: @p copies of it, each with @p left bytes to go. FlowNetwork::has_ended is to be
-   *  called at its end. */
+  /** Carry out the rest of a flow: @p copies of it, each with @p left bytes to go. FlowNetwork::ends_elsewhere or
+   *  fails_elsewhere is to be called at its end. */
   virtual void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) = 0;
 };
 
-class FlowNetwork : public Due, public Settling {
+class FlowNetwork : public Messages, public Due, public Settling {
   enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
   struct Message {
     Receiving* receiver;
@@ -91,9 +83,9 @@ class FlowNetwork : public Due, public Settling {
   };
   static constexpr std::size_t REMEMBERED = 4;
   struct Recent { // flows that have started from a host last
-    double time = -1;
-    std::size_t next = 0;
-    std::size_t count = 0;
+    double time                  = -1;
+    std::size_t next             = 0;
+    std::size_t count            = 0;
     FlowNumber flows[REMEMBERED] = {}; // NOLINT(modernize-avoid-c-arrays)
   };
 
@@ -105,19 +97,20 @@ class FlowNetwork : public Due, public Settling {
   std::vector<std::vector<FlowNumber>> users_; // by resource: flows that flow
   std::vector<Flow> flows_;
   std::vector<FlowNumber> idle_;
-  std::vector<Recent> recent_; // by host
+  std::vector<Recent> recent_;      // by host
   std::vector<int> joined_or_left_; // resources, since the last settling
   FairShare fair_share_;
   std::uint64_t visit_ = 0;
   std::vector<FlowNumber> component_;
   std::vector<SharingFlow*> sharing_;
-  std::vector<double> rates_; // of those before
-  std::vector<Message> arriving_;
+  std::vector<double> rates_;  // of those before
+  std::vector<Message> spare_; // memory
 
   FlowNumber borrow();
   Flow* same(int from, int to, double bytes);
   void join(FlowNumber number);
   void leave(FlowNumber number);
+  std::vector<Message> release(FlowNumber number);
   void end(FlowNumber number);
   void set_rate(FlowNumber number, double rate);
   void advance(Flow& flow) const;
@@ -130,12 +123,15 @@ public:
   FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others = nullptr,
               bool folds = true);
 
-  /** A message leaves now; @p receiver is told when it has arrived. */
-  void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message);
+  /** Equal messages may be one flow. */
+  void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message) override;
   /** Somebody else uses @p resource from now on: whoever flows there is handed over, with all who share with them. */
   void yield(int resource);
-  /** A flow that has been handed over has ended. */
-  void has_ended(FlowNumber flow) { end(flow); }
+  bool flows_over(int resource) const { return not users_[static_cast<std::size_t>(resource)].empty(); }
+  /** A flow that has been handed over has ended at @p time, which may be now. */
+  void ends_elsewhere(FlowNumber flow, Seconds time);
+  /** It has failed. @p why is for people. */
+  void fails_elsewhere(FlowNumber flow, const std::string& why);
 
   void due(std::uint64_t what) override;
   void settle() override;

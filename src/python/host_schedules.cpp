@@ -2,6 +2,7 @@
 /* The algorithms by which MPI libraries execute collectives on hosts, for Python. */
 #include "base/error.hpp"
 #include "base/share.hpp"
+#include "collective/hosts/fallback.hpp"
 #include "collective/hosts/selection.hpp"
 #include "collective/hosts/walk.hpp"
 #include "python/bindings.hpp"
@@ -115,6 +116,11 @@ void bind_host_schedules(py::module_& module)
       "host_algorithms", [] { return ALGORITHM.all(host_algorithms()); },
       "All algorithms: collective, name, Open MPI's number, whose they are, what they need.");
   module.def("selections", &selections, "Names and descriptions of the shipped selections of algorithms.");
+  module.def(
+      "smpi_fallbacks", [](const std::string& text) { return HostFallback::parse(text).left_to_smpi(); },
+      py::arg("fallback"),
+      "Check what a run is told to do on the hosts (collective/hosts/fallback.hpp), but for SMPI's names: those, by "
+      "collective, and for all under an empty name.");
   module.def("host_schedule", &schedule, py::arg("selection"), py::arg("algorithm"), py::arg("segment_bytes"),
              py::arg("fan_out"), py::arg("collective"), py::arg("ranks"), py::arg("count"), py::arg("element_bytes"),
              py::arg("root"), py::arg("commutative"), py::arg("blocking"), py::arg("counts") = py::none(),

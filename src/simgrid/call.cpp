@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/call.hpp"
 
+#include "base/error.hpp"
 #include "simgrid/communicator_numbers.hpp"
 #include "simgrid/diagnosis.hpp"
 #include "simgrid/host_data.hpp"
 #include "simgrid/paths.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/request.hpp"
+#include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
 
+#include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 #include <vector>
@@ -74,6 +77,54 @@ void Call::enter(MPI_Comm comm)
   decision_ = pending_->decision;
 }
 
+bool Call::may_be_scheduled() const
+{
+  return pending_ && not described_.empty && memory_is_shared() &&
+         Simulation::get().hosts_fallback.smpi(described_.kind().name).empty();
+}
+
+bool Call::schedule(const HostShape& shape)
+{
+  Simulation& simulation = Simulation::get();
+  HostCall call;
+  call.collective  = described_.kind().name;
+  call.ranks       = size_;
+  call.root        = std::max(0, described_.signature.root);
+  call.count       = shape.count;
+  call.element     = shape.element;
+  call.commutative = shape.commutative;
+  call.blocking    = described_.signature.called.blocking;
+  try {
+    pending_->scheduled =
+        make_scheduled_call(simulation.host_network(), *communicator_, simulation.hosts_fallback, call, shape);
+  } catch (const UserError& problem) {
+    simulation.abort("refused", "--fallback: " + std::string(problem.what()));
+  }
+  return pending_->scheduled != nullptr;
+}
+
+void Call::run_schedule(const HostShape& shape)
+{
+  const sg::SemaphorePtr gate = sg::Semaphore::create(0);
+  pending_->scheduled->join(rank, shape, true, [this, opened = gate.get()](const FlowResult& result) {
+    check(result);
+    opened->release();
+  });
+  gate->acquire();
+}
+
+MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape)
+{
+  const auto signal         = std::make_shared<RequestSignal>();
+  const MPI_Request request = signal->make_request();
+  call->pending_->scheduled->join(call->rank, shape, false, [call, signal](const FlowResult& result) {
+    call->check(result);
+    call->end();
+    signal->fire();
+  });
+  return request;
+}
+
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
   OffloadedCall& offloaded    = *pending_->offloaded;
@@ -119,7 +170,9 @@ void Call::end()
     return;
   const CallSignature& signature = described_.signature;
   Simulation& simulation         = Simulation::get();
-  simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_,
+  const std::string algorithm =
+      pending_ && pending_->scheduled ? std::string(pending_->scheduled->algorithm().name) : "";
+  simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
                           static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
   if (pending_) {
     communicator_->leave(rank, *pending_);

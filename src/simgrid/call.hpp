@@ -5,6 +5,7 @@
 #include "simgrid/communicator.hpp"
 #include "simgrid/exchange.hpp"
 #include "simgrid/flow_result.hpp"
+#include "simgrid/scheduled_call.hpp"
 
 #include <memory>
 
@@ -36,6 +37,8 @@ class Call {
   Decision decision_;
   bool ended_ = false;
 
+  bool may_be_scheduled() const;
+  bool schedule(const HostShape& shape);
   void enter(MPI_Comm comm);
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
   void check(const FlowResult& result) const;
@@ -62,6 +65,17 @@ public:
   }
   /** This rank's part in that call has ended. */
   void leave_host_data();
+
+  /** Whether a schedule of weft's carries it out, which all its ranks are told alike; @p shape makes a HostShape, and
+   * is asked where it may be so. */
+  template <class Shape> bool scheduled(Shape&& shape)
+  {
+    return may_be_scheduled() && (pending_->scheduled || schedule(shape()));
+  }
+  /** Carry it out and wait for this rank's end. */
+  void run_schedule(const HostShape& shape);
+  /** Start it; @p call is kept until its end. */
+  static MPI_Request start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape);
 
   /** Carry out an offloaded call and wait for its end. */
   void offload(const RankBuffers& buffers, MPI_Op operation);

@@ -9,6 +9,7 @@
 #include "simgrid/host_calls.hpp"
 #include "simgrid/private_abi.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -207,12 +208,18 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
       send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm);
 }
 
-/** The name of the algorithm that SMPI would run without us. */
-std::string selected_algorithm(const std::string& option)
+/** The name of SMPI's algorithm for a collective: where weft does it itself, the one for calls that are none of the
+ *  program's own. An option of SMPI's for it goes before the fallback. */
+std::string selected_algorithm(Simulation& simulation, const std::string& collective)
 {
-  auto chosen = simgrid::config::get_value<std::string>(option.c_str());
-  if (not chosen.empty() && chosen != "weft")
+  const auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
+  if (not chosen.empty() && chosen != "weft") {
+    simulation.hosts_fallback.leave_to_smpi(collective, chosen);
     return chosen;
+  }
+  const std::string smpi = simulation.hosts_fallback.smpi(collective);
+  if (not smpi.empty())
+    return smpi;
   const auto selector = simgrid::config::get_value<std::string>("smpi/coll-selector");
   return selector.empty() ? "default" : selector;
 }
@@ -234,7 +241,7 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
 {
   const std::string name     = entry.called.name();
   const std::string option   = "smpi/" + name;
-  const std::string selected = selected_algorithm(option);
+  const std::string selected = selected_algorithm(simulation, name);
   const bool can_multicast   = entry.called.kind->multicasts;
   if (selected == "automatic")
     throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
@@ -264,6 +271,28 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
   simgrid::config::set_value<std::string>(option.c_str(), "weft");
 }
 
+/** SMPI's selectors are for all collectives, most of its algorithms for one. */
+void see_what_smpi_has(HostFallback& fallback)
+{
+  if (fallback.smpi_for_all().empty())
+    return;
+  std::vector<std::string> having;
+  std::size_t all = 0;
+  for (const CollectiveKind& kind : COLLECTIVE_KINDS) {
+    const auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(std::string(kind.name));
+    if (algorithms->empty())
+      continue;
+    ++all;
+    if (std::ranges::count(*algorithms, fallback.smpi_for_all(), [](const auto& one) { return one.name; }) > 0)
+      having.emplace_back(kind.name);
+  }
+  if (having.empty())
+    throw UserError("--fallback: found \"smpi:" + fallback.smpi_for_all() +
+                    "\", and SMPI has no algorithm of that name; `smpirun --help-coll` lists its names");
+  if (having.size() < all)
+    fallback.leave_only(having);
+}
+
 } // namespace
 
 int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -279,6 +308,7 @@ int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, vo
 
 void register_collectives(Simulation& simulation)
 {
+  see_what_smpi_has(simulation.hosts_fallback);
   register_entry(simulation, entries().allreduce, &allreduce);
   register_entry(simulation, entries().reduce, &reduce);
   register_entry(simulation, entries().reduce_scatter, &reduce_scatter);

@@ -29,6 +29,8 @@ namespace weft {
 class OffloadedCall;
 /** The data of one call that the hosts execute. */
 class HostData;
+/** One that they execute by a schedule of weft's. */
+class ScheduledCall;
 
 /** One call in flight. */
 struct PendingCall {
@@ -41,6 +43,7 @@ struct PendingCall {
   Decision decision;        ///< made by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
   std::shared_ptr<HostData> host_data; ///< where weft moves it
+  std::shared_ptr<ScheduledCall> scheduled;
 
   /** How @p other, rank @p rank's, is not the same call, for people: nothing where MPI allows two ranks to make both as
    *  one. Types and operations that a program made are different objects at each rank, so only predefined ones are

@@ -142,7 +142,7 @@ MPI_Aint beginning_of(MPI_Datatype type)
   return is_predefined(type) ? 0 : span_of(type).low;
 }
 
-Elements::Elements(int count, MPI_Datatype type)
+Values::Values(int count, MPI_Datatype type)
 {
   const Span span = span_of(type);
   offset_         = -span.low;
@@ -150,7 +150,7 @@ Elements::Elements(int count, MPI_Datatype type)
   storage_        = std::make_unique_for_overwrite<std::byte[]>(size); // NOLINT(modernize-avoid-c-arrays)
 }
 
-Elements::Elements(const void* from, int count, MPI_Datatype type) : Elements(count, type)
+Values::Values(const void* from, int count, MPI_Datatype type) : Values(count, type)
 {
   copy_elements(from, data(), count, type);
 }

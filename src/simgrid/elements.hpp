@@ -38,14 +38,14 @@ inline void* moved(const void* address, MPI_Aint bytes)
 }
 
 /** Room for elements of a type, whatever its bounds. */
-class Elements {
+class Values {
   std::unique_ptr<std::byte[]> storage_; // NOLINT(modernize-avoid-c-arrays): a vector would write zeros first
   MPI_Aint offset_ = 0;
 
 public:
-  Elements() = default;
-  Elements(int count, MPI_Datatype type);
-  Elements(const void* from, int count, MPI_Datatype type);
+  Values() = default;
+  Values(int count, MPI_Datatype type);
+  Values(const void* from, int count, MPI_Datatype type);
   std::byte* data() { return storage_.get() + offset_; }
   const std::byte* data() const { return storage_.get() + offset_; }
 };

@@ -72,14 +72,14 @@ class NoData : public Exchange {
 class Reduction : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
-  std::vector<Elements> copies_;
+  std::vector<Values> copies_;
   std::vector<MPI_Aint> beginnings_; // of each rank's elements, from their address
   int count_          = 0;
   MPI_Datatype type_  = MPI_DATATYPE_NULL; // of the result
   bool plain_         = false;             // nothing lies between its elements
   MPI_Aint beginning_ = 0;                 // of those
   MPI_Aint extent_    = 0;
-  Elements result_;
+  Values result_;
 
   /** What a rank gives, for who looks at it with the result's type. */
   const void* contribution(std::size_t rank) const
@@ -102,7 +102,7 @@ public:
     data_ &= not is_shared(buffers);
     if (keep && data_) {
       copies_.resize(ranks_.size());
-      copies_[at] = Elements(buffers.send, buffers.send_count, buffers.send_type);
+      copies_[at] = Values(buffers.send, buffers.send_count, buffers.send_type);
     }
     // Those of the last to give, at whose place the result is worked out: others may have freed their types.
     last_ = at;
@@ -163,7 +163,7 @@ private:
   /** MPI's order for operations that do not commute: rank 0 op (rank 1 op (… op rank P-1)). */
   void add_in_order(MPI_Op operation)
   {
-    result_ = Elements(contribution(ranks_.size() - 1), count_, type_);
+    result_ = Values(contribution(ranks_.size() - 1), count_, type_);
     for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
       operation->apply(contribution(rank), result_.data(), &count_, type_);
   }
@@ -174,7 +174,7 @@ private:
     contributions.reserve(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       contributions.push_back(static_cast<const float*>(contribution(rank)));
-    result_ = Elements(count_, type_);
+    result_ = Values(count_, type_);
     add_fixed_point(contributions, {reinterpret_cast<float*>(result_.data()), static_cast<std::size_t>(count_)},
                     shape_.fixed_point_block);
   }

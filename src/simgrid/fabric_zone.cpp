@@ -9,6 +9,7 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/simcall.hpp>
 #include <string>
+#include <utility>
 
 namespace sg = simgrid::s4u;
 
@@ -41,10 +42,10 @@ FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages
 
 void FabricZone::add_hosts()
 {
-  for (int host = 0; host < fabric_.host_count(); ++host)
-    get_iface()
-        ->add_host(fabric_.topology().host_name(host), fabric_.host().speed.value())
-        ->set_core_count(fabric_.host().cores);
+  for (int host = 0; host < fabric_.host_count(); ++host) {
+    hosts_.push_back(get_iface()->add_host(fabric_.topology().host_name(host), fabric_.host().speed.value()));
+    hosts_.back()->set_core_count(fabric_.host().cores);
+  }
 }
 
 void FabricZone::add_links()
@@ -154,6 +155,7 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     if (latency && std::max(source, destination) < fabric_.host_count())
       delay += start_message(route, source, destination).value();
   }
+  latency_ = delay;
   if (latency)
     *latency += delay;
 }
@@ -176,22 +178,29 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
     if (const auto found = link_ids_.find(link); found != link_ids_.end())
       count_bytes(found->second, Bytes(size));
   const PointToPointSegment* const factors = segment(size, from, to);
-  return factors ? factors->latency_factor : 1.0;
+  const double factor                      = factors ? factors->latency_factor : 1.0;
+  expect_use(links, Seconds(latency_ * factor));
+  return factor;
 }
 
 double FabricZone::lookup_factor(Bytes size, const std::vector<sg::Link*>& links) const
 {
   BytesPerSecond narrowest{std::numeric_limits<double>::infinity()};
-  Seconds longest;
-  for (const sg::Link* sg_link : links) {
-    narrowest        = std::min(narrowest, BytesPerSecond(sg_link->get_bandwidth()));
-    const auto found = link_ids_.find(sg_link);
-    if (found == link_ids_.end())
-      continue;
-    const Link& link = fabric_.link(found->second);
-    if (not fabric_.topology().is_host(link.to))
-      longest = std::max(longest, lookup_time(fabric_.model_at(link.to).forwarding, size));
+  Route route;
+  for (const sg::Link* link : links) {
+    narrowest = std::min(narrowest, BytesPerSecond(link->get_bandwidth()));
+    if (const auto found = link_ids_.find(link); found != link_ids_.end())
+      route.links.push_back(found->second);
   }
+  return lookup_factor(route, size, narrowest);
+}
+
+double FabricZone::lookup_factor(const Route& route, Bytes size, BytesPerSecond narrowest) const
+{
+  Seconds longest;
+  for (const LinkId id : route.links)
+    if (const VertexId to = fabric_.link(id).to; not fabric_.topology().is_host(to))
+      longest = std::max(longest, lookup_time(fabric_.model_at(to).forwarding, size));
   return longest > size / narrowest ? size / narrowest / longest : 1.0;
 }
 
@@ -203,6 +212,65 @@ double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg:
     return 1.0;
   const double factor = factors->bandwidth_factor;
   return limits_lookups_ && size > 0 ? std::min(factor, lookup_factor(Bytes(size), links)) : factor;
+}
+
+Seconds FabricZone::count_message(const Route& route, VertexId from, VertexId to, Bytes bytes)
+{
+  for (const LinkId id : route.links)
+    count_bytes(id, bytes);
+  return start_message(route, from, to);
+}
+
+void FabricZone::count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes)
+{
+  for (const int resource : way.resources)
+    if (std::cmp_less(resource, links_.size()))
+      count_bytes(resource, bytes);
+  if (from != to)
+    start_message({}, from, to);
+}
+
+double FabricZone::limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const
+{
+  return limits_lookups_ ? lookup_factor(route, bytes, narrowest) : 1.0;
+}
+
+sg::Link* FabricZone::resource(int number) const
+{
+  const auto at = static_cast<std::size_t>(number);
+  return at < links_.size() ? links_[at] : shared_[at - links_.size()];
+}
+
+bool FabricZone::uses(int resource) const
+{
+  const sg::Link* const link = this->resource(resource);
+  return sg::Engine::get_clock() <= use_begins_[static_cast<std::size_t>(resource)] || link->is_used() ||
+         not link->is_on();
+}
+
+void FabricZone::on_use(std::function<void(int)> told)
+{
+  on_use_ = std::move(told);
+  use_begins_.assign(links_.size() + shared_.size(), -1.0);
+  for (std::size_t number = 0; number < use_begins_.size(); ++number)
+    resource_numbers_.emplace(resource(static_cast<int>(number)), static_cast<int>(number));
+  streams_->on_start([this](const StreamRequest& stream) { expect_use(stream.links, stream.base_latency); });
+  sg::Link::on_onoff_cb([this](const sg::Link& link) {
+    if (const auto found = resource_numbers_.find(&link); found != resource_numbers_.end() && not link.is_on())
+      on_use_(found->second);
+  });
+}
+
+void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency)
+{
+  if (not on_use_)
+    return;
+  for (const sg::Link* link : links)
+    if (const auto found = resource_numbers_.find(link); found != resource_numbers_.end()) {
+      double& begins = use_begins_[static_cast<std::size_t>(found->second)];
+      begins         = std::max(begins, sg::Engine::get_clock() + latency.value());
+      on_use_(found->second);
+    }
 }
 
 } // namespace weft

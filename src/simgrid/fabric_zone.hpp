@@ -7,6 +7,7 @@
 #pragma once
 
 #include "fabric/fabric.hpp"
+#include "flow/flow_network.hpp"
 #include "simgrid/network.hpp"
 #include "simgrid/stream_zone.hpp"
 
@@ -33,6 +34,11 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<simgrid::s4u::Link*> engines_; // progress engines, by host; none where the fabric has no such
   std::vector<double> bytes_on_link_;        // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  std::unordered_map<const simgrid::s4u::Link*, int> resource_numbers_;
+  std::vector<double> use_begins_; // by resource: until then SimGrid's own answer does not count
+  std::function<void(int)> on_use_;
+  double latency_ = 0; // of the message that starts now
 
   simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
   void add_hosts();
@@ -48,6 +54,9 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
                           const std::vector<simgrid::s4u::Link*>& links) const;
   /** The part of the narrowest link's bandwidth that the lookups of a message's frames leave it, at most 1. */
   double lookup_factor(Bytes size, const std::vector<simgrid::s4u::Link*>& links) const;
+  double lookup_factor(const Route& route, Bytes size, BytesPerSecond narrowest) const;
+  /** A flow of SimGrid's uses @p links once its latency is over. */
+  void expect_use(const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
   /** The factors of a message from host to host, which has @p size bytes with MPI's envelope; none for another flow. */
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
@@ -65,6 +74,23 @@ public:
   void append_engine(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
   simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
+  simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
+
+  /* For messages that are not SimGrid's. Resources are the fabric's links, by id, and after them its shared media. */
+
+  /** Count a message between two hosts, and what its route makes it pay beside its latency. */
+  Seconds count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);
+  /** Another one that leaves with it. */
+  void count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes);
+  /** Whether forwarding tables are looked up, so that equal messages need not take equal times. */
+  bool looks_up() const { return forwarding_.has_value(); }
+  /** The part of @p narrowest, the least bandwidth on its route, that lookups leave a message, at most 1. */
+  double limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const;
+  simgrid::s4u::Link* resource(int number) const;
+  /** Whether flows of SimGrid's use a resource, or will before anybody is told; so it seems where it is off. */
+  bool uses(int resource) const;
+  /** Tell of each resource that a flow of SimGrid's begins to use, or that goes off. */
+  void on_use(std::function<void(int resource)> told);
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
   std::optional<double> bytes_on_link(LinkId id) const override
   {

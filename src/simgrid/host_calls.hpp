@@ -20,15 +20,41 @@ namespace weft {
 template <class... Arguments> struct MovedCall {
   Sides sides;
   std::tuple<Arguments...> arguments;
-  std::vector<StandIns> kept = {}; ///< what the arguments point to
+  std::vector<StandIns> kept = {};    ///< what the arguments point to
+  bool uneven                = false; ///< ranks' blocks may differ, though this one names no counts
 
   bool wanted(bool) const { return memory_is_shared(); }
+  static bool has_data() { return true; }
+  HostShape host_shape() const
+  {
+    const Side& known = sides.gives.peers != Side::Peers::none ? sides.gives : sides.gets;
+    HostShape all;
+    all.sides  = &sides;
+    all.uneven = sides.gives.counts || sides.gets.counts || uneven;
+    if (not all.uneven) {
+      all.count   = known.count;
+      all.element = Bytes(static_cast<double>(element_size(known.type)));
+    }
+    return all;
+  }
   void come(Call& call, bool blocks) const
   {
     call.host_data<MovedData>([&](int ranks) { return std::make_shared<MovedData>(ranks); })
         .come(call.rank, sides, blocks);
   }
 };
+
+inline HostShape reduction_shape(int count, MPI_Datatype type, MPI_Op operation)
+{
+  int commutes = 1; // where a replayed trace does not say
+  if (operation != MPI_OP_NULL)
+    PMPI_Op_commutative(operation, &commutes);
+  HostShape shape;
+  shape.count       = count;
+  shape.element     = Bytes(static_cast<double>(size_of(1, type)));
+  shape.commutative = commutes != 0;
+  return shape;
+}
 
 /** A reduction, which weft works out where SMPI cannot. */
 template <class... Arguments> struct ReducedCall {
@@ -38,6 +64,7 @@ template <class... Arguments> struct ReducedCall {
   ExchangeShape shape; ///< but for the number of ranks
   std::tuple<Arguments...> arguments;
   std::vector<StandIns> kept = {};
+  const int* parts           = nullptr; ///< of Reduce_scatter: elements, by rank
 
   // SMPI frees what it copied for MPI_IN_PLACE before a call has ended that does not block.
   bool wanted(bool blocks) const
@@ -45,6 +72,13 @@ template <class... Arguments> struct ReducedCall {
     // SMPI's Reduce_scatters by recursive halving and by a butterfly add wrongly where parts differ in size.
     const bool parted = shape.movement == Movement::reduce_scatter;
     return operation != MPI_OP_NULL && (blocks ? needs_own_data(type, operation) || parted : memory_is_shared());
+  }
+  bool has_data() const { return operation != MPI_OP_NULL; }
+  HostShape host_shape() const
+  {
+    HostShape all = reduction_shape(buffers.send_count, type, operation);
+    all.parts     = parts;
+    return all;
   }
   void come(Call& call, bool blocks) const
   {
@@ -67,6 +101,8 @@ template <class... Arguments> struct PrefixCall {
 
   // SMPI's are right for operations that commute, and have zero for their neutral element.
   bool wanted(bool) const { return operation != MPI_OP_NULL && memory_is_shared(); }
+  bool has_data() const { return operation != MPI_OP_NULL; }
+  HostShape host_shape() const { return reduction_shape(buffers.send_count, type, operation); }
   void come(Call& call, bool) const
   {
     call.host_data<PrefixData>([&](int ranks) { return std::make_shared<PrefixData>(ranks, exclusive); })
@@ -78,6 +114,8 @@ template <class... Arguments> struct PrefixCall {
 struct EmptyCall {
   std::tuple<> arguments = {};
   static bool wanted(bool) { return false; }
+  static bool has_data() { return false; }
+  static HostShape host_shape() { return {}; }
   static void come(Call&, bool) {}
 };
 
@@ -86,6 +124,15 @@ struct EmptyCall {
 template <class Parts, class Algorithm, class... Arguments>
 int run_on_hosts(Call& call, MPI_Comm comm, const Parts& parts, Algorithm&& algorithm, Arguments... arguments)
 {
+  if (call.scheduled([&] { return parts.host_shape(); })) {
+    const HostShape shape = parts.host_shape();
+    if (parts.has_data())
+      parts.come(call, true);
+    call.run_schedule(shape);
+    if (parts.has_data())
+      call.leave_host_data();
+    return MPI_SUCCESS;
+  }
   if constexpr (std::tuple_size_v<decltype(parts.arguments)> == 0) {
     return algorithm(arguments...);
   } else {
@@ -201,6 +248,7 @@ inline auto moved_gatherv(const void* send, int send_count, MPI_Datatype send_ty
     call.sides.gives = to_one(root, send, send_count, send_type);
   if (is_root)
     call.sides.gets = of_each(receive, 0, type, counts, displacements);
+  call.uneven         = true;
   const StandIns& all = call.kept.emplace_back(is_root ? stand_ins(counts, type, comm->size()) : StandIns());
   call.arguments      = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(),
                          all.type,   root};
@@ -219,6 +267,7 @@ inline auto moved_scatterv(const void* send, const int* counts, const int* displ
     call.sides.gets = from_one(root, receive, count, type);
   if (is_root)
     call.sides.gives = to_each(send, 0, send_type, counts, displacements);
+  call.uneven         = true;
   const StandIns& all = call.kept.emplace_back(is_root ? stand_ins(counts, send_type, comm->size()) : StandIns());
   call.arguments = {all.memory, all.counts.data(), all.displacements.data(), all.type, own.memory, own.count, own.type,
                     root};
@@ -307,6 +356,7 @@ inline auto reduced_scatter(const void* send, void* receive, const int* counts, 
   for (int rank = 0; rank < comm->size(); ++rank)
     parts.counts.push_back(static_cast<int>(size_of(counts[rank], type) / unit));
   call.kept.push_back(std::move(parts));
+  call.parts     = counts;
   call.arguments = {in.memory, in.memory, call.kept.front().counts.data(), in.type, in.operation};
   return call;
 }

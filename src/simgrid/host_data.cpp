@@ -279,7 +279,7 @@ void PrefixData::come(int rank, const RankBuffers& buffers, MPI_Op operation)
   own.receive = buffers.receive;
   data_ &= not weft::is_shared(buffers.send) && not weft::is_shared(buffers.receive);
   if (data_)
-    own.sum = Elements(buffers.send, buffers.send_count, buffers.send_type);
+    own.sum = Values(buffers.send, buffers.send_count, buffers.send_type);
   own.beginning = beginning_of(buffers.send_type);
   // Those before have all added up theirs. Types are those of the last to come: others may have freed their own.
   const auto seen = [&](const Rank& its, const void* address) { return moved(address, its.beginning - own.beginning); };

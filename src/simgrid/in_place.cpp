@@ -56,7 +56,7 @@ int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void
 {
   if (not copies(send, count, type, comm))
     return theirs(send, receive, count, type, op, comm, request);
-  const Elements copy(address(receive), count, type);
+  const Values copy(address(receive), count, type);
   return theirs(copy.data(), receive, count, type, op, comm, request);
 }
 
@@ -67,7 +67,7 @@ int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void*
 {
   if (not counts || not copies(send, 1, type, comm))
     return theirs(send, receive, counts, type, op, comm, request);
-  const Elements copy(address(receive), std::accumulate(counts, counts + comm->size(), 0), type);
+  const Values copy(address(receive), std::accumulate(counts, counts + comm->size(), 0), type);
   return theirs(copy.data(), receive, counts, type, op, comm, request);
 }
 
@@ -76,7 +76,7 @@ int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) theirs,
 {
   if (not copies(send, count, type, comm))
     return theirs(send, receive, count, type, op, comm, request);
-  const Elements copy(address(receive), count * comm->size(), type);
+  const Values copy(address(receive), count * comm->size(), type);
   return theirs(copy.data(), receive, count, type, op, comm, request);
 }
 
@@ -85,7 +85,7 @@ int in_place_Ialltoall(decltype(&PMPI_Ialltoall) theirs, const void* send, int s
 {
   if (not copies(send, count, type, comm))
     return theirs(send, send_count, send_type, receive, count, type, comm, request);
-  const Elements copy(address(receive), count * comm->size(), type);
+  const Values copy(address(receive), count * comm->size(), type);
   return theirs(copy.data(), count, type, receive, count, type, comm, request);
 }
 

@@ -31,6 +31,12 @@ int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MP
   }
   const InsideCollective inside;
   const auto parts = make_parts();
+  if (call->scheduled([&] { return parts.host_shape(); })) {
+    if (parts.has_data())
+      parts.come(*call, false);
+    *request = Call::start_schedule(call, parts.host_shape());
+    return MPI_SUCCESS;
+  }
   if constexpr (std::tuple_size_v<decltype(parts.arguments)> != 0) {
     if (parts.wanted(false)) {
       parts.come(*call, false);

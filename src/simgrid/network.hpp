@@ -32,6 +32,8 @@ public:
   /** Whether ranks can run on it. */
   virtual bool is_host(const simgrid::s4u::Host* host) const       = 0;
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
+  /** The other way round. */
+  virtual simgrid::s4u::Host* host_at(VertexId vertex) const = 0;
   /** Bytes that have begun to cross a link; nothing where the network does not count them. */
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;
   /** What the forwarding caches of a switch did; nothing where it has none. */

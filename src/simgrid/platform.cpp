@@ -6,6 +6,8 @@
  *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
+ *   WEFT_FALLBACK what the hosts do, as collective/hosts/fallback.hpp has it; where absent, SMPI's options say it
+ *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_PARENT   the process whose death is to be ours too
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
@@ -13,6 +15,7 @@
  */
 #include "base/error.hpp"
 #include "simgrid/collectives.hpp"
+#include "simgrid/fabric_messages.hpp"
 #include "simgrid/fabric_zone.hpp"
 #include "simgrid/mpi_costs.hpp"
 #include "simgrid/platform_network.hpp"
@@ -61,6 +64,18 @@ weft::OffloadMode read_mode()
     return *mode;
   throw weft::UserError("WEFT_OFFLOAD: found \"" + text +
                         "\"; allowed: " + weft::join(weft::names_of<weft::OffloadMode>()));
+}
+
+/** Where a run says nothing, a selector of SMPI's that it chooses holds. */
+void read_fallback(weft::Simulation& simulation)
+{
+  const auto selector    = simgrid::config::get_value<std::string>("smpi/coll-selector");
+  const std::string text = environment("WEFT_FALLBACK", selector.empty() ? "" : "smpi:" + selector);
+  try {
+    simulation.hosts_fallback = weft::HostFallback::parse(text);
+  } catch (const weft::UserError& error) {
+    throw weft::UserError("--fallback: " + std::string(error.what()));
+  }
 }
 
 /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
@@ -139,6 +154,9 @@ weft::Simulation& load_platform_file(const std::string& path)
   auto [fabric, network]       = weft::PlatformNetwork::load(path);
   weft::PlatformNetwork& ours  = *network.release();
   weft::Simulation& simulation = make_simulation(*new weft::Fabric(std::move(fabric)), ours);
+  simulation.make_host_network = [&ours](weft::MessageCosts costs) {
+    return weft::make_simgrid_host_network(ours, std::move(costs));
+  };
   place_ranks(ours);
   return simulation;
 }
@@ -146,11 +164,16 @@ weft::Simulation& load_platform_file(const std::string& path)
 weft::Simulation& load_fabric(const std::string& name_or_path)
 {
   describe_network();
-  const auto& fabric = *new weft::Fabric(weft::Fabric::load(name_or_path));
-  weft::Simulation& simulation =
-      make_simulation(fabric, *weft::FabricZone::create(fabric, environment("WEFT_MESSAGES")));
+  const auto& fabric           = *new weft::Fabric(weft::Fabric::load(name_or_path));
+  weft::FabricZone& zone       = *weft::FabricZone::create(fabric, environment("WEFT_MESSAGES"));
+  weft::Simulation& simulation = make_simulation(fabric, zone);
   if (fabric.mpi())
     weft::set_mpi_costs(*fabric.mpi());
+  simulation.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
+    if (flows == "simgrid")
+      return weft::make_simgrid_host_network(zone, std::move(costs));
+    return weft::make_fabric_host_network(fabric, zone, std::move(costs), flows != "unfolded");
+  };
   return simulation;
 }
 
@@ -190,6 +213,7 @@ void load()
   weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
   if (simulation.mode == weft::OffloadMode::multicast)
     check_multicast(simulation.fabric, platform);
+  read_fallback(simulation);
   weft::register_collectives(simulation);
 }
 

@@ -11,6 +11,7 @@
 #include <simgrid/forward.h>
 #include <simgrid/version.h>
 #include <smpi/smpi.h>
+#include <xbt/Extendable.hpp>
 
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@ namespace simgrid::kernel::activity {
 class ActivityImpl {
 public:
   const char* get_state_str() const; ///< "DONE", "LINK_FAILURE", "SRC_HOST_FAILURE", …
+};
+
+/** Of src/kernel/activity/CommImpl.hpp: an ActivityImpl, at the same address. */
+class CommImpl {
+public:
+  CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
 };
 
 } // namespace simgrid::kernel::activity
@@ -69,6 +76,15 @@ int alltoallv__ring(const void* send, const int* send_counts, const int* send_di
 int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                                MPI_Datatype type, int root, MPI_Comm comm);
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
+
+/** What SMPI adds to a host. */
+class Host {
+public:
+  static xbt::Extension<s4u::Host, Host> EXTENSION_ID; // NOLINT(readability-identifier-naming): SimGrid's name
+  double osend(std::size_t size, s4u::Host* from, s4u::Host* to) const;
+  double oisend(std::size_t size, s4u::Host* from, s4u::Host* to) const;
+  double orecv(std::size_t size, s4u::Host* from, s4u::Host* to) const;
+};
 
 class Group {
 public:

@@ -80,9 +80,9 @@ void MulticastStatistics::add(const MulticastStatistics& other)
 }
 
 void Record::count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
-                   Decision decision, double bytes, double duration)
+                   Decision decision, const std::string& algorithm, double bytes, double duration)
 {
-  calls_[Key{called, communicator_size, datatype, operation, decision.path, decision.reason}].add(
+  calls_[Key{called, communicator_size, datatype, operation, decision.path, decision.reason, algorithm}].add(
       {1, bytes, duration, duration});
 }
 
@@ -150,17 +150,18 @@ struct CallName {
   std::string operation;
   std::string path;
   std::string reason;
+  std::string algorithm;
   auto operator<=>(const CallName&) const = default;
 };
 
 Json call_to_json(const CallName& name, const CallStatistics& row, const std::map<std::string, std::string>& algorithms)
 {
-  const bool fallback = name.path == to_text(Path::host);
+  const bool smpi = name.path == to_text(Path::host) && name.algorithm.empty();
   // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
-  const auto algorithm = algorithms.find(name.collective);
-  const Json used      = not fallback ? "" : algorithm == algorithms.end() ? "only" : algorithm->second;
+  const auto theirs      = algorithms.find(name.collective);
+  const std::string used = smpi ? "smpi:" + (theirs == algorithms.end() ? "only" : theirs->second) : name.algorithm;
   // Only the program sees when SMPI's own requests complete.
-  const bool timed = name.blocking || not fallback;
+  const bool timed = name.blocking || not smpi;
   const int size   = name.communicator_size;
   return {{"collective", name.collective},
           {"communicator_size", size},
@@ -183,7 +184,8 @@ Json Record::calls_to_json(const Run& run) const
   std::map<CallName, CallStatistics> rows;
   for (const auto& [key, row] : calls_)
     rows[{key.called.name(), key.called.blocking, key.communicator_size, datatype_name(key.datatype),
-          operation_name(key.operation), std::string(to_text(key.path)), std::string(to_text(key.reason))}]
+          operation_name(key.operation), std::string(to_text(key.path)), std::string(to_text(key.reason)),
+          key.algorithm}]
         .add(row);
   return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
 }

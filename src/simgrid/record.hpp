@@ -82,9 +82,10 @@ class Record {
     MPI_Op operation;
     Path path;
     Fallback reason;
+    std::string algorithm; // of weft's on the hosts; empty where they have none
     auto tie() const
     {
-      return std::tie(called.kind, called.blocking, communicator_size, datatype, operation, path, reason);
+      return std::tie(called.kind, called.blocking, communicator_size, datatype, operation, path, reason, algorithm);
     }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
@@ -97,9 +98,9 @@ public:
   bool keep_events = false;
   Outcome outcome;
 
-  /** Count one rank's call. */
+  /** Count one rank's call. @p algorithm: of weft's on the hosts; empty where it is not carried out by one. */
   void count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation, Decision decision,
-             double bytes, double duration);
+             const std::string& algorithm, double bytes, double duration);
   void add_event(const SwitchEvent& event);
   /** Count a call of the multicast protocol. */
   void count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call);

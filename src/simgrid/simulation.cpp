@@ -56,6 +56,13 @@ Simulation& Simulation::get()
   return *the_simulation();
 }
 
+HostNetwork& Simulation::host_network()
+{
+  if (not host_network_)
+    host_network_ = make_host_network(message_costs(fabric, network));
+  return *host_network_;
+}
+
 void Simulation::rank_ended(aid_t rank)
 {
   ranks_.has_ended(rank);

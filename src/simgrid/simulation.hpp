@@ -6,16 +6,20 @@
  */
 #pragma once
 
+#include "collective/hosts/fallback.hpp"
 #include "fabric/fabric_state.hpp"
 #include "simgrid/communicators.hpp"
 #include "simgrid/decider.hpp"
+#include "simgrid/host_network.hpp"
 #include "simgrid/network.hpp"
 #include "simgrid/ranks.hpp"
 #include "simgrid/record.hpp"
 #include "simgrid/record_file.hpp"
 #include "smart_switch/aggregation.hpp"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +28,8 @@ namespace weft {
 class Simulation {
   RecordFile record_file_;
   Ranks ranks_;
+
+  std::unique_ptr<HostNetwork> host_network_;
 
   void write_record() const;
 
@@ -35,6 +41,8 @@ public:
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
+  std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
+  HostFallback hosts_fallback; ///< what the hosts do where weft does it
   Decider decider;
   Communicators communicators;
 
@@ -44,6 +52,9 @@ public:
                             bool keep_events);
   static Simulation& get();
   Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode, const std::string& record_path);
+
+  /** As schedules of hosts see the network; made when the first call needs it, by make_host_network. */
+  HostNetwork& host_network();
 
   /** A rank has come to its end by itself: calls in flight need not wait for it. */
   void rank_ended(aid_t rank);

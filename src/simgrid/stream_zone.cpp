@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/stream_zone.hpp"
 
+#include "simgrid/private_abi.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -12,7 +14,6 @@
 namespace sg = simgrid::s4u;
 
 namespace weft {
-
 /** Two end points and the route that they lend to the stream in flight. */
 struct StreamZone::Stream {
   sg::Host* from = nullptr;
@@ -131,6 +132,10 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
   stream.pace->set_bandwidth(request.rate_limit.value());
   stream.flow = sg::Comm::sendto_init();
   stream.flow->set_payload_size(static_cast<std::uint64_t>(stream.request.wire.value()));
+  if (request.exact)
+    reinterpret_cast<simgrid::kernel::activity::CommImpl*>(stream.flow->get_impl())->set_size(request.wire.value());
+  if (on_start_)
+    on_start_(stream.request);
   stream.flow->on_this_completion_cb([this, &stream, done = std::move(done)](const sg::Comm& flow) {
     const FlowResult result = result_of(flow, stream.request.links);
     idle_.push_back(&stream);

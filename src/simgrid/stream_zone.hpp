@@ -19,6 +19,7 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct StreamRequest {
   Seconds sharing_latency; ///< of the point-to-point messages that it competes as
   Bytes wire;
   BytesPerSecond rate_limit;
+  bool exact = false; ///< wire need not be whole bytes
 };
 
 /** The factors by which a network model multiplies latency and bandwidth of every flow of some size: SimGrid's options
@@ -53,6 +55,7 @@ class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> idle_;
   std::optional<FlowFactors> factors_;
+  std::function<void(const StreamRequest&)> on_start_;
   simgrid::s4u::Link* backwards_ = nullptr; // the way of acknowledgements, which streams do not have
 
   Stream& borrow();
@@ -65,6 +68,8 @@ public:
   static StreamZone* create();
   /** From now on the network model multiplies streams by @p factors, as all flows. */
   void expect_factors(FlowFactors factors) { factors_ = std::move(factors); }
+  /** Tell of each stream that starts, before it does. */
+  void on_start(std::function<void(const StreamRequest&)> told) { on_start_ = std::move(told); }
   explicit StreamZone(const std::string& name);
   ~StreamZone() override;
 

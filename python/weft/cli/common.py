@@ -79,9 +79,13 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--fallback",
-        metavar="ALGORITHM",
-        help="SMPI algorithm of every Allreduce that is not offloaded, such as rdb, lr or mpich."
-        f"  [default: {launch.DEFAULT_FALLBACK}, what Open MPI would choose]",
+        metavar="WHAT",
+        help="What the hosts do where nothing is offloaded: an MPI library's choice of algorithms, or"
+        " a file of one; an algorithm (recursive_doubling); one for a collective"
+        " (bcast=binomial); several with commas; SMPI's algorithms as smpi:NAME."
+        " `weft collectives list` names them.",
+        default=None,
+        show_default=launch.DEFAULT_FALLBACK,
     ),
     click.option(
         "--cfg",

@@ -36,7 +36,10 @@ from weft.runs.timeline import is_complete, write_timeline
 from weft.trace.folder import waitall_notes
 
 OFFLOADS: tuple[Offload, ...] = get_args(Offload)
-DEFAULT_FALLBACK = "ompi"
+DEFAULT_FALLBACK = "openmpi-4.1"
+_SELECTOR = "smpi/coll-selector:"
+_SMPI_SELECTOR = "ompi"
+"""What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
 MOST_RANKS = 1 << 20
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
@@ -83,7 +86,7 @@ def prepare(request: Request) -> PreparedRun:
     where = request.placement
     site = choose_site(where.fabric, where.platform, where.ranks, where.ppn, asked_by)
     if request.collectives.fallback is not None:
-        check_algorithm(named("fallback"), request.collectives.fallback, simgrid)
+        check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
     return PreparedRun(request, site, program, simgrid, _libraries(request, program, simgrid))
@@ -106,14 +109,28 @@ def _program(request: Request) -> Path:
     return program
 
 
-def check_algorithm(option: str, name: str, simgrid: SimGrid, besides: Sequence[str] = ()) -> None:
-    """Prove that SMPI has this algorithm for an Allreduce, unless it is one of those besides."""
-    known = [*besides, *simgrid.algorithms("allreduce")]
-    if name not in known:
-        raise WeftError(
-            f"{option}: found '{name}', which is no Allreduce algorithm of SMPI;"
-            f" {suggestion(name, known)}"
-        )
+def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
+    """Prove that the hosts can do what this says."""
+    try:
+        left = _core.smpi_fallbacks(text)
+    except _core.UserError as error:
+        raise WeftError(f"{option}: {error}") from None
+    for collective, name in left.items():
+        known = simgrid.algorithms(collective or None)
+        if name not in known:
+            what = f"for {collective}" if collective else "for any collective"
+            raise WeftError(
+                f"{option}: found 'smpi:{name}', and SMPI has no such algorithm {what};"
+                f" {suggestion(name, known)}"
+            )
+
+
+def fallback_of(request: Request) -> str:
+    """Return what the hosts do where no switch does it; a selector of SMPI's that is set holds."""
+    if request.collectives.fallback is not None:
+        return request.collectives.fallback
+    selectors = [one for one in request.simulation.config if one.startswith(_SELECTOR)]
+    return f"smpi:{selectors[-1].removeprefix(_SELECTOR)}" if selectors else DEFAULT_FALLBACK
 
 
 def run(
@@ -201,12 +218,7 @@ def _settings(plan: PreparedRun, work: Path) -> list[str]:
         "precision/timing:1e-9",
         "network/model:SMPI",
         "exception/cutpath:yes",
-        f"smpi/coll-selector:{DEFAULT_FALLBACK}",
-        *(
-            [f"smpi/allreduce:{request.collectives.fallback}"]
-            if request.collectives.fallback
-            else []
-        ),
+        f"{_SELECTOR}{_SMPI_SELECTOR}",
         *(_speed_settings(request.simulation.host_speed) or ["smpi/simulate-computation:no"]),
         *(_trace_settings(work) if request.outputs.timeline else []),
         *(_ti_settings(work) if request.outputs.ti_trace else []),
@@ -245,6 +257,7 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     ours = {
         **plan.site.environment(work / "hosts"),
         "WEFT_OFFLOAD": plan.request.collectives.offload,
+        "WEFT_FALLBACK": fallback_of(plan.request),
         **as_environment(plan.libraries),
         "WEFT_RECORD": str(work / outcome.RAW_RECORD),
         **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
@@ -295,7 +308,7 @@ def _make_record(plan: PreparedRun, work: Path, ended: Ended) -> Record:
     record.command = list(request.command)
     record.ppn = plan.site.ppn or -(-request.placement.ranks // max(1, record.fabric.hosts))
     record.hosts_used = -(-request.placement.ranks // record.ppn)
-    record.fallback = request.collectives.fallback or DEFAULT_FALLBACK
+    record.fallback = fallback_of(request)
     record.config = list(request.simulation.config)
     record.host_speed = request.simulation.host_speed or ""
     record.wall_time_s = ended.wall_time_s

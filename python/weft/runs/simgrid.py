@@ -51,10 +51,10 @@ class SimGrid:
         paths = [library, *filter(None, [base.get("LD_LIBRARY_PATH")])]
         return {**base, "LD_LIBRARY_PATH": ":".join(paths)}
 
-    def algorithms(self, collective: str) -> list[str]:
-        """Return the names of its host algorithms for a collective, selectors included."""
+    def algorithms(self, collective: str | None) -> list[str]:
+        """Return the names of its algorithms for a collective, or for any; with its selectors."""
         pairs = map(_ALGORITHM.fullmatch, self._ask("--help-coll").stderr.splitlines())
-        return [pair[1] for pair in pairs if pair and pair[2] == collective]
+        return [pair[1] for pair in pairs if pair and collective in {None, pair[2]}]
 
     def options(self) -> list[str]:
         """Return the keys that --cfg takes."""

@@ -81,7 +81,8 @@ def check(bench: Bench) -> None:
     check_memory(max(bench.sizes), 2 * bench.ranks)
     simgrid = SimGrid()
     for mode in bench.modes:
-        launch.check_algorithm(named("modes"), mode, simgrid, _OFFLOADING)
+        if mode not in _OFFLOADING:
+            launch.check_fallback(named("modes"), mode, simgrid)
     choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
 
 

@@ -10,13 +10,13 @@ namespace weft {
 MessageCosts costs_of(const MpiModel& model)
 {
   const auto between_hosts = [model](Seconds (MpiModel::*time)(Bytes) const) {
-    return [model, time](Bytes size, bool within_host) { return within_host ? Seconds() : (model.*time)(size); };
+    return [model, time](Bytes size, int from, int to) { return from == to ? Seconds() : (model.*time)(size); };
   };
   return {model.eager_threshold, model.eager_threshold, between_hosts(&MpiModel::send_time),
           between_hosts(&MpiModel::send_time), between_hosts(&MpiModel::receive_time)};
 }
 
-Execution::Execution(Agenda& agenda, FlowNetwork& network, const MessageCosts& costs, std::vector<int> hosts,
+Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
                      std::function<Schedule(int rank)> schedule, RankEnd& on_end)
     : agenda_(agenda), network_(network), costs_(costs), hosts_(std::move(hosts)), schedule_(std::move(schedule)),
       on_end_(on_end), ranks_(hosts_.size())
@@ -32,10 +32,9 @@ Execution::Rank& Execution::state(int rank)
   return *its;
 }
 
-void Execution::enter(int rank)
+void Execution::enter(int rank, Seconds time)
 {
-  state(rank).schedule.emplace(schedule_(rank));
-  go_on(rank);
+  agenda_.add(time, *this, static_cast<std::uint64_t>(rank));
 }
 
 void Execution::due(std::uint64_t rank)
@@ -43,6 +42,8 @@ void Execution::due(std::uint64_t rank)
   const int number = static_cast<int>(rank);
   Rank& its        = state(number);
   const Doing done = std::exchange(its.doing, Doing::stepping);
+  if (not its.schedule)
+    its.schedule.emplace(schedule_(number));
   if (done == Doing::posting && not post_send(number, its.schedule->step()))
     return;
   go_on(number);
@@ -63,13 +64,12 @@ bool Execution::take(int number, const Step& step)
 {
   switch (step.kind) {
     case Step::Kind::send: {
-      const bool within  = within_host(number, step.peer);
       const bool detached = step.bytes < costs_.detached_below;
       Seconds cost;
       if (not step.blocking)
-        cost = costs_.send(step.bytes, within);
+        cost = costs_.send(step.bytes, host(number), host(step.peer));
       else if (detached)
-        cost = costs_.blocking_send(step.bytes, within);
+        cost = costs_.blocking_send(step.bytes, host(number), host(step.peer));
       return spend(number, cost, Doing::posting) && post_send(number, step);
     }
     case Step::Kind::receive:
@@ -153,14 +153,13 @@ void Execution::leave(std::uint32_t number)
 {
   Message& message = messages_[number];
   message.left     = true;
-  network_.send(hosts_[static_cast<std::size_t>(message.from)], hosts_[static_cast<std::size_t>(message.to)],
-                Bytes(message.bytes) + SMPI_ENVELOPE, *this, number);
+  network_.send(host(message.from), host(message.to), Bytes(message.bytes) + SMPI_ENVELOPE, *this, number);
 }
 
 void Execution::arrived(std::uint64_t number)
 {
-  Message& arrived = messages_[number];
-  arrived.arrived  = true;
+  Message& arrived      = messages_[number];
+  arrived.arrived       = true;
   const Message message = arrived; // others may be posted
   if (message.receive >= 0)
     idle_.push_back(static_cast<std::uint32_t>(number));
@@ -172,7 +171,7 @@ void Execution::arrived(std::uint64_t number)
 
 double Execution::receiving_cost(const Message& message) const
 {
-  return message.detached ? costs_.receive(Bytes(message.bytes), within_host(message.from, message.to)).value() : 0;
+  return message.detached ? costs_.receive(Bytes(message.bytes), host(message.from), host(message.to)).value() : 0;
 }
 
 void Execution::complete(int number, weft::Request which, double cost)

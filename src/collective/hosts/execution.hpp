@@ -10,12 +10,13 @@
 #include "collective/hosts/schedule.hpp"
 #include "fabric/mpi_model.hpp"
 #include "flow/agenda.hpp"
-#include "flow/flow_network.hpp"
+#include "flow/messages.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -24,9 +25,11 @@ namespace weft {
 struct MessageCosts {
   Bytes detached_below; ///< shorter ones let their sender go on at once
   Bytes eager_below;    ///< shorter ones leave at once, whether or not anybody receives them
-  std::function<Seconds(Bytes size, bool within_host)> blocking_send;
-  std::function<Seconds(Bytes size, bool within_host)> send; ///< one that does not block
-  std::function<Seconds(Bytes size, bool within_host)> receive;
+  /// What a rank on host @p from spends on a message to one on host @p to, or the other on receiving it.
+  using Time = std::function<Seconds(Bytes size, int from, int to)>;
+  Time blocking_send;
+  Time send; ///< one that does not block
+  Time receive;
 };
 
 /** The costs that a fabric file's [mpi] table means. */
@@ -39,11 +42,13 @@ public:
   RankEnd(const RankEnd&)            = delete;
   RankEnd& operator=(const RankEnd&) = delete;
   virtual ~RankEnd()                 = default;
-  virtual void rank_ended(int rank) = 0;
+  virtual void rank_ended(int rank)  = 0;
+  /** A message never arrives: some ranks will not end. */
+  virtual void call_failed(const std::string& /*why*/) {}
 };
 
 class Execution : public Due, public Receiving {
-  struct Request { // that a rank has posted
+  struct Request {     // that a rank has posted
     double cost   = 0; // of waiting for it once it is there
     bool complete = false;
     bool reaped   = false; // has been waited for
@@ -52,12 +57,12 @@ class Execution : public Due, public Receiving {
   struct Rank {
     std::optional<Schedule> schedule = {}; // while it is in the call
     Doing doing                      = Doing::stepping;
-    weft::Request awaited = -1;
-    int open              = 0; // requests that are not complete, while it waits for all
-    double free_at        = 0; // when it has reaped all that has come, while it waits for all
-    weft::Request first   = 0; // of those in `requests`
-    std::size_t reaped    = 0; // at the front of `requests`
-    std::vector<Request> requests = {};
+    weft::Request awaited            = -1;
+    int open                         = 0; // requests that are not complete, while it waits for all
+    double free_at                   = 0; // when it has reaped all that has come, while it waits for all
+    weft::Request first              = 0; // of those in `requests`
+    std::size_t reaped               = 0; // at the front of `requests`
+    std::vector<Request> requests    = {};
     // What the other side has not posted yet, by the other side's rank.
     std::vector<int> receive_from       = {};
     std::vector<weft::Request> receives = {};
@@ -76,7 +81,7 @@ class Execution : public Due, public Receiving {
   };
 
   Agenda& agenda_;
-  FlowNetwork& network_;
+  Messages& network_;
   const MessageCosts& costs_;
   std::vector<int> hosts_; // by rank
   std::function<Schedule(int rank)> schedule_;
@@ -90,10 +95,7 @@ class Execution : public Due, public Receiving {
   {
     return rank.requests[static_cast<std::size_t>(number - rank.first)];
   }
-  bool within_host(int one, int other) const
-  {
-    return hosts_[static_cast<std::size_t>(one)] == hosts_[static_cast<std::size_t>(other)];
-  }
+  int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void go_on(int number);
   bool take(int number, const Step& step);
   bool spend(int number, Seconds time, Doing doing);
@@ -107,15 +109,17 @@ class Execution : public Due, public Receiving {
   bool all_have_come(int number);
 
 public:
-  /** @p hosts by rank. All but it must outlive this, and this what it has sent. @p schedule makes a rank's steps when it enters. */
-  Execution(Agenda& agenda, FlowNetwork& network, const MessageCosts& costs, std::vector<int> hosts,
+  /** @p hosts by rank. All but it must outlive this, and this what it has sent. @p schedule makes a rank's steps when
+   * it enters. */
+  Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
             std::function<Schedule(int rank)> schedule, RankEnd& on_end);
 
-  /** A rank enters the call, now. */
-  void enter(int rank);
+  /** A rank enters the call at @p time, which is now or later. */
+  void enter(int rank, Seconds time);
 
   void due(std::uint64_t rank) override;
   void arrived(std::uint64_t message) override;
+  void failed(std::uint64_t /*message*/, const std::string& why) override { on_end_.call_failed(why); }
 };
 
 } // namespace weft

@@ -43,7 +43,7 @@ void FabricWays::find(int from, int to, Bytes bytes, FlowWay& into)
   into.latency          = (latency * factors.latency_factor).value();
   into.penalty          = latency.value();
   into.bound            = narrowest;
-  into.volume           = bytes.value() / std::min(factors.bandwidth_factor, limit(route_, bytes));
+  into.volume = bytes.value() / std::min(factors.bandwidth_factor, limit(route_, bytes, BytesPerSecond(narrowest)));
 }
 
 } // namespace weft

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "simgrid/fabric_messages.hpp"
+
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** Ways that the zone counts, as it does those of all messages. */
+class ZoneWays : public FabricWays {
+  FabricZone& zone_;
+
+public:
+  ZoneWays(const Fabric& fabric, FabricZone& zone) : FabricWays(fabric), zone_(zone) {}
+
+  bool repeats() const override { return not zone_.looks_up(); }
+  void repeat(const FlowWay& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
+
+protected:
+  Seconds start(const Route& route, int from, int to, Bytes bytes) override
+  {
+    return zone_.count_message(route, from, to, bytes);
+  }
+  double limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const override
+  {
+    return zone_.limit(route, bytes, narrowest);
+  }
+};
+
+/** SimGrid's flows, as others see them. */
+class ZoneFlows : public Others, public Due {
+  FabricZone& zone_;
+  HostNetwork& network_;
+  FlowNetwork* flows_ = nullptr;
+
+public:
+  ZoneFlows(FabricZone& zone, HostNetwork& network) : zone_(zone), network_(network) {}
+
+  void serve(FlowNetwork& flows)
+  {
+    flows_ = &flows;
+    zone_.on_use([this](int resource) {
+      if (not flows_->flows_over(resource))
+        return;
+      network_.agenda().add(Seconds(sg::Engine::get_clock()), *this, static_cast<std::uint64_t>(resource));
+      network_.wake();
+    });
+  }
+
+  bool use(int resource) override { return zone_.uses(resource); }
+  void due(std::uint64_t resource) override { flows_->yield(static_cast<int>(resource)); }
+
+  void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) override
+  {
+    // So many flows are one of as many times the bytes and the weight. SimGrid gives a flow its weight when its latency
+    // is over, so there must be some.
+    const auto times = static_cast<double>(copies);
+    StreamRequest request;
+    for (const int resource : way.resources)
+      request.links.push_back(zone_.resource(resource));
+    request.base_latency    = Seconds(1e-15);
+    request.sharing_latency = Seconds(way.penalty / times);
+    request.wire            = Bytes(left * times);
+    request.rate_limit      = BytesPerSecond(way.bound * times);
+    request.exact           = true;
+    zone_.streams().start(request, [this, flow](const FlowResult& result) {
+      if (result.arrived())
+        flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
+      else
+        flows_->fails_elsewhere(flow, result.failure);
+      network_.wake();
+    });
+  }
+};
+
+class FabricHostNetwork : public HostNetwork {
+  ZoneWays ways_;
+  ZoneFlows others_;
+  FlowNetwork flows_;
+
+public:
+  FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds)
+      : HostNetwork(std::move(its_costs)), ways_(fabric, zone), others_(zone, *this),
+        flows_(agenda_, ways_, FabricWays::capacities(fabric), fabric.host_count(), &others_, folds)
+  {
+    others_.serve(flows_);
+  }
+  Messages& messages() override { return flows_; }
+};
+
+} // namespace
+
+std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
+                                                      bool folds)
+{
+  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds);
+}
+
+} // namespace weft

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "simgrid/host_network.hpp"
+
+#include "simgrid/private_abi.hpp"
+#include "simgrid/transfer.hpp"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+#include <simgrid/simcall.hpp>
+#include <utility>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+namespace weft {
+namespace {
+
+class SimGridMessages : public HostNetwork, public Messages {
+  const Network& network_;
+
+public:
+  SimGridMessages(const Network& network, MessageCosts its_costs) : HostNetwork(std::move(its_costs)), network_(network)
+  {
+  }
+
+  Messages& messages() override { return *this; }
+
+  void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message) override
+  {
+    transfer(network_.host_at(from), network_.host_at(to), bytes,
+             [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
+  }
+
+private:
+  void ended(Receiving& receiver, std::uint64_t message, const FlowResult& result)
+  {
+    if (not result.arrived()) {
+      receiver.failed(message, result.failure);
+      return;
+    }
+    arrivals_.push_back({&receiver, message});
+    agenda_.add(Seconds(sg::Engine::get_clock()), due_, arrivals_.size() - 1);
+    wake();
+  }
+
+  struct Arrival {
+    Receiving* receiver;
+    std::uint64_t message;
+  };
+  struct ArrivalDue : Due {
+    std::vector<Arrival>& arrivals;
+    std::size_t told = 0;
+    explicit ArrivalDue(std::vector<Arrival>& all) : arrivals(all) {}
+    void due(std::uint64_t what) override
+    {
+      const Arrival arrival = arrivals[what];
+      if (++told == arrivals.size()) {
+        arrivals.clear();
+        told = 0;
+      }
+      arrival.receiver->arrived(arrival.message);
+    }
+  };
+  std::vector<Arrival> arrivals_;
+  ArrivalDue due_{arrivals_};
+};
+
+/** SMPI's own, which the user's options say. */
+MessageCosts::Time smpi_cost(const Network& network,
+                             double (simgrid::smpi::Host::*cost)(std::size_t, sg::Host*, sg::Host*) const, bool sender)
+{
+  return [&network, cost, sender](Bytes size, int from, int to) {
+    sg::Host* const one   = network.host_at(from);
+    sg::Host* const other = network.host_at(to);
+    const auto* const mpi = (sender ? one : other)->extension<simgrid::smpi::Host>();
+    return Seconds((mpi->*cost)(static_cast<std::size_t>(size.value()), one, other));
+  };
+}
+
+} // namespace
+
+MessageCosts message_costs(const Fabric& fabric, const Network& network)
+{
+  using simgrid::config::get_value;
+  using simgrid::config::is_default;
+  MessageCosts costs;
+  if (fabric.mpi())
+    costs = costs_of(*fabric.mpi());
+  costs.detached_below   = Bytes(get_value<int>("smpi/send-is-detached-thresh"));
+  costs.eager_below      = Bytes(get_value<int>("smpi/async-small-thresh"));
+  const auto smpi_unless = [&](MessageCosts::Time& time, const char* option, auto cost, bool sender) {
+    if (not fabric.mpi() || not is_default(option))
+      time = smpi_cost(network, cost, sender);
+  };
+  smpi_unless(costs.blocking_send, "smpi/os", &simgrid::smpi::Host::osend, true);
+  smpi_unless(costs.send, "smpi/ois", &simgrid::smpi::Host::oisend, true);
+  smpi_unless(costs.receive, "smpi/or", &simgrid::smpi::Host::orecv, false);
+  return costs;
+}
+
+std::unique_ptr<HostNetwork> make_simgrid_host_network(const Network& network, MessageCosts costs)
+{
+  return std::make_unique<SimGridMessages>(network, std::move(costs));
+}
+
+void HostNetwork::wake()
+{
+  if (running_ || (timer_ && timer_->get_date() <= agenda_.next().value()))
+    return;
+  simgrid::kernel::actor::simcall_answered([this] { set_timer(); });
+}
+
+void HostNetwork::set_timer()
+{
+  if (timer_)
+    timer_->remove();
+  timer_ = Timer::set(std::max(agenda_.next().value(), sg::Engine::get_clock()), [this] { run(); });
+}
+
+void HostNetwork::run()
+{
+  timer_   = nullptr; // SimGrid deletes it
+  running_ = true;
+  agenda_.run_until(Seconds(sg::Engine::get_clock()));
+  running_ = false;
+  retired_.clear();
+  if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))
+    set_timer();
+}
+
+} // namespace weft

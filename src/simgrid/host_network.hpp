@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The network as the schedules of hosts see it: what is due to them comes to pass in SimGrid's time. */
+#pragma once
+
+#include "collective/hosts/execution.hpp"
+#include "simgrid/network.hpp"
+
+#include <simgrid/kernel/Timer.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+class HostNetwork {
+  simgrid::kernel::timer::Timer* timer_ = nullptr; // for what is due next
+  bool running_                         = false;
+  std::vector<std::shared_ptr<void>> retired_; // what has ended while something of it ran
+
+  void set_timer();
+  void run();
+
+protected:
+  Agenda agenda_;
+
+public:
+  const MessageCosts costs;
+
+  explicit HostNetwork(MessageCosts its_costs) : costs(std::move(its_costs)) {}
+  HostNetwork(const HostNetwork&)            = delete;
+  HostNetwork& operator=(const HostNetwork&) = delete;
+  virtual ~HostNetwork()                     = default;
+
+  Agenda& agenda() { return agenda_; }
+  virtual Messages& messages() = 0;
+  /** Something has been added to the agenda. From a rank, or from SimGrid's kernel. */
+  void wake();
+  /** It is kept until nothing runs. */
+  void retire(std::shared_ptr<void> ended) { retired_.push_back(std::move(ended)); }
+};
+
+/** What SMPI's options and a fabric file's [mpi] table mean. To be asked once both are known. */
+MessageCosts message_costs(const Fabric& fabric, const Network& network);
+
+/** One whose messages are SimGrid's. */
+std::unique_ptr<HostNetwork> make_simgrid_host_network(const Network& network, MessageCosts costs);
+
+} // namespace weft

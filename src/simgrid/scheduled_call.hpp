@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Calls that the hosts carry out by weft's own schedules: a rank sleeps once, and is woken when its part has ended. */
+#pragma once
+
+#include "collective/hosts/execution.hpp"
+#include "collective/hosts/fallback.hpp"
+#include "collective/hosts/host_call.hpp"
+#include "simgrid/communicator.hpp"
+#include "simgrid/flow_result.hpp"
+#include "simgrid/host_data.hpp"
+#include "simgrid/host_network.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+/** What a rank's arguments say of the messages of a call. */
+struct HostShape {
+  Elements count   = 0; ///< as HostCall has it
+  Bytes element    = Bytes(1);
+  bool commutative = true;
+  const int* parts = nullptr; ///< of reductions: elements of each rank's part
+  /// Of calls that only move data, and whose ranks' blocks may differ.
+  const Sides* sides = nullptr;
+  bool uneven        = false;
+};
+
+class ScheduledCall : public RankEnd, public std::enable_shared_from_this<ScheduledCall> {
+  struct Blocks { // in bytes, by rank; what is needed of a Side while its rank is in the call
+    Side side;
+    std::vector<Elements> kept; // where the rank may go on and change what the side points to
+    Elements of(int rank) const;
+  };
+  struct Member {
+    Blocks gives;
+    Blocks gets;
+    bool inside = false;
+  };
+
+  HostNetwork& network_;
+  HostCall call_;
+  const HostFallback& fallback_;
+  Selection::Choice choice_{};
+  std::vector<Elements> parts_; // of reductions and Allgatherv
+  std::vector<int> hosts_;      // by rank
+  std::vector<Member> members_; // by rank, where blocks differ otherwise
+  std::vector<FlowEnd> on_end_; // by rank
+  int ended_ = 0;               // ranks
+  Execution execution_;
+
+  Elements block(int from, int to) const;
+
+public:
+  ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback, HostCall call,
+                const HostShape& shape);
+
+  /** Which algorithm carries it out. Before any rank joins. Throws UserError where that cannot. */
+  bool choose();
+
+  const Algorithm& algorithm() const { return *choice_.algorithm; }
+  /** Rank @p rank enters; @p on_end runs in SimGrid's kernel context when its part has ended. Where it @p blocks, what
+   *  @p shape points to stays as it is until then. */
+  void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);
+
+  void rank_ended(int rank) override;
+  void call_failed(const std::string& why) override;
+};
+
+/** One of @p call, which @p shape says; null where @p fallback has no algorithm for it. Ends the run where it has one
+ *  that cannot do it. */
+std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const Communicator& communicator,
+                                                   const HostFallback& fallback, HostCall call, const HostShape& shape);
+
+} // namespace weft
