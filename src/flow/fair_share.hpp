@@ -13,8 +13,8 @@ namespace weft {
 
 /** A flow among those that share. */
 struct SharingFlow {
-  double weight;              ///< its share of a full resource is in proportion to it
-  double bound;               ///< it gets no more
+  double weight = 1;          ///< its share of a full resource is in proportion to it
+  double bound  = 0;          ///< it gets no more
   double copies = 1;          ///< so many flows like it
   std::vector<int> resources; ///< that it uses, with repetitions: what it uses k times it uses k-fold
   double rate = 0;            ///< the result, of each of its copies

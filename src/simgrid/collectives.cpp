@@ -98,6 +98,11 @@ struct Entries {
   Entry<AlltoallvFunction> alltoallv{blocking("alltoallv")};
 };
 
+/** Those of them, by name. */
+const std::vector<std::string> REGISTERED{"allreduce", "reduce",     "reduce_scatter", "barrier",
+                                          "bcast",     "gather",     "scatter",        "allgather",
+                                          "alltoall",  "allgatherv", "alltoallv"};
+
 Entries& entries()
 {
   static Entries all;
@@ -277,19 +282,14 @@ void see_what_smpi_has(HostFallback& fallback)
   if (fallback.smpi_for_all().empty())
     return;
   std::vector<std::string> having;
-  std::size_t all = 0;
-  for (const CollectiveKind& kind : COLLECTIVE_KINDS) {
-    const auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(std::string(kind.name));
-    if (algorithms->empty())
-      continue;
-    ++all;
-    if (std::ranges::count(*algorithms, fallback.smpi_for_all(), [](const auto& one) { return one.name; }) > 0)
-      having.emplace_back(kind.name);
-  }
+  for (const std::string& collective : REGISTERED)
+    if (std::ranges::count(*simgrid::smpi::colls::get_smpi_coll_descriptions(collective), fallback.smpi_for_all(),
+                           &simgrid::smpi::s_mpi_coll_description_t::name) > 0)
+      having.push_back(collective);
   if (having.empty())
     throw UserError("--fallback: found \"smpi:" + fallback.smpi_for_all() +
                     "\", and SMPI has no algorithm of that name; `smpirun --help-coll` lists its names");
-  if (having.size() < all)
+  if (having.size() < REGISTERED.size())
     fallback.leave_only(having);
 }
 

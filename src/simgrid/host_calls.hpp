@@ -22,6 +22,7 @@ template <class... Arguments> struct MovedCall {
   std::tuple<Arguments...> arguments;
   std::vector<StandIns> kept = {};    ///< what the arguments point to
   bool uneven                = false; ///< ranks' blocks may differ, though this one names no counts
+  const int* parts           = nullptr; ///< of Allgatherv: elements of each rank's block
 
   bool wanted(bool) const { return memory_is_shared(); }
   static bool has_data() { return true; }
@@ -30,8 +31,11 @@ template <class... Arguments> struct MovedCall {
     const Side& known = sides.gives.peers != Side::Peers::none ? sides.gives : sides.gets;
     HostShape all;
     all.sides  = &sides;
+    all.parts  = parts;
     all.uneven = sides.gives.counts || sides.gets.counts || uneven;
-    if (not all.uneven) {
+    if (parts) {
+      all.element = Bytes(static_cast<double>(element_size(sides.gets.type)));
+    } else if (not all.uneven) {
       all.count   = known.count;
       all.element = Bytes(static_cast<double>(element_size(known.type)));
     }
@@ -198,8 +202,9 @@ inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send
   Sides sides{to_one(-1, send, send_count, send_type), of_each(receive, 0, type, counts, displacements)};
   sides.gives.peers = Side::Peers::same;
   MovedCall<const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype> call{sides, {}};
+  call.parts          = counts;
   const StandIns& all = call.kept.emplace_back(stand_ins(counts, type, comm->size()));
-  call.arguments = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(), all.type};
+  call.arguments      = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(), all.type};
   return call;
 }
 

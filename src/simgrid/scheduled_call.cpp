@@ -19,15 +19,22 @@ Elements bytes_of(int count, MPI_Datatype type)
 
 } // namespace
 
-/** Of its block for @p rank, or from it. */
+ScheduledCall::Blocks::Blocks(const Side& side, int ranks, bool keep) : side_(side)
+{
+  std::vector<Elements> kept;
+  for (int rank = 0; keep && rank < (side.counts ? ranks : 1); ++rank)
+    kept.push_back(of(rank));
+  kept_ = std::move(kept);
+}
+
 Elements ScheduledCall::Blocks::of(int rank) const
 {
   const auto at = static_cast<std::size_t>(rank);
-  if (not kept.empty())
-    return kept[at];
-  if (not side.counts)
-    return bytes_of(side.count, side.type);
-  return bytes_of(side.counts[at], side.types ? side.types[at] : side.type);
+  if (not kept_.empty())
+    return kept_[kept_.size() > 1 ? at : 0];
+  if (not side_.counts)
+    return bytes_of(side_.count, side_.type);
+  return bytes_of(side_.counts[at], side_.types ? side_.types[at] : side_.type);
 }
 
 ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback,
@@ -67,16 +74,9 @@ void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd 
 {
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
   if (not members_.empty()) {
-    Member& member = members_[static_cast<std::size_t>(rank)];
-    member         = {{shape.sides->gives, {}}, {shape.sides->gets, {}}, true};
-    for (Blocks* its : {&member.gives, &member.gets}) {
-      if (blocks || not its->side.counts)
-        continue;
-      std::vector<Elements> kept;
-      for (int other = 0; other < call_.ranks; ++other)
-        kept.push_back(its->of(other));
-      its->kept = std::move(kept);
-    }
+    const bool keep                          = not blocks;
+    members_[static_cast<std::size_t>(rank)] = {
+        {shape.sides->gives, call_.ranks, keep}, {shape.sides->gets, call_.ranks, keep}, true};
   }
   execution_.enter(rank, Seconds(sg::Engine::get_clock()));
   network_.wake();

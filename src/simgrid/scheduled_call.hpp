@@ -20,16 +20,21 @@ struct HostShape {
   Elements count   = 0; ///< as HostCall has it
   Bytes element    = Bytes(1);
   bool commutative = true;
-  const int* parts = nullptr; ///< of reductions: elements of each rank's part
+  const int* parts = nullptr; ///< of Reduce_scatter and Allgatherv: elements of each rank's part
   /// Of calls that only move data, and whose ranks' blocks may differ.
   const Sides* sides = nullptr;
   bool uneven        = false;
 };
 
 class ScheduledCall : public RankEnd, public std::enable_shared_from_this<ScheduledCall> {
-  struct Blocks { // in bytes, by rank; what is needed of a Side while its rank is in the call
-    Side side;
-    std::vector<Elements> kept; // where the rank may go on and change what the side points to
+  /** What a rank gives to each, or gets from each, in bytes. */
+  class Blocks {
+    Side side_;
+    std::vector<Elements> kept_; // where the rank may go on, and change or free what the side points to
+
+  public:
+    Blocks() = default;
+    Blocks(const Side& side, int ranks, bool keep);
     Elements of(int rank) const;
   };
   struct Member {

@@ -37,6 +37,8 @@ from weft.trace.folder import waitall_notes
 
 OFFLOADS: tuple[Offload, ...] = get_args(Offload)
 DEFAULT_FALLBACK = "openmpi-4.1"
+_FOR_TESTS = "WEFT_HOST_FLOWS"
+"""How schedules' messages are carried, which must change nothing (src/simgrid/platform.cpp)."""
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
@@ -272,7 +274,11 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
             else {}
         ),
     }
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("WEFT_") or name == _FOR_TESTS
+    }
     return _preloading(plan.simgrid.environment({**inherited, **ours}), work)
 
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/hosts/execution.hpp"
+
+#include "collective/hosts/algorithms.hpp"
+#include "collective/hosts/fabric_ways.hpp"
+#include "fabric/fabric_test.hpp"
+#include "flow/flow_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace weft {
+namespace {
+
+class Ends : public RankEnd {
+  Agenda& agenda_;
+
+public:
+  std::vector<double> times; ///< by rank; -1: has not ended
+  Ends(Agenda& agenda, int ranks) : agenda_(agenda), times(static_cast<std::size_t>(ranks), -1.0) {}
+  void rank_ended(int rank) override { times[static_cast<std::size_t>(rank)] = agenda_.now().value(); }
+};
+
+using Steps = std::function<Schedule(int rank)>;
+
+/** When each rank ends, on a host each; rank r enters after r times @p apart. */
+std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
+                         double apart = 0, int ranks_per_host = 1)
+{
+  Agenda agenda;
+  FabricWays ways(fabric);
+  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
+  std::vector<int> hosts;
+  for (int rank = 0; rank < ranks; ++rank)
+    hosts.push_back(rank / ranks_per_host);
+  Ends all(agenda, ranks);
+  Execution execution(agenda, network, costs, hosts, steps, all);
+  for (int rank = 0; rank < ranks; ++rank)
+    execution.enter(rank, Seconds(rank * apart));
+  agenda.run_until(Seconds(1e6));
+  return all.times;
+}
+
+class ExecutionTest : public testing::Test {
+protected:
+  const Fabric fabric_ = fabric_of(FABRIC); // a star
+  MpiModel model_;
+  static constexpr double LATENCY   = 2.25e-6; // two cables and the switch
+  static constexpr double BANDWIDTH = 1e9;
+
+  static double message(double bytes) { return LATENCY + (bytes + 16) / BANDWIDTH; }
+};
+
+Schedule one_message(int rank, double bytes)
+{
+  if (rank == 0)
+    co_yield send(1, Bytes(bytes));
+  else
+    co_yield recv(0, Bytes(bytes));
+}
+
+TEST_F(ExecutionTest, AnEagerSenderGoesOnAndARendezvousWaits)
+{
+  model_.eager_threshold          = Bytes(1000);
+  const MessageCosts costs        = costs_of(model_);
+  const auto of                   = [](double bytes) { return [bytes](int rank) { return one_message(rank, bytes); }; };
+  const std::vector<double> eager = ends(fabric_, costs, 2, of(999), 1.0);
+  EXPECT_EQ(eager[0], 0);
+  EXPECT_EQ(eager[1], 1.0); // it is there when the receiver comes
+  const std::vector<double> rendezvous = ends(fabric_, costs, 2, of(1000), 1.0);
+  EXPECT_DOUBLE_EQ(rendezvous[0], 1.0 + message(1000));
+  EXPECT_DOUBLE_EQ(rendezvous[1], 1.0 + message(1000));
+}
+
+TEST_F(ExecutionTest, ARankSpendsTimeOnItsMessages)
+{
+  model_.send_overhead          = Seconds(3e-6);
+  model_.receive_overhead       = Seconds(5e-6);
+  const std::vector<double> all = ends(fabric_, costs_of(model_), 2, [](int rank) { return one_message(rank, 100); });
+  EXPECT_DOUBLE_EQ(all[0], 3e-6);
+  EXPECT_DOUBLE_EQ(all[1], 3e-6 + message(100) + 5e-6);
+}
+
+/** All to rank 0, which waits for all at once. */
+Schedule incast(int rank, int ranks)
+{
+  if (rank > 0) {
+    co_yield send(0, Bytes(984));
+    co_return;
+  }
+  for (int other = 1; other < ranks; ++other)
+    co_yield irecv(other, Bytes(984));
+  co_yield wait_all();
+}
+
+TEST_F(ExecutionTest, WhatArrivesTogetherIsReceivedOneAfterTheOther)
+{
+  model_.receive_overhead       = Seconds(5e-6);
+  const std::vector<double> all = ends(fabric_, costs_of(model_), 4, [](int rank) { return incast(rank, 4); });
+  EXPECT_NEAR(all[0], LATENCY + 3 * 1000 / BANDWIDTH + 3 * 5e-6, 1e-15);
+}
+
+HostCall call_of(std::string_view collective, int ranks, Elements count)
+{
+  HostCall call;
+  call.collective = collective;
+  call.ranks      = ranks;
+  call.count      = count;
+  call.element    = Bytes(4);
+  return call;
+}
+
+// R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH, 2005: p - 1 steps
+// of a block each, and log p of all.
+TEST_F(ExecutionTest, ClosedFormsHoldWhereNobodyShares)
+{
+  const MessageCosts costs = costs_of(model_);
+  const auto longest       = [&](const char* collective, const char* algorithm, Elements count) {
+    const HostCall call         = call_of(collective, 4, count);
+    const Algorithm* const made = find_algorithm(collective, std::string_view(algorithm));
+    return std::ranges::max(ends(fabric_, costs, 4, [&](int rank) { return made->schedule(call, rank, {}); }));
+  };
+  EXPECT_NEAR(longest("allreduce", "recursive_doubling", 256), 2 * message(1024), 1e-15);
+  EXPECT_NEAR(longest("allreduce", "ring", 256), 2 * 3 * message(256), 1e-15);
+  EXPECT_NEAR(longest("allgather", "ring", 256), 3 * message(1024), 1e-15);
+  EXPECT_NEAR(longest("alltoall", "pairwise", 256), 3 * message(1024), 1e-15);
+  // The root does not wait for its first message before it sends the second, so both share its cable.
+  EXPECT_NEAR(longest("bcast", "binomial", 256), 2 * message(1024) + 1040 / BANDWIDTH, 1e-15);
+}
+
+// Two ranks a host: within hosts first, then two messages share each cable.
+TEST_F(ExecutionTest, RanksOfAHostShareItsCable)
+{
+  const HostCall call         = call_of("allreduce", 4, 256);
+  const Algorithm* const made = find_algorithm("allreduce", "recursive_doubling");
+  const std::vector<double> all =
+      ends(fabric_, costs_of(model_), 4, [&](int rank) { return made->schedule(call, rank, {}); }, 0, 2);
+  const double within = 0.1e-6 + 1040 / 10e9;
+  EXPECT_NEAR(all[0], within + LATENCY + 2 * 1040 / BANDWIDTH, 1e-15);
+}
+
+TEST_F(ExecutionTest, EveryAlgorithmEnds)
+{
+  const MessageCosts costs = costs_of(model_);
+  for (const Algorithm& one : host_algorithms())
+    for (int ranks = 2; ranks <= 8; ++ranks) {
+      HostCall call = call_of(one.collective, ranks, 100);
+      call.host     = [](int rank) { return rank / 2; };
+      if (one.name == "two_proc" && ranks != 2)
+        continue;
+      const std::vector<double> all =
+          ends(fabric_, costs, ranks, [&](int rank) { return one.schedule(call, rank, {}); }, 1e-7, 2);
+      for (const double end : all)
+        EXPECT_GE(end, 0) << one.collective << " " << one.name << " of " << ranks << " ranks";
+    }
+}
+
+} // namespace
+} // namespace weft

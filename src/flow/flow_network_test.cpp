@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "flow/flow_network.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace weft {
+namespace {
+
+/** A star: hosts with a cable up and one down each, of 10 bytes per second; the latency is 1 s. */
+class StarWays : public Ways {
+public:
+  static constexpr int HOSTS = 6;
+  int repeated               = 0;
+  static std::vector<double> capacities() { return std::vector<double>(std::size_t{2} * HOSTS, 10.0); }
+  void find(int from, int to, Bytes bytes, FlowWay& into) override
+  {
+    into.latency = 1;
+    into.volume  = bytes.value();
+    into.bound   = from == to ? 5 : 10;
+    if (from != to)
+      into.resources = {from, HOSTS + to};
+  }
+  void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) override { ++repeated; }
+};
+
+class Arrivals : public Receiving {
+  Agenda& agenda_;
+
+public:
+  std::map<std::uint64_t, double> times;
+  explicit Arrivals(Agenda& agenda) : agenda_(agenda) {}
+  void arrived(std::uint64_t message) override { times[message] = agenda_.now().value(); }
+};
+
+class FlowNetworkTest : public testing::Test {
+protected:
+  Agenda agenda_;
+  StarWays ways_;
+  Arrivals arrivals_{agenda_};
+  FlowNetwork network_{agenda_, ways_, StarWays::capacities(), StarWays::HOSTS};
+
+  void send(int from, int to, double bytes, std::uint64_t message)
+  {
+    network_.send(from, to, Bytes(bytes), arrivals_, message);
+  }
+};
+
+TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
+{
+  send(0, 1, 100, 1);
+  send(2, 2, 100, 2); // within a host
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
+}
+
+TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
+{
+  send(0, 1, 100, 1);
+  agenda_.run_until(Seconds(5)); // 40 bytes have gone when the other begins to flow
+  send(0, 2, 30, 2);
+  agenda_.run_until(Seconds(100));
+  // 50 bytes are left of the first at 6 s; the second needs 6 s at half the rate, then 20 are left.
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 14}, {2, 12}}));
+}
+
+TEST_F(FlowNetworkTest, EqualMessagesAreOneFlow)
+{
+  for (std::uint64_t message = 0; message < 4; ++message)
+    send(0, 1, 50, message);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(ways_.repeated, 3);
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{0, 21}, {1, 21}, {2, 21}, {3, 21}}));
+}
+
+TEST_F(FlowNetworkTest, FoldingChangesNoTime)
+{
+  std::mt19937 random(7);
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    Agenda unfolded_agenda;
+    Arrivals unfolded(unfolded_agenda);
+    FlowNetwork each(unfolded_agenda, ways_, StarWays::capacities(), StarWays::HOSTS, nullptr, false);
+    Agenda folded_agenda;
+    Arrivals folded(folded_agenda);
+    FlowNetwork together(folded_agenda, ways_, StarWays::capacities(), StarWays::HOSTS);
+    double time = 0;
+    for (std::uint64_t message = 0; message < 40; ++message) {
+      if (below(3) == 0)
+        time += below(4);
+      const int from   = below(2);
+      const int to     = below(StarWays::HOSTS);
+      const Bytes size = Bytes(20.0 * (1 + below(2)));
+      unfolded_agenda.run_until(Seconds(time));
+      folded_agenda.run_until(Seconds(time));
+      each.send(from, to, size, unfolded, message);
+      together.send(from, to, size, folded, message);
+    }
+    unfolded_agenda.run_until(Seconds(1000));
+    folded_agenda.run_until(Seconds(1000));
+    ASSERT_EQ(unfolded.times.size(), 40U);
+    for (const auto& [message, when] : unfolded.times)
+      ASSERT_NEAR(folded.times.at(message), when, 1e-9 * when);
+  }
+}
+
+/** Uses a link from some time on, and carries out whatever is handed over in no time. */
+class SomebodyElse : public Others {
+public:
+  int used = -1;
+  std::vector<double> taken;
+  FlowNumber last = 0;
+  bool use(int resource) override { return resource == used; }
+  void take(FlowNumber flow, const FlowWay& /*way*/, double left, std::size_t copies) override
+  {
+    last = flow;
+    taken.push_back(left * static_cast<double>(copies));
+  }
+};
+
+TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
+{
+  SomebodyElse others;
+  FlowNetwork network(agenda_, ways_, StarWays::capacities(), StarWays::HOSTS, &others);
+  network.send(0, 1, Bytes(100), arrivals_, 1);
+  network.send(2, 1, Bytes(100), arrivals_, 2); // shares host 1's cable
+  network.send(3, 4, Bytes(100), arrivals_, 3); // shares nothing
+  agenda_.run_until(Seconds(3));
+  EXPECT_TRUE(network.flows_over(0));
+  network.yield(0);
+  EXPECT_EQ(others.taken, (std::vector<double>{90, 90}));
+  EXPECT_FALSE(network.flows_over(0));
+  network.ends_elsewhere(others.last, Seconds(50));
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 50}, {3, 11}}));
+  others.used = 0;
+  network.send(0, 5, Bytes(70), arrivals_, 4);
+  agenda_.run_until(Seconds(200));
+  EXPECT_EQ(others.taken.back(), 70);
+}
+
+} // namespace
+} // namespace weft
