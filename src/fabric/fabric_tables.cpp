@@ -42,6 +42,15 @@ const std::vector<Option<HostModel>>& host_options()
       {"loopback_bandwidth", "of messages between ranks of one host", &M::loopback_bandwidth},
       {"loopback_latency", "of messages between ranks of one host", &M::loopback_latency, Need::required,
        Allowed::non_negative},
+      {"memory_bandwidth", "at which all ranks of a host together copy messages between them", &M::memory_bandwidth,
+       Need::otherwise("unlimited")},
+      {"single_copy_threshold",
+       "messages between ranks of one host of at least so many bytes are copied once, shorter ones twice",
+       &M::single_copy_threshold, Need::otherwise("all are copied twice"), Allowed::non_negative},
+      {"message_overhead", "what a core spends on sending a message within its host, and again on receiving one",
+       &M::message_overhead, Need::optional, Allowed::non_negative},
+      {"reduction_rate", "at which a core combines two vectors in a collective on the hosts", &M::reduction_rate,
+       Need::otherwise("unlimited")},
   };
   return ROWS;
 }

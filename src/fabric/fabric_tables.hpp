@@ -5,6 +5,7 @@
 #include "base/option.hpp"
 #include "base/units.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,17 @@ struct HostModel {
   /// Messages between ranks of one host.
   BytesPerSecond loopback_bandwidth;
   Seconds loopback_latency;
+  /// What its ranks share: each copy of a message between them passes it once.
+  BytesPerSecond memory_bandwidth{std::numeric_limits<double>::infinity()};
+  /// Messages of at least so many bytes are copied once (from the sender's memory to the receiver's), shorter ones
+  /// twice (through memory that both see).
+  Bytes single_copy_threshold{std::numeric_limits<double>::infinity()};
+  Seconds message_overhead; ///< of a core, on sending a message to a rank of its host, and again on receiving it
+  BytesPerSecond reduction_rate{std::numeric_limits<double>::infinity()}; ///< at which a core combines two vectors
+
+  bool shares_memory() const { return memory_bandwidth.value() < std::numeric_limits<double>::infinity(); }
+  /** How often a message between its ranks is copied. */
+  int copies(Bytes size) const { return size < single_copy_threshold ? 2 : 1; }
 };
 const std::vector<Option<HostModel>>& host_options();
 

@@ -40,6 +40,16 @@ void Agenda::run(std::size_t instant)
   idle_.push_back(instant);
 }
 
+void Agenda::clear()
+{
+  for (const Place& place : heap_) {
+    instants_[place.instant].entries.clear();
+    idle_.push_back(place.instant);
+  }
+  heap_.clear();
+  last_ = NONE;
+}
+
 void Agenda::run_until(Seconds time)
 {
   while (next() <= time) {

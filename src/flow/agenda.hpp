@@ -69,6 +69,8 @@ public:
   void add(Seconds time, Due& who, std::uint64_t what);
   /** The same from now on, at the end of every instant. */
   void tell(Settling& who) { settling_.push_back(&who); }
+  /** Nothing is due any more. Not while something happens. */
+  void clear();
   /** Everything up to @p time happens; now() is @p time then. */
   void run_until(Seconds time);
 };

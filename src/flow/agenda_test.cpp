@@ -46,6 +46,18 @@ TEST(AgendaTest, LeavesWhatIsDueLater)
   EXPECT_EQ(diary.entries.size(), 4U);
 }
 
+TEST(AgendaTest, ForgetsWhenItIsTold)
+{
+  Agenda agenda;
+  Diary diary(agenda);
+  agenda.add(Seconds(1), diary, 1);
+  agenda.clear();
+  EXPECT_EQ(agenda.next(), Seconds(std::numeric_limits<double>::infinity()));
+  agenda.add(Seconds(2), diary, 2);
+  agenda.run_until(Seconds(3));
+  EXPECT_EQ(diary.entries, (Entries{{2, 2}, {2, -1}}));
+}
+
 /** Adds one more for now, as often as it is told to. */
 class Chain : public Due {
   Agenda& agenda_;

@@ -93,6 +93,7 @@ bool Call::schedule(const HostShape& shape)
   call.count       = shape.count;
   call.element     = shape.element;
   call.commutative = shape.commutative;
+  call.predefined  = shape.predefined;
   call.blocking    = described_.signature.called.blocking;
   try {
     pending_->scheduled =

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "collective/decision.hpp"
-#include "collective/host_cost.hpp"
 #include "collective/multicast/plan.hpp"
 #include "collective/stream.hpp"
 #include "simgrid/described.hpp"
@@ -18,9 +17,11 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace weft {
@@ -72,8 +73,10 @@ public:
   std::vector<std::vector<int>> member_ranks; ///< by member; the first one speaks for it
   std::vector<int> nic_position;              ///< by member: which one it is of those that share its NIC
   std::optional<ReductionTree> tree;
-  std::vector<const SwitchModel*> models;      ///< of the tree's switches, each once, in their order
-  std::optional<HostCost> host_cost;           ///< where a prediction has needed it
+  std::vector<const SwitchModel*> models; ///< of the tree's switches, each once, in their order
+  /// What predictions have said of calls: collective, whether it blocks, bytes, root, operation.
+  using PredictedCall = std::tuple<const CollectiveKind*, bool, std::int64_t, int, MPI_Op>;
+  std::map<PredictedCall, bool> host_is_faster;
   NoTree no_tree = NoTree::no_common_switch;   ///< where there is none: why
   std::vector<bool> attached;                  ///< ranks that will tell when they free it
   int freed                 = 0;               ///< how many ranks have

@@ -30,11 +30,44 @@ CollectiveCall wanted(const Described& described)
           Bytes(static_cast<double>(described.message)), signature.called.blocking};
 }
 
+/** What the hosts would be called with; Reduce_scatter and Allgatherv in bytes. */
+HostCall host_call(const Communicator& communicator, const Described& described)
+{
+  const CallSignature& signature = described.signature;
+  HostCall call;
+  call.collective = described.kind().name;
+  call.ranks      = communicator.size();
+  call.root       = std::max(0, signature.root);
+  call.blocking   = signature.called.blocking;
+  call.host       = [&communicator](int rank) { return communicator.rank_hosts[static_cast<std::size_t>(rank)]; };
+  if (signature.operation != MPI_OP_NULL) {
+    int commutes = 1;
+    PMPI_Op_commutative(signature.operation, &commutes);
+    call.commutative = commutes != 0;
+    call.predefined  = is_predefined(signature.operation);
+  }
+  if (not signature.parts.empty()) {
+    const bool to = call.collective == "reduce_scatter";
+    call.element  = Bytes(static_cast<double>(signature.part_size));
+    call.block    = [to, parts = signature.parts](int from, int rank) {
+      return parts[static_cast<std::size_t>(to ? rank : from)];
+    };
+  } else if (signature.datatype != MPI_DATATYPE_NULL) {
+    call.count   = signature.count;
+    call.element = Bytes(static_cast<double>(size_of(1, signature.datatype)));
+  } else {
+    const bool in_blocks = described.movement().in_parts();
+    call.count           = described.message / (in_blocks ? call.ranks : 1);
+  }
+  return call;
+}
+
 } // namespace
 
 Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-                 std::vector<Aggregation>& switches)
-    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), switches_(switches)
+                 const HostFallback& hosts, std::vector<Aggregation>& switches)
+    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), hosts_(hosts),
+      costs_(costs_of(fabric_.mpi().value_or(MpiModel()), fabric_.host())), switches_(switches)
 {
   for (const SwitchModel& model : fabric_.switch_models())
     if (model.smart())
@@ -88,18 +121,31 @@ CallFacts Decider::facts(Communicator& communicator, const Described& described)
   return known;
 }
 
+/** Programs make the same calls over and over. */
 bool Decider::host_is_faster(Communicator& communicator, const Described& described) const
 {
-  if (not communicator.host_cost)
-    communicator.host_cost.emplace(fabric_, communicator.rank_hosts);
-  const bool gathers = described.movement().gives == Share::part;
-  const Bytes contribution(static_cast<double>(described.message) / (gathers ? communicator.size() : 1));
+  const CallSignature& signature = described.signature;
+  if (not signature.parts.empty())
+    return predict_host_is_faster(communicator, described);
+  const Communicator::PredictedCall key{signature.called.kind, signature.called.blocking, described.message,
+                                        signature.root, signature.operation};
+  const auto [found, is_new] = communicator.host_is_faster.try_emplace(key);
+  if (is_new)
+    found->second = predict_host_is_faster(communicator, described);
+  return found->second;
+}
+
+bool Decider::predict_host_is_faster(Communicator& communicator, const Described& described) const
+{
   const auto plan =
       communicator.plan(fabric_, communicator.tree_call(described, described.part_sizes(communicator.size())),
                         host_work(communicator, described).rate);
-  const auto algorithm = algorithms_.find(std::string(described.kind().name));
-  return communicator.host_cost->time(described.kind(), contribution,
-                                      algorithm == algorithms_.end() ? "" : algorithm->second) < plan->duration();
+  const HostCall call      = hosts_.selection().resolved(host_call(communicator, described));
+  Selection::Choice choice = hosts_.choose(call);
+  if (not choice.algorithm) // SMPI's
+    choice = hosts_.selection().choose(call);
+  return choice.algorithm &&
+         predicted_time(fabric_, costs_, communicator.rank_hosts, call, choice, plan->duration()) < plan->duration();
 }
 
 bool Decider::channel_is_free(const Communicator& communicator) const

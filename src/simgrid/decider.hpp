@@ -4,6 +4,8 @@
 #pragma once
 
 #include "collective/decision.hpp"
+#include "collective/hosts/fallback.hpp"
+#include "collective/hosts/prediction.hpp"
 #include "simgrid/communicator.hpp"
 #include "simgrid/described.hpp"
 #include "smart_switch/aggregation.hpp"
@@ -26,12 +28,15 @@ class Decider {
   const Fabric& fabric_;
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
+  const HostFallback& hosts_;                            // what weft carries out there
+  const MessageCosts costs_;                             // of predictions
   std::vector<Aggregation>& switches_;                   // by index in the fabric
   std::map<VertexId, std::set<int>> multicasting_;       // handles of communicators with state on a host's NIC
   std::vector<const SwitchModel*> smart_models_;         // of all the fabric's smart switches
 
   CallFacts facts(Communicator& communicator, const Described& described) const;
   bool host_is_faster(Communicator& communicator, const Described& described) const;
+  bool predict_host_is_faster(Communicator& communicator, const Described& described) const;
   bool channel_is_free(const Communicator& communicator) const;
   Fallback no_multicast(Communicator& communicator, const Described& described) const;
   bool nic_memory_is_free(const Communicator& communicator, const Described& described) const;
@@ -39,7 +44,7 @@ class Decider {
 public:
   /** All must outlive it. */
   Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-          std::vector<Aggregation>& switches);
+          const HostFallback& hosts, std::vector<Aggregation>& switches);
 
   /** Decide for a call on a communicator of more than one rank; takes what the path needs. */
   Decision decide(Communicator& communicator, const Described& described);

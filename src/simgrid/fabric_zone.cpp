@@ -57,6 +57,11 @@ void FabricZone::add_links()
   }
   for (const SharedMedium& medium : fabric_.shared())
     shared_.push_back(get_iface()->add_link("weft.shared." + std::to_string(shared_.size()), medium.bandwidth.value()));
+  // Resources are numbered as FabricWays::capacities() has them.
+  if (fabric_.host().shares_memory())
+    for (int host = 0; host < fabric_.host_count(); ++host)
+      shared_.push_back(get_iface()->add_link(fabric_.topology().host_name(host) + ".memory",
+                                              fabric_.host().memory_bandwidth.value()));
   loopback_ = get_iface()->add_link(fabric_.name() + ".loopback", fabric_.host().loopback_bandwidth.value());
   loopback_->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
   loopback_->set_latency(fabric_.host().loopback_latency.value());
@@ -132,6 +137,17 @@ Seconds FabricZone::start_message(const Route& route, VertexId from, VertexId to
   return forwarding_ ? forwarding_->look_up(route, to) : Seconds();
 }
 
+// The size of the program's own messages is not known here: they are taken for long ones.
+void FabricZone::add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const
+{
+  if (not fabric_.host().shares_memory() || std::cmp_greater_equal(host, fabric_.host_count()))
+    return;
+  auto* const memory = shared_[fabric_.shared().size() + host]->get_impl();
+  const int copies   = fabric_.host().copies(Bytes(std::numeric_limits<double>::max()));
+  for (int copy = 0; copy < copies; ++copy)
+    into->link_list_.push_back(memory);
+}
+
 // Whoever only wants to know a way asks for no latency: a communication that starts does, once.
 void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
                                  const simgrid::kernel::routing::NetPoint* to, simgrid::kernel::routing::Route* into,
@@ -140,6 +156,7 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
   double delay = 0;
   if (from == to) {
     into->link_list_.push_back(loopback_->get_impl());
+    add_memory(from->id(), into);
     delay = fabric_.host().loopback_latency.value();
   } else {
     Route route;

@@ -29,7 +29,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
-  std::vector<simgrid::s4u::Link*> shared_;
+  std::vector<simgrid::s4u::Link*> shared_; // media, and after them the hosts' memories where they are limited
   simgrid::s4u::Link* loopback_ = nullptr;
   std::vector<simgrid::s4u::Link*> engines_; // progress engines, by host; none where the fabric has no such
   std::vector<double> bytes_on_link_;        // by LinkId
@@ -46,6 +46,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void add_engines();
   void add_switches();
   void set_factors();
+  /** A message within a host passes its memory. */
+  void add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const;
   /** What a message that starts pays beside its route's latency. */
   Seconds start_message(const Route& route, VertexId from, VertexId to);
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
@@ -76,7 +78,7 @@ public:
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
 
-  /* For messages that are not SimGrid's. Resources are the fabric's links, by id, and after them its shared media. */
+  /* For messages that are not SimGrid's. Resources are numbered as FabricWays has them. */
 
   /** Count a message between two hosts, and what its route makes it pay beside its latency. */
   Seconds count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);

@@ -3,6 +3,7 @@
  * function a collective; they are shared by its blocking and its non-blocking form. */
 #pragma once
 
+#include "mpi/names.hpp"
 #include "simgrid/call.hpp"
 #include "simgrid/descriptions.hpp"
 #include "simgrid/host_data.hpp"
@@ -57,6 +58,7 @@ inline HostShape reduction_shape(int count, MPI_Datatype type, MPI_Op operation)
   shape.count       = count;
   shape.element     = Bytes(static_cast<double>(size_of(1, type)));
   shape.commutative = commutes != 0;
+  shape.predefined  = operation == MPI_OP_NULL || is_predefined(operation);
   return shape;
 }
 

@@ -86,7 +86,7 @@ MessageCosts message_costs(const Fabric& fabric, const Network& network)
   using simgrid::config::is_default;
   MessageCosts costs;
   if (fabric.mpi())
-    costs = costs_of(*fabric.mpi());
+    costs = costs_of(*fabric.mpi(), fabric.host());
   costs.detached_below   = Bytes(get_value<int>("smpi/send-is-detached-thresh"));
   costs.eager_below      = Bytes(get_value<int>("smpi/async-small-thresh"));
   const auto smpi_unless = [&](MessageCosts::Time& time, const char* option, auto cost, bool sender) {
@@ -124,7 +124,10 @@ void HostNetwork::run()
   running_ = true;
   agenda_.run_until(Seconds(sg::Engine::get_clock()));
   running_ = false;
-  retired_.clear();
+  ended_.clear();
+  // What is still due then are ends of flows that have ended before: the run must not wait for them.
+  if (calls_ == 0)
+    agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))
     set_timer();
 }

@@ -15,7 +15,8 @@ namespace weft {
 class HostNetwork {
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for what is due next
   bool running_                         = false;
-  std::vector<std::shared_ptr<void>> retired_; // what has ended while something of it ran
+  int calls_                            = 0; // in progress
+  std::vector<std::shared_ptr<void>> ended_; // calls, while something of them runs
 
   void set_timer();
   void run();
@@ -35,8 +36,14 @@ public:
   virtual Messages& messages() = 0;
   /** Something has been added to the agenda. From a rank, or from SimGrid's kernel. */
   void wake();
-  /** It is kept until nothing runs. */
-  void retire(std::shared_ptr<void> ended) { retired_.push_back(std::move(ended)); }
+  /** A call begins. */
+  void begin() { ++calls_; }
+  /** It has ended for all its ranks; it is kept until nothing runs. */
+  void end(std::shared_ptr<void> call)
+  {
+    --calls_;
+    ended_.push_back(std::move(call));
+  }
 };
 
 /** What SMPI's options and a fabric file's [mpi] table mean. To be asked once both are known. */

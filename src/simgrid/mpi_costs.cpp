@@ -12,31 +12,34 @@ namespace {
 
 using Time = Seconds (MpiModel::*)(Bytes) const;
 
-/** SMPI's own option comes first. Ranks of one host hand messages over in memory, which the loopback link says. */
-void set_cost(const char* option, SmpiOperation operation, const MpiModel& model, Time time)
+/** SMPI's own option comes first. */
+void set_cost(const char* option, SmpiOperation operation, const Fabric& fabric, Time time)
 {
   if (not simgrid::config::is_default(option))
     return;
   smpi_register_op_cost_callback(
-      operation, [model, time](std::size_t size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
-        return from == to ? 0.0 : (model.*time)(Bytes(static_cast<double>(size))).value();
+      operation, [model = fabric.mpi().value_or(MpiModel()), time, local = fabric.host().message_overhead](
+                     std::size_t size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
+        return (from == to ? local : (model.*time)(Bytes(static_cast<double>(size)))).value();
       });
 }
 
 } // namespace
 
-void set_mpi_costs(const MpiModel& model)
+void set_mpi_costs(const Fabric& fabric)
 {
   // Eager: the sender does not wait (detached), and the message does not wait for its receiver (asynchronous).
   constexpr auto DETACHED = "smpi/send-is-detached-thresh";
-  if (simgrid::config::is_default(DETACHED)) {
-    const int threshold = static_cast<int>(model.eager_threshold.value());
+  if (fabric.mpi() && simgrid::config::is_default(DETACHED)) {
+    const int threshold = static_cast<int>(fabric.mpi()->eager_threshold.value());
     simgrid::config::set_value<int>(DETACHED, threshold);
     set_unless_chosen("smpi/async-small-thresh", threshold);
   }
-  set_cost("smpi/os", SmpiOperation::SEND, model, &MpiModel::send_time);
-  set_cost("smpi/ois", SmpiOperation::ISEND, model, &MpiModel::send_time);
-  set_cost("smpi/or", SmpiOperation::RECV, model, &MpiModel::receive_time);
+  if (not fabric.mpi() && fabric.host().message_overhead == Seconds())
+    return;
+  set_cost("smpi/os", SmpiOperation::SEND, fabric, &MpiModel::send_time);
+  set_cost("smpi/ois", SmpiOperation::ISEND, fabric, &MpiModel::send_time);
+  set_cost("smpi/or", SmpiOperation::RECV, fabric, &MpiModel::receive_time);
 }
 
 } // namespace weft

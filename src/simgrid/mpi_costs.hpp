@@ -2,11 +2,11 @@
 /* The MPI library's part of a message, told to SMPI. */
 #pragma once
 
-#include "fabric/mpi_model.hpp"
+#include "fabric/fabric.hpp"
 
 namespace weft {
 
-/** Make SMPI use @p model, but for what the command line sets. Must come before SMPI starts the ranks. */
-void set_mpi_costs(const MpiModel& model);
+/** Make SMPI use what @p fabric says, but for what the command line sets. Must come before SMPI starts the ranks. */
+void set_mpi_costs(const Fabric& fabric);
 
 } // namespace weft

@@ -17,6 +17,14 @@ Elements bytes_of(int count, MPI_Datatype type)
   return count == 0 ? 0 : static_cast<Elements>(count) * static_cast<Elements>(element_size(type));
 }
 
+HostCall on_hosts(HostCall call, std::vector<int> hosts)
+{
+  call.host = [all = std::make_shared<const std::vector<int>>(std::move(hosts))](int rank) {
+    return (*all)[static_cast<std::size_t>(rank)];
+  };
+  return call;
+}
+
 } // namespace
 
 ScheduledCall::Blocks::Blocks(const Side& side, int ranks, bool keep) : side_(side)
@@ -39,13 +47,12 @@ Elements ScheduledCall::Blocks::of(int rank) const
 
 ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback,
                              HostCall call, const HostShape& shape)
-    : network_(network), call_(fallback.selection().resolved(std::move(call))), fallback_(fallback),
-      hosts_(communicator.rank_hosts), on_end_(communicator.actors.size()),
+    : network_(network), call_(fallback.selection().resolved(on_hosts(std::move(call), communicator.rank_hosts))),
+      fallback_(fallback), on_end_(communicator.actors.size()),
       execution_(
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
           [this](int rank) { return choice_.algorithm->schedule(call_, rank, choice_.tuning); }, *this)
 {
-  call_.host = [this](int rank) { return hosts_[static_cast<std::size_t>(rank)]; };
   if (shape.parts) {
     parts_.assign(shape.parts, shape.parts + communicator.size());
     call_.block = [this](int from, int to) {
@@ -78,6 +85,8 @@ void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd 
     members_[static_cast<std::size_t>(rank)] = {
         {shape.sides->gives, call_.ranks, keep}, {shape.sides->gets, call_.ranks, keep}, true};
   }
+  if (entered_++ == 0)
+    network_.begin();
   execution_.enter(rank, Seconds(sg::Engine::get_clock()));
   network_.wake();
 }
@@ -87,7 +96,7 @@ void ScheduledCall::rank_ended(int rank)
   if (not members_.empty())
     members_[static_cast<std::size_t>(rank)] = {};
   if (++ended_ == call_.ranks)
-    network_.retire(shared_from_this());
+    network_.end(shared_from_this());
   const FlowEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
   on_end({});
 }

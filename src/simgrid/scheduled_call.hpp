@@ -20,6 +20,7 @@ struct HostShape {
   Elements count   = 0; ///< as HostCall has it
   Bytes element    = Bytes(1);
   bool commutative = true;
+  bool predefined  = true;
   const int* parts = nullptr; ///< of Reduce_scatter and Allgatherv: elements of each rank's part
   /// Of calls that only move data, and whose ranks' blocks may differ.
   const Sides* sides = nullptr;
@@ -48,10 +49,10 @@ class ScheduledCall : public RankEnd, public std::enable_shared_from_this<Schedu
   const HostFallback& fallback_;
   Selection::Choice choice_{};
   std::vector<Elements> parts_; // of reductions and Allgatherv
-  std::vector<int> hosts_;      // by rank
   std::vector<Member> members_; // by rank, where blocks differ otherwise
   std::vector<FlowEnd> on_end_; // by rank
-  int ended_ = 0;               // ranks
+  int entered_ = 0;             // ranks
+  int ended_   = 0;             // ranks
   Execution execution_;
 
   Elements block(int from, int to) const;

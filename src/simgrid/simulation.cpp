@@ -26,7 +26,7 @@ Simulation*& the_simulation()
 Simulation::Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode,
                        const std::string& record_path)
     : record_file_(record_path), fabric(its_fabric), state(fabric), network(its_network), mode(its_mode),
-      decider(state, mode, algorithms, switches), communicators(state, network, decider)
+      decider(state, mode, algorithms, hosts_fallback, switches), communicators(state, network, decider)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
     switches.emplace_back(fabric.switch_model(index));

@@ -7,13 +7,15 @@
 
 namespace weft {
 
-MessageCosts costs_of(const MpiModel& model)
+MessageCosts costs_of(const MpiModel& model, const HostModel& host)
 {
-  const auto between_hosts = [model](Seconds (MpiModel::*time)(Bytes) const) {
-    return [model, time](Bytes size, int from, int to) { return from == to ? Seconds() : (model.*time)(size); };
+  const auto cost = [&](Seconds (MpiModel::*time)(Bytes) const) {
+    return [model, time, local = host.message_overhead](Bytes size, int from, int to) {
+      return from == to ? local : (model.*time)(size);
+    };
   };
-  return {model.eager_threshold, model.eager_threshold, between_hosts(&MpiModel::send_time),
-          between_hosts(&MpiModel::send_time), between_hosts(&MpiModel::receive_time)};
+  return {model.eager_threshold,      model.eager_threshold,         cost(&MpiModel::send_time),
+          cost(&MpiModel::send_time), cost(&MpiModel::receive_time), host.reduction_rate};
 }
 
 Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
@@ -79,7 +81,8 @@ bool Execution::take(int number, const Step& step)
     case Step::Kind::wait_all:
       return wait_for_all(number);
     case Step::Kind::reduce:
-    case Step::Kind::copy:
+      return spend(number, step.bytes / costs_.reduction_rate, Doing::computing);
+    case Step::Kind::copy: // in a cache, beside what messages take
       break;
   }
   return true;

@@ -8,12 +8,14 @@
 #pragma once
 
 #include "collective/hosts/schedule.hpp"
+#include "fabric/fabric_tables.hpp"
 #include "fabric/mpi_model.hpp"
 #include "flow/agenda.hpp"
 #include "flow/messages.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,10 +32,11 @@ struct MessageCosts {
   Time blocking_send;
   Time send; ///< one that does not block
   Time receive;
+  BytesPerSecond reduction_rate{std::numeric_limits<double>::infinity()}; ///< at which a rank combines two vectors
 };
 
-/** The costs that a fabric file's [mpi] table means. */
-MessageCosts costs_of(const MpiModel& model);
+/** The costs that a fabric file's tables [mpi] and [host] mean. */
+MessageCosts costs_of(const MpiModel& model, const HostModel& host);
 
 /** Who is told that a rank has taken all of its steps. */
 class RankEnd {

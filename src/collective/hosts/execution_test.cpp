@@ -64,7 +64,7 @@ Schedule one_message(int rank, double bytes)
 TEST_F(ExecutionTest, AnEagerSenderGoesOnAndARendezvousWaits)
 {
   model_.eager_threshold          = Bytes(1000);
-  const MessageCosts costs        = costs_of(model_);
+  const MessageCosts costs        = costs_of(model_, fabric_.host());
   const auto of                   = [](double bytes) { return [bytes](int rank) { return one_message(rank, bytes); }; };
   const std::vector<double> eager = ends(fabric_, costs, 2, of(999), 1.0);
   EXPECT_EQ(eager[0], 0);
@@ -76,9 +76,10 @@ TEST_F(ExecutionTest, AnEagerSenderGoesOnAndARendezvousWaits)
 
 TEST_F(ExecutionTest, ARankSpendsTimeOnItsMessages)
 {
-  model_.send_overhead          = Seconds(3e-6);
-  model_.receive_overhead       = Seconds(5e-6);
-  const std::vector<double> all = ends(fabric_, costs_of(model_), 2, [](int rank) { return one_message(rank, 100); });
+  model_.send_overhead    = Seconds(3e-6);
+  model_.receive_overhead = Seconds(5e-6);
+  const std::vector<double> all =
+      ends(fabric_, costs_of(model_, fabric_.host()), 2, [](int rank) { return one_message(rank, 100); });
   EXPECT_DOUBLE_EQ(all[0], 3e-6);
   EXPECT_DOUBLE_EQ(all[1], 3e-6 + message(100) + 5e-6);
 }
@@ -97,8 +98,9 @@ Schedule incast(int rank, int ranks)
 
 TEST_F(ExecutionTest, WhatArrivesTogetherIsReceivedOneAfterTheOther)
 {
-  model_.receive_overhead       = Seconds(5e-6);
-  const std::vector<double> all = ends(fabric_, costs_of(model_), 4, [](int rank) { return incast(rank, 4); });
+  model_.receive_overhead = Seconds(5e-6);
+  const std::vector<double> all =
+      ends(fabric_, costs_of(model_, fabric_.host()), 4, [](int rank) { return incast(rank, 4); });
   EXPECT_NEAR(all[0], LATENCY + 3 * 1000 / BANDWIDTH + 3 * 5e-6, 1e-15);
 }
 
@@ -116,7 +118,7 @@ HostCall call_of(std::string_view collective, int ranks, Elements count)
 // of a block each, and log p of all.
 TEST_F(ExecutionTest, ClosedFormsHoldWhereNobodyShares)
 {
-  const MessageCosts costs = costs_of(model_);
+  const MessageCosts costs = costs_of(model_, fabric_.host());
   const auto longest       = [&](const char* collective, const char* algorithm, Elements count) {
     const HostCall call         = call_of(collective, 4, count);
     const Algorithm* const made = find_algorithm(collective, std::string_view(algorithm));
@@ -133,17 +135,35 @@ TEST_F(ExecutionTest, ClosedFormsHoldWhereNobodyShares)
 // Two ranks a host: within hosts first, then two messages share each cable.
 TEST_F(ExecutionTest, RanksOfAHostShareItsCable)
 {
-  const HostCall call         = call_of("allreduce", 4, 256);
-  const Algorithm* const made = find_algorithm("allreduce", "recursive_doubling");
-  const std::vector<double> all =
-      ends(fabric_, costs_of(model_), 4, [&](int rank) { return made->schedule(call, rank, {}); }, 0, 2);
+  const HostCall call           = call_of("allreduce", 4, 256);
+  const Algorithm* const made   = find_algorithm("allreduce", "recursive_doubling");
+  const std::vector<double> all = ends(
+      fabric_, costs_of(model_, fabric_.host()), 4, [&](int rank) { return made->schedule(call, rank, {}); }, 0, 2);
   const double within = 0.1e-6 + 1040 / 10e9;
   EXPECT_NEAR(all[0], within + LATENCY + 2 * 1040 / BANDWIDTH, 1e-15);
 }
 
+// Two ranks a host exchange: each message passes the memory twice, or once where it is long.
+TEST_F(ExecutionTest, RanksOfAHostShareItsMemory)
+{
+  const auto time = [](const std::string& keys) {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
+    const HostCall call = call_of("allreduce", 2, 246); // 984 bytes, a thousand with their envelope
+    return ends(
+        fabric, costs_of({}, fabric.host()), 2,
+        [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 2)[0];
+  };
+  EXPECT_NEAR(time(""), 0.1e-6 + 1000 / 10e9, 1e-15);
+  EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\n"), 0.1e-6 + 2 * 2 * 1000 / 4e9, 1e-15);
+  EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"984B\"\n"), 0.1e-6 + 2 * 1000 / 4e9, 1e-15);
+  EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"985B\"\n"), 0.1e-6 + 4 * 1000 / 4e9, 1e-15);
+  EXPECT_NEAR(time("message_overhead = \"1us\"\n"), 2e-6 + 0.1e-6 + 1000 / 10e9, 1e-15);
+  EXPECT_NEAR(time("reduction_rate = \"1GBps\"\n"), 0.1e-6 + 1000 / 10e9 + 984 / 1e9, 1e-15);
+}
+
 TEST_F(ExecutionTest, EveryAlgorithmEnds)
 {
-  const MessageCosts costs = costs_of(model_);
+  const MessageCosts costs = costs_of(model_, fabric_.host());
   for (const Algorithm& one : host_algorithms())
     for (int ranks = 2; ranks <= 8; ++ranks) {
       HostCall call = call_of(one.collective, ranks, 100);

@@ -13,15 +13,28 @@ std::vector<double> FabricWays::capacities(const Fabric& fabric)
     all.push_back(link.bandwidth.value());
   for (const SharedMedium& medium : fabric.shared())
     all.push_back(medium.bandwidth.value());
+  if (fabric.host().shares_memory())
+    all.resize(all.size() + static_cast<std::size_t>(fabric.host_count()), fabric.host().memory_bandwidth.value());
   return all;
+}
+
+void FabricWays::within(int host, Bytes bytes, FlowWay& into) const
+{
+  const HostModel& model = fabric_.host();
+  into.latency           = model.loopback_latency.value();
+  into.penalty           = std::max(into.latency, 1e-9); // the same for all that share a host's memory
+  into.volume            = bytes.value();
+  into.bound             = model.loopback_bandwidth.value();
+  if (model.shares_memory()) {
+    const std::size_t memory = fabric_.links().size() + fabric_.shared().size() + static_cast<std::size_t>(host);
+    into.resources.assign(static_cast<std::size_t>(model.copies(bytes - SMPI_ENVELOPE)), static_cast<int>(memory));
+  }
 }
 
 void FabricWays::find(int from, int to, Bytes bytes, FlowWay& into)
 {
   if (from == to) {
-    into.latency = fabric_.host().loopback_latency.value();
-    into.volume  = bytes.value();
-    into.bound   = fabric_.host().loopback_bandwidth.value();
+    within(from, bytes, into);
     return;
   }
   route_.links.clear();

@@ -13,6 +13,8 @@ class FabricWays : public Ways {
   const Fabric& fabric_;
   Route route_;
 
+  void within(int host, Bytes bytes, FlowWay& into) const;
+
 protected:
   /** What a message that starts pays beside its route's latency. */
   virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
@@ -23,7 +25,8 @@ protected:
 public:
   explicit FabricWays(const Fabric& fabric) : fabric_(fabric) {}
 
-  /** Of the resources that ways name: the fabric's links, by id, and then its shared media. In bytes per second. */
+  /** Of the resources that ways name: the fabric's links, by id, then its shared media, then its hosts' memories where
+   * they are limited. In bytes per second. */
   static std::vector<double> capacities(const Fabric& fabric);
 
   void find(int from, int to, Bytes bytes, FlowWay& into) override;
