@@ -232,7 +232,12 @@ void FlowNetwork::hand_over(FlowNumber number)
   advance(flow);
   flow.state = State::elsewhere;
   ++flow.version;
-  others_->take(number, flow.way, flow.left, flow.messages.size());
+  // Nothing is left of one that ends now, and nobody carries out nothing.
+  constexpr double NOTHING = 1e-3;
+  if (flow.left < NOTHING)
+    ends_elsewhere(number, agenda_.now());
+  else
+    others_->take(number, flow.way, flow.left, flow.messages.size());
 }
 
 void FlowNetwork::yield(int resource)

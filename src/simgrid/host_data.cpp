@@ -221,10 +221,17 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
       move(rank, peer);
   });
   if (not blocks)
-    leave(rank);
+    keep(rank);
 }
 
+// All that it gets has come; of blocks of nothing nobody tells it.
 void MovedData::leave(int rank)
+{
+  members_[static_cast<std::size_t>(rank)]->gets.side.peers = Side::Peers::none;
+  keep(rank);
+}
+
+void MovedData::keep(int rank)
 {
   Member& member         = *members_[static_cast<std::size_t>(rank)];
   const Side& side       = member.gives.side;

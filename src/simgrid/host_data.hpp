@@ -64,6 +64,8 @@ class MovedData : public HostData {
   int come_ = 0;
 
   void move(int from, int to);
+  /** What a rank gives is kept for those who have not come: its buffer may change. */
+  void keep(int rank);
 
 public:
   explicit MovedData(int ranks);
