@@ -80,8 +80,8 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--fallback",
         metavar="WHAT",
-        help="What the hosts do where nothing is offloaded: an MPI library's choice of algorithms, or"
-        " a file of one; an algorithm (recursive_doubling); one for a collective"
+        help="What the hosts do where nothing is offloaded: an MPI library's choice of algorithms,"
+        " or a file of one; an algorithm (recursive_doubling); one for a collective"
         " (bcast=binomial); several with commas; SMPI's algorithms as smpi:NAME."
         " `weft collectives list` names them.",
         default=None,
