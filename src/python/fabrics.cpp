@@ -57,7 +57,11 @@ const RowKind<"Host", HostModel> HOST{"What every host is.",
                                        {"speed_flops", &HostModel::speed},
                                        {"cores", &HostModel::cores},
                                        {"loopback_bandwidth_Bps", &HostModel::loopback_bandwidth},
-                                       {"loopback_latency_s", &HostModel::loopback_latency}}};
+                                       {"loopback_latency_s", &HostModel::loopback_latency},
+                                       {"memory_bandwidth_Bps", &HostModel::memory_bandwidth},
+                                       {"single_copy_threshold_bytes", &HostModel::single_copy_threshold},
+                                       {"message_overhead_s", &HostModel::message_overhead},
+                                       {"reduction_rate_Bps", &HostModel::reduction_rate}}};
 
 const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a rate without limit is infinite.",
                                    {{"preset", &NicModel::preset},

@@ -21,8 +21,8 @@ namespace weft {
 template <class... Arguments> struct MovedCall {
   Sides sides;
   std::tuple<Arguments...> arguments;
-  std::vector<StandIns> kept = {};    ///< what the arguments point to
-  bool uneven                = false; ///< ranks' blocks may differ, though this one names no counts
+  std::vector<StandIns> kept = {};      ///< what the arguments point to
+  bool uneven                = false;   ///< ranks' blocks may differ, though this one names no counts
   const int* parts           = nullptr; ///< of Allgatherv: elements of each rank's block
 
   bool wanted(bool) const { return memory_is_shared(); }
@@ -206,7 +206,7 @@ inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send
   MovedCall<const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype> call{sides, {}};
   call.parts          = counts;
   const StandIns& all = call.kept.emplace_back(stand_ins(counts, type, comm->size()));
-  call.arguments      = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(), all.type};
+  call.arguments = {own.memory, own.count, own.type, all.memory, all.counts.data(), all.displacements.data(), all.type};
   return call;
 }
 

@@ -98,7 +98,7 @@ public:
 class PrefixData : public HostData {
   struct Rank {
     bool come = false;
-    Values sum;           ///< what it gives, and then with all before
+    Values sum;             ///< what it gives, and then with all before
     MPI_Aint beginning = 0; ///< of its elements, from their address
     void* receive      = nullptr;
   };
