@@ -131,7 +131,8 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
     divide_out_factors(stream.request);
   stream.pace->set_bandwidth(request.rate_limit.value());
   stream.flow = sg::Comm::sendto_init();
-  stream.flow->set_payload_size(static_cast<std::uint64_t>(stream.request.wire.value()));
+  // SimGrid never says of a flow of no bytes that it has ended, of one with a part of a byte it does.
+  stream.flow->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(stream.request.wire.value())));
   if (request.exact)
     reinterpret_cast<simgrid::kernel::activity::CommImpl*>(stream.flow->get_impl())->set_size(request.wire.value());
   if (on_start_)
