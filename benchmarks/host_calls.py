@@ -24,6 +24,7 @@ from weft.runs.toolchain import compile_c
 RANKS, PPN = 512, 8
 _HOSTS = RANKS // PPN
 _CALLS = (1, 101)
+# The same algorithm on both sides: SMPI's.
 _CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0", "smpi/bcast:binomial_tree")
 
 _FABRIC = f"""

@@ -19,6 +19,7 @@ import choices
 import host_calls
 import in_network
 import large_fabrics
+import schedules
 from allreduce import Key, Standard
 from choices import Choice
 from measure import Cost, measure, ratio
@@ -44,6 +45,7 @@ def main() -> None:
             **allreduce.cases(work),
             **in_network.cases(work),
             **pair.cases(),
+            **schedules.cases(work),
             **large_fabrics.routes(work),
         }
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
@@ -56,6 +58,7 @@ def main() -> None:
     standards = [
         *allreduce.standards(costs),
         *in_network.standards(costs),
+        *schedules.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
     ]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
