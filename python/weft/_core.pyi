@@ -34,6 +34,10 @@ class Host(typing.TypedDict):
     cores: int
     loopback_bandwidth_Bps: float
     loopback_latency_s: float
+    memory_bandwidth_Bps: float
+    single_copy_threshold_bytes: float
+    message_overhead_s: float
+    reduction_rate_Bps: float
 
 class HostAlgorithm(typing.TypedDict):
     """One algorithm of a collective's, with Open MPI's number of it and the library whose it is."""
@@ -191,6 +195,7 @@ __all__: list[str] = [
     "selections",
     "simgrid_prefix",
     "simgrid_version",
+    "smpi_fallbacks",
     "streaming_time",
     "topologies",
     "uniform_messages",
@@ -422,6 +427,11 @@ def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:
 def selections() -> list[Selection]:
     """
     Names and descriptions of the shipped selections of algorithms.
+    """
+
+def smpi_fallbacks(fallback: str) -> dict[str, str]:
+    """
+    Check what a run is told to do on the hosts (collective/hosts/fallback.hpp), but for SMPI's names: those, by collective, and for all under an empty name.
     """
 
 def streaming_time(

@@ -13,8 +13,8 @@ from weft.study.bench_collectives import COLLECTIVES
 
 THROUGHPUT_SIZES = tuple(1 << k for k in range(12, 19))  # 4 KiB to 256 KiB
 THROUGHPUT_MODES = {
-    "bcast": (MULTICAST, "knomial", "sag-knomial", "binary-tree", "binomial_tree"),
-    "allgather": (MULTICAST, "ring", "bruck"),
+    "bcast": (MULTICAST, "knomial", "sag-knomial", "binary-tree", "smpi:binomial_tree"),
+    "allgather": (MULTICAST, "ring", "smpi:bruck"),
 }
 
 

@@ -43,14 +43,15 @@ MODELS: dict[str, Callable[[int], int]] = {
     "ring": ring_ports,
     "recursive doubling": doubling_ports,
 }
-MEASURED_AS = {"ring": "ring", "rdb": "recursive doubling", MULTICAST: MULTICAST}
+DOUBLING = "smpi:rdb"
+MEASURED_AS = {"ring": "ring", DOUBLING: "recursive doubling", MULTICAST: MULTICAST}
 COST_BYTES = 4096
 COST_RANKS = (16, 64, 256, 1024)
 
 
 def measure() -> Table:
     """Run an Allgather in each way and size of the fabric."""
-    modes = (MULTICAST, "ring", "rdb")
+    modes = (MULTICAST, "ring", DOUBLING)
     return [
         row
         for ranks in COST_RANKS

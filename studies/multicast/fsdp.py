@@ -29,6 +29,7 @@ FSDP_SHOWN_US = 100
 JOINED_US = 0.05
 """Calls of MPI between two things that a rank does take as long at most."""
 FSDP_MODES = {MULTICAST: "mpi", "ring": "ring", "smpi": "mpi"}
+FSDP_SMPI = "smpi:ompi"  # and what it has for calls that do not block
 
 
 def measure() -> Table:
@@ -57,6 +58,7 @@ def measure_step(mode: str, compute_us: int) -> Table:
             program=str(program),
             arguments=(str(FSDP_LAYERS), str(FSDP_BYTES), str(compute_us), FSDP_MODES[mode]),
             offload=offload,
+            fallback=FSDP_SMPI if mode == "smpi" else None,
             privatize=False,
             config=("smpi/test:0",),
             timeline=timeline if shown else None,

@@ -19,10 +19,10 @@ from weft.study.ways import Way
 def test_rows_come_by_mode_and_size() -> None:
     seen: list[tuple[str, int]] = []
     rows = bench.run(
-        Bench("tofino-4", 4, [4, 1024], ["stream", "rdb"]),
+        Bench("tofino-4", 4, [4, 1024], ["stream", "recursive_doubling"]),
         lambda mode, size: seen.append((mode, size)),
     )
-    expected = [("stream", 4), ("stream", 1024), ("rdb", 4), ("rdb", 1024)]
+    expected = [(mode, size) for mode in ("stream", "recursive_doubling") for size in (4, 1024)]
     assert [(row.mode, row.bytes) for row in rows] == expected == seen
     assert all(row.latency_us > 1 and row.ranks == 4 and row.ppn == 1 for row in rows)
 
@@ -36,8 +36,8 @@ def test_the_iterations_do_not_matter() -> None:
 
 def test_the_csv_is_long(tmp_path: Path) -> None:
     rows = [
-        AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ompi", "datatype")),
-        AllreduceTime("allreduce", "rdb", 4, 1, 4, 4.75, "f", Way("rdb")),
+        AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ring", "datatype")),
+        AllreduceTime("allreduce", "smpi:rdb", 4, 1, 4, 4.75, "f", Way("smpi:rdb")),
     ]
     bench.write_csv(rows, tmp_path / "latency.csv")
     with (tmp_path / "latency.csv").open() as file:
@@ -53,14 +53,14 @@ def test_the_csv_is_long(tmp_path: Path) -> None:
                 "bytes",
                 "latency_us",
             ],
-            ["f", "allreduce", "stream", "ompi", "datatype", "4", "1", "4", "7.5"],
-            ["f", "allreduce", "rdb", "rdb", "", "4", "1", "4", "4.75"],
+            ["f", "allreduce", "stream", "ring", "datatype", "4", "1", "4", "7.5"],
+            ["f", "allreduce", "smpi:rdb", "smpi:rdb", "", "4", "1", "4", "4.75"],
         ]
 
 
 def test_a_run_that_fails_is_an_error() -> None:
-    with pytest.raises(WeftError, match="bench: mode ompi: rank 0 ended with exit status 2"):
-        bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ompi"]))
+    with pytest.raises(WeftError, match="bench: mode ring: rank 0 ended with exit status 2"):
+        bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ring"]))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 7, 30])

@@ -2,7 +2,6 @@
 """Broadcast, Allgather and Reduce-Scatter by mode, and the training step."""
 
 import csv
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,7 +85,7 @@ def test_a_broadcast_takes_what_its_way_takes(times: Path) -> None:
 
 
 def test_two_binary_trees_beat_one_message_after_the_other() -> None:
-    trees, flat = bench_collectives.run(study("bcast", 64, 1 << 20, "binary-tree", "flattree"))
+    trees, flat = bench_collectives.run(study("bcast", 64, 1 << 20, "binary-tree", "basic_linear"))
     assert trees.latency_us < flat.latency_us / 4
 
 
@@ -149,10 +148,10 @@ def test_the_csv_is_long(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("collective", "mode", "hint"),
-    [("bcast", "knomail", "knomial"), ("allgather", "rings", "ring"), ("ag+rs", "ompi", "smpi")],
+    [("bcast", "knomail", "knomial"), ("allgather", "rings", "ring"), ("ag+rs", "rings", "ring")],
 )
 def test_an_unknown_mode_is_named(collective: str, mode: str, hint: str) -> None:
-    message = f"found '{mode}', which is no way to do {re.escape(collective)}; .*{hint}"
+    message = f'found "{mode}", .*; of the other modes did you mean {hint}'
     with pytest.raises(WeftError, match=message):
         bench_collectives.run(study(collective, 4, 64, mode))
 

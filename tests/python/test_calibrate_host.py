@@ -183,7 +183,7 @@ def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
         Path(_core.load_fabric("tofino-4").file).read_text(), "host", {"loopback_latency": "2us"}
     )
     with compiled("collective_latency") as program:
-        measured = simulate_rows(program, truth, ROWS[:2], "rdb")
+        measured = simulate_rows(program, truth, ROWS[:2], "recursive_doubling")
     table = tmp_path / "table.csv"
     lines = [
         f"{row.collective},{row.ranks},{row.ppn},{row.bytes},{time * 1e6!r}"
@@ -191,7 +191,14 @@ def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
     ]
     table.write_text(HEAD + "\n".join(lines) + "\n")
     target = tmp_path / "fitted.toml"
-    arguments = ["--base", "tofino-4", "--key", f"{LATENCY}=5e-7:8e-6", "--fallback", "rdb"]
+    arguments = [
+        "--base",
+        "tofino-4",
+        "--key",
+        f"{LATENCY}=5e-7:8e-6",
+        "--fallback",
+        "recursive_doubling",
+    ]
     result = CliRunner().invoke(
         weft,
         [

@@ -127,7 +127,7 @@ def test_a_group_alone_shows_its_help(command: str) -> None:
         ("bench allreduce --fabric tofino-4 -n 4 --sizes 4:x", "--sizes: found 'x'"),
         ("bench allreduce --fabric tofino-4 -n 4 --sizes 6", "--sizes: found 6 bytes"),
         ("bench allreduce --fabric tofino-4 -n 4 --modes strem", "did you mean stream"),
-        ("bench allreduce --fabric tofino-4 -n 4 --modes rdb,", "--modes"),
+        ("bench allreduce --fabric tofino-4 -n 4 --modes ring,", "--modes"),
         ("bench allreduce --fabric tofino-4 -n 4 --plot a.gif", "--plot: found 'a.gif'"),
         ("fabric show nothing", "nothing"),
         ("demo --out /proc/demo", "/proc/demo"),

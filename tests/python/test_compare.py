@@ -24,7 +24,7 @@ from weft.study.report_compare import print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
 RECORD = TESTS.parent / "docs" / "record.md"
-FALLBACK = {"path": "fallback", "reason": "policy", "algorithm": "ompi"}
+FALLBACK = {"path": "fallback", "reason": "policy", "algorithm": "recursive_doubling"}
 
 
 def record(*rows: dict[str, Any], **changes: Any) -> Record:
@@ -56,7 +56,11 @@ def test_a_gain_is_the_hosts_time_by_the_switches() -> None:
     (gain,) = both.gains()
     assert (gain.time_s, gain.time_without_s) == (8e-5, 2e-4)  # of one of four ranks
     assert (gain.speed_up, both.speed_up) == (2.5, 2.5)
-    assert (gain.paths, gain.reasons, gain.algorithms) == (("stream",), ("offloaded",), ("ompi",))
+    assert (gain.paths, gain.reasons, gain.algorithms) == (
+        ("stream",),
+        ("offloaded",),
+        ("recursive_doubling",),
+    )
 
 
 def test_calls_of_one_kind_that_went_several_ways_are_one_gain() -> None:
@@ -64,7 +68,7 @@ def test_calls_of_one_kind_that_went_several_ways_are_one_gain() -> None:
     both = Comparison(record(fallen, {}), record({**FALLBACK, "calls": 12, "total_time_s": 1e-3}))
     (gain,) = both.gains()
     assert (gain.calls, gain.calls_without) == (12, 12)
-    assert gain.paths == ("stream", "ompi")
+    assert gain.paths == ("stream", "recursive_doubling")
     assert gain.reasons == ("offloaded", "no free channel")
     assert gain.time_s == pytest.approx((3.2e-4 + 1e-4) / 4)
 
@@ -134,7 +138,7 @@ def test_a_run_that_did_not_end_is_compared_with_nothing(tmp_path: Path) -> None
 
 def test_a_comparison_says_what_was_gained(sums: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("both.json", "both.trace", "with.json", "without.json")]
-    options = ("--json", str(files[0]), "--trace", str(files[1]), "--fallback", "rdb")
+    options = ("--json", str(files[0]), "--trace", str(files[1]), "--fallback", "ring")
     result = compared(sums, options=options)
     assert (result.status, result.stdout) == (0, "done\n")
     document = json.loads(files[0].read_text())
@@ -153,7 +157,7 @@ def check_document(document: dict[str, Any]) -> None:
     assert set(re.findall(r"`(\w+)`", said)) >= set(document["gains"][0])
     ours, theirs = document["with_offload"], document["without_offload"]
     assert (ours["offload"], theirs["offload"]) == ("stream", "off")
-    assert ours["fallback"] == theirs["fallback"] == "rdb"
+    assert ours["fallback"] == theirs["fallback"] == "ring"
     assert document["speed_up"] == theirs["simulated_time_s"] / ours["simulated_time_s"] > 1
     ints = document["gains"][0]
     assert (ints["collective"], ints["datatype"], ints["calls"]) == ("allreduce", "MPI_INT", 5)
@@ -169,12 +173,12 @@ def check_table(lines: list[str], document: dict[str, Any]) -> None:
     assert lines[2].split() == [
         *("allreduce", "4", "INT,", "SUM", "stream", "offloaded", "5", "320", "KiB"),
         f"{ints['time_s'] * 1e6:.3f}",
-        "rdb",
+        "ring",
         f"{ints['time_without_s'] * 1e6:.3f}",
         f"{ints['speed_up']:.2f}",
     ]
     assert lines[-1].startswith("4 ranks on 4 hosts of tofino-4: simulated time ")
-    assert " without (--fallback rdb): " in lines[-1]
+    assert " without (--fallback ring): " in lines[-1]
     assert lines[-1].endswith(f"{document['speed_up']:.2f} times as fast")
     assert "why datatype: the switch does not compute with this datatype" in lines
 

@@ -67,11 +67,11 @@ def test_the_arguments_of_the_program_come_last_and_untouched(
 
 
 def test_the_users_settings_come_after_our_own(request_: Request, tmp_path: Path) -> None:
-    request = request_.changed(config=("smpi/coll-selector:mpich",), fallback="rdb")
+    request = request_.changed(config=("smpi/coll-selector:mpich",))
     command = build_command(prepare(request), tmp_path)
     settings = [word for word in command if word.startswith("--cfg=")]
     assert settings[-1] == "--cfg=smpi/coll-selector:mpich"
-    assert "--cfg=smpi/allreduce:rdb" in settings
+    assert "--cfg=smpi/coll-selector:ompi" in settings
     assert "--cfg=smpi/np:4" in settings
     assert "--cfg=smpi/privatization:dlopen" in settings
     assert "--cfg=smpi/simulate-computation:no" in settings
@@ -94,8 +94,9 @@ def test_options_become_settings(request_: Request, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"fallback": "rbd"}, "^fallback: found 'rbd', .*; did you mean rdb"),
-        ({"fallback": "weft"}, "^fallback: found 'weft'"),
+        ({"fallback": "smpi:rbd"}, "^fallback: found 'smpi:rbd', .*; did you mean rdb"),
+        ({"fallback": "rign"}, '^fallback: found "rign", .*; did you mean "ring"?'),
+        ({"fallback": "smpi:weft"}, "^fallback: found 'smpi:weft'"),
         ({"config": ("foo",)}, "^config: found 'foo'; write KEY:VALUE"),
         ({"config": (":1",)}, "^config: found ':1'; write KEY:VALUE"),
         ({"config": ("a:b c:d",)}, "^config: found 'a:b c:d'; write KEY:VALUE"),
@@ -143,5 +144,5 @@ def test_simgrid_is_asked_once_for_many_runs(
 
     monkeypatch.setattr(subprocess, "run", counted)
     for _ in range(3):
-        prepare(request_.changed(config=("smpi/wtime:1e-7",), fallback="rdb"))
+        prepare(request_.changed(config=("smpi/wtime:1e-7",), fallback="smpi:rdb"))
     assert sum("--cfg=smpi/wtime:1e-7" in command for command in asked) == 1

@@ -46,13 +46,12 @@ def early(status: int) -> Failure:
 FATAL = "that ends the program (MPI_ERRORS_ARE_FATAL)"
 
 FAILURES = {
-    "other-collective": mismatch(
-        WORLD, 2, f"rank 0 called {INT_SUM}", "rank 1 called MPI_Barrier()"
-    ),
+    # Which rank enters first is as it comes: all leave the call before at the same time.
+    "other-collective": mismatch(WORLD, 2, f" called {INT_SUM}, ", "rank 1 called MPI_Barrier()"),
     "other-count": mismatch(
         WORLD,
         2,
-        f"rank 0 called {INT_SUM}",
+        f" called {INT_SUM}, ",
         "rank 1 called MPI_Allreduce(2 x MPI_INT, MPI_SUM)",
     ),
     "other-op": mismatch(

@@ -99,7 +99,7 @@ def broken(tmp_path: Path, program: Program) -> Broken:
         # What ranks of one host hand each other.
         ("stream", "memory-1", "allreduce", 6, CALL),
         ("message", "cable-1", "allreduce", 3, "waits for a message that needs it"),
-        ("off", "cable-1", "allreduce", 3, "waits for a message that needs it"),
+        ("off", "cable-1", "allreduce", 3, CALL),
     ],
 )
 def test_what_needs_a_link_that_is_turned_off_fails_and_says_so(

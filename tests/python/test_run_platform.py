@@ -22,7 +22,7 @@ def test_what_is_not_offloaded_takes_the_time_that_it_takes_on_stock_simgrid(
 ) -> None:
     """To the last bit: under `weft run`, on the library alone, and on an XML star without weft."""
     traffic = program("traffic.c")
-    by_weft = run("traffic.c", on=EQUAL)
+    by_weft = run("traffic.c", on=EQUAL, options=("--fallback", "smpi:ompi"))
     by_library = simulated.run_library(traffic, WEFT_FABRIC=EQUAL)
     by_stock = simulated.run_stock(traffic)
     assert by_library.status == by_stock.status == 0
@@ -68,9 +68,11 @@ def test_plain_smpirun_loads_the_library_that_it_is_given(program: Program) -> N
 def test_plain_smpirun_simulates_what_weft_run_does(
     run: Run, program: Program, tmp_path: Path, offload: str
 ) -> None:
-    # No fewer elements than ranks: what weft corrects of `ompi` needs LD_PRELOAD.
+    # No fewer elements than ranks: what weft corrects of SMPI's `ompi` needs LD_PRELOAD.
     arguments = ("16,1024,100000", "1", "30")
-    by_weft = run("latency.c", *arguments, options=("--offload", offload))
+    by_weft = run(
+        "latency.c", *arguments, options=("--offload", offload, "--fallback", "smpi:ompi")
+    )
     by_library = simulated.run_library(
         program("latency.c"),
         *arguments,
@@ -150,8 +152,8 @@ def test_the_selected_algorithm_becomes_the_fallback(program: Program, tmp_path:
         WEFT_FABRIC="tofino-4",
     )
     assert result.status == 0, result.stderr
-    assert result.row(collective="allreduce")["algorithm"] == "rdb"
-    assert result.row(collective="barrier")["algorithm"] == "ompi"
+    assert result.row(collective="allreduce")["algorithm"] == "smpi:rdb"
+    assert result.row(collective="barrier")["algorithm"] == "smpi:ompi"
 
 
 # ---- Mistakes: one message, status 2 ----

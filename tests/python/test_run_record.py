@@ -47,14 +47,14 @@ def test_the_record_says_what_was_run(run: Run, program: Program) -> None:
         *("1024,4096", "1", "5"),
         on="tofino-16",
         ranks=6,
-        options=("--ppn", "2", "--fallback", "rdb", "--cfg", "contexts/stack-size:1024"),
+        options=("--ppn", "2", "--fallback", "ring", "--cfg", "contexts/stack-size:1024"),
     ).record
     assert record["schema"] == "weft-run/1"
     assert record["program"] == str(program("latency.c"))
     assert record["arguments"] == ["1024,4096", "1", "5"]
     assert record["command"][:2] == ["weft", "run"]
     assert (record["ranks"], record["ppn"], record["hosts_used"]) == (6, 2, 3)
-    assert record["fallback"] == "rdb"
+    assert record["fallback"] == "ring"
     assert record["config"] == ["smpi/wtime:0", "contexts/stack-size:1024"]
     assert record["fabric"]["name"] == "tofino-16"
     assert Path(record["fabric"]["file"]).is_file()

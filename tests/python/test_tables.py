@@ -66,7 +66,7 @@ def test_all_that_make_a_table_print_it_so() -> None:
 # ---- Commands on a terminal ----------------------------------------------------------------------
 
 COMMANDS = (
-    "bench allreduce --fabric tofino-4 -n 4 --sizes 1MiB --modes stream,message,ompi,rdb,lr",
+    "bench allreduce --fabric tofino-4 -n 4 --sizes 1MiB --modes stream,message,ring,smpi:rdb",
     "bench bcast --fabric fdr-188 -n 4 --sizes 1MiB --modes multicast",
     "progress-engine throughput bluefield-3-dpa --threads 16",
     "progress-engine memory bluefield-3-dpa",

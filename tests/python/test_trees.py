@@ -237,7 +237,7 @@ def test_results_are_right_over_many_switches(
 
 
 # Of the host's algorithms, the best for each size.
-ALGORITHMS = ("ompi", "rdb", "lr", "rab")
+ALGORITHMS = ("openmpi-4.1", "recursive_doubling", "ring", "rabenseifner")
 
 
 def best_on_hosts(run: Run, on: str, ranks: int, sizes: Sequence[int]) -> dict[int, float]:
@@ -305,7 +305,7 @@ def test_hosts_on_an_over_subscribed_tree_take_the_bisections_time(
     """Recursive doubling: two steps within the leaves, one over their only cables up."""
     tree = FatTree((4, 2), (1, 1), (100, 100), (0.94e-6, 50e-9))
     size = 1 << 24
-    options = ("--offload", "off", "--fallback", "rdb")
+    options = ("--offload", "off", "--fallback", "recursive_doubling")
     found = durations(run, tree.write(tmp_path), 8, (size,), options)
     steps = 2 * size / tree.rates[0] + 4 * size / tree.rates[1]
     assert found[size] == pytest.approx(steps, rel=0.01)
@@ -335,18 +335,18 @@ def test_each_direction_of_each_tree_link_carries_the_message_once(
     assert message == dict.fromkeys(links, size)
 
     # Links that the messages of one step cross: to a neighbour in a leaf 2, to the other leaf 4.
-    doubling = carried("--offload", "off", "--fallback", "rdb")
-    ring = carried("--offload", "off", "--fallback", "lr")
+    doubling = carried("--offload", "off", "--fallback", "recursive_doubling")
+    ring = carried("--offload", "off", "--fallback", "ring")
     assert sum(doubling.values()) == (2 * 8 * 2 + 8 * 4) * (size + ENVELOPE)
     assert sum(ring.values()) == 2 * 7 * (6 * 2 + 2 * 4) * (size / 8 + ENVELOPE)
 
     sums = {
         name: sum(found.values())
-        for name, found in (("stream", stream), ("rdb", doubling), ("lr", ring))
+        for name, found in (("stream", stream), ("doubling", doubling), ("ring", ring))
     }
     record_property("bytes on all links", sums)
     assert sums["stream"] == 20 * wire(size)
-    assert sums["stream"] < sums["lr"] < sums["rdb"]
+    assert sums["stream"] < sums["ring"] < sums["doubling"]
 
 
 def test_what_plain_switches_only_forward_is_charged_several_times(

@@ -15,7 +15,7 @@ from weft.runs.record import Record
 from weft.study.bench import AllreduceTime
 from weft.study.ways import Way, check_as_asked, labels, way_taken
 
-FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "ompi"}
+FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "binomial"}
 
 
 def record(*rows: dict[str, Any]) -> Record:
@@ -32,22 +32,22 @@ def test_what_was_offloaded_is_called_by_its_mode() -> None:
 def test_what_fell_back_is_called_by_what_did_it() -> None:
     way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
     assert way == Way(
-        "ompi",
+        "binomial",
         "collective",
-        "ompi for stream",
-        "stream: on tofino-4 the hosts (ompi) did allreduce, because the switch does not do this"
-        " collective",
+        "binomial for stream",
+        "stream: on tofino-4 the hosts (binomial) did allreduce, because the switch does not do"
+        " this collective",
     )
 
 
 def test_hosts_that_were_asked_are_no_fallback() -> None:
-    asked = {**FALLBACK, "reason": "policy", "algorithm": "rdb"}
-    assert way_taken(record(asked), "rdb", ["allreduce"], offloading=False).label == "rdb"
+    asked = {**FALLBACK, "reason": "policy", "algorithm": "ring"}
+    assert way_taken(record(asked), "ring", ["allreduce"], offloading=False).label == "ring"
     assert way_taken(record(), "ring", ["bcast"], offloading=False).path == "messages"
 
 
 def test_one_of_two_collectives_that_fell_back_is_named() -> None:
-    fallen = {**FALLBACK, "collective": "ireduce_scatter", "algorithm": "only"}
+    fallen = {**FALLBACK, "collective": "ireduce_scatter", "algorithm": "smpi:only"}
     both = record({"collective": "iallgather", "path": "multicast"}, fallen)
     way = way_taken(both, "multicast", ["iallgather", "ireduce_scatter"], offloading=True)
     assert (way.path, way.reason) == ("multicast + smpi", "collective")
@@ -57,7 +57,7 @@ def test_one_of_two_collectives_that_fell_back_is_named() -> None:
 def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
     way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
     rows = [AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]
-    assert labels(rows, "stream") == "ompi for stream"
+    assert labels(rows, "stream") == "binomial for stream"
     with pytest.raises(WeftError, match="demo: stream: on tofino-4 the hosts"):
         check_as_asked(rows, "demo")
 
@@ -73,23 +73,23 @@ def bench(*arguments: str) -> Result:
 
 def test_the_table_and_the_csv_of_an_allreduce_name_the_fallback(tmp_path: Path) -> None:
     target = tmp_path / "latency.csv"
-    options = ("--sizes", "1KiB", "--modes", "stream,ompi", "--csv", str(target))
+    options = ("--sizes", "1KiB", "--modes", "stream,openmpi-4.1", "--csv", str(target))
     result = bench("allreduce", "--fabric", "star-8", "-n", "4", *options)
     heading, head, line = result.stdout.splitlines()
     assert heading.startswith("MPI_Allreduce on star-8")
-    assert head.split() == ["bytes", "ompi", "for", "stream", "ompi"]
+    assert head.split() == ["bytes", "recursive_doubling", "for", "stream", "openmpi-4.1"]
     assert line.split()[1] == line.split()[2]
     reason = "its hosts reach no common smart switch"
     assert result.stderr == (
-        f"weft: stream: on star-8 the hosts (ompi) did allreduce, because {reason}\n"
+        f"weft: stream: on star-8 the hosts (recursive_doubling) did allreduce, because {reason}\n"
     )
     with target.open() as file:
         rows = [
             (row["fabric"], row["mode"], row["path"], row["reason"]) for row in csv.DictReader(file)
         ]
     assert rows == [
-        ("star-8", "stream", "ompi", "communicator not on the tree"),
-        ("star-8", "ompi", "ompi", ""),
+        ("star-8", "stream", "recursive_doubling", "communicator not on the tree"),
+        ("star-8", "openmpi-4.1", "recursive_doubling", ""),
     ]
 
 
@@ -97,9 +97,9 @@ def test_the_table_of_a_broadcast_names_the_fallback() -> None:
     options = ("--sizes", "4KiB", "--modes", "stream,knomial")
     result = bench("bcast", "--fabric", "tofino-4", "-n", "4", *options)
     first, second = result.stdout.splitlines()[2:]
-    assert first.split()[:4] == ["4096", "ompi", "for", "stream"]
+    assert first.split()[:4] == ["4096", "binomial", "for", "stream"]
     assert second.split()[:2] == ["4096", "knomial"]
     assert result.stderr == (
-        "weft: stream: on tofino-4 the hosts (ompi) did bcast, because the switch does not do this"
-        " collective\n"
+        "weft: stream: on tofino-4 the hosts (binomial) did bcast, because the switch does not do"
+        " this collective\n"
     )

@@ -18,6 +18,7 @@ from weft.cli.common import (
     ranks_option,
 )
 from weft.cli.groups import help_group
+from weft.runs.launch import DEFAULT_FALLBACK
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench as api
 from weft.study.bench import AllreduceTime, Bench
@@ -27,16 +28,18 @@ _HELP = """
 Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message size, in the way of
 the OSU micro-benchmarks.
 
-A mode is `stream` or `message` (offloaded) or the name of an SMPI algorithm or selector, which
-then runs on the hosts: `ompi`, `mpich`, `rdb`, `lr`, `redbcast` and others. Where the switches
-cannot do it the hosts do, and the mode is called after what was simulated: `ompi for stream`.
+A mode is `stream` or `message` (offloaded), or what `weft run --fallback` takes, which then runs
+on the hosts: an MPI library's choice of algorithms (`openmpi-4.1`, `mpich-4`), an algorithm
+(`recursive_doubling`, `ring`, `rabenseifner`), or SMPI's (`smpi:rdb`, `smpi:ompi`). Where the
+switches cannot do it the hosts do, and the mode is called after what was simulated:
+`recursive_doubling for stream`.
 Latencies are in microseconds: the mean over all ranks and calls. Sizes are in bytes, or carry a
 unit: B, kB, KiB, MB, MiB, GB, GiB, TB.
 
 \b
 Examples:
   weft bench allreduce --fabric tofino-4 -n 4
-  weft bench allreduce --fabric tofino-16 -n 32 --modes stream,rdb,lr --plot l.png
+  weft bench allreduce --fabric tofino-16 -n 32 --modes stream,recursive_doubling,ring --plot l.png
   weft bench allreduce --fabric tofino-64x64 -n 512 --sizes 4,1KiB --csv latency.csv
 """
 
@@ -73,7 +76,7 @@ def modes_option(default: str) -> Callable[[Command], Command]:
     show_default=True,
     help="Calls per size; few are enough, since a simulation has no noise.",
 )
-@modes_option("stream,message,ompi")
+@modes_option(f"stream,message,{DEFAULT_FALLBACK}")
 @rows_option
 @output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
 def allreduce(

@@ -28,10 +28,11 @@ _HELP = """
 Measure the simulated times of {title} by the bytes that one rank gives.
 
 A mode is a way to offload ({offloading}), an algorithm that the benchmark writes out in messages
-({written}){smpi}. Where the
-switches cannot do it the hosts do, and the mode is called after what was simulated. Shown are the
-mean latency of the ranks that receive, how much each of them receives a second, and how much goes
-through all ports of switches, in and out.
+({written}), or what `weft run --fallback` takes: an MPI library's choice of algorithms
+(`openmpi-4.1`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Where the switches cannot do it
+the hosts do, and the mode is called after what was simulated. Shown are the mean latency of the
+ranks that receive, how much each of them receives a second, and how much goes through all ports of
+switches, in and out.
 
 \b
 Example:
@@ -40,14 +41,10 @@ Example:
 
 
 def _help(collective: Collective) -> str:
-    smpi = (
-        ", or the name of an SMPI algorithm or selector" if collective.smpi else ", or SMPI's own"
-    )
     return _HELP.format(
         title=collective.title,
         offloading=", ".join(f"`{mode}`" for mode in api.OFFLOADING),
         written=", ".join(f"`{mode}`" for mode in collective.written_out),
-        smpi=f"{smpi} (`smpi` for what it does by itself)",
         name=collective.name,
         modes=",".join(collective.default_modes[:2]),
     )

@@ -52,14 +52,14 @@ def demo(out: Path) -> None:
 
 
 def _print_by_size(results: Results, on: Console) -> None:
-    simulated = (("stream", "off by"), ("message", "off by "), ("ompi", "off by  "))
+    simulated = (("stream", "off by"), ("message", "off by "), ("openmpi-4.1", "off by  "))
     table = new_table(
         ("bytes", "mpitofino", *simulated[0], *simulated[1], "Open MPI tuned", *simulated[2])
     )
     for size in results.real["mpitofino_us"]:
         table.add_row(str(size), *_cells(results, size))
     print_title("MPI_Allreduce by message size, 4 hosts x 1 rank: latency in us", on)
-    on.print("mpitofino and Open MPI tuned are measured; stream, message and ompi are simulated.")
+    on.print("mpitofino and Open MPI tuned are measured; the others are simulated.")
     print_table(table, on)
     on.print()
 
@@ -107,7 +107,7 @@ def _print_files(files: Sequence[Path], on: Console) -> None:
 def _print_next(on: Console) -> None:
     weft, source = _own_name(), _shown(paths.example("allreduce_latency.c"))
     on.print("\nTry next:", soft_wrap=True)
-    bench_options = "--fabric tofino-16 -n 64 --modes stream,ompi,rdb --plot latency.png"
+    bench_options = "--fabric tofino-16 -n 64 --modes stream,openmpi-4.1,ring --plot latency.png"
     run_options = "--fabric tofino-16 -n 16 --compare --trace timeline.json"
     for line in (
         f"{weft} fabric show tofino-4",

@@ -32,7 +32,7 @@ the hosts takes no simulated time, so that every run gives the same; --host-spee
 \b
 Examples:
   weft run --fabric tofino-4 -n 4 -- ./program --its-own-option
-  weft run --fabric tofino-16 -n 64 --ppn 4 --offload off --fallback rdb -- ./program
+  weft run --fabric tofino-16 -n 64 --ppn 4 --offload off --fallback ring -- ./program
   weft run --fabric tofino-16 -n 16 --compare -- ./program
   weft run --platform cluster.xml -n 64 -- ./program
   weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program

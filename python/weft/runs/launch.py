@@ -113,6 +113,8 @@ def _program(request: Request) -> Path:
 
 def check_fallback(option: str, text: str, simgrid: SimGrid) -> None:
     """Prove that the hosts can do what this says."""
+    if not text:
+        raise WeftError(f"{option}: found nothing; leave it out for {DEFAULT_FALLBACK}")
     try:
         left = _core.smpi_fallbacks(text)
     except _core.UserError as error:

@@ -54,7 +54,8 @@ class SimGrid:
     def algorithms(self, collective: str | None) -> list[str]:
         """Return the names of its algorithms for a collective, or for any; with its selectors."""
         pairs = map(_ALGORITHM.fullmatch, self._ask("--help-coll").stderr.splitlines())
-        return [pair[1] for pair in pairs if pair and collective in {None, pair[2]}]
+        names = (pair[1] for pair in pairs if pair and collective in {None, pair[2]})
+        return list(dict.fromkeys(names))
 
     def options(self) -> list[str]:
         """Return the keys that --cfg takes."""

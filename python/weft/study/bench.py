@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Latency of a collective by message size, once for each mode.
 
-A mode is a way to offload (`stream`, `message`) or the name of an SMPI algorithm or selector
-(`ompi`, `rdb`), which then runs on the hosts. The shipped benchmark is compiled once, and run once
-for each mode.
+A mode is a way to offload (`stream`, `message`) or what the hosts do (`openmpi-4.1`,
+`recursive_doubling`, `smpi:rdb`). The shipped benchmark is compiled once, and run once for each
+mode.
 """
 
 import csv
@@ -15,7 +15,7 @@ from typing import Any
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError, named
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
@@ -46,7 +46,7 @@ class Bench:
     fabric: str
     ranks: int
     sizes: Sequence[int]
-    modes: Sequence[str] = ("stream", "message", "ompi")
+    modes: Sequence[str] = ("stream", "message", launch.DEFAULT_FALLBACK)
     ppn: int | None = None
     iterations: int = 10
     privatize: bool = False
@@ -81,9 +81,18 @@ def check(bench: Bench) -> None:
     check_memory(max(bench.sizes), 2 * bench.ranks)
     simgrid = SimGrid()
     for mode in bench.modes:
-        if mode not in _OFFLOADING:
-            launch.check_fallback(named("modes"), mode, simgrid)
+        check_mode(mode, _OFFLOADING, simgrid)
     choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
+
+
+def check_mode(mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
+    """Prove that a mode is one of a bench's own, or that the hosts can do what it says."""
+    if mode in own:
+        return
+    try:
+        launch.check_fallback(named("modes"), mode, simgrid)
+    except WeftError as error:
+        raise WeftError(f"{error}; of the other modes {suggestion(mode, own)}") from None
 
 
 def check_memory(size: int, buffers: int) -> None:

@@ -2,9 +2,9 @@
 """Times of Broadcast, Allgather, and Allgather beside Reduce-Scatter, once for each mode and size.
 
 A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
-writes out in point-to-point messages (`ring`, `knomial`, …), or the name of an SMPI
-algorithm or selector; `smpi` is what SMPI does by itself. Each mode and size is a run of its own,
-so that its record says what the links carried.
+writes out in point-to-point messages (`ring`, `knomial`, …), or what `weft run --fallback` takes:
+a selection (`openmpi-4.1`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Each mode and size is
+a run of its own, so that its record says what the links carried.
 """
 
 import csv
@@ -15,7 +15,7 @@ from typing import Any
 
 from weft import _core
 from weft.base import paths
-from weft.base.errors import WeftError, named, suggestion
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.runs import launch
@@ -24,7 +24,7 @@ from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.runs.toolchain import compile_c
-from weft.study.bench import Progress
+from weft.study.bench import Progress, check_mode
 from weft.study.ways import Way, WentAWay, way_taken
 
 COLUMNS = (
@@ -56,8 +56,6 @@ class Collective:
     title: str
     written_out: tuple[str, ...]
     """Algorithms of the shipped program."""
-    smpi: str | None
-    """SMPI's name of it, where SMPI has a choice of algorithms."""
     default_modes: tuple[str, ...]
     called: tuple[str, ...]
     """What the record calls it."""
@@ -72,7 +70,6 @@ COLLECTIVES = {
             "bcast",
             "MPI_Bcast",
             ("knomial", "sag-knomial", "binary-tree"),
-            "bcast",
             ("multicast", "stream", "knomial", "sag-knomial", "binary-tree"),
             ("bcast",),
             lambda size, _ranks: size,
@@ -81,8 +78,7 @@ COLLECTIVES = {
             "allgather",
             "MPI_Allgather",
             ("ring",),
-            "allgather",
-            ("multicast", "stream", "ring", "ompi"),
+            ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
             ("allgather",),
             lambda size, ranks: size * (ranks - 1),
         ),
@@ -90,8 +86,7 @@ COLLECTIVES = {
             "ag+rs",
             "MPI_Iallgather with MPI_Ireduce_scatter_block",
             ("ring",),
-            None,
-            ("multicast", "stream", "ring", "smpi"),
+            ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
             ("iallgather", "ireduce_scatter"),
             lambda size, ranks: size * ranks,
         ),
@@ -146,21 +141,14 @@ def check(study: CollectivesBench) -> None:
             f"{named('sizes')}:"
             f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
         )
-    known = _known_modes(study.collective)
+    simgrid = SimGrid()
     for mode in study.modes:
-        if mode not in known:
-            raise WeftError(
-                f"{named('modes')}: found '{mode}', which is no way to do {study.collective.name};"
-                f" {suggestion(mode, known)}"
-            )
+        check_mode(mode, _own_modes(study.collective), simgrid)
     choose_ppn(_core.load_fabric(study.fabric), study.ranks, study.ppn)
 
 
-def _known_modes(collective: Collective) -> list[str]:
-    own = [*OFFLOADING, *collective.written_out, "smpi"]
-    if collective.smpi is None:
-        return own
-    return [*own, *(name for name in SimGrid().algorithms(collective.smpi) if name not in own)]
+def _own_modes(collective: Collective) -> list[str]:
+    return [*OFFLOADING, *collective.written_out]
 
 
 def run(study: CollectivesBench, progress: Progress | None = None) -> list[CollectiveTime]:
@@ -203,7 +191,6 @@ def measure(
 def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Request:
     algorithm = mode if mode in study.collective.written_out else "mpi"
     arguments = [study.collective.name, algorithm, str(size), str(study.iterations)]
-    options: dict[str, Any] = {"offload": mode if mode in OFFLOADING else "off"}
     return Request.of(
         fabric=study.fabric,
         ranks=study.ranks,
@@ -211,14 +198,16 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
         arguments=(*arguments, *(["unchecked"] if study.unchecked else [])),
         ppn=study.ppn,
         privatize=False,
-        config=(*_algorithm(study.collective, mode), *(_SHARED if study.unchecked else ())),
-        **options,
+        config=_SHARED if study.unchecked else (),
+        **_options(study.collective, mode),
     )
 
 
-def _algorithm(collective: Collective, mode: str) -> list[str]:
-    ours = (*OFFLOADING, *collective.written_out, "smpi")
-    return [] if mode in ours else [f"smpi/{collective.smpi}:{mode}"]
+def _options(collective: Collective, mode: str) -> dict[str, Any]:
+    if mode in OFFLOADING:
+        return {"offload": mode}
+    own = mode in collective.written_out
+    return {"offload": "off", **({} if own else {"fallback": mode})}
 
 
 def _row(

@@ -46,7 +46,7 @@ class Comparison:
 COMPARISONS = (
     Comparison("stream", "offloaded, stream", "mpitofino_us"),
     Comparison("message", "offloaded, message", "mpitofino_us"),
-    Comparison("ompi", "Open MPI on the hosts", "openmpi_tuned_us"),
+    Comparison("openmpi-4.1", "Open MPI on the hosts", "openmpi_tuned_us"),
 )
 
 

@@ -2,7 +2,7 @@
 """Which way the calls of a benchmark went, beside the mode that was asked for.
 
 A mode says what is asked for. Switches that cannot do a call leave it to the hosts; every table and
-figure then names what was simulated: `ompi for stream`.
+figure then names what was simulated: `binomial for stream`.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ from weft.base.errors import WeftError
 from weft.runs.record import Record
 from weft.runs.report import explain
 
-_SMPI = {"only": "smpi"}  # what SMPI has no choice of is what the mode `smpi` is
+_SMPI = {"smpi:only": "smpi"}  # SMPI has no choice of it
 
 
 @dataclass(frozen=True)

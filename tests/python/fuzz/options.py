@@ -48,7 +48,18 @@ _FINE = (
         "ring",
         "out.png",
     ),
-    *("out.json", "4", "1", "4:64", "stream,ompi", "10Gf", "auto", "rdb", "smpi/wtime:0", "star-8"),
+    *(
+        "out.json",
+        "4",
+        "1",
+        "4:64",
+        "stream,ring",
+        "10Gf",
+        "auto",
+        "smpi:rdb",
+        "smpi/wtime:0",
+        "star-8",
+    ),
     *("bluefield-3-dpa", "100Gbps", "lru", "crc", "0.5", "-", "x", "out.xml", "4,4", "1KiB"),
 )
 
