@@ -3,7 +3,7 @@
 
 Six collectives, sizes from 4 B to 1 MiB, on three fabrics with two switches that do all of them.
 The hosts' time is taken twice: with the algorithm that a run takes by default, and with the best of
-well-known ones, which is what the prediction means. Times are simulated and the same on
+well-known ones. Times are simulated and the same on
 every machine.
 """
 
@@ -25,7 +25,7 @@ from weft.runs.toolchain import compile_c
 
 SIZES = tuple(4**k for k in range(1, 11))
 
-# Four algorithms of each collective: those whose times host_cost.hpp knows, or near ones.
+# Four algorithms of each collective.
 _ALGORITHMS = {
     "allreduce": ("recursive_doubling", "ring", "rabenseifner", "nonoverlapping"),
     "reduce": ("binomial", "rabenseifner", "mpich_binomial", "linear"),
