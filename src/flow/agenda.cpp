@@ -15,7 +15,7 @@ std::size_t Agenda::open(double time)
   idle_.pop_back();
   instants_[instant].time = time;
   heap_.push_back({time, opened_++, instant});
-  std::push_heap(heap_.begin(), heap_.end());
+  std::ranges::push_heap(heap_, Place::later);
   return instant;
 }
 
@@ -27,9 +27,9 @@ void Agenda::add(Seconds time, Due& who, std::uint64_t what)
   instants_[last_].entries.push_back({&who, what});
 }
 
-// Its entries may add to it as they happen.
 void Agenda::run(std::size_t instant)
 {
+  // Entries may add to it as they happen. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t at = 0; at < instants_[instant].entries.size(); ++at) {
     const Entry entry = instants_[instant].entries[at];
     entry.who->due(entry.what);
@@ -56,7 +56,7 @@ void Agenda::run_until(Seconds time)
     now_ = next().value();
     while (next().value() <= now_) {
       const std::size_t instant = heap_.front().instant;
-      std::pop_heap(heap_.begin(), heap_.end());
+      std::ranges::pop_heap(heap_, Place::later);
       heap_.pop_back();
       run(instant);
     }

@@ -46,7 +46,10 @@ class Agenda {
     double time;
     std::uint64_t number; // of equal times the first comes first
     std::size_t instant;
-    bool operator<(const Place& other) const { return time != other.time ? time > other.time : number > other.number; }
+    static bool later(const Place& one, const Place& other)
+    {
+      return one.time != other.time ? one.time > other.time : one.number > other.number;
+    }
   };
   static constexpr std::size_t NONE = std::numeric_limits<std::size_t>::max();
 

@@ -77,7 +77,7 @@ TEST(AgendaTest, WhatIsAddedToAnInstantHappensInIt)
 {
   Agenda agenda;
   Chain chain(agenda);
-  Diary diary(agenda);
+  const Diary diary(agenda);
   agenda.add(Seconds(1), chain, 5);
   agenda.run_until(Seconds(1));
   EXPECT_EQ(chain.told, 6);

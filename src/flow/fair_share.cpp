@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace weft {
 
@@ -12,7 +13,7 @@ void FairShare::push(int resource)
   if (its.open == 0)
     return;
   heap_.push_back({std::max(its.left, 0.0) / its.usage, resource});
-  std::push_heap(heap_.begin(), heap_.end());
+  std::ranges::push_heap(heap_, Level::higher);
 }
 
 void FairShare::fix(std::vector<SharingFlow*>& flows, int flow, double rate)
@@ -46,7 +47,7 @@ void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double
         resource.flows.clear();
       }
       resource.usage += flows[flow]->copies * flows[flow]->weight;
-      if (resource.flows.empty() || resource.flows.back() != static_cast<int>(flow))
+      if (resource.flows.empty() || std::cmp_not_equal(resource.flows.back(), flow))
         resource.flows.push_back(static_cast<int>(flow));
     }
   const auto level_of_bound = [&](int flow) {
@@ -70,7 +71,7 @@ void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double
       const double now         = resource.open > 0 ? std::max(resource.left, 0.0) / resource.usage : -1.0;
       if (now == top.value)
         break;
-      std::pop_heap(heap_.begin(), heap_.end());
+      std::ranges::pop_heap(heap_, Level::higher);
       heap_.pop_back();
       push(top.resource);
     }

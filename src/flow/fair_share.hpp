@@ -30,7 +30,7 @@ class FairShare {
   struct Level {
     double value; // a rate over a weight
     int resource;
-    bool operator<(const Level& other) const { return value > other.value; }
+    static bool higher(const Level& one, const Level& other) { return one.value > other.value; }
   };
   std::vector<Resource> resources_; // by number; kept between calls, so that none allocates
   std::vector<int> used_;

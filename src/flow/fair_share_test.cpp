@@ -14,10 +14,12 @@ constexpr double UNBOUND = 1e30;
 std::vector<double> rates(std::vector<SharingFlow> flows, const std::vector<double>& capacities)
 {
   std::vector<SharingFlow*> pointers;
+  pointers.reserve(flows.size());
   for (SharingFlow& flow : flows)
     pointers.push_back(&flow);
   FairShare(capacities.size()).solve(pointers, capacities);
   std::vector<double> all;
+  all.reserve(flows.size());
   for (const SharingFlow& flow : flows)
     all.push_back(flow.rate);
   return all;

@@ -84,7 +84,7 @@ void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::
 void FlowNetwork::due(std::uint64_t what)
 {
   const FlowNumber number = what >> VERSION_BITS;
-  Flow& flow              = flows_[number];
+  const Flow& flow        = flows_[number];
   if (what != due_of(number, flow.version))
     return; // it has been told to end at another time
   if (flow.state == State::starting && not flow.way.resources.empty())

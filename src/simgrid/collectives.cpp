@@ -10,6 +10,7 @@
 #include "simgrid/private_abi.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -99,9 +100,8 @@ struct Entries {
 };
 
 /** Those of them, by name. */
-const std::vector<std::string> REGISTERED{"allreduce", "reduce",     "reduce_scatter", "barrier",
-                                          "bcast",     "gather",     "scatter",        "allgather",
-                                          "alltoall",  "allgatherv", "alltoallv"};
+constexpr std::array REGISTERED{"allreduce", "reduce",    "reduce_scatter", "barrier",    "bcast",    "gather",
+                                "scatter",   "allgather", "alltoall",       "allgatherv", "alltoallv"};
 
 Entries& entries()
 {
@@ -217,12 +217,12 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
  *  program's own. An option of SMPI's for it goes before the fallback. */
 std::string selected_algorithm(Simulation& simulation, const std::string& collective)
 {
-  const auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
+  auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
   if (not chosen.empty() && chosen != "weft") {
     simulation.hosts_fallback.leave_to_smpi(collective, chosen);
     return chosen;
   }
-  const std::string smpi = simulation.hosts_fallback.smpi(collective);
+  std::string smpi = simulation.hosts_fallback.smpi(collective);
   if (not smpi.empty())
     return smpi;
   const auto selector = simgrid::config::get_value<std::string>("smpi/coll-selector");
@@ -282,10 +282,10 @@ void see_what_smpi_has(HostFallback& fallback)
   if (fallback.smpi_for_all().empty())
     return;
   std::vector<std::string> having;
-  for (const std::string& collective : REGISTERED)
+  for (const char* collective : REGISTERED)
     if (std::ranges::count(*simgrid::smpi::colls::get_smpi_coll_descriptions(collective), fallback.smpi_for_all(),
                            &simgrid::smpi::s_mpi_coll_description_t::name) > 0)
-      having.push_back(collective);
+      having.emplace_back(collective);
   if (having.empty())
     throw UserError("--fallback: found \"smpi:" + fallback.smpi_for_all() +
                     "\", and SMPI has no algorithm of that name; `smpirun --help-coll` lists its names");

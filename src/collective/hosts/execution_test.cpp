@@ -33,6 +33,7 @@ std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ra
   FabricWays ways(fabric);
   FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
   std::vector<int> hosts;
+  hosts.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
     hosts.push_back(rank / ranks_per_host);
   Ends all(agenda, ranks);
