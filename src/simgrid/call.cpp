@@ -117,7 +117,7 @@ void Call::run_schedule(const HostShape& shape)
 MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape)
 {
   const auto signal         = std::make_shared<RequestSignal>();
-  const MPI_Request request = signal->make_request();
+  const MPI_Request request = signal->make_request(call->described_.kind().name);
   call->pending_->scheduled->join(call->rank, shape, false, [call, signal](const FlowResult& result) {
     call->check(result);
     call->end();
@@ -142,7 +142,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, MPI_Op operation)
 {
   const auto signal         = std::make_shared<RequestSignal>();
-  const MPI_Request request = signal->make_request();
+  const MPI_Request request = signal->make_request(call->described_.kind().name);
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, operation, [call, signal](const FlowResult& result) {
     call->check(result);

@@ -4,8 +4,11 @@
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
+#include <array>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sg = simgrid::s4u;
@@ -29,6 +32,24 @@ sg::MessageQueue* borrow_queue()
   sg::MessageQueue* queue = idle_queues().back();
   idle_queues().pop_back();
   return queue;
+}
+
+/** COLL_TAG_… of SMPI's src/smpi/include/private.hpp, less one (src/smpi/colls/smpi_nbc_impl.cpp): what requests of
+ *  non-blocking collectives have for a tag; nothing where it has no such. */
+std::optional<int> tag_of(std::string_view collective)
+{
+  static constexpr std::array TAGS{
+      std::pair{std::string_view("reduce"), -113},     std::pair{std::string_view("scatter"), -224},
+      std::pair{std::string_view("scatterv"), -335},   std::pair{std::string_view("gather"), -446},
+      std::pair{std::string_view("allgather"), -557},  std::pair{std::string_view("allgatherv"), -668},
+      std::pair{std::string_view("barrier"), -779},    std::pair{std::string_view("reduce_scatter"), -890},
+      std::pair{std::string_view("alltoallv"), -1001}, std::pair{std::string_view("alltoall"), -1113},
+      std::pair{std::string_view("gatherv"), -2224},   std::pair{std::string_view("bcast"), -3335},
+      std::pair{std::string_view("allreduce"), -4446}};
+  for (const auto& [name, tag] : TAGS)
+    if (name == collective)
+      return tag;
+  return std::nullopt;
 }
 
 /** A request without anything to wait for yet: SMPI's own Ibcast of nothing to nobody. */
@@ -55,10 +76,12 @@ RequestSignal::~RequestSignal()
   idle_queues().push_back(queue_);
 }
 
-MPI_Request RequestSignal::make_request() const
+MPI_Request RequestSignal::make_request(std::string_view collective) const
 {
-  MPI_Request request           = MPI_REQUEST_NULL;
-  empty_request(request).action = message_->get_impl();
+  MPI_Request request   = MPI_REQUEST_NULL;
+  RequestLayout& layout = empty_request(request);
+  layout.action         = message_->get_impl();
+  layout.tag            = tag_of(collective).value_or(layout.tag);
   return request;
 }
 

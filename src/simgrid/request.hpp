@@ -6,6 +6,8 @@
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 
+#include <string_view>
+
 namespace weft {
 
 /** Says that a request is complete. To be kept until then. */
@@ -19,8 +21,9 @@ public:
   RequestSignal& operator=(const RequestSignal&) = delete;
   ~RequestSignal();
 
-  /** To be called once, by the rank that owns the request. */
-  MPI_Request make_request() const;
+  /** To be called once, by the rank that owns the request. SimGrid's trace knows the collective by the request's tag,
+   *  which is the one that SMPI gives it. */
+  MPI_Request make_request(std::string_view collective) const;
   /** The request is complete; takes no simulated time. From a rank, an actor or SimGrid's kernel. */
   void fire();
 };

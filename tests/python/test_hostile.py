@@ -64,7 +64,7 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         ("fabric plot tofino-4 -o \udcff.png", "-o: found"),
         ("progress-engine throughput bluefield-3-dpa --link \udcff", "--link: found"),
         (f"fabric show {'a' * 5000}", "fabric"),
-        ("calibrate switch bom.csv --base star-8 -o o.toml", "switch that reduces nothing"),
+        ("calibrate switch bom.csv --base star-8 -o o.toml", "no switch that reduces"),
         ("progress-engine memory bluefield-3-dpa --chunk x", "--chunk: found 'x'"),
         ("calibrate switch bom.csv --base tofino-4 --bytes x -o o.toml", "--bytes: found 'x'"),
         *((f"cache jobs {name}.swf", f"{name}.swf:1: found") for name in ("inf", "nan", "big")),

@@ -108,7 +108,7 @@ class Translator:
         return call
 
     def _wait(self, rank: str, name: str, tag: int) -> Words:
-        """Find the collective: by its tag, or the only one (those in the switches have one tag)."""
+        """Find the collective: by its tag, or the only one (an Iscan has no tag of its own)."""
         still = self._open[rank]
         wanted = _COLLECTIVE_TAGS.get(tag, "")
         same = [at for at, open_one in enumerate(still) if open_one.startswith(wanted)]
