@@ -258,23 +258,30 @@ sg::Link* FabricZone::resource(int number) const
   return at < links_.size() ? links_[at] : shared_[at - links_.size()];
 }
 
-bool FabricZone::uses(int resource) const
+bool FabricZone::uses(int resource)
 {
+  // SimGrid is asked about those alone that it has been seen to use: it takes its time to answer.
+  const auto at = static_cast<std::size_t>(resource);
+  if (not seen_used_[at])
+    return false;
   const sg::Link* const link = this->resource(resource);
-  return sg::Engine::get_clock() <= use_begins_[static_cast<std::size_t>(resource)] || link->is_used() ||
-         not link->is_on();
+  seen_used_[at]             = sg::Engine::get_clock() <= use_begins_[at] || link->is_used() || not link->is_on();
+  return seen_used_[at];
 }
 
 void FabricZone::on_use(std::function<void(int)> told)
 {
   on_use_ = std::move(told);
   use_begins_.assign(links_.size() + shared_.size(), -1.0);
+  seen_used_.assign(use_begins_.size(), true);
   for (std::size_t number = 0; number < use_begins_.size(); ++number)
     resource_numbers_.emplace(resource(static_cast<int>(number)), static_cast<int>(number));
   streams_->on_start([this](const StreamRequest& stream) { expect_use(stream.links, stream.base_latency); });
   sg::Link::on_onoff_cb([this](const sg::Link& link) {
-    if (const auto found = resource_numbers_.find(&link); found != resource_numbers_.end() && not link.is_on())
+    if (const auto found = resource_numbers_.find(&link); found != resource_numbers_.end() && not link.is_on()) {
+      seen_used_[static_cast<std::size_t>(found->second)] = true;
       on_use_(found->second);
+    }
   });
 }
 
@@ -284,8 +291,9 @@ void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency
     return;
   for (const sg::Link* link : links)
     if (const auto found = resource_numbers_.find(link); found != resource_numbers_.end()) {
-      double& begins = use_begins_[static_cast<std::size_t>(found->second)];
-      begins         = std::max(begins, sg::Engine::get_clock() + latency.value());
+      double& begins                                      = use_begins_[static_cast<std::size_t>(found->second)];
+      begins                                              = std::max(begins, sg::Engine::get_clock() + latency.value());
+      seen_used_[static_cast<std::size_t>(found->second)] = true;
       on_use_(found->second);
     }
 }

@@ -37,6 +37,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<simgrid::s4u::Host*> hosts_;
   std::unordered_map<const simgrid::s4u::Link*, int> resource_numbers_;
   std::vector<double> use_begins_; // by resource: until then SimGrid's own answer does not count
+  std::vector<bool> seen_used_;    // by resource: SimGrid may use it
   std::function<void(int)> on_use_;
   double latency_ = 0; // of the message that starts now
 
@@ -90,7 +91,7 @@ public:
   double limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const;
   simgrid::s4u::Link* resource(int number) const;
   /** Whether flows of SimGrid's use a resource, or will before anybody is told; so it seems where it is off. */
-  bool uses(int resource) const;
+  bool uses(int resource);
   /** Tell of each resource that a flow of SimGrid's begins to use, or that goes off. */
   void on_use(std::function<void(int resource)> told);
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;

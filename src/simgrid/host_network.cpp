@@ -78,19 +78,26 @@ MessageCosts::Time smpi_cost(const Network& network,
   };
 }
 
+/** Whether a host has a property that stands in the place of an option of SMPI's. */
+bool a_host_says(const char* option, int hosts, const Network& network)
+{
+  for (int host = 0; host < hosts; ++host)
+    if (network.host_at(host)->get_property(option))
+      return true;
+  return false;
+}
+
 } // namespace
 
 MessageCosts message_costs(const Fabric& fabric, const Network& network)
 {
   using simgrid::config::get_value;
   using simgrid::config::is_default;
-  MessageCosts costs;
-  if (fabric.mpi())
-    costs = costs_of(*fabric.mpi(), fabric.host());
+  MessageCosts costs     = costs_of(fabric.mpi().value_or(MpiModel()), fabric.host());
   costs.detached_below   = Bytes(get_value<int>("smpi/send-is-detached-thresh"));
   costs.eager_below      = Bytes(get_value<int>("smpi/async-small-thresh"));
   const auto smpi_unless = [&](MessageCosts::Time& time, const char* option, auto cost, bool sender) {
-    if (not fabric.mpi() || not is_default(option))
+    if (not is_default(option) || a_host_says(option, fabric.host_count(), network))
       time = smpi_cost(network, cost, sender);
   };
   smpi_unless(costs.blocking_send, "smpi/os", &simgrid::smpi::Host::osend, true);
