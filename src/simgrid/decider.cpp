@@ -41,9 +41,7 @@ HostCall host_call(const Communicator& communicator, const Described& described)
   call.blocking   = signature.called.blocking;
   call.host       = [&communicator](int rank) { return communicator.rank_hosts[static_cast<std::size_t>(rank)]; };
   if (signature.operation != MPI_OP_NULL) {
-    int commutes = 1;
-    PMPI_Op_commutative(signature.operation, &commutes);
-    call.commutative = commutes != 0;
+    call.commutative = commutes(signature.operation);
     call.predefined  = is_predefined(signature.operation);
   }
   if (not signature.parts.empty()) {

@@ -40,6 +40,14 @@ std::vector<double> Described::part_sizes(int ranks) const
   return parts;
 }
 
+bool commutes(MPI_Op operation)
+{
+  int does = 1;
+  if (operation != MPI_OP_NULL)
+    PMPI_Op_commutative(operation, &does);
+  return does != 0;
+}
+
 std::int64_t size_of(int count, MPI_Datatype datatype)
 {
   int size = 0;

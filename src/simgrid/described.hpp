@@ -45,6 +45,9 @@ struct Described {
   std::vector<double> part_sizes(int ranks) const;
 };
 
+/** Whether an operation does; so is taken for granted where a replayed trace names none. */
+bool commutes(MPI_Op operation);
+
 /** In bytes. */
 std::int64_t size_of(int count, MPI_Datatype datatype);
 

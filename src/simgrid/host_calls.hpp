@@ -51,13 +51,10 @@ template <class... Arguments> struct MovedCall {
 
 inline HostShape reduction_shape(int count, MPI_Datatype type, MPI_Op operation)
 {
-  int commutes = 1; // where a replayed trace does not say
-  if (operation != MPI_OP_NULL)
-    PMPI_Op_commutative(operation, &commutes);
   HostShape shape;
   shape.count       = count;
   shape.element     = Bytes(static_cast<double>(size_of(1, type)));
-  shape.commutative = commutes != 0;
+  shape.commutative = commutes(operation);
   shape.predefined  = operation == MPI_OP_NULL || is_predefined(operation);
   return shape;
 }

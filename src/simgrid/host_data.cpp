@@ -2,6 +2,7 @@
 #include "simgrid/host_data.hpp"
 
 #include "mpi/names.hpp"
+#include "simgrid/described.hpp"
 #include "simgrid/elements.hpp"
 #include "simgrid/private_abi.hpp"
 
@@ -328,13 +329,11 @@ ReductionStandIn stand_in(int count, MPI_Datatype type, MPI_Op operation)
   const std::size_t unit  = size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : 1;
   if (not fits_an_int(bytes / unit))
     throw std::length_error("a reduction of more elements than SMPI can count");
-  int commutes = 1;
-  PMPI_Op_commutative(operation, &commutes);
   return {{scratch(std::max<std::size_t>(1, bytes)), static_cast<int>(bytes / unit),
            unit == 8   ? MPI_UINT64_T
            : unit == 4 ? MPI_UINT32_T
                        : MPI_BYTE},
-          commutes ? MPI_BOR : ordered_nothing()};
+          commutes(operation) ? MPI_BOR : ordered_nothing()};
 }
 
 StandIns stand_ins(const int* counts, MPI_Datatype type, int ranks)

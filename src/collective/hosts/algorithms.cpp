@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace weft {
 namespace {
@@ -175,6 +176,23 @@ const Algorithm* find_algorithm(std::string_view collective, std::string_view na
 const Algorithm* find_algorithm(std::string_view collective, int number)
 {
   return first_that([&](const Algorithm& one) { return one.collective == collective && one.number == number; });
+}
+
+std::vector<std::string> algorithms_of(std::string_view collective)
+{
+  std::vector<std::string> names;
+  for (const Algorithm& one : host_algorithms())
+    if (one.collective == collective)
+      names.emplace_back(one.name);
+  return names;
+}
+
+std::vector<std::string> collectives_with_algorithms()
+{
+  std::set<std::string> names;
+  for (const Algorithm& one : host_algorithms())
+    names.emplace(one.collective);
+  return {names.begin(), names.end()};
 }
 
 } // namespace weft

@@ -10,7 +10,9 @@
 #include "collective/hosts/host_call.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
@@ -37,5 +39,10 @@ std::span<const Algorithm> host_algorithms();
 /** Null where there is no such. */
 const Algorithm* find_algorithm(std::string_view collective, std::string_view name);
 const Algorithm* find_algorithm(std::string_view collective, int number);
+
+/** The names of a collective's algorithms, for messages. */
+std::vector<std::string> algorithms_of(std::string_view collective);
+/** The collectives that have any, in the order of the alphabet. */
+std::vector<std::string> collectives_with_algorithms();
 
 } // namespace weft

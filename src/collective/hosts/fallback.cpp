@@ -13,23 +13,6 @@ namespace {
 
 constexpr std::string_view SMPI = "smpi:";
 
-std::vector<std::string> names_for(std::string_view collective)
-{
-  std::vector<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    if (one.collective == collective)
-      names.emplace_back(one.name);
-  return names;
-}
-
-std::vector<std::string> collectives()
-{
-  std::set<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    names.emplace(one.collective);
-  return {names.begin(), names.end()};
-}
-
 std::vector<std::string> all_names()
 {
   std::set<std::string> names;
@@ -91,7 +74,7 @@ void HostFallback::add_for_all(const std::string& name)
 
 void HostFallback::add_for_one(const std::string& collective, const std::string& name)
 {
-  const std::vector<std::string> known = collectives();
+  const std::vector<std::string> known = collectives_with_algorithms();
   if (std::ranges::count(known, collective) == 0)
     throw UserError("found \"" + collective + "=" + name + "\", and no collective \"" + collective + "\"; " +
                     did_you_mean(collective, known) + "allowed: " + join(known));
@@ -101,7 +84,7 @@ void HostFallback::add_for_one(const std::string& collective, const std::string&
   }
   const Algorithm* const algorithm = find_algorithm(collective, name);
   if (not algorithm) {
-    const std::vector<std::string> names = names_for(collective);
+    const std::vector<std::string> names = algorithms_of(collective);
     throw UserError("found \"" + collective + "=" + name + "\", and no algorithm \"" + name + "\" for " + collective +
                     "; " + did_you_mean(name, names) + "allowed: " + join(names) + ", or SMPI's as smpi:NAME");
   }

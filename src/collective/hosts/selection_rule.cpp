@@ -11,24 +11,6 @@
 namespace weft {
 namespace {
 
-std::vector<std::string> algorithms_of(std::string_view collective)
-{
-  std::vector<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    if (one.collective == collective)
-      names.emplace_back(one.name);
-  return names;
-}
-
-std::vector<std::string> collectives_with_algorithms()
-{
-  std::vector<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    if (names.empty() || names.back() != one.collective)
-      names.emplace_back(one.collective);
-  return names;
-}
-
 void check_length(const OptionTable& table, const std::string& key, std::size_t length, std::size_t expected)
 {
   if (length != expected)
