@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from weft.base import measured, plots
+from weft.base.units import format_size
 from weft.study import demo, validate
 from weft.study.demo import COMPARISONS, HOSTS, Results
 
@@ -75,3 +76,25 @@ def test_it_says_of_open_mpi_what_the_accuracy_page_says(results: Results) -> No
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (line,) = [one for one in readme.splitlines() if one.startswith("| `openmpi-4.1`:")]
     assert shown in line
+
+
+def test_what_offloading_gains_is_told_beside_what_the_paper_says(results: Results) -> None:
+    gains = results.gains()
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    for name, gain in gains.items():
+        most = f"{gain.most:.2f} at {format_size(gain.most_at)}"
+        assert f"| {name} | {gain.mean:.2f} | {most} | {format_size(gain.pays_from)} |" in page
+    measured_gain, simulated = gains["measured"], gains["simulated"]
+    assert simulated.mean == pytest.approx(measured_gain.mean, rel=0.02)
+    assert simulated.pays_from == measured_gain.pays_from == 4096
+    assert measured_gain.mean < demo.PAPER_GAIN < measured_gain.most
+
+
+def test_a_gain_is_taken_from_two_columns() -> None:
+    gain = demo.gain({4: 1.0, 8: 2.0, 16: 8.0, 32: 4.0}, {4: 2.0, 8: 2.0, 16: 2.0, 32: 1.0})
+    assert (gain.mean, gain.most, gain.most_at, gain.pays_from) == (
+        pytest.approx(8**0.25),
+        4,
+        16,
+        16,
+    )

@@ -6,6 +6,7 @@ as CSV, and the two figures are drawn from their rows.
 """
 
 import csv
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,8 +47,34 @@ class Comparison:
 COMPARISONS = (
     Comparison("stream", "offloaded, stream", "mpitofino_us"),
     Comparison("message", "offloaded, message", "mpitofino_us"),
-    Comparison("openmpi-4.1", "Open MPI on the hosts", "openmpi_tuned_us"),
+    Comparison("openmpi-4.1", "Open MPI tuned on the hosts", "openmpi_tuned_us"),
+    Comparison("basic_linear", "Open MPI basic on the hosts", "openmpi_basic_us"),
 )
+PAPER_GAIN = 2.2
+"""How many times faster mpitofino is than tuned Open MPI, as Belbeisi et al. say beside their
+figure 4. They do not say at which sizes."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By how much offloading is faster than tuned Open MPI: the hosts' time divided by its own."""
+
+    mean: float
+    """Geometric mean over all sizes."""
+    most: float
+    most_at: int
+    """Bytes where it gains most."""
+    pays_from: int
+    """Bytes from which on it is faster at every size."""
+
+
+def gain(hosts: Column, offloaded: Column) -> Gain:
+    """Return what offloading gains over the sizes of both columns."""
+    gains = {size: hosts[size] / offloaded[size] for size in hosts}
+    most_at = max(gains, key=lambda size: gains[size])
+    slower = [size for size in gains if gains[size] <= 1]
+    pays_from = min((size for size in gains if size > max(slower, default=0)), default=0)
+    return Gain(statistics.geometric_mean(gains.values()), gains[most_at], most_at, pays_from)
 
 
 @dataclass(frozen=True)
@@ -65,6 +92,13 @@ class Results:
     def hosts(self, mode: str) -> Column:
         """Return the simulated 1 KiB latency by the number of hosts."""
         return {row.ranks: row.latency_us for row in self.by_hosts if row.mode == mode}
+
+    def gains(self) -> dict[str, Gain]:
+        """Return what offloading gains over tuned Open MPI, as measured and as simulated."""
+        return {
+            "measured": gain(self.real["openmpi_tuned_us"], self.real["mpitofino_us"]),
+            "simulated": gain(self.simulated("openmpi-4.1"), self.simulated("stream")),
+        }
 
     def error(self, comparison: Comparison) -> LogError:
         """Return how far the simulation is from the testbed over all sizes."""
