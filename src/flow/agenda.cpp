@@ -22,7 +22,7 @@ std::size_t Agenda::open(double time)
 void Agenda::add(Seconds time, Due& who, std::uint64_t what)
 {
   const double when = std::max(time.value(), now_);
-  if (last_ == NONE || instants_[last_].time != when)
+  if (last_ == NONE || not same(instants_[last_].time, when))
     last_ = open(when);
   instants_[last_].entries.push_back({&who, what});
 }
@@ -54,7 +54,7 @@ void Agenda::run_until(Seconds time)
 {
   while (next() <= time) {
     now_ = next().value();
-    while (next().value() <= now_) {
+    while (next().value() <= now_ || same(now_, next().value())) {
       const std::size_t instant = heap_.front().instant;
       std::ranges::pop_heap(heap_, Place::later);
       heap_.pop_back();

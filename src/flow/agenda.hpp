@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -65,6 +66,13 @@ class Agenda {
   void run(std::size_t instant);
 
 public:
+  /** Whether two times are one instant: what should be equal differs by rounding. A ten-thousandth of it is a
+   *  double's rounding; a nanosecond, to which SimGrid's own clock is exact, is that much of a quarter of an hour. */
+  static bool same(double one, double other)
+  {
+    constexpr double ROUNDING = 1e-12;
+    return one == other || std::abs(one - other) <= ROUNDING * std::abs(one);
+  }
   Seconds now() const { return Seconds(now_); }
   /** The next instant at which something is due; infinity where nothing is. */
   Seconds next() const { return Seconds(heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time); }

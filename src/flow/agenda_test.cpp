@@ -46,6 +46,19 @@ TEST(AgendaTest, LeavesWhatIsDueLater)
   EXPECT_EQ(diary.entries.size(), 4U);
 }
 
+TEST(AgendaTest, TimesThatDifferByRoundingAreOneInstant)
+{
+  Agenda agenda;
+  Diary diary(agenda);
+  agenda.add(Seconds(1), diary, 1);
+  agenda.add(Seconds(1 + 1e-15), diary, 2);
+  agenda.add(Seconds(2), diary, 3);
+  agenda.add(Seconds(1 + 2e-15), diary, 4);
+  agenda.add(Seconds(1 + 1e-9), diary, 5);
+  agenda.run_until(Seconds(3));
+  EXPECT_EQ(diary.entries, (Entries{{1, 1}, {1, 2}, {1, 4}, {1, -1}, {1 + 1e-9, 5}, {1 + 1e-9, -1}, {2, 3}, {2, -1}}));
+}
+
 TEST(AgendaTest, ForgetsWhenItIsTold)
 {
   Agenda agenda;

@@ -2,6 +2,7 @@
 #include "flow/flow_network.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace weft {
@@ -20,7 +21,8 @@ std::uint64_t due_of(FlowNumber flow, std::uint32_t version)
 FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others,
                          bool folds)
     : agenda_(agenda), ways_(ways), others_(others), folds_(folds), capacities_(std::move(capacities)),
-      users_(capacities_.size()), recent_(static_cast<std::size_t>(hosts)), fair_share_(capacities_.size())
+      users_(capacities_.size()), recent_(static_cast<std::size_t>(hosts)), visited_(capacities_.size()),
+      fair_share_(capacities_.size())
 {
   agenda.tell(*this);
 }
@@ -53,11 +55,13 @@ FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes)
 
 void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message)
 {
+  ++work_.messages;
   if (Flow* const flow = folds_ && ways_.repeats() ? same(from, to, bytes.value()) : nullptr) {
     flow->messages.push_back({&receiver, message});
     ways_.repeat(flow->way, from, to, bytes);
     return;
   }
+  ++work_.flows;
   const FlowNumber number = borrow();
   Flow& flow              = flows_[number];
   flow.way.resources.clear();
@@ -119,10 +123,12 @@ void FlowNetwork::join(FlowNumber number)
     users.push_back(number);
     rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / flow.sharing.copies);
   }
-  if (alone)
-    set_rate(number, rate);
-  else
+  if (alone) {
+    set_rate(flow, rate);
+    tell(number);
+  } else {
     joined_or_left_.insert(joined_or_left_.end(), flow.way.resources.begin(), flow.way.resources.end());
+  }
 }
 
 void FlowNetwork::leave(FlowNumber number)
@@ -176,38 +182,57 @@ void FlowNetwork::advance(Flow& flow) const
   flow.since       = now;
 }
 
-void FlowNetwork::set_rate(FlowNumber number, double rate)
+/** It ends when it has sent what is left at this rate, and is not told so yet. */
+void FlowNetwork::set_rate(Flow& flow, double rate) const
 {
-  Flow& flow        = flows_[number];
+  advance(flow);
   flow.sharing.rate = rate;
+  flow.ends         = flow.since + flow.left / rate;
+  flow.told         = false;
   ++flow.version;
-  agenda_.add(Seconds(flow.since + flow.left / rate), *this, due_of(number, flow.version));
 }
 
-/** All flows that share with those of a resource, directly or through others. */
+void FlowNetwork::tell(FlowNumber number)
+{
+  Flow& flow = flows_[number];
+  if (not std::exchange(flow.told, true))
+    agenda_.add(Seconds(flow.ends), *this, due_of(number, flow.version));
+}
+
+/** All flows that share with those of a resource, directly or through others; none where they are known to be that of
+ *  another one already. */
 void FlowNetwork::collect(int resource)
 {
+  component_.clear();
   const auto add = [this](int one) {
+    if (std::exchange(visited_[static_cast<std::size_t>(one)], visit_) == visit_)
+      return;
     for (const FlowNumber number : users_[static_cast<std::size_t>(one)])
       if (std::exchange(flows_[number].visited, visit_) != visit_)
         component_.push_back(number);
   };
-  std::size_t at = component_.size();
   add(resource);
-  for (; at < component_.size(); ++at)
+  for (std::size_t at = 0; at < component_.size(); ++at)
     for (const int next : flows_[component_[at]].way.resources)
       add(next);
 }
 
 void FlowNetwork::settle()
 {
-  if (joined_or_left_.empty())
-    return;
   ++visit_;
-  component_.clear();
-  for (const int resource : joined_or_left_)
+  for (const int resource : joined_or_left_) {
     collect(resource);
+    if (not component_.empty())
+      share();
+  }
   joined_or_left_.clear();
+}
+
+/** The flows of component_ get their rates. When the first of them ends, the others get new ones, so that they need not
+ *  be told now when they would end. */
+void FlowNetwork::share()
+{
+  ++work_.solved;
   sharing_.clear();
   rates_.clear();
   for (const FlowNumber number : component_) {
@@ -215,15 +240,17 @@ void FlowNetwork::settle()
     rates_.push_back(flows_[number].sharing.rate);
   }
   fair_share_.solve(sharing_, capacities_);
+  double first = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < component_.size(); ++at) {
     Flow& flow        = flows_[component_[at]];
-    const double rate = flow.sharing.rate;
-    if (rate == rates_[at])
-      continue;
-    flow.sharing.rate = rates_[at];
-    advance(flow);
-    set_rate(component_[at], rate);
+    const double rate = std::exchange(flow.sharing.rate, rates_[at]);
+    if (rate != rates_[at])
+      set_rate(flow, rate);
+    first = std::min(first, flow.ends);
   }
+  for (const FlowNumber number : component_)
+    if (Agenda::same(first, flows_[number].ends))
+      tell(number);
 }
 
 void FlowNetwork::hand_over(FlowNumber number)
@@ -245,7 +272,6 @@ void FlowNetwork::yield(int resource)
   if (users_[static_cast<std::size_t>(resource)].empty())
     return;
   ++visit_;
-  component_.clear();
   collect(resource);
   for (const FlowNumber number : component_) {
     for (const int one : flows_[number].way.resources)

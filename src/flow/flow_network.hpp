@@ -5,7 +5,8 @@
  *
  *   - Equal messages that start at one instant between the same two hosts are one flow of so many copies.
  *   - A flow that is alone on its links needs no solver.
- *   - Rates are found for those flows only whose links somebody has joined or left, once an instant.
+ *   - Rates are found for those flows only whose links somebody has joined or left, once an instant; what is due within
+ *     a rounding of it is due at the same instant.
  *
  * Links may have users that this network does not know of (Others). Flows whose links have such are handed over. */
 #pragma once
@@ -63,6 +64,15 @@ public:
 };
 
 class FlowNetwork : public Messages, public Due, public Settling {
+public:
+  /** What it has done so far. */
+  struct Work {
+    std::size_t messages = 0;
+    std::size_t flows    = 0; ///< that they were
+    std::size_t solved   = 0; ///< times that flows which share got their rates
+  };
+
+private:
   enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
   struct Message {
     Receiving* receiver;
@@ -77,7 +87,9 @@ class FlowNetwork : public Messages, public Due, public Settling {
     double bytes          = 0;
     double left           = 0; // at `since`
     double since          = 0;
-    std::uint32_t version = 0; // of its expected end
+    double ends           = 0;     // while it flows at its rate
+    bool told             = false; // that
+    std::uint32_t version = 0;     // of its expected end
     std::uint64_t visited = 0;
     std::vector<Message> messages;
   };
@@ -97,9 +109,11 @@ class FlowNetwork : public Messages, public Due, public Settling {
   std::vector<std::vector<FlowNumber>> users_; // by resource: flows that flow
   std::vector<Flow> flows_;
   std::vector<FlowNumber> idle_;
-  std::vector<Recent> recent_;      // by host
-  std::vector<int> joined_or_left_; // resources, since the last settling
+  std::vector<Recent> recent_;         // by host
+  std::vector<int> joined_or_left_;    // resources, since the last settling
+  std::vector<std::uint64_t> visited_; // by resource: the visit
   FairShare fair_share_;
+  Work work_;
   std::uint64_t visit_ = 0;
   std::vector<FlowNumber> component_;
   std::vector<SharingFlow*> sharing_;
@@ -112,9 +126,11 @@ class FlowNetwork : public Messages, public Due, public Settling {
   void leave(FlowNumber number);
   std::vector<Message> release(FlowNumber number);
   void end(FlowNumber number);
-  void set_rate(FlowNumber number, double rate);
   void advance(Flow& flow) const;
+  void set_rate(Flow& flow, double rate) const;
+  void tell(FlowNumber number);
   void collect(int resource);
+  void share();
   void hand_over(FlowNumber number);
 
 public:
@@ -127,6 +143,7 @@ public:
   void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message) override;
   /** Somebody else uses @p resource from now on: whoever flows there is handed over, with all who share with them. */
   void yield(int resource);
+  const Work& work() const { return work_; }
   bool flows_over(int resource) const { return not users_[static_cast<std::size_t>(resource)].empty(); }
   /** A flow that has been handed over has ended at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);

@@ -75,6 +75,39 @@ TEST_F(FlowNetworkTest, EqualMessagesAreOneFlow)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{0, 21}, {1, 21}, {2, 21}, {3, 21}}));
 }
 
+/** Sends one of many from host 0 to host 1 whenever it is due. */
+class Sender : public Due {
+  FlowNetwork& network_;
+  Arrivals& arrivals_;
+
+public:
+  Sender(FlowNetwork& network, Arrivals& arrivals) : network_(network), arrivals_(arrivals) {}
+  void due(std::uint64_t message) override { network_.send(0, 1, Bytes(50), arrivals_, message); }
+};
+
+TEST_F(FlowNetworkTest, MessagesThatLeaveAtTheSameTimeButForRoundingAreOneFlow)
+{
+  Sender sender(network_, arrivals_);
+  for (std::uint64_t message = 0; message < 4; ++message)
+    agenda_.add(Seconds(3 + static_cast<double>(message) * 4e-16), sender, message);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(network_.work().messages, 4U);
+  EXPECT_EQ(network_.work().flows, 1U);
+}
+
+// Six pairs exchange, all begin and end at the same times: rates are found once for those that begin, not for each.
+TEST_F(FlowNetworkTest, RatesAreFoundOnceAnInstant)
+{
+  std::uint64_t message = 0;
+  for (int from = 0; from < StarWays::HOSTS; ++from)
+    for (const int distance : {1, 2})
+      send(from, (from + distance) % StarWays::HOSTS, 50, message++);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times.size(), 12U);
+  EXPECT_EQ(arrivals_.times.at(0), 11);
+  EXPECT_EQ(network_.work().solved, 1U);
+}
+
 TEST_F(FlowNetworkTest, FoldingChangesNoTime)
 {
   std::mt19937 random(7);
