@@ -100,7 +100,7 @@ Schedule allgather_neighbor(const HostCall& call, int rank, Tuning tuning)
 
 Schedule allgather_two_proc(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  return send_receive(1 - rank, of_ranks(call, rank, 1), 1 - rank, of_ranks(call, 1 - rank, 1));
+  co_yield send_receive(1 - rank, of_ranks(call, rank, 1), 1 - rank, of_ranks(call, 1 - rank, 1));
 }
 
 } // namespace weft

@@ -43,10 +43,7 @@ Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule alltoall_bruck(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   for (int distance = 1; distance < call.ranks; distance *= 2) {
-    int blocks = 0;
-    for (int block = 1; block < call.ranks; ++block)
-      blocks += has(block, distance) ? 1 : 0;
-    const Bytes message = call.bytes(call.count * blocks);
+    const Bytes message = call.bytes(call.count * below_with(call.ranks, distance));
     co_yield send_receive((rank + distance) % call.ranks, message, (rank + call.ranks - distance) % call.ranks,
                           message);
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Bytes NOTHING{};
 
-Schedule meet(int peer)
+SendReceive meet(int peer)
 {
   return send_receive(peer, NOTHING, peer, NOTHING);
 }
@@ -69,7 +69,7 @@ Schedule barrier_bruck(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule barrier_two_proc(const HostCall& /*call*/, int rank, Tuning /*tuning*/)
 {
-  return meet(1 - rank);
+  co_yield meet(1 - rank);
 }
 
 Schedule barrier_tree(const HostCall& call, int rank, Tuning /*tuning*/)

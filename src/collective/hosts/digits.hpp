@@ -2,6 +2,8 @@
 /* Ranks as binary numbers, of which algorithms change one digit after the other. @p bit is a power of two. */
 #pragma once
 
+#include <algorithm>
+
 namespace weft {
 
 /** Whether that digit of @p rank is 1. */
@@ -26,6 +28,12 @@ constexpr int differing(int rank, int digits)
 constexpr int first_of(int rank, int bit)
 {
   return rank - rank % bit;
+}
+
+/** How many of the ranks below @p ranks have that digit. */
+constexpr int below_with(int ranks, int bit)
+{
+  return ranks / (2 * bit) * bit + std::max(0, ranks % (2 * bit) - bit);
 }
 
 /** The largest power of two that is not more than @p ranks. */

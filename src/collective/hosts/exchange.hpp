@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What many algorithms are made of: a message there and one back at the same time; sums that go around a ring. */
+/* What several algorithms are made of: sums that go around a ring. */
 #pragma once
 
 #include "collective/hosts/host_call.hpp"
@@ -7,14 +7,6 @@
 #include <functional>
 
 namespace weft {
-
-/** MPI_Sendrecv as Open MPI's collectives do it: the receive is posted, the message sent, the receive waited for. */
-inline Schedule send_receive(int to, Bytes sent, int from, Bytes received)
-{
-  const Request coming = co_yield irecv(from, received);
-  co_yield send(to, sent);
-  co_yield wait(coming);
-}
 
 /** Blocks go around a ring and each rank adds its own: a rank sends block @p first, then what it has added to the
  * blocks before it, one after the other, and ends with the sum of the block after @p first. @p size says how long one

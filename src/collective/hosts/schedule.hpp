@@ -79,6 +79,17 @@ constexpr Step copy(Bytes bytes)
   return {Step::Kind::copy, -1, bytes};
 }
 
+/** Three steps at once: MPI_Sendrecv as Open MPI's collectives do it. The receive is posted, the message sent, the
+ *  receive waited for. */
+struct SendReceive {
+  Step receive;
+  Step send;
+};
+constexpr SendReceive send_receive(int to, Bytes sent, int from, Bytes received)
+{
+  return {irecv(from, received), send(to, sent)};
+}
+
 /** The steps of one rank. */
 class [[nodiscard]] Schedule {
 public:
@@ -90,8 +101,18 @@ private:
   /** What a schedule and those that it takes over share. */
   struct Progress {
     Step step;
-    Handle innermost;   // that says the next step
-    Request posted = 0; // messages
+    Handle innermost;    // that says the next step
+    Request posted = 0;  // messages
+    Step send      = {}; // what is left of a SendReceive: this,
+    Request coming = -1; // and a wait for that;
+    int left       = 0;  // so many of the two
+
+    void post(Step next)
+    {
+      if (next.kind == Step::Kind::send || next.kind == Step::Kind::receive)
+        next.request = posted++;
+      step = next;
+    }
   };
 
   Handle handle_;
@@ -153,10 +174,16 @@ public:
 
     Said yield_value(Step step) noexcept
     {
-      if (step.kind == Step::Kind::send || step.kind == Step::Kind::receive)
-        step.request = progress->posted++;
-      progress->step = step;
-      return {*progress, step.request};
+      progress->post(step);
+      return {*progress, progress->step.request};
+    }
+    Said yield_value(const SendReceive& exchange) noexcept
+    {
+      const Said said  = yield_value(exchange.receive);
+      progress->send   = exchange.send;
+      progress->coming = said.request;
+      progress->left   = 2;
+      return said;
     }
     static Inner yield_value(const Schedule& inner) noexcept { return {inner.handle_}; }
   };
@@ -178,7 +205,12 @@ public:
   /** Goes on to the next step; false where there is none. */
   bool next()
   {
-    handle_.promise().own.innermost.resume();
+    Progress& progress = handle_.promise().own;
+    if (progress.left > 0) {
+      progress.post(progress.left-- == 2 ? progress.send : wait(progress.coming));
+      return true;
+    }
+    progress.innermost.resume();
     if (not handle_.done())
       return true;
     if (handle_.promise().failure)

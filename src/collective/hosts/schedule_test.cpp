@@ -48,6 +48,20 @@ TEST(Schedule, NumbersMessagesAcrossTheSchedulesThatItTakesOver)
                                                     "receive 2 #2", "send 2 #3", "wait -1 #2"}));
 }
 
+TEST(Schedule, AnExchangeIsThreeSteps)
+{
+  const auto two = []() -> Schedule {
+    co_yield send_receive(1, Bytes(8), 2, Bytes(8));
+    co_yield send_receive(3, Bytes(8), 4, Bytes(8));
+  };
+  const auto outer = [&]() -> Schedule {
+    co_yield two();
+    co_yield isend(5, Bytes(8));
+  };
+  EXPECT_EQ(steps(outer()), (std::vector<std::string>{"receive 2 #0", "send 1 #1", "wait -1 #0", "receive 4 #2",
+                                                      "send 3 #3", "wait -1 #2", "send 5 #4"}));
+}
+
 Schedule nested(int depth)
 {
   if (depth == 0)
