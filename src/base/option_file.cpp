@@ -127,6 +127,11 @@ bool OptionTable::has(const std::string& key) const
   return node_->table->contains(key);
 }
 
+int OptionTable::line(const std::string& key) const
+{
+  return static_cast<int>(node_->table->at(key).source().begin.line);
+}
+
 std::string OptionTable::place(const std::string& key) const
 {
   std::string text = node_->file + ": ";

@@ -60,6 +60,8 @@ public:
   void allow_only(std::span<const std::string> known) const;
   /** The value of a key that there is, for messages: as the file writes it, long ones cut short. */
   std::string found(const std::string& key) const;
+  /** The line of the value of a key that there is. */
+  int line(const std::string& key) const;
   /** "FILE: [table] key", where a message is about. */
   std::string place(const std::string& key) const;
   /** Throws unless @p value, found at @p key, can be shown: no control characters, one line. */

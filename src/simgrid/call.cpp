@@ -66,7 +66,7 @@ void Call::enter(MPI_Comm comm)
   pending_               = communicator_->enter(rank, described_.signature);
   if (pending_->entered == 1) {
     simulation.check_members(*communicator_);
-    pending_->decision = simulation.decider.decide(*communicator_, described_);
+    decide(simulation);
     if (pending_->decision.offloaded())
       pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
   } else if (const std::optional<std::string> difference = pending_->differs(described_.signature, rank)) {
@@ -75,6 +75,16 @@ void Call::enter(MPI_Comm comm)
     simulation.abort("mismatch", describe_mismatch(*communicator_, calls));
   }
   decision_ = pending_->decision;
+}
+
+/** Whose prediction asks what the hosts would do. */
+void Call::decide(Simulation& simulation)
+{
+  try {
+    pending_->decision = simulation.decider.decide(*communicator_, described_);
+  } catch (const UserError& problem) {
+    simulation.refuse_fallback(problem.what());
+  }
 }
 
 bool Call::may_be_scheduled() const
@@ -99,7 +109,7 @@ bool Call::schedule(const HostShape& shape)
     pending_->scheduled =
         make_scheduled_call(simulation.host_network(), *communicator_, simulation.hosts_fallback, call, shape);
   } catch (const UserError& problem) {
-    simulation.abort("refused", "--fallback: " + std::string(problem.what()));
+    simulation.refuse_fallback(problem.what());
   }
   return pending_->scheduled != nullptr;
 }

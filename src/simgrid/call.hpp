@@ -11,6 +11,8 @@
 
 namespace weft {
 
+class Simulation;
+
 /** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
 bool is_own_call(MPI_Comm comm);
 
@@ -40,6 +42,7 @@ class Call {
   bool may_be_scheduled() const;
   bool schedule(const HostShape& shape);
   void enter(MPI_Comm comm);
+  void decide(Simulation& simulation);
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
   void check(const FlowResult& result) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/host_network.hpp"
 
+#include "base/error.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/transfer.hpp"
 
@@ -129,7 +130,11 @@ void HostNetwork::run()
 {
   timer_   = nullptr; // SimGrid deletes it
   running_ = true;
-  agenda_.run_until(Seconds(sg::Engine::get_clock()));
+  try {
+    agenda_.run_until(Seconds(sg::Engine::get_clock()));
+  } catch (const UserError& problem) {
+    refuse(problem.what());
+  }
   running_ = false;
   ended_.clear();
   // What is still due then are ends of flows that have ended before: the run must not wait for them.

@@ -7,7 +7,9 @@
 
 #include <simgrid/kernel/Timer.hpp>
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -26,6 +28,8 @@ protected:
 
 public:
   const MessageCosts costs;
+  /// Told the UserError of a rank that is to do what cannot be done; does not return.
+  std::function<void(const std::string& why)> refuse;
 
   explicit HostNetwork(MessageCosts its_costs) : costs(std::move(its_costs)) {}
   HostNetwork(const HostNetwork&)            = delete;

@@ -58,9 +58,16 @@ Simulation& Simulation::get()
 
 HostNetwork& Simulation::host_network()
 {
-  if (not host_network_)
-    host_network_ = make_host_network(message_costs(fabric, network));
+  if (not host_network_) {
+    host_network_         = make_host_network(message_costs(fabric, network));
+    host_network_->refuse = [this](const std::string& why) { refuse_fallback(why); };
+  }
   return *host_network_;
+}
+
+void Simulation::refuse_fallback(const std::string& why)
+{
+  abort("refused", "--fallback: " + why);
 }
 
 void Simulation::rank_ended(aid_t rank)

@@ -55,6 +55,8 @@ public:
 
   /** As schedules of hosts see the network; made when the first call needs it, by make_host_network. */
   HostNetwork& host_network();
+  /** What the hosts are told to do cannot do a call: end the run. */
+  [[noreturn]] void refuse_fallback(const std::string& why);
 
   /** A rank has come to its end by itself: calls in flight need not wait for it. */
   void rank_ended(aid_t rank);

@@ -189,6 +189,63 @@ def test_an_algorithm_that_cannot_do_the_operation_ends_the_run_in_words(
     assert '--fallback: algorithm "ring" for allreduce needs an operation that commutes' in message
 
 
+ORDERED_BY_RING = """
+[selection]
+base = "openmpi-5.0"
+[[rule]]
+collective = "allreduce"
+algorithm = ["ring"]
+"""
+PARTS = ORDERED_BY_RING.replace("ring", "nonoverlapping") + (
+    '[[rule]]\ncollective = "reduce"\nalgorithm = ["chain"]\n'
+)
+NO_PARTS = PARTS[: PARTS.rindex("[[rule]]")].replace('base = "openmpi-5.0"', "")
+# Allreduce by algorithm 4, which is the ring, and by 6, which is Rabenseifner's.
+RULES = "1\n2 # Allreduce\n1\n2\n1\n0 {} 0 0\n"
+COMMUTES = "needs an operation that commutes, and this one does not; allowed: "
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("own.toml", ORDERED_BY_RING, f'own.toml:6: algorithm "ring" for allreduce {COMMUTES}'),
+        ("own.toml", PARTS, f'own.toml:9: algorithm "chain" for reduce {COMMUTES}'),
+        ("own.toml", NO_PARTS, "own.toml: no rule holds for reduce of 4 ranks"),
+        ("rules.conf", RULES.format(4), f'rules.conf:6: algorithm "ring" for allreduce {COMMUTES}'),
+    ],
+)
+@pytest.mark.parametrize("offload", ["off", "auto"])
+def test_a_rule_that_cannot_be_followed_ends_the_run_with_its_line(
+    program: Program,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    file: str,
+    text: str,
+    said: str,
+    offload: str,
+) -> None:
+    """Also where the algorithm is a part of another, and where somebody only predicts its time."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    on = str(fabrics.make(tmp_path, "star", None, "ideal"))
+    options = ("--offload", offload, "--fallback", file)
+    command = simulated.weft_command(program("awkward.c"), "ordered", on=on, options=options)
+    result = simulated.run_command(command)
+    assert result.status == 1
+    (message,) = result.messages
+    assert f"--fallback: {said}" in message
+
+
+def test_a_rule_of_open_mpis_is_followed_as_open_mpi_does(run: Run, tmp_path: Path) -> None:
+    """It leaves Rabenseifner's algorithm, where an operation does not commute, by itself."""
+    path = tmp_path / "rules.conf"
+    path.write_text(RULES.format(6), encoding="utf-8")
+    options = ("--offload", "off", "--fallback", str(path))
+    result = run("awkward.c", "ordered", options=options)
+    assert {row["algorithm"] for row in result.rows(collective="allreduce")} == {"basic_linear"}
+
+
 # ---- Data ----
 
 FALLBACKS = ("smpi:ompi", *SELECTIONS)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/algorithms.hpp"
 
+#include "base/error.hpp"
+#include "base/share.hpp"
 #include "collective/hosts/allgather.hpp"
 #include "collective/hosts/allreduce.hpp"
 #include "collective/hosts/alltoall.hpp"
@@ -29,7 +31,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allgather", "recursive_doubling", 3, allgather_recursive_doubling},
     {"allgather", "ring", 4, allgather_ring},
     {"allgather", "neighbor", 5, allgather_neighbor},
-    {"allgather", "two_proc", 6, allgather_two_proc},
+    {"allgather", "two_proc", 6, allgather_two_proc, Needs::two_ranks},
     {"allgather", "nbc_linear", 0, nbc_exchange_linear},
     {"allgather", "nbc_recursive_doubling", 0, nbc_allgather_recursive_doubling},
     {"allgather", "han", 0, han_allgather},
@@ -37,7 +39,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allgatherv", "bruck", 2, allgather_bruck},
     {"allgatherv", "ring", 3, allgather_ring},
     {"allgatherv", "neighbor", 4, allgather_neighbor},
-    {"allgatherv", "two_proc", 5, allgather_two_proc},
+    {"allgatherv", "two_proc", 5, allgather_two_proc, Needs::two_ranks},
     {"allgatherv", "nbc_linear", 0, nbc_allgatherv_linear},
     {"allgatherv", "recursive_doubling", 0, allgather_recursive_doubling, Needs::nothing, Library::mpich},
     {"allgatherv", "mpich_ring", 0, mpich::allgatherv_ring, Needs::nothing, Library::mpich},
@@ -46,7 +48,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allreduce", "recursive_doubling", 3, allreduce_recursive_doubling},
     {"allreduce", "ring", 4, allreduce_ring, Needs::commutative},
     {"allreduce", "segmented_ring", 5, allreduce_segmented_ring, Needs::commutative},
-    {"allreduce", "rabenseifner", 6, allreduce_rabenseifner, Needs::commutative},
+    {"allreduce", "rabenseifner", 6, allreduce_rabenseifner, Needs::commutative, Library::open_mpi, "basic_linear"},
     {"allreduce", "nbc_ring", 0, nbc_allreduce_ring, Needs::commutative},
     {"allreduce", "nbc_binomial", 0, nbc_allreduce_binomial},
     {"allreduce", "nbc_rabenseifner", 0, nbc_allreduce_rabenseifner, Needs::commutative},
@@ -59,7 +61,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"alltoall", "pairwise", 2, alltoall_pairwise},
     {"alltoall", "modified_bruck", 3, alltoall_bruck},
     {"alltoall", "linear_sync", 4, alltoall_linear},
-    {"alltoall", "two_proc", 5, alltoall_two_proc},
+    {"alltoall", "two_proc", 5, alltoall_two_proc, Needs::two_ranks},
     {"alltoall", "nbc_linear", 0, nbc_exchange_linear},
     {"alltoall", "scattered", 0, mpich::alltoall_scattered, Needs::nothing, Library::mpich},
     {"alltoall", "mpich_pairwise", 0, mpich::alltoall_pairwise, Needs::nothing, Library::mpich},
@@ -74,7 +76,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"barrier", "double_ring", 2, barrier_double_ring},
     {"barrier", "recursive_doubling", 3, barrier_recursive_doubling},
     {"barrier", "bruck", 4, barrier_bruck},
-    {"barrier", "two_proc", 5, barrier_two_proc},
+    {"barrier", "two_proc", 5, barrier_two_proc, Needs::two_ranks},
     {"barrier", "tree", 6, barrier_tree},
     {"barrier", "nbc_dissemination", 0, nbc_barrier_dissemination},
     {"barrier", "han", 0, han_barrier},
@@ -117,10 +119,10 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"reduce", "binary", 4, reduce_binary, Needs::commutative},
     {"reduce", "binomial", 5, reduce_binomial, Needs::commutative},
     {"reduce", "in-order_binary", 6, reduce_in_order_binary},
-    {"reduce", "rabenseifner", 7, reduce_rabenseifner, Needs::commutative},
+    {"reduce", "rabenseifner", 7, reduce_rabenseifner, Needs::commutative, Library::open_mpi, "linear"},
     {"reduce", "nbc_chain", 0, nbc_reduce_chain, Needs::commutative},
     {"reduce", "nbc_binomial", 0, nbc_reduce_binomial},
-    {"reduce", "nbc_rabenseifner", 0, nbc_reduce_rabenseifner, Needs::commutative},
+    {"reduce", "nbc_rabenseifner", 0, nbc_reduce_rabenseifner, Needs::commutative, Library::open_mpi, "nbc_binomial"},
     {"reduce", "han", 0, han_reduce, Needs::commutative},
     {"reduce", "mpich_binomial", 0, mpich::reduce_binomial, Needs::nothing, Library::mpich},
     {"reduce", "reduce_scatter_gather", 0, mpich::reduce_reduce_scatter_gather, Needs::commutative, Library::mpich},
@@ -176,6 +178,26 @@ const Algorithm* find_algorithm(std::string_view collective, std::string_view na
 const Algorithm* find_algorithm(std::string_view collective, int number)
 {
   return first_that([&](const Algorithm& one) { return one.collective == collective && one.number == number; });
+}
+
+const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place)
+{
+  const auto does = [&](const Algorithm& one) {
+    return (one.needs != Needs::commutative || call.commutative) && (one.needs != Needs::two_ranks || call.ranks == 2);
+  };
+  if (does(algorithm))
+    return &algorithm;
+  if (not algorithm.otherwise.empty())
+    return find_algorithm(algorithm.collective, algorithm.otherwise);
+  std::vector<std::string> others;
+  for (const Algorithm& one : host_algorithms())
+    if (one.collective == algorithm.collective && does(one))
+      others.emplace_back(one.name);
+  const std::string found = algorithm.needs == Needs::two_ranks
+                                ? " is for two ranks, and there are " + std::to_string(call.ranks)
+                                : " needs an operation that commutes, and this one does not";
+  throw UserError(place + "algorithm \"" + std::string(algorithm.name) + "\" for " + std::string(algorithm.collective) +
+                  found + "; allowed: " + join(others));
 }
 
 std::vector<std::string> algorithms_of(std::string_view collective)

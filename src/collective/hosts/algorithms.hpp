@@ -16,8 +16,8 @@
 
 namespace weft {
 
-/** What an algorithm asks of a call. */
-enum class Needs { nothing, commutative };
+/** What an algorithm asks of a call: an operation that commutes; two ranks. */
+enum class Needs { nothing, commutative, two_ranks };
 
 /** Whose algorithm it is. */
 enum class Library { open_mpi, mpich };
@@ -31,14 +31,21 @@ struct Algorithm {
   std::string_view name;
   int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its files of rules; 0 where it has none
   MakeSchedule schedule;
-  Needs needs    = Needs::nothing;    ///< of the operation
+  Needs needs    = Needs::nothing;
   Library source = Library::open_mpi; ///< whose it is
+  /// What its library takes in its place, by itself, where a call is not what it needs; none: the library would go
+  /// wrong.
+  std::string_view otherwise = {};
 };
 
 std::span<const Algorithm> host_algorithms();
 /** Null where there is no such. */
 const Algorithm* find_algorithm(std::string_view collective, std::string_view name);
 const Algorithm* find_algorithm(std::string_view collective, int number);
+
+/** What a library that is told to take @p algorithm takes for @p call: that, or what stands in its place. Throws
+ *  UserError, of which @p place is the beginning, where there is none. */
+const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place = "");
 
 /** The names of a collective's algorithms, for messages. */
 std::vector<std::string> algorithms_of(std::string_view collective);

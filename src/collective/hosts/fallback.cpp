@@ -5,6 +5,7 @@
 #include "base/share.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -60,7 +61,8 @@ void HostFallback::add_for_all(const std::string& name)
   if (found)
     return;
   const std::vector<std::string> selections = list_shared("presets/mpi");
-  if (std::ranges::count(selections, name) > 0 || name.find('/') != std::string::npos || name.ends_with(".toml")) {
+  if (std::ranges::count(selections, name) > 0 || name.find_first_of("/+") != std::string::npos ||
+      name.ends_with(".toml") || std::filesystem::is_regular_file(name)) {
     selection_ = Selection::load(name);
     return;
   }
@@ -123,12 +125,8 @@ std::string HostFallback::smpi(std::string_view collective) const
 
 Selection::Choice HostFallback::choose(const HostCall& call) const
 {
-  if (const auto own = named_.find(call.collective); own != named_.end()) {
-    if (own->second->needs == Needs::commutative && not call.commutative)
-      throw UserError("algorithm \"" + std::string(own->second->name) + "\" for " + std::string(call.collective) +
-                      " needs an operation that commutes, and this one does not; choose another, or none");
-    return {own->second, {}};
-  }
+  if (const auto own = named_.find(call.collective); own != named_.end())
+    return {fitting(*own->second, call), {}};
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
   return selection_.choose(call);

@@ -4,7 +4,7 @@
  *
  * As text, items with commas between them; later ones go before earlier ones:
  *
- *   openmpi-4.1                  a selection of presets/mpi, or the path of a file
+ *   openmpi-5.0                  a selection of presets/mpi, or the path of a file
  *   recursive_doubling           an algorithm, for all collectives that have one of that name
  *   bcast=binomial               an algorithm for one collective
  *   smpi:ompi, bcast=smpi:mpich  what SMPI has under that name */
@@ -31,7 +31,7 @@ class HostFallback {
 
 public:
   /** The selection where a text names none. */
-  static constexpr const char* DEFAULT = "openmpi-4.1";
+  static constexpr const char* DEFAULT = "openmpi-5.0";
 
   /** Throws UserError. */
   static HostFallback parse(const std::string& text);
@@ -47,7 +47,7 @@ public:
   /** Leave a collective to SMPI. */
   void leave_to_smpi(const std::string& collective, const std::string& name);
   /** What a call is done by; no algorithm where that is not said, or SMPI does it. Throws UserError where the algorithm
-   * that the text names cannot do the call. */
+   *  that the text or the selection names cannot do the call. */
   Selection::Choice choose(const HostCall& call) const;
   const Selection& selection() const { return selection_; }
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/selection.hpp"
 
+#include "base/error.hpp"
 #include "base/share.hpp"
 #include "collective/hosts/nodes.hpp"
 
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <stdexcept>
+#include <string>
 
 namespace weft {
 
@@ -51,6 +52,7 @@ Selection Selection::read(const OptionTable& file, std::string name)
     SelectionRule rule;
     require_options(table, selection_rule_options(), read_options(table, selection_rule_options(), {}, rule));
     check(table, rule);
+    rule.place = file.file() + ":" + std::to_string(table.line("algorithm")) + ": ";
     selection.rules_.push_back(std::move(rule));
   }
   return selection;
@@ -64,7 +66,7 @@ Selection::Choice Selection::choose(const HostCall& call) const
   // HAN goes before tuned, which it calls within and between hosts.
   const bool is_tuneds  = not choice.algorithm || choice.algorithm->name != "han";
   const TunedRule* rule = is_tuneds ? tuned_->rule_for(call) : nullptr;
-  return rule ? Choice{rule->algorithm, rule->tuning} : choice;
+  return rule ? Choice{fitting(*rule->algorithm, call, rule->place), rule->tuning} : choice;
 }
 
 Selection::Choice Selection::choose_by_rules(const HostCall& call) const
@@ -81,7 +83,7 @@ Selection::Choice Selection::choose_by_rules(const HostCall& call) const
     tuning.segment = Bytes(best->segment[at]);
   if (not best->fan_out.empty())
     tuning.fan_out = best->fan_out[at];
-  return {find_algorithm(call.collective, best->algorithm[at]), tuning};
+  return {fitting(*find_algorithm(call.collective, best->algorithm[at]), call, best->place), tuning};
 }
 
 HostCall Selection::resolved(HostCall call) const
@@ -96,7 +98,8 @@ Schedule Selection::schedule(const HostCall& call, int rank) const
 {
   const Choice choice = choose(call);
   if (not choice.algorithm)
-    throw std::logic_error("no rule of " + name_ + " holds for " + std::string(call.collective));
+    throw UserError(name_ + ": no rule holds for " + std::string(call.collective) + " of " +
+                    std::to_string(call.ranks) + " ranks, of which another call consists; add one, or a base");
   return choice.algorithm->schedule(call, rank, choice.tuning);
 }
 

@@ -35,11 +35,12 @@ public:
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }
 
+  /** Throws UserError, with file and line, where a rule names an algorithm that cannot do the call. */
   Choice choose(const HostCall& call) const;
   /** The same call, of which calls within it are chosen here, too. It keeps a reference to this selection. */
   HostCall resolved(HostCall call) const;
-  /** The steps of one rank. @p call, which resolved() has made, must outlive them. Throws std::logic_error where no
-   * rule holds. */
+  /** The steps of one rank. @p call, which resolved() has made, must outlive them. Throws UserError as choose(), and
+   * where no rule holds. */
   Schedule schedule(const HostCall& call, int rank) const;
 
 private:

@@ -73,6 +73,7 @@ struct SelectionRule {
   std::vector<std::string> algorithm;
   std::vector<int> segment; ///< in bytes; 0 or none: not cut
   std::vector<int> fan_out; ///< 0 or none: as the algorithm has it
+  std::string place;        ///< "FILE:LINE: ", where its algorithms are named
 
   bool holds_for(const HostCall& call) const;
   /** Whether this rule is the one of two that hold for a call, of which it comes second in the file. */

@@ -91,7 +91,7 @@ TEST(Selection, OwnFilesMayCutMessages)
   EXPECT_EQ(large.algorithm->name, "chain");
   EXPECT_EQ(large.tuning.fan_out, 3);
   EXPECT_EQ(chosen(own, {"barrier", 8}), "none");
-  EXPECT_THROW(static_cast<void>(own.schedule({"barrier", 8}, 0)), std::logic_error);
+  EXPECT_THROW(static_cast<void>(own.schedule({"barrier", 8}, 0)), UserError);
 }
 
 TEST(Selection, RulesMayTellBlockingCallsFromOthers)
@@ -323,6 +323,56 @@ TEST(Selection, WrongFilesAreToldWhere)
   EXPECT_NE(failure_of(rule + "algorithm = [\"chain\"]\nsegment = [1, 2]").find("segment: found 2 entries"),
             std::string::npos);
   EXPECT_NE(failure_of("[[rules]]\n").find("rules"), std::string::npos);
+}
+
+std::string refusal_of(const Selection& selection, const HostCall& call)
+{
+  try {
+    return std::string("took ") + chosen(selection, call);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+// Where the library takes another algorithm for such a call by itself, that is the one.
+TEST(Selection, AlgorithmsThatCannotDoACallAreRefusedWithTheirLine)
+{
+  const auto own = [](const std::string& collective, const std::string& algorithm) {
+    const std::string text = "\n[[rule]]\ncollective = \"" + collective + "\"\nalgorithm = [\"" + algorithm + "\"]\n";
+    return Selection::read(OptionTable::read_text(text, "own.toml"), "own");
+  };
+  const HostCall ordered{"allreduce", 4, 0, 1000, Bytes(4), false};
+  EXPECT_EQ(refusal_of(own("allreduce", "ring"), ordered),
+            "own.toml:4: algorithm \"ring\" for allreduce needs an operation that commutes, and this one does not; "
+            "allowed: basic_linear, nonoverlapping, recursive_doubling, nbc_binomial, nbc_recursive_doubling");
+  EXPECT_EQ(refusal_of(own("allreduce", "ring"), {"allreduce", 4, 0, 1000, Bytes(4)}), "took ring");
+  EXPECT_EQ(refusal_of(own("allreduce", "rabenseifner"), ordered), "took basic_linear");
+  EXPECT_EQ(refusal_of(own("barrier", "two_proc"), {"barrier", 2}), "took two_proc");
+  EXPECT_EQ(refusal_of(own("barrier", "two_proc"), {"barrier", 3}).substr(0, 78),
+            "own.toml:4: algorithm \"two_proc\" for barrier is for two ranks, and there are 3");
+
+  const TestFile rules("1 2 1 2 3\n0 4 0 0\n2000 6 0 0\n8000 5 0 1024\n");
+  const Selection told = Selection::load("openmpi-4.1+" + rules.path());
+  EXPECT_EQ(refusal_of(told, {"allreduce", 4, 0, 10, Bytes(4)}), "took ring");
+  EXPECT_EQ(refusal_of(told, {"allreduce", 4, 0, 10, Bytes(4), false}).find(rules.path() + ":2: algorithm \"ring\""),
+            0U);
+  EXPECT_EQ(refusal_of(told, ordered), "took basic_linear");
+  EXPECT_EQ(refusal_of(told, {"allreduce", 4, 0, 2000, Bytes(4), false}).find(rules.path() + ":4: "), 0U);
+}
+
+TEST(Selection, SaysWhichPartOfACallNoRuleHoldsFor)
+{
+  const Selection own = Selection::read(
+      OptionTable::read_text("[[rule]]\ncollective = \"allreduce\"\nalgorithm = [\"nonoverlapping\"]\n", "own.toml"),
+      "own");
+  const HostCall call = own.resolved({"allreduce", 4, 0, 10, Bytes(4)});
+  try {
+    walk(4, [&](int rank) { return own.schedule(call, rank); });
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "own: no rule holds for reduce of 4 ranks, of which another call consists; add one, or a base");
+  }
 }
 
 TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)

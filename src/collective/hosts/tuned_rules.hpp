@@ -29,6 +29,7 @@ struct TunedRule {
   Bytes from;
   const Algorithm* algorithm; ///< null: the file leaves it to Open MPI (algorithm 0)
   Tuning tuning;
+  std::string place; ///< "FILE:LINE: ", where the algorithm stands
 };
 
 class TunedRules {
