@@ -41,8 +41,8 @@ _CALLS = {
     Key("smpi:rdb", 512, 8): (1, 16),
     Key("message", 512, 8): (1, 121),
     Key("message", 4096, 64): (1, 10),
-    Key("openmpi-4.1", 512, 8): (1, 121),
-    Key("openmpi-4.1", 4096, 64): (1, 41),
+    Key("openmpi-5.0", 512, 8): (1, 121),
+    Key("openmpi-5.0", 4096, 64): (1, 41),
 }
 
 SMALL, LARGE = Key("stream", 512, 8), Key("stream", 4096, 64)

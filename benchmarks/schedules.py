@@ -59,7 +59,7 @@ ALLTOALL = Scheduled(
     messages=1023,
 )
 NONBLOCKING = Scheduled(
-    "iallreduce", 1024, "1 KiB", "fat-tree-1024", 1024, 1, "openmpi-4.1", (1, 21)
+    "iallreduce", 1024, "1 KiB", "fat-tree-1024", 1024, 1, "openmpi-5.0", (1, 21)
 )
 # What is compared with each other runs one after the other.
 _ALL = (CROWDED, CROWDED_SMPI, ALONE, RING, ALLTOALL, NONBLOCKING)

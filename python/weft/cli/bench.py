@@ -29,7 +29,7 @@ Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message siz
 the OSU micro-benchmarks.
 
 A mode is `stream` or `message` (offloaded), or what `weft run --fallback` takes, which then runs
-on the hosts: an MPI library's choice of algorithms (`openmpi-4.1`, `mpich-4`), an algorithm
+on the hosts: an MPI library's choice of algorithms (`openmpi-5.0`, `mpich-4`), an algorithm
 (`recursive_doubling`, `ring`, `rabenseifner`), or SMPI's (`smpi:rdb`, `smpi:ompi`). Where the
 switches cannot do it the hosts do, and the mode is called after what was simulated:
 `recursive_doubling for stream`.

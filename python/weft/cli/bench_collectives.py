@@ -29,7 +29,7 @@ Measure the simulated times of {title} by the bytes that one rank gives.
 
 A mode is a way to offload ({offloading}), an algorithm that the benchmark writes out in messages
 ({written}), or what `weft run --fallback` takes: an MPI library's choice of algorithms
-(`openmpi-4.1`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Where the switches cannot do it
+(`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Where the switches cannot do it
 the hosts do, and the mode is called after what was simulated. Shown are the mean latency of the
 ranks that receive, how much each of them receives a second, and how much goes through all ports of
 switches, in and out.

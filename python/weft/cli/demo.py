@@ -136,7 +136,7 @@ def _print_files(files: Sequence[Path], on: Console) -> None:
 def _print_next(on: Console) -> None:
     weft, source = _own_name(), _shown(paths.example("allreduce_latency.c"))
     on.print("\nTry next:", soft_wrap=True)
-    bench_options = "--fabric tofino-16 -n 64 --modes stream,openmpi-4.1,ring --plot latency.png"
+    bench_options = "--fabric tofino-16 -n 64 --modes stream,openmpi-5.0,ring --plot latency.png"
     run_options = "--fabric tofino-16 -n 16 --compare --trace timeline.json"
     for line in (
         f"{weft} fabric show tofino-4",

@@ -36,7 +36,7 @@ from weft.runs.timeline import is_complete, write_timeline
 from weft.trace.folder import waitall_notes
 
 OFFLOADS: tuple[Offload, ...] = get_args(Offload)
-DEFAULT_FALLBACK = "openmpi-4.1"
+DEFAULT_FALLBACK = "openmpi-5.0"
 _FOR_TESTS = "WEFT_HOST_FLOWS"
 """How schedules' messages are carried, which must change nothing (src/simgrid/platform.cpp)."""
 _SELECTOR = "smpi/coll-selector:"

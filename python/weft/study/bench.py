@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Latency of a collective by message size, once for each mode.
 
-A mode is a way to offload (`stream`, `message`) or what the hosts do (`openmpi-4.1`,
+A mode is a way to offload (`stream`, `message`) or what the hosts do (`openmpi-5.0`,
 `recursive_doubling`, `smpi:rdb`). The shipped benchmark is compiled once, and run once for each
 mode.
 """

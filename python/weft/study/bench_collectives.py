@@ -3,7 +3,7 @@
 
 A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
 writes out in point-to-point messages (`ring`, `knomial`, …), or what `weft run --fallback` takes:
-a selection (`openmpi-4.1`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Each mode and size is
+a selection (`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Each mode and size is
 a run of its own, so that its record says what the links carried.
 """
 
