@@ -3,6 +3,7 @@
  * spends on a message beside the network (LogGP's o). */
 #pragma once
 
+#include "base/named.hpp"
 #include "base/option.hpp"
 #include "base/units.hpp"
 
@@ -14,6 +15,14 @@ namespace weft {
 
 /** What SMPI adds to every message: "tag+dest+communicator" (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp). */
 constexpr Bytes SMPI_ENVELOPE{16};
+
+/** Where a collective that does not block goes on, on the hosts: beside the program, as with a thread of the library's;
+ * or only in the rank's calls of MPI, as without one. */
+enum class Progress { thread, calls };
+template <> struct Names<Progress> {
+  static constexpr std::array ROWS{std::pair{Progress::thread, std::string_view("thread")},
+                                   std::pair{Progress::calls, std::string_view("calls")}};
+};
 
 /** What messages of at least `from` bytes cost the hosts: a [[mpi.overheads]] table. */
 struct MpiOverheads {
@@ -31,6 +40,7 @@ struct MpiModel {
   BytesPerSecond send_copy_rate{std::numeric_limits<double>::infinity()};
   Seconds receive_overhead;
   BytesPerSecond receive_copy_rate{std::numeric_limits<double>::infinity()};
+  Progress progress = Progress::thread;
   std::vector<MpiOverheads> overheads; ///< by rising size; smaller messages cost what stands above
 
   /** What a host spends on sending a message, and on receiving one. Rendezvous copies nothing. */

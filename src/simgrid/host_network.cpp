@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/profile.hpp"
 #include "simgrid/transfer.hpp"
 
 #include <algorithm>
@@ -117,6 +118,47 @@ void HostNetwork::wake()
   if (running_ || (timer_ && timer_->get_date() <= agenda_.next().value()))
     return;
   simgrid::kernel::actor::simcall_answered([this] { set_timer(); });
+}
+
+void HostNetwork::advance_by_calls()
+{
+  by_calls_ = true;
+  Profile::get().on_entry([this](aid_t actor) { enter(actor); });
+}
+
+void HostNetwork::begin_attending(aid_t actor, Attended& call, int rank)
+{
+  const auto at = static_cast<std::size_t>(actor);
+  if (at >= entries_.outstanding.size())
+    entries_.outstanding.resize(at + 1);
+  entries_.outstanding[at].push_back({&call, rank});
+}
+
+void HostNetwork::end_attending(aid_t actor, const Attended& call)
+{
+  std::erase_if(entries_.outstanding[static_cast<std::size_t>(actor)],
+                [&call](const Outstanding& one) { return one.call == &call; });
+}
+
+/** From a rank, which finds the call's request as it is after that (MPI_Test). */
+void HostNetwork::enter(aid_t actor)
+{
+  const auto at = static_cast<std::size_t>(actor);
+  if (at >= entries_.outstanding.size() || entries_.outstanding[at].empty())
+    return;
+  agenda_.add(Seconds(sg::Engine::get_clock()), entries_, static_cast<std::uint64_t>(actor));
+  simgrid::kernel::actor::simcall_answered([this] {
+    if (timer_)
+      timer_->remove();
+    run();
+  });
+}
+
+void HostNetwork::Entries::due(std::uint64_t actor)
+{
+  // A call that ends is none of them any more.
+  for (const Outstanding& one : std::vector(outstanding[actor]))
+    one.call->attend(one.rank);
 }
 
 void HostNetwork::set_timer()

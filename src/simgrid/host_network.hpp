@@ -14,7 +14,27 @@
 
 namespace weft {
 
+/** A call in progress that goes on only while its ranks are in MPI. */
+class Attended {
+public:
+  Attended()                           = default;
+  Attended(const Attended&)            = delete;
+  Attended& operator=(const Attended&) = delete;
+  virtual ~Attended()                  = default;
+  virtual void attend(int rank)        = 0;
+};
+
 class HostNetwork {
+  struct Outstanding {
+    Attended* call;
+    int rank;
+  };
+  struct Entries : Due {                               // of actors into MPI
+    std::vector<std::vector<Outstanding>> outstanding; // by actor
+    void due(std::uint64_t actor) override;
+  };
+  Entries entries_;
+  bool by_calls_                        = false;
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for what is due next
   bool running_                         = false;
   int calls_                            = 0; // in progress
@@ -22,6 +42,7 @@ class HostNetwork {
 
   void set_timer();
   void run();
+  void enter(aid_t actor);
 
 protected:
   Agenda agenda_;
@@ -40,6 +61,12 @@ public:
   virtual Messages& messages() = 0;
   /** Something has been added to the agenda. From a rank, or from SimGrid's kernel. */
   void wake();
+  /** Collectives that do not block go on only in calls of MPI (Progress::calls). */
+  void advance_by_calls();
+  bool by_calls() const { return by_calls_; }
+  /** @p call is told from now on when @p actor, its rank @p rank, enters MPI. */
+  void begin_attending(aid_t actor, Attended& call, int rank);
+  void end_attending(aid_t actor, const Attended& call);
   /** A call begins. */
   void begin() { ++calls_; }
   /** It has ended for all its ranks; it is kept until nothing runs. */

@@ -74,6 +74,8 @@ RankTime* Profile::enter(MpiFunction& function)
   rank->since  = sg::Engine::get_clock();
   function.calls += 1;
   rank->calls[static_cast<std::size_t>(function.kind)] += 1;
+  if (on_entry_ && std::string_view(function.name) != "MPI_Wtime")
+    on_entry_(sg::this_actor::get_pid());
   return rank;
 }
 

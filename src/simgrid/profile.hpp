@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -65,6 +66,7 @@ class Profile {
   std::vector<RankTime*> by_actor_; // null for actors that are no ranks
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
+  std::function<void(aid_t actor)> on_entry_;
 
   void close(RankTime& rank, double now);
   nlohmann::ordered_json row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const;
@@ -84,6 +86,11 @@ public:
 
   /** Count what ranks are in the middle of, as a run ends before its program does. */
   void stop();
+
+  /** Have @p told know each call that a rank enters, but for MPI_Wtime, in which libraries look at no message. */
+  void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
+  /** Whether a rank is in a call of MPI. */
+  bool is_inside(aid_t actor) const { return by_actor_[static_cast<std::size_t>(actor)]->inside != nullptr; }
   /** The records' `profile`, `mpi_calls`, `slices`. Empty where the program's calls were not seen (no LD_PRELOAD). */
   nlohmann::ordered_json kinds_to_json(double simulated_time) const;
   nlohmann::ordered_json functions_to_json() const;

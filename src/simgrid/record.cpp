@@ -212,6 +212,7 @@ std::string Record::to_json(const Run& run) const
               {"ranks", run.ranks},
               {"hosts_used", run.hosts_used},
               {"offload", std::string(to_text(run.mode))},
+              {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
               {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
               {"simulated_time_s", run.simulated_time},
               {"profile", Profile::get().kinds_to_json(run.simulated_time)},

@@ -3,6 +3,7 @@
 
 #include "simgrid/described.hpp"
 #include "simgrid/elements.hpp"
+#include "simgrid/profile.hpp"
 
 #include <simgrid/s4u.hpp>
 #include <utility>
@@ -85,14 +86,26 @@ void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd 
     members_[static_cast<std::size_t>(rank)] = {
         {shape.sides->gives, call_.ranks, keep}, {shape.sides->gets, call_.ranks, keep}, true};
   }
+  if (not blocks && network_.by_calls()) {
+    actors_.resize(on_end_.size());
+    actors_[static_cast<std::size_t>(rank)] = sg::this_actor::get_pid();
+    network_.begin_attending(sg::this_actor::get_pid(), *this, rank);
+  }
   if (entered_++ == 0)
     network_.begin();
   execution_.enter(rank, Seconds(sg::Engine::get_clock()));
   network_.wake();
 }
 
+bool ScheduledCall::attends(int rank) const
+{
+  return actors_.empty() || Profile::get().is_inside(actors_[static_cast<std::size_t>(rank)]);
+}
+
 void ScheduledCall::rank_ended(int rank)
 {
+  if (not actors_.empty())
+    network_.end_attending(actors_[static_cast<std::size_t>(rank)], *this);
   if (not members_.empty())
     members_[static_cast<std::size_t>(rank)] = {};
   if (++ended_ == call_.ranks)

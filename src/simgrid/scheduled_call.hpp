@@ -27,7 +27,7 @@ struct HostShape {
   bool uneven        = false;
 };
 
-class ScheduledCall : public RankEnd, public std::enable_shared_from_this<ScheduledCall> {
+class ScheduledCall : public RankEnd, public Attended, public std::enable_shared_from_this<ScheduledCall> {
   /** What a rank gives to each, or gets from each, in bytes. */
   class Blocks {
     Side side_;
@@ -51,6 +51,7 @@ class ScheduledCall : public RankEnd, public std::enable_shared_from_this<Schedu
   std::vector<Elements> parts_; // of reductions and Allgatherv
   std::vector<Member> members_; // by rank, where blocks differ otherwise
   std::vector<FlowEnd> on_end_; // by rank
+  std::vector<aid_t> actors_;   // by rank, where the call goes on only while they are in MPI
   int entered_ = 0;             // ranks
   int ended_   = 0;             // ranks
   Execution execution_;
@@ -70,6 +71,8 @@ public:
   void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);
 
   void rank_ended(int rank) override;
+  bool attends(int rank) const override;
+  void attend(int rank) override { execution_.attend(rank); }
   void call_failed(const std::string& why) override;
 };
 

@@ -61,6 +61,8 @@ HostNetwork& Simulation::host_network()
   if (not host_network_) {
     host_network_         = make_host_network(message_costs(fabric, network));
     host_network_->refuse = [this](const std::string& why) { refuse_fallback(why); };
+    if (fabric.mpi() && fabric.mpi()->progress == Progress::calls)
+      host_network_->advance_by_calls();
   }
   return *host_network_;
 }

@@ -77,6 +77,11 @@ class CollectivePart(Model, kw_only=True):
         return self.path if self.offloaded else self.algorithm or "host"
 
     @property
+    def by_smpi(self) -> bool:
+        """Whether it was left to SMPI's algorithms."""
+        return self.algorithm.startswith("smpi:")
+
+    @property
     def why(self) -> str:
         """Why it went that way, in a word or few."""
         return "offloaded" if self.offloaded else self.reason
@@ -189,6 +194,8 @@ class Record(Model, kw_only=True):
     ranks: Whole
     hosts_used: Whole
     offload: str
+    progress: str = "thread"
+    """Where calls that do not block go on, on the hosts: beside the program, or in its `calls`."""
     outcome: OutcomePart
     simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)

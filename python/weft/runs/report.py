@@ -164,11 +164,28 @@ def microseconds(time_s: float | None) -> str:
 
 
 def reasons(record: Record) -> list[str]:
-    """Return the explanation of each word in the column `why`."""
+    """Return the explanation of each word in the column `why`, and what else it depends on."""
     if not any(row.offloaded for row in record.collectives):
-        return [why_nothing(record)]
+        return [why_nothing(record), *progress(record)]
     words = dict.fromkeys(row.reason for row in record.collectives if not row.offloaded)
-    return [f"why {word}: {explain(word, record)}" for word in words]
+    return [*(f"why {word}: {explain(word, record)}" for word in words), *progress(record)]
+
+
+def progress(record: Record) -> list[str]:
+    """Say whether calls that do not block, and that the hosts execute, overlap with computation."""
+    by_hosts = dict.fromkeys(
+        row.collective
+        for row in record.collectives
+        if row.collective.startswith("i") and not (row.offloaded or row.by_smpi)
+    )
+    if not by_hosts:
+        return []
+    where = {
+        "thread": "beside the program, as with a progress thread of the MPI library",
+        "calls": "only inside MPI calls, as in MPI libraries without a progress thread",
+    }[record.progress]
+    names = ", ".join(by_hosts)
+    return [f'on the hosts {names} advances {where} ([mpi] progress = "{record.progress}")']
 
 
 def why_nothing(record: Record) -> str:

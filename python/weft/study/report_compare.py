@@ -14,6 +14,7 @@ from weft.runs.report import (
     microseconds,
     print_table,
     print_title,
+    progress,
     reasons,
     type_and_op,
 )
@@ -31,7 +32,8 @@ def print_comparison(comparison: Comparison, on: Console) -> None:
     if gains := comparison.gains():
         print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
-    notes = (*_doubts(ours, gains), *reasons(ours), *losses(ours), *poll_warning(ours))
+    why = dict.fromkeys((*reasons(ours), *progress(theirs)))
+    notes = (*_doubts(ours, gains), *why, *losses(ours), *poll_warning(ours))
     for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
 

@@ -109,7 +109,8 @@ bool Execution::post_send(int number, const Step& step)
   }
   const std::uint32_t message = idle_.back();
   idle_.pop_back();
-  messages_[message] = {number, step.peer, step.bytes.value(), step.request, -1, detached, false, false};
+  messages_[message] = {number, step.peer, step.bytes.value(),   step.request, -1, detached,
+                        false,  false,     agenda_.now().value()};
 
   Rank& peer       = state(step.peer);
   const auto found = std::ranges::find(peer.receive_from, number);
@@ -118,7 +119,10 @@ bool Execution::post_send(int number, const Step& step)
     messages_[message].receive = peer.receives[static_cast<std::size_t>(place)];
     peer.receive_from.erase(found);
     peer.receives.erase(peer.receives.begin() + place);
-    leave(message);
+    if (step.bytes < costs_.eager_below)
+      leave(message);
+    else
+      leave_or_hold(message);
   } else {
     peer.sent_by.push_back(number);
     peer.sent.push_back(message);
@@ -143,7 +147,11 @@ bool Execution::post_receive(int number, const Step& step)
     rank.sent.erase(rank.sent.begin() + place);
     messages_[message].receive = step.request;
     if (not messages_[message].left) {
-      leave(message);
+      // Of one that the sender posts at the same instant this rank learns later.
+      if (messages_[message].posted < agenda_.now().value())
+        leave(message);
+      else
+        leave_or_hold(message);
     } else if (messages_[message].arrived) {
       request(rank, step.request) = {receiving_cost(messages_[message]), true, false};
       idle_.push_back(message);
@@ -157,6 +165,36 @@ void Execution::leave(std::uint32_t number)
   Message& message = messages_[number];
   message.left     = true;
   network_.send(host(message.from), host(message.to), Bytes(message.bytes) + SMPI_ENVELOPE, *this, number);
+}
+
+/** Both sides have posted it. */
+void Execution::leave_or_hold(std::uint32_t number)
+{
+  if (on_end_.attends(messages_[number].to))
+    leave(number);
+  else
+    held_.push_back(number);
+}
+
+void Execution::attend(int number)
+{
+  for (std::size_t at = 0; at < held_.size();)
+    if (messages_[held_[at]].to == number) {
+      leave(held_[at]);
+      held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
+    } else {
+      ++at;
+    }
+  Rank& rank = state(number);
+  if (rank.doing == Doing::waiting && request(rank, rank.awaited).complete) {
+    rank.doing = Doing::stepping;
+    if (wait_for(number, rank.awaited))
+      go_on(number);
+  } else if (rank.doing == Doing::waiting_for_all && rank.open == 0) {
+    rank.doing = Doing::stepping;
+    if (wait_for_all(number))
+      go_on(number);
+  }
 }
 
 void Execution::arrived(std::uint64_t number)
@@ -182,12 +220,14 @@ void Execution::complete(int number, weft::Request which, double cost)
   Rank& rank           = state(number);
   request(rank, which) = {cost, true, false};
   if (rank.doing == Doing::waiting && rank.awaited == which) {
+    if (not on_end_.attends(number))
+      return;
     rank.doing = Doing::stepping;
     if (wait_for(number, which))
       go_on(number);
   } else if (rank.doing == Doing::waiting_for_all) {
     rank.free_at = std::max(rank.free_at, agenda_.now().value()) + cost;
-    if (--rank.open == 0) {
+    if (--rank.open == 0 && on_end_.attends(number)) {
       rank.doing = Doing::stepping;
       if (all_have_come(number))
         go_on(number);

@@ -4,7 +4,11 @@
  * A message is what MPI's messages are in SMPI (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp): 16 bytes longer than its
  * data; short ones leave at once and let the sender go on (eager), others when both sides have come (rendezvous); a
  * rank spends time on posting an eager or a non-blocking send before it leaves, and on an eager message that has
- * arrived when it waits for it. */
+ * arrived when it waits for it.
+ *
+ * A rank that does not attend (RankEnd::attends), because the program computes meanwhile, comes to the next message
+ * that has not come yet, and no further. What it has posted goes on without it, as a NIC has it: eager messages leave
+ * and arrive; a longer one leaves where its receiver takes part, which then reads it from the sender's memory. */
 #pragma once
 
 #include "collective/hosts/schedule.hpp"
@@ -38,7 +42,7 @@ struct MessageCosts {
 /** The costs that a fabric file's tables [mpi] and [host] mean. */
 MessageCosts costs_of(const MpiModel& model, const HostModel& host);
 
-/** Who is told that a rank has taken all of its steps. */
+/** Who is told that a rank has taken all of its steps, and asked whether it may take them. */
 class RankEnd {
 public:
   RankEnd()                          = default;
@@ -46,6 +50,8 @@ public:
   RankEnd& operator=(const RankEnd&) = delete;
   virtual ~RankEnd()                 = default;
   virtual void rank_ended(int rank)  = 0;
+  /** Whether a rank goes on by itself when what it waits for has come; else Execution::attend must be called. */
+  virtual bool attends(int /*rank*/) const { return true; }
   /** A message never arrives: some ranks will not end. */
   virtual void call_failed(const std::string& /*why*/) {}
 };
@@ -81,6 +87,7 @@ class Execution : public Due, public Receiving {
     bool detached;
     bool left;
     bool arrived;
+    double posted; // when
   };
 
   Agenda& agenda_;
@@ -92,6 +99,7 @@ class Execution : public Due, public Receiving {
   std::vector<std::unique_ptr<Rank>> ranks_; // none before anything is known of them
   std::vector<Message> messages_;
   std::vector<std::uint32_t> idle_; // of those
+  std::vector<std::uint32_t> held_; // of those: they leave when their receiver attends
 
   Rank& state(int rank);
   static Request& request(Rank& rank, weft::Request number)
@@ -105,6 +113,7 @@ class Execution : public Due, public Receiving {
   bool post_send(int number, const Step& step);
   bool post_receive(int number, const Step& step);
   void leave(std::uint32_t number);
+  void leave_or_hold(std::uint32_t number);
   void complete(int rank, weft::Request number, double cost);
   double receiving_cost(const Message& message) const;
   bool wait_for(int number, weft::Request awaited);
@@ -119,6 +128,9 @@ public:
 
   /** A rank enters the call at @p time, which is now or later. */
   void enter(int rank, Seconds time);
+
+  /** A rank that did not attend does now: it goes on with what has come meanwhile. */
+  void attend(int rank);
 
   void due(std::uint64_t rank) override;
   void arrived(std::uint64_t message) override;

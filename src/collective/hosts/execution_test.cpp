@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <set>
 #include <vector>
 
 namespace weft {
@@ -201,6 +202,47 @@ TEST_F(ExecutionTest, MessagesOfCrowdedHostsAreFewFlows)
   EXPECT_EQ(bruck.messages, 8U * RANKS);
   EXPECT_LT(bruck.flows, bruck.messages / 2);
   EXPECT_LT(bruck.solved, bruck.messages / 4);
+}
+
+class Absent : public Ends {
+public:
+  std::set<int> away;
+  using Ends::Ends;
+  bool attends(int rank) const override { return not away.contains(rank); }
+};
+
+// A chain of two messages: the one in the middle is away when the first comes.
+TEST_F(ExecutionTest, ARankThatIsAwayComesToTheNextMessageAndNoFurther)
+{
+  const auto chain = [](double bytes) {
+    return [bytes](int rank) -> Schedule {
+      if (rank > 0)
+        co_yield recv(rank - 1, Bytes(bytes));
+      if (rank < 2)
+        co_yield send(rank + 1, Bytes(bytes));
+    };
+  };
+  model_.eager_threshold   = Bytes(1000);
+  const MessageCosts costs = costs_of(model_, fabric_.host());
+  for (const double bytes : {999.0, 1000.0}) {
+    Agenda agenda;
+    FabricWays ways(fabric_);
+    FlowNetwork network(agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+    Absent ends(agenda, 3);
+    Execution execution(agenda, network, costs, {0, 1, 2}, chain(bytes), ends);
+    ends.away = {1};
+    execution.enter(1, Seconds());
+    execution.enter(2, Seconds());
+    execution.enter(0, Seconds(1e-9));
+    agenda.run_until(Seconds(1.0));
+    const bool eager = bytes < 1000;
+    EXPECT_EQ(ends.times, (std::vector{eager ? 1e-9 : -1.0, -1.0, -1.0}));
+    ends.away.clear();
+    execution.attend(1);
+    agenda.run_until(Seconds(2.0));
+    // A short one has come meanwhile, a long one begins now.
+    EXPECT_DOUBLE_EQ(ends.times[2], 1.0 + (eager ? 1 : 2) * message(bytes));
+  }
 }
 
 TEST_F(ExecutionTest, EveryAlgorithmEnds)
