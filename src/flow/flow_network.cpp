@@ -212,6 +212,7 @@ void FlowNetwork::collect(int resource)
         component_.push_back(number);
   };
   add(resource);
+  // It grows. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t at = 0; at < component_.size(); ++at)
     for (const int next : flows_[component_[at]].way.resources)
       add(next);

@@ -10,6 +10,7 @@
 #include "simgrid/request.hpp"
 #include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
+#include "simgrid/sleep.hpp"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
@@ -116,12 +117,12 @@ bool Call::schedule(const HostShape& shape)
 
 void Call::run_schedule(const HostShape& shape)
 {
-  const sg::SemaphorePtr gate = sg::Semaphore::create(0);
-  pending_->scheduled->join(rank, shape, true, [this, opened = gate.get()](const FlowResult& result) {
+  Sleep until_end;
+  pending_->scheduled->join(rank, shape, true, [this, &until_end](const FlowResult& result) {
     check(result);
-    opened->release();
+    until_end.wake();
   });
-  gate->acquire();
+  until_end.sleep();
 }
 
 MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape)

@@ -51,6 +51,7 @@ public:
   const MessageCosts costs;
   /// Told the UserError of a rank that is to do what cannot be done; does not return.
   std::function<void(const std::string& why)> refuse;
+  const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< of the calls
 
   explicit HostNetwork(MessageCosts its_costs) : costs(std::move(its_costs)) {}
   HostNetwork(const HostNetwork&)            = delete;

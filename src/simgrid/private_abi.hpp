@@ -35,6 +35,16 @@ public:
 
 } // namespace simgrid::kernel::activity
 
+namespace simgrid::kernel::actor {
+
+/** Of src/kernel/actor/ActorImpl.hpp. */
+class ActorImpl {
+public:
+  void simcall_answer(); ///< goes on after the simcall in which it is; simcall.hpp says when
+};
+
+} // namespace simgrid::kernel::actor
+
 namespace simgrid::smpi {
 
 /** The state of a flow whose last byte has arrived. */

@@ -52,7 +52,7 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
       fallback_(fallback), on_end_(communicator.actors.size()),
       execution_(
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
-          [this](int rank) { return choice_.algorithm->schedule(call_, rank, choice_.tuning); }, *this)
+          [this](int rank) { return choice_.algorithm->schedule(call_, rank, choice_.tuning); }, *this, network.memory)
 {
   if (shape.parts) {
     parts_.assign(shape.parts, shape.parts + communicator.size());

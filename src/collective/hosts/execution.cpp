@@ -2,7 +2,6 @@
 #include "collective/hosts/execution.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace weft {
@@ -19,19 +18,46 @@ MessageCosts costs_of(const MpiModel& model, const HostModel& host)
 }
 
 Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
-                     std::function<Schedule(int rank)> schedule, RankEnd& on_end)
-    : agenda_(agenda), network_(network), costs_(costs), hosts_(std::move(hosts)), schedule_(std::move(schedule)),
-      on_end_(on_end), ranks_(hosts_.size())
+                     std::function<Schedule(int rank)> schedule, RankEnd& on_end, std::shared_ptr<Memory> memory)
+    : agenda_(agenda), network_(network), costs_(costs), memory_(std::move(memory)), hosts_(std::move(hosts)),
+      schedule_(std::move(schedule)), on_end_(on_end)
 {
+  if (memory_ && not memory_->used_.empty()) {
+    Memory::Used& used = memory_->used_.back();
+    ranks_             = std::move(used.ranks);
+    messages_          = std::move(used.messages);
+    idle_              = std::move(used.idle);
+    memory_->used_.pop_back();
+  }
+  if (ranks_.size() < hosts_.size())
+    ranks_.resize(hosts_.size());
 }
 
-/** Of a rank that has not entered there may be messages already. */
-Execution::Rank& Execution::state(int rank)
+void Execution::Rank::forget()
 {
-  std::unique_ptr<Rank>& its = ranks_[static_cast<std::size_t>(rank)];
-  if (not its)
-    its = std::make_unique<Rank>();
-  return *its;
+  schedule.reset();
+  doing   = Doing::stepping;
+  awaited = -1;
+  open    = 0;
+  free_at = 0;
+  first   = 0;
+  reaped  = 0;
+  requests.clear();
+  receive_from.clear();
+  receives.clear();
+  sent_by.clear();
+  sent.clear();
+}
+
+Execution::~Execution()
+{
+  if (not memory_)
+    return;
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
+    ranks_[rank].forget();
+  messages_.clear();
+  idle_.clear();
+  memory_->used_.push_back({std::move(ranks_), std::move(messages_), std::move(idle_)});
 }
 
 void Execution::enter(int rank, Seconds time)

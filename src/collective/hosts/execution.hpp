@@ -77,6 +77,9 @@ class Execution : public Due, public Receiving {
     std::vector<weft::Request> receives = {};
     std::vector<int> sent_by            = {};
     std::vector<std::uint32_t> sent     = {}; // messages
+
+    /** As it was made, but for its memory. */
+    void forget();
   };
   struct Message {
     int from;
@@ -90,18 +93,32 @@ class Execution : public Due, public Receiving {
     double posted; // when
   };
 
+public:
+  /** What calls hand on to one another, so that only the first of them has to ask for memory. */
+  class Memory {
+    friend class Execution;
+    struct Used {
+      std::vector<Rank> ranks;
+      std::vector<Message> messages;
+      std::vector<std::uint32_t> idle;
+    };
+    std::vector<Used> used_; // by calls that have ended
+  };
+
+private:
   Agenda& agenda_;
   Messages& network_;
   const MessageCosts& costs_;
+  std::shared_ptr<Memory> memory_;
   std::vector<int> hosts_; // by rank
   std::function<Schedule(int rank)> schedule_;
   RankEnd& on_end_;
-  std::vector<std::unique_ptr<Rank>> ranks_; // none before anything is known of them
+  std::vector<Rank> ranks_; // at least so many
   std::vector<Message> messages_;
   std::vector<std::uint32_t> idle_; // of those
   std::vector<std::uint32_t> held_; // of those: they leave when their receiver attends
 
-  Rank& state(int rank);
+  Rank& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   static Request& request(Rank& rank, weft::Request number)
   {
     return rank.requests[static_cast<std::size_t>(number - rank.first)];
@@ -124,7 +141,10 @@ public:
   /** @p hosts by rank. All but it must outlive this, and this what it has sent. @p schedule makes a rank's steps when
    * it enters. */
   Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
-            std::function<Schedule(int rank)> schedule, RankEnd& on_end);
+            std::function<Schedule(int rank)> schedule, RankEnd& on_end, std::shared_ptr<Memory> memory = nullptr);
+  Execution(const Execution&)            = delete;
+  Execution& operator=(const Execution&) = delete;
+  ~Execution() override;
 
   /** A rank enters the call at @p time, which is now or later. */
   void enter(int rank, Seconds time);

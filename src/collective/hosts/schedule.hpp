@@ -19,7 +19,9 @@
 #include "base/units.hpp"
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -106,14 +108,21 @@ private:
     Step send      = {}; // what is left of a SendReceive: this,
     Request coming = -1; // and a wait for that;
     int left       = 0;  // so many of the two
-
-    void post(Step next)
-    {
-      if (next.kind == Step::Kind::send || next.kind == Step::Kind::receive)
-        next.request = posted++;
-      step = next;
-    }
   };
+
+  static void post(Progress& progress, Step next)
+  {
+    if (next.kind == Step::Kind::send || next.kind == Step::Kind::receive)
+      next.request = progress.posted++;
+    progress.step = next;
+  }
+
+  /** Ranks by the thousand begin and end at once: what one call's have used is the next one's. */
+  static std::pmr::memory_resource& frames()
+  {
+    static thread_local auto& pool = *new std::pmr::unsynchronized_pool_resource; // outlives all that is static
+    return pool;
+  }
 
   Handle handle_;
 
@@ -162,6 +171,9 @@ public:
       void await_resume() const noexcept {}
     };
 
+    static void* operator new(std::size_t bytes) { return frames().allocate(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) { frames().deallocate(frame, bytes); }
+
     Schedule get_return_object()
     {
       own.innermost = Handle::from_promise(*this);
@@ -174,7 +186,7 @@ public:
 
     Said yield_value(Step step) noexcept
     {
-      progress->post(step);
+      post(*progress, step); // NOLINT(clang-analyzer-core.CallAndMessage): it was made with its promise
       return {*progress, progress->step.request};
     }
     Said yield_value(const SendReceive& exchange) noexcept
@@ -207,7 +219,7 @@ public:
   {
     Progress& progress = handle_.promise().own;
     if (progress.left > 0) {
-      progress.post(progress.left-- == 2 ? progress.send : wait(progress.coming));
+      post(progress, progress.left-- == 2 ? progress.send : wait(progress.coming));
       return true;
     }
     progress.innermost.resume();
