@@ -27,15 +27,15 @@ FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacit
   agenda.tell(*this);
 }
 
-FlowNumber FlowNetwork::borrow()
+/** For a message from that host. Its messages are much alike, so the way of the last one may be this one's. */
+FlowNumber FlowNetwork::borrow(int from)
 {
-  if (idle_.empty()) {
-    idle_.push_back(flows_.size());
+  FlowNumber& idle = recent_[static_cast<std::size_t>(from)].idle;
+  if (idle == NONE) {
     flows_.emplace_back();
+    return flows_.size() - 1;
   }
-  const FlowNumber number = idle_.back();
-  idle_.pop_back();
-  return number;
+  return std::exchange(idle, flows_[idle].next_idle);
 }
 
 /** The flow of an equal message that starts now, too. */
@@ -62,10 +62,14 @@ void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::
     return;
   }
   ++work_.flows;
-  const FlowNumber number = borrow();
+  const FlowNumber number = borrow(from);
   Flow& flow              = flows_[number];
-  flow.way.resources.clear();
-  ways_.find(from, to, bytes, flow.way);
+  if (flow.to == to && flow.bytes == bytes.value() && ways_.repeats()) {
+    ways_.repeat(flow.way, from, to, bytes);
+  } else {
+    flow.way.resources.clear();
+    ways_.find(from, to, bytes, flow.way);
+  }
   flow.state = State::starting;
   flow.from  = from;
   flow.to    = to;
@@ -78,8 +82,11 @@ void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::
               due_of(number, flow.version));
 
   Recent& recent = recent_[static_cast<std::size_t>(from)];
-  if (recent.time != flow.since)
-    recent = {flow.since};
+  if (recent.time != flow.since) {
+    recent.time  = flow.since;
+    recent.next  = 0;
+    recent.count = 0;
+  }
   recent.flows[recent.next] = number;
   recent.next               = (recent.next + 1) % REMEMBERED;
   recent.count              = std::max(recent.count, recent.next == 0 ? REMEMBERED : recent.next);
@@ -151,7 +158,7 @@ std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
     leave(number);
   flow.state = State::idle;
   ++flow.version;
-  idle_.push_back(number);
+  flow.next_idle = std::exchange(recent_[static_cast<std::size_t>(flow.from)].idle, number);
   return std::exchange(flow.messages, std::move(spare_));
 }
 

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ public:
   };
 
 private:
+  static constexpr FlowNumber NONE = std::numeric_limits<FlowNumber>::max();
   enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
   struct Message {
     Receiving* receiver;
@@ -91,10 +93,12 @@ private:
     bool told             = false; // that
     std::uint32_t version = 0;     // of its expected end
     std::uint64_t visited = 0;
+    FlowNumber next_idle  = NONE; // of the same host
     std::vector<Message> messages;
   };
   static constexpr std::size_t REMEMBERED = 4;
-  struct Recent { // flows that have started from a host last
+  struct Recent {                        // flows that have started from a host last
+    FlowNumber idle              = NONE; // that had started from it
     double time                  = -1;
     std::size_t next             = 0;
     std::size_t count            = 0;
@@ -108,7 +112,6 @@ private:
   std::vector<double> capacities_;
   std::vector<std::vector<FlowNumber>> users_; // by resource: flows that flow
   std::vector<Flow> flows_;
-  std::vector<FlowNumber> idle_;
   std::vector<Recent> recent_;         // by host
   std::vector<int> joined_or_left_;    // resources, since the last settling
   std::vector<std::uint64_t> visited_; // by resource: the visit
@@ -120,7 +123,7 @@ private:
   std::vector<double> rates_;  // of those before
   std::vector<Message> spare_; // memory
 
-  FlowNumber borrow();
+  FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes);
   void join(FlowNumber number);
   void leave(FlowNumber number);

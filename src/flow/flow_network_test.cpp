@@ -95,6 +95,21 @@ TEST_F(FlowNetworkTest, MessagesThatLeaveAtTheSameTimeButForRoundingAreOneFlow)
   EXPECT_EQ(network_.work().flows, 1U);
 }
 
+TEST_F(FlowNetworkTest, AMessageLikeTheLastOneFromItsHostGoesTheSameWay)
+{
+  send(0, 1, 50, 1);
+  agenda_.run_until(Seconds(100));
+  send(0, 1, 50, 2);
+  agenda_.run_until(Seconds(200));
+  EXPECT_EQ(ways_.repeated, 1);
+  send(0, 2, 50, 3);
+  agenda_.run_until(Seconds(300));
+  send(0, 2, 60, 4);
+  agenda_.run_until(Seconds(400));
+  EXPECT_EQ(ways_.repeated, 1);
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 6}, {2, 106}, {3, 206}, {4, 307}}));
+}
+
 // Six pairs exchange, all begin and end at the same times: rates are found once for those that begin, not for each.
 TEST_F(FlowNetworkTest, RatesAreFoundOnceAnInstant)
 {
