@@ -7,6 +7,7 @@
 #include "simgrid/host_data.hpp"
 #include "simgrid/paths.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/profile.hpp"
 #include "simgrid/request.hpp"
 #include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
@@ -112,6 +113,8 @@ bool Call::schedule(const HostShape& shape)
   } catch (const UserError& problem) {
     simulation.refuse_fallback(problem.what());
   }
+  if (pending_->scheduled && simulation.record.keep_events)
+    pending_->scheduled->keep_tallies();
   return pending_->scheduled != nullptr;
 }
 
@@ -176,6 +179,17 @@ void Call::leave_host_data()
   (pending_ ? pending_->host_data : alone_data_)->leave(rank);
 }
 
+void Call::record_schedule(Record& record) const
+{
+  if (not pending_ || not pending_->scheduled)
+    return;
+  const ScheduledCall& scheduled = *pending_->scheduled;
+  const auto at                  = static_cast<std::size_t>(rank);
+  record.add_host_call({Profile::get().rank_of(communicator_->actors[at]), described_.signature.called.name(),
+                        std::string(scheduled.algorithm().name), scheduled.tuning().segment.value(),
+                        scheduled.tallies()[at], start_, sg::Engine::get_clock()});
+}
+
 void Call::end()
 {
   if (std::exchange(ended_, true))
@@ -186,6 +200,8 @@ void Call::end()
       pending_ && pending_->scheduled ? std::string(pending_->scheduled->algorithm().name) : "";
   simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
                           static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
+  if (simulation.record.keep_events)
+    record_schedule(simulation.record);
   if (pending_) {
     communicator_->leave(rank, *pending_);
     simulation.communicators.release_if_done(*communicator_);

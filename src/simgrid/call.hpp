@@ -11,6 +11,7 @@
 
 namespace weft {
 
+class Record;
 class Simulation;
 
 /** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
@@ -43,6 +44,7 @@ class Call {
   bool schedule(const HostShape& shape);
   void enter(MPI_Comm comm);
   void decide(Simulation& simulation);
+  void record_schedule(Record& record) const;
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
   void check(const FlowResult& result) const;
 

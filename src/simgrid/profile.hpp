@@ -89,6 +89,8 @@ public:
 
   /** Have @p told know each call that a rank enters, but for MPI_Wtime, in which libraries look at no message. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
+  /** The number of a rank in the run. */
+  int rank_of(aid_t actor) const { return by_actor_[static_cast<std::size_t>(actor)]->rank; }
   /** Whether a rank is in a call of MPI. */
   bool is_inside(aid_t actor) const { return by_actor_[static_cast<std::size_t>(actor)]->inside != nullptr; }
   /** The records' `profile`, `mpi_calls`, `slices`. Empty where the program's calls were not seen (no LD_PRELOAD). */

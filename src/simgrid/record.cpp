@@ -203,6 +203,20 @@ Json Record::events_to_json(const Run& run) const
   });
 }
 
+Json Record::host_calls_to_json() const
+{
+  return rows_of(host_calls_, [](const HostedCall& call) -> Json {
+    return {{"rank", call.rank},
+            {"collective", call.collective},
+            {"algorithm", call.algorithm},
+            {"segment_bytes", call.segment},
+            {"messages", call.tally.messages},
+            {"rounds", call.tally.rounds},
+            {"start_s", call.start},
+            {"end_s", call.end}};
+  });
+}
+
 std::string Record::to_json(const Run& run) const
 {
   Json record{{"schema", "weft-run/1"},
@@ -222,8 +236,9 @@ std::string Record::to_json(const Run& run) const
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
   if (keep_events) {
-    record["events"] = events_to_json(run);
-    record["slices"] = Profile::get().slices_to_json();
+    record["events"]     = events_to_json(run);
+    record["slices"]     = Profile::get().slices_to_json();
+    record["host_calls"] = host_calls_to_json();
   }
   return record.dump(1) + "\n";
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "collective/hosts/tally.hpp"
 #include "collective/multicast/protocol.hpp"
 #include "fabric/fabric.hpp"
 #include "simgrid/communicator.hpp"
@@ -41,6 +42,17 @@ struct SwitchEvent {
   CalledCollective called;
   int ranks;
   double bytes;
+  double start;
+  double end;
+};
+
+/** One rank's call that hosts carried out by a schedule. */
+struct HostedCall {
+  int rank; ///< of the run
+  std::string collective;
+  std::string algorithm;
+  double segment; ///< bytes that messages are cut into; 0: they are not
+  Tally tally;
   double start;
   double end;
 };
@@ -91,6 +103,7 @@ class Record {
   };
   std::map<Key, CallStatistics> calls_;
   std::vector<SwitchEvent> events_;
+  std::vector<HostedCall> host_calls_;
   std::map<std::pair<std::string, int>, MulticastStatistics> multicast_; // by collective and communicator size
   std::map<LinkId, double> multicast_on_link_;                           // payload bytes
 
@@ -102,6 +115,8 @@ public:
   void count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation, Decision decision,
              const std::string& algorithm, double bytes, double duration);
   void add_event(const SwitchEvent& event);
+  /** Where events are kept. */
+  void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
   /** Count a call of the multicast protocol. */
   void count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call);
   /** Count what multicasts put on a link, without headers. */
@@ -126,6 +141,7 @@ private:
   nlohmann::ordered_json calls_to_json(const Run& run) const;
   nlohmann::ordered_json multicast_to_json() const;
   nlohmann::ordered_json events_to_json(const Run& run) const;
+  nlohmann::ordered_json host_calls_to_json() const;
   nlohmann::ordered_json links_to_json(const Run& run) const;
 };
 

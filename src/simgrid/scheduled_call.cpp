@@ -52,7 +52,7 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
       fallback_(fallback), on_end_(communicator.actors.size()),
       execution_(
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
-          [this](int rank) { return choice_.algorithm->schedule(call_, rank, choice_.tuning); }, *this, network.memory)
+          [this](int rank) { return steps(rank); }, *this, network.memory)
 {
   if (shape.parts) {
     parts_.assign(shape.parts, shape.parts + communicator.size());
@@ -63,6 +63,12 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
     members_.resize(communicator.actors.size());
     call_.block = [this](int from, int to) { return block(from, to); };
   }
+}
+
+Schedule ScheduledCall::steps(int rank)
+{
+  Schedule made = choice_.algorithm->schedule(call_, rank, choice_.tuning);
+  return tallies_.empty() ? std::move(made) : tallied(std::move(made), tallies_[static_cast<std::size_t>(rank)]);
 }
 
 bool ScheduledCall::choose()

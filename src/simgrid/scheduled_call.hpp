@@ -5,6 +5,7 @@
 #include "collective/hosts/execution.hpp"
 #include "collective/hosts/fallback.hpp"
 #include "collective/hosts/host_call.hpp"
+#include "collective/hosts/tally.hpp"
 #include "simgrid/communicator.hpp"
 #include "simgrid/flow_result.hpp"
 #include "simgrid/host_data.hpp"
@@ -51,12 +52,14 @@ class ScheduledCall : public RankEnd, public Attended, public std::enable_shared
   std::vector<Elements> parts_; // of reductions and Allgatherv
   std::vector<Member> members_; // by rank, where blocks differ otherwise
   std::vector<FlowEnd> on_end_; // by rank
+  std::vector<Tally> tallies_;  // by rank, where they are kept
   std::vector<aid_t> actors_;   // by rank, where the call goes on only while they are in MPI
   int entered_ = 0;             // ranks
   int ended_   = 0;             // ranks
   Execution execution_;
 
   Elements block(int from, int to) const;
+  Schedule steps(int rank);
 
 public:
   ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback, HostCall call,
@@ -66,6 +69,11 @@ public:
   bool choose();
 
   const Algorithm& algorithm() const { return *choice_.algorithm; }
+  Tuning tuning() const { return choice_.tuning; }
+  /** Count what each rank does from now on. */
+  void keep_tallies() { tallies_.resize(on_end_.size()); }
+  /** None where nobody counts. */
+  const std::vector<Tally>& tallies() const { return tallies_; }
   /** Rank @p rank enters; @p on_end runs in SimGrid's kernel context when its part has ended. Where it @p blocks, what
    *  @p shape points to stays as it is until then. */
   void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);

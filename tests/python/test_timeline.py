@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 from test_record import raw
 
 from weft.runs.record import CollectivePart, EventPart, Record
@@ -164,3 +165,30 @@ def test_a_run_that_left_no_trace_has_an_empty_timeline(tmp_path: Path) -> None:
     write_timeline(tmp_path / "none", record, tmp_path / "timeline.json")
     events = json.loads((tmp_path / "timeline.json").read_text())["traceEvents"]
     assert [event["name"] for event in events if event["ph"] == "X"] == ["allreduce 1 KiB"]
+
+
+def test_the_hosts_calls_say_algorithm_messages_and_rounds(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "timeline.json"
+    hosts = ("--offload", "off", "--fallback", "allreduce=recursive_doubling")
+    options = (*hosts, "--trace", str(target))
+    result = run("progress.c", "1024", "100", "0", ranks=4, options=options)
+    events = json.loads(target.read_text())["traceEvents"]
+    for name in ("MPI_Allreduce", "MPI_Iallreduce"):
+        calls = [event["args"] for event in events if event["name"] == name]
+        assert len(calls) == 4
+        for call in calls:
+            assert (call["way"], call["messages"], call["rounds"]) == ("recursive_doubling", 2, 2)
+            assert "segment_bytes" not in call
+    assert len(result.record["host_calls"]) == 8
+
+
+def test_the_hosts_calls_say_what_they_cut_messages_into(run: Run, tmp_path: Path) -> None:
+    """Pieces of 64 KiB between the leaders of hosts, and within them."""
+    target = tmp_path / "timeline.json"
+    options = ("--offload", "off", "--ppn", "2", "--trace", str(target))
+    run("progress.c", str(1 << 20), "100", "0", ranks=4, options=options)
+    events = json.loads(target.read_text())["traceEvents"]
+    calls = [event["args"] for event in events if event["name"] == "MPI_Allreduce"]
+    assert [call["way"] for call in calls] == ["han"] * 4
+    assert {call["segment_bytes"] for call in calls} == {1 << 16}
+    assert all(call["messages"] >= 16 for call in calls)

@@ -184,6 +184,22 @@ class SlicePart(Model, kw_only=True):
     end_s: Number
 
 
+class HostCallPart(Model, kw_only=True):
+    """One rank's call that the hosts carried out by one of weft's algorithms."""
+
+    rank: Whole
+    collective: str
+    algorithm: str
+    segment_bytes: Number
+    """Messages are cut into pieces of so many; 0: they are not."""
+    messages: Whole
+    """That the rank sent."""
+    rounds: Whole
+    """How often it waited for messages to come."""
+    start_s: Number
+    end_s: Number
+
+
 class Record(Model, kw_only=True):
     """One run. Times are simulated, but for the simulator's own `wall_time_s` and `cpu_time_s`."""
 
@@ -206,6 +222,7 @@ class Record(Model, kw_only=True):
     links: list[LinkPart] = field(default_factory=list)
     events: list[EventPart] = field(default_factory=list)
     slices: list[SlicePart] = field(default_factory=list)
+    host_calls: list[HostCallPart] = field(default_factory=list)
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

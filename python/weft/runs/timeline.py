@@ -21,7 +21,7 @@ from typing import Any
 from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
-from weft.runs.record import EventPart, Record
+from weft.runs.record import EventPart, HostCallPart, Record
 
 _RANKS, _SWITCHES = 1, 2
 _PROCESSES = 10  # more than a run has
@@ -103,7 +103,8 @@ def write_timeline(trace: Path, record: Record, target: Path) -> None:
     """Write the timeline of a run, whole or not at all."""
     ranks = read_ranks(trace, record.ranks)
     tracks = _switch_tracks(record)
-    ranks_did = _rank_events(trace, ranks, _ways(record))
+    calls = HostCalls(record)
+    ranks_did = _rank_events(trace, ranks, _ways(record), calls)
     events = heapq.merge(ranks_did, _slices(record), _switch_events(tracks), key=_start)
     with whole_file(named("timeline"), target) as file:
         file.write(_HEAD)
@@ -186,23 +187,52 @@ def _on_hosts(record: Record) -> str:
     return f"; by the hosts: {names}" if names else ""
 
 
-def _rank_events(trace: Path, ranks: dict[str, int], ways: Mapping[str, str]) -> Iterator[Event]:
+class HostCalls:
+    """The calls that hosts carried out, by rank and collective, in the order of their start."""
+
+    _NEAR_S = 2e-9
+    """Twice what the times of SimGrid's trace are rounded to."""
+
+    def __init__(self, record: Record) -> None:
+        self._calls: dict[tuple[int, str], deque[HostCallPart]] = {}
+        for call in sorted(record.host_calls, key=lambda call: call.start_s):
+            self._calls.setdefault((call.rank, call.collective), deque()).append(call)
+
+    def details(self, rank: int, collective: str, start_s: float) -> dict[str, Any]:
+        """Return what is known of the call that a rank began then; nothing where it is no such."""
+        calls = self._calls.get((rank, collective))
+        while calls and calls[0].start_s < start_s - self._NEAR_S:
+            calls.popleft()
+        if not calls or calls[0].start_s > start_s + self._NEAR_S:
+            return {}
+        call = calls.popleft()
+        cut = {"segment_bytes": call.segment_bytes} if call.segment_bytes else {}
+        return {"way": call.algorithm, **cut, "messages": call.messages, "rounds": call.rounds}
+
+
+def _rank_events(
+    trace: Path, ranks: dict[str, int], ways: Mapping[str, str], calls: HostCalls
+) -> Iterator[Event]:
     for state in PajeReader().states(_lines(trace)):
         if state.container in ranks and state.end_s is not None:
+            rank = ranks[state.container]
             yield _complete(
                 _RANKS,
-                ranks[state.container],
+                rank,
                 _call_name(state.name),
                 "compute" if state.name == "computing" else "mpi",
                 (state.start_s, state.end_s),
-                _call_details(state, ways),
+                _call_details(state, rank, ways, calls),
             )
 
 
-def _call_details(state: State, ways: Mapping[str, str]) -> dict[str, Any]:
+def _call_details(
+    state: State, rank: int, ways: Mapping[str, str], calls: HostCalls
+) -> dict[str, Any]:
     count = {} if state.count is None else {"count": state.count}
     collective = _call_name(state.name).removeprefix("MPI_").lower().removesuffix("_block")
-    return {**count, "way": ways[collective]} if collective in ways else count
+    way = {"way": ways[collective]} if collective in ways else {}
+    return {**count, **way, **calls.details(rank, collective, state.start_s)}
 
 
 def _slices(record: Record) -> Iterator[Event]:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/schedule.hpp"
 
+#include "collective/hosts/algorithms.hpp"
+#include "collective/hosts/tally.hpp"
+
+#include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace weft {
 namespace {
@@ -97,6 +99,22 @@ TEST(Schedule, ErrorsReachWhoAsks)
   Schedule schedule = outer();
   EXPECT_TRUE(schedule.next());
   EXPECT_THROW(schedule.next(), std::logic_error);
+}
+
+TEST(Tally, CountsWhatARankSendsAndHowOftenItWaits)
+{
+  const auto tally_of = [](const char* collective, const char* algorithm, int rank) {
+    const HostCall call{collective, 8, 0, 800, Bytes(4)};
+    Tally tally;
+    const Algorithm* const made = find_algorithm(collective, std::string_view(algorithm));
+    EXPECT_EQ(steps(tallied(made->schedule(call, rank, {}), tally)), steps(made->schedule(call, rank, {})));
+    return std::pair(tally.messages, tally.rounds);
+  };
+  EXPECT_EQ(tally_of("allreduce", "recursive_doubling", 3), std::pair(3, 3));
+  EXPECT_EQ(tally_of("allreduce", "ring", 3), std::pair(14, 14));
+  EXPECT_EQ(tally_of("bcast", "binomial", 0), std::pair(3, 0));
+  EXPECT_EQ(tally_of("bcast", "binomial", 7), std::pair(0, 1));
+  EXPECT_EQ(tally_of("allgather", "nbc_linear", 3), std::pair(7, 1)); // all at once
 }
 
 } // namespace
