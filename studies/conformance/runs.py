@@ -45,10 +45,19 @@ _NO_ERRORS = re.compile(r"\s*No [Ee]rrors\s*")
 
 
 class Under(StrEnum):
-    """What simulates."""
+    """What simulates: SimGrid alone, or weft, where switches or hosts execute the collectives."""
 
     STOCK = "stock"
     WEFT = "weft"
+    HOSTS = "hosts"
+    MPICH = "hosts as MPICH"
+
+
+_WAYS = {
+    Under.WEFT: ("--offload", "stream"),
+    Under.HOSTS: ("--offload", "off"),
+    Under.MPICH: ("--offload", "off", "--fallback", "mpich-4"),
+}
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ class Runner:
     def run(self, test: Test, program: Path, under: Under) -> Outcome:
         """Run it in a directory of its own."""
         with work_directory() as work:
-            command = self._weft(test) if under is Under.WEFT else self._stock(test, work)
+            command = self._stock(test, work) if under is Under.STOCK else self._weft(test, under)
             return _run([*command, str(program), *test.arguments], work, test)
 
     def _stock(self, test: Test, work: Path) -> list[str]:
@@ -87,11 +96,11 @@ class Runner:
             *("--log=root.thres:critical", *(f"--cfg={setting}" for setting in settings)),
         ]
 
-    def _weft(self, test: Test) -> list[str]:
+    def _weft(self, test: Test, under: Under) -> list[str]:
         has_files = test.directory == "io"
         site = ("--platform", str(self.platform)) if has_files else ("--fabric", str(FABRIC))
         return [
-            *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", "--offload", "stream"),
+            *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", *_WAYS[under]),
             *(*site, "-n", str(test.ranks), "--host-speed", _HOST_SPEED),
             *("--timeout", str(test.time_limit_s)),
             *(part for setting in _SETTINGS for part in ("--cfg", setting)),

@@ -33,10 +33,11 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     return make_runner(tmp_path_factory.mktemp("conformance"))
 
 
+@pytest.mark.parametrize("under", [Under.WEFT, Under.HOSTS])
 @pytest.mark.parametrize("test", collective_tests(), ids=lambda test: test.name)
-def test_no_program_is_lost(builder: Builder, runner: Runner, test: Test) -> None:
+def test_no_program_is_lost(builder: Builder, runner: Runner, test: Test, under: Under) -> None:
     program = builder.build(test.directory, test.program)
     assert isinstance(program, Path), program.said
-    outcome = runner.run(test, program, Under.WEFT)
+    outcome = runner.run(test, program, under)
     if not outcome.passed:
         assert not runner.run(test, program, Under.STOCK).passed, outcome.output

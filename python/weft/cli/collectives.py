@@ -18,8 +18,8 @@ _GROUP = """
 Show how MPI libraries execute collectives.
 
 Their algorithms on hosts: who sends what to whom, and after what. The messages are those that Open
-MPI and MPICH send, as counted in them (see docs/host-algorithms.md). Runs execute SMPI's
-algorithms, which have the same names as some of these and do not always send the same.
+MPI and MPICH send, as counted in them (see docs/host-algorithms.md). Runs execute them where
+nothing is offloaded: weft run --fallback takes their names, and those of selections.
 """
 
 collectives = help_group("collectives", _GROUP)

@@ -194,6 +194,7 @@ class HostCalls:
     """Twice what the times of SimGrid's trace are rounded to."""
 
     def __init__(self, record: Record) -> None:
+        """Take those of a run."""
         self._calls: dict[tuple[int, str], deque[HostCallPart]] = {}
         for call in sorted(record.host_calls, key=lambda call: call.start_s):
             self._calls.setdefault((call.rank, call.collective), deque()).append(call)
