@@ -74,6 +74,23 @@ def test_open_mpis_own_rules_are_read(tmp_path: Path) -> None:
     assert told in wrong.stderr and wrong.stderr.count("\n") == 1
 
 
+def test_collectives_may_have_mpis_names() -> None:
+    words = ("-n", "4", "--bytes", "1KiB")
+    plain = weft("collectives", "show", "allreduce", *words).stdout
+    assert weft("collectives", "show", "MPI_Allreduce", *words).stdout == plain
+    shown = weft("collectives", "show", "MPI_Iallreduce", *words).stdout
+    assert shown == weft("collectives", "show", "allreduce", *words, "--nonblocking").stdout
+    assert shown.startswith("non-blocking allreduce by nbc_")
+    assert "ring" in weft("collectives", "list", "MPI_Allreduce").stdout
+
+
+def test_titles_say_what_bytes_are_of_and_who_is_where() -> None:
+    gather = ("collectives", "show", "gatherv", "-n", "4")
+    shown = weft(*gather, "--ranks-per-host", "9").stdout
+    assert shown.startswith("gatherv by basic_linear, 4 ranks, 1 KiB in a block, all on one host")
+    assert "3 messages in 1 round, 3 KiB in all" in shown
+
+
 def test_ranks_may_share_hosts() -> None:
     words = ("collectives", "show", "allreduce", "-n", "6")
     assert weft(*words).stdout.startswith("allreduce by recursive_doubling, 6 ranks, 1 KiB")
@@ -107,6 +124,9 @@ def test_what_each_rank_adds_up_is_known() -> None:
         ("show bcast -n 4 --selection openmpi", "--selection: found 'openmpi'; did you mean"),
         ("show bcast -n 4 --bytes 7 --element 4", "--bytes: found 7; allowed: a multiple of"),
         ("show barrier -n 4 --algorithm two_proc", "--algorithm: found 'two_proc' for 4 ranks"),
+        ("show bcast -n 4 --segment 1KiB", "--segment: found 1024; it is for an algorithm that"),
+        ("show bcast -n 4 --fan-out 2", "--fan-out: found 2; it is for an algorithm that --algor"),
+        ("show bcast -n 4 --selection no.conf", "--selection: cannot read no.conf"),
         ("show bcast -n 65 -o x.png", "-n: found 65; a picture has room for 64 ranks"),
     ],
 )

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from weft import _core
-from weft.base.units import format_size, parse_size
+from weft.base.units import format_size, parse_size, plural
 from weft.cli.common import output_option
 from weft.cli.files import Named
 from weft.cli.groups import help_group
-from weft.runs.report import console, new_table, print_table, print_title
+from weft.runs.report import console, fitting, new_table, print_table, print_title
 from weft.study import schedules
 from weft.study.schedules import Case, Schedule
 
@@ -39,24 +39,28 @@ Examples:
 def list_(collective: str) -> None:
     """List the algorithms of all collectives or of one."""
     on = console()
-    table = new_table(
-        ("collective", "algorithm", "library", "its number", "operations"),
-        left=("collective", "algorithm", "library", "operations"),
-    )
-    for row in schedules.algorithms(collective):
-        operations = "any" if row.any_operation else "commutative"
-        table.add_row(row.collective, row.name, row.source, str(row.number or ""), operations)
-    print_table(table, on)
+    rows = [
+        {
+            "collective": row.collective,
+            "algorithm": row.name,
+            "library": row.source,
+            "its number": str(row.number or ""),
+            "operations": "any" if row.any_operation else "commutative",
+        }
+        for row in schedules.algorithms(collective)
+    ]
+    left = ("collective", "algorithm", "library", "operations")
+    print_table(fitting(rows, ("its number", "library", "operations"), left, on), on)
     for selection in _core.selections():
-        on.print(f"selection {selection['name']}: {selection['description']}")
+        on.print(f"selection {selection['name']}: {selection['description']}", soft_wrap=True)
 
 
 _SHOW = """
 Show the messages of a call: the algorithm that a selection takes, or one that is named.
 
-Each message takes one round; a rank sends one in a round and receives as many as come. BYTES are
-those of the vector of a Bcast or a reduction (of Reduce_scatter_block, Gather, Scatter, Allgather
-and Alltoall of one rank's block).
+Each message takes one round; a rank sends one in a round and receives as many as come. --bytes are
+those of the vector of a Bcast, Reduce, Allreduce or Scan; of the others those of the block that one
+rank has, or gets. COLLECTIVE is a name of the list or MPI's (MPI_Iallreduce does not block).
 
 \b
 Examples:
@@ -151,11 +155,12 @@ def show(
     """Compute, print, write, draw."""
     if picture is not None:
         schedules.check_picture(ranks, picture, "-o")
+    name, blocks = schedules.collective_of(collective)
     shown = schedules.schedule(
         Case(
-            collective,
+            name,
             ranks,
-            0 if collective == "barrier" else parse_size(size, "--bytes"),
+            0 if name == "barrier" else parse_size(size, "--bytes"),
             root,
             element,
             selection,
@@ -163,7 +168,7 @@ def show(
             parse_size(segment, "--segment") if segment else 0,
             fan_out,
             not ordered,
-            not nonblocking,
+            blocks and not nonblocking,
             ranks_per_host,
         )
     )
@@ -192,7 +197,8 @@ def _print(shown: Schedule) -> None:
     if len(rounds) > _MOST_LINES:
         on.print(f"... and {len(rounds) - _MOST_LINES} more lines; --csv writes all messages")
     on.print(
-        f"{len(shown.messages):,} messages in {shown.rounds:,} rounds,"
+        f"{plural(len(shown.messages), 'message')} in {plural(shown.rounds, 'round')},"
         f" {format_size(shown.sent_bytes)} in all;"
-        f" the rank that sends most sends {format_size(shown.busiest_bytes)}"
+        f" the rank that sends most sends {format_size(shown.busiest_bytes)}",
+        soft_wrap=True,
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SELECTION = "openmpi-5.0"
 ROOTED = frozenset({"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"})
+WHOLE = frozenset({"allreduce", "bcast", "exscan", "reduce", "scan"})
+"""Each rank has one vector of the call's; of the others, blocks for or from each rank."""
 MOST_DRAWN = 64
 """Ranks that a picture has room for."""
 
@@ -94,16 +96,24 @@ class Schedule:
         return max(sent)
 
 
+def collective_of(name: str) -> tuple[str, bool]:
+    """Return which collective, and whether it blocks: `allreduce`, or MPI's `MPI_Iallreduce`."""
+    known = sorted({row["collective"] for row in _core.host_algorithms()})
+    plain = name.lower().removeprefix("mpi_")
+    if plain in known:
+        return plain, True
+    if plain.startswith("i") and plain[1:] in known:
+        return plain[1:], False
+    raise WeftError(f"{named('collective')}: found '{name}'; {suggestion(plain, known)}")
+
+
 def algorithms(collective: str = "") -> list[Algorithm]:
     """Return all algorithms, or those of one collective."""
     rows = [Algorithm(**row) for row in _core.host_algorithms()]
-    if collective:
-        known = sorted({row.collective for row in rows})
-        if collective not in known:
-            raise WeftError(
-                f"{named('collective')}: found '{collective}'; {suggestion(collective, known)}"
-            )
-    return [row for row in rows if collective in ("", row.collective)]
+    if not collective:
+        return rows
+    name, _ = collective_of(collective)
+    return [row for row in rows if row.collective == name]
 
 
 def schedule(case: Case) -> Schedule:
@@ -148,6 +158,9 @@ def _check(case: Case) -> None:
         raise WeftError(
             f"{named('selection')}: found '{case.selection}'; {suggestion(case.selection, shipped)}"
         )
+    file = Path(case.selection.partition("+")[2] or case.selection)
+    if case.selection not in shipped and not file.is_file():
+        raise WeftError(f"{named('selection')}: cannot read {file}")
     if not 0 <= case.root < case.ranks:
         raise WeftError(f"{named('root')}: found {case.root}; allowed: 0 to {case.ranks - 1}")
     if case.bytes % case.element_bytes:
@@ -156,6 +169,12 @@ def _check(case: Case) -> None:
             f" {case.element_bytes} bytes"
         )
     if not case.algorithm:
+        for field, value in (("segment", case.segment_bytes), ("fan_out", case.fan_out)):
+            if value:
+                raise WeftError(
+                    f"{named(field)}: found {value}; it is for an algorithm that"
+                    f" {named('algorithm')} names, and the selection says its own"
+                )
         return
     chosen = next((row for row in known if row.name == case.algorithm), None)
     if chosen is None:
@@ -187,8 +206,11 @@ def title(schedule: Schedule) -> str:
     collective = case.collective if case.blocking else f"non-blocking {case.collective}"
     parts = [f"{collective} by {schedule.algorithm}", f"{case.ranks} ranks"]
     if case.collective != "barrier":
-        parts.append(format_size(case.bytes))
-    if case.ranks_per_host:
+        size = format_size(case.bytes)
+        parts.append(size if case.collective in WHOLE else f"{size} in a block")
+    if case.ranks_per_host >= case.ranks:
+        parts.append("all on one host")
+    elif case.ranks_per_host:
         parts.append(f"{case.ranks_per_host} on each host")
     if case.collective in ROOTED:
         parts.append(f"root {case.root}")
