@@ -7,6 +7,7 @@ import pytest
 from simulated import weft_says as weft
 
 from weft import _core
+from weft.runs import launch
 from weft.study import schedules
 from weft.study.schedules import Case
 
@@ -17,6 +18,10 @@ bytes = [0, 4096]
 algorithm = ["binomial", "pipeline"]
 segment = [0, 1024]
 """
+
+
+def test_what_is_shown_by_default_is_what_runs_do() -> None:
+    assert schedules.DEFAULT_SELECTION == launch.DEFAULT_FALLBACK
 
 
 def test_algorithms_are_listed_by_collective() -> None:
