@@ -49,6 +49,8 @@ def main() -> None:
             **large_fabrics.routes(work),
         }
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
+        print("bench: 256 ranks a host", file=sys.stderr, flush=True)
+        costs |= measure(schedules.very_crowded(work), 1, lambda _: None)
         print("bench: 65,536 hosts", file=sys.stderr, flush=True)
         built = large_fabrics.build_and_check()
         multicast = large_fabrics.multicast_allgather(work)

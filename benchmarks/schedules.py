@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What collectives on the hosts cost the simulator: weft's schedules, and SMPI's beside one.
 
-Small messages of crowded hosts, of hosts with one rank each, a ring, an Alltoall, and a call that
-does not block.
+Small messages of crowded hosts, of hosts with one rank each, a ring, an Alltoall, a call that does
+not block, and nearly every collective on very crowded hosts: 256 ranks each.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from allreduce import Key, Standard, checked
+from allreduce import LARGE, Key, Standard, checked
 from measure import Case, Cost, ratio
 
+from weft.base import paths
 from weft.runs import launch
 from weft.runs.record import Record
 from weft.runs.request import Request
@@ -61,6 +62,25 @@ ALLTOALL = Scheduled(
 NONBLOCKING = Scheduled(
     "iallreduce", 1024, "1 KiB", "fat-tree-1024", 1024, 1, "openmpi-5.0", (1, 21)
 )
+# Not Allgather and Alltoall: 268 million blocks of data, one for each pair of ranks, take minutes.
+_MANY_CORES = "tofino-64x256"
+VERY_CROWDED = tuple(
+    Scheduled(name, size, text, _MANY_CORES, 16384, 256, "openmpi-4.1", (1, 3))
+    for name, size, text in (
+        ("barrier", 0, "0 B"),
+        ("bcast", 8, "8 B"),
+        ("bcast", 65536, "64 KiB"),
+        ("reduce", 8, "8 B"),
+        ("allreduce", 8, "8 B"),
+        ("allreduce", 1024, "1 KiB"),
+        ("allreduce", 65536, "64 KiB"),
+        ("gather", 8, "8 B"),
+        ("scatter", 8, "8 B"),
+        ("scan", 8, "8 B"),
+        ("exscan", 8, "8 B"),
+        ("reduce_scatter_block", 8, "8 B"),
+    )
+)
 # What is compared with each other runs one after the other.
 _ALL = (CROWDED, CROWDED_SMPI, ALONE, RING, ALLTOALL, NONBLOCKING)
 
@@ -69,12 +89,25 @@ def cases(work: Path) -> dict[Key, Case]:
     """Compile the benchmark and return what to run."""
     program = work / "schedules"
     compile_c(Path(__file__).with_name("schedules.c"), program)
-    return {one.key: _case(one, program) for one in _ALL}
+    return {one.key: _case(one, program, one.fabric) for one in _ALL}
 
 
-def _case(one: Scheduled, program: Path) -> Case:
+def very_crowded(work: Path) -> dict[Key, Case]:
+    """Return what to run of 256 ranks a host, once: it takes long."""
+    program = work / "very_crowded"
+    compile_c(Path(__file__).with_name("schedules.c"), program)
+    fabric = work / f"{_MANY_CORES}.toml"
+    shipped = paths.installed("fabrics", f"{CROWDED.fabric}.toml").read_text(encoding="utf-8")
+    fabric.write_text(
+        shipped.replace("cores = 64", "cores = 256").replace(CROWDED.fabric, _MANY_CORES),
+        encoding="utf-8",
+    )
+    return {one.key: _case(one, program, str(fabric)) for one in VERY_CROWDED}
+
+
+def _case(one: Scheduled, program: Path, fabric: str) -> Case:
     request = Request.of(
-        fabric=one.fabric,
+        fabric=fabric,
         ranks=one.ranks,
         ppn=one.ppn,
         program=str(program),
@@ -101,15 +134,29 @@ def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
     """Hold the figures against the standards."""
     crowded, smpi = costs[CROWDED.key], costs[CROWDED_SMPI.key]
     alone = costs[ALONE.key].median_us
-    whole_s = costs[NONBLOCKING.key].median_us * NONBLOCKING.ranks / 1e6
+    memory = costs[CROWDED.key].peak_memory_bytes / costs[LARGE].peak_memory_bytes
+    slowest = max(VERY_CROWDED, key=lambda one: costs[one.key].median_us)
     return [
         Standard("recursive doubling, 64 x 64", crowded.median_us, 10, at_most=True, unit=" us"),
         Standard("smpi:rdb / recursive doubling, 64 x 64", ratio(smpi, crowded), 40, at_most=False),
         Standard("recursive doubling, 4,096 x 1", alone, 40, at_most=True, unit=" us"),
         _per_message("ring, 1,024 ranks, a message", RING, costs, 1),
         _per_message("Alltoall, 1,024 ranks, a message", ALLTOALL, costs, 1.5),
-        Standard("Iallreduce, 1,024 ranks, in all", whole_s, 1, at_most=True, unit=" s"),
+        Standard(
+            "Iallreduce, 1,024 ranks, in all", _s(NONBLOCKING, costs), 1, at_most=True, unit=" s"
+        ),
+        Standard(
+            f"{slowest.collective}, 64 x 256, in all: the slowest of {len(VERY_CROWDED)}",
+            *(_s(slowest, costs), 10),
+            at_most=True,
+            unit=" s",
+        ),
+        Standard("memory of 64 x 64, recursive doubling / stream", memory, 1.2, at_most=True),
     ]
+
+
+def _s(one: Scheduled, costs: Mapping[Key, Cost]) -> float:
+    return costs[one.key].median_us * one.ranks / 1e6
 
 
 def _per_message(what: str, one: Scheduled, costs: Mapping[Key, Cost], limit_us: float) -> Standard:
