@@ -78,10 +78,11 @@ const std::vector<Option<MpiModel>>& mpi_options()
   static const auto ROWS = [] {
     auto rows = with_costs<MpiModel>({"eager_threshold", "messages of at least so many bytes wait for their receiver",
                                       &MpiModel::eager_threshold, Need::optional});
-    rows.push_back({"progress",
-                    "where collectives that do not block go on, on the hosts: thread: beside the program; calls: only "
-                    "while the rank is in a call of MPI",
-                    &MpiModel::progress, Need::optional});
+    rows.emplace_back(
+        "progress",
+        "where collectives that do not block go on, on the hosts: thread: beside the program; calls: only "
+        "while the rank is in a call of MPI",
+        &MpiModel::progress, Need::optional);
     return rows;
   }();
   return ROWS;
