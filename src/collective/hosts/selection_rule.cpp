@@ -109,6 +109,9 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
        "yes or no: whether there are at least as many elements as the largest power of two that is not more than the "
        "ranks",
        &M::enough_elements, Need::optional},
+      {"more_elements", "yes or no: whether there are more elements than ranks", &M::more_elements, Need::optional},
+      {"elements_up_to", "holds for no more elements than that; 0: for any number", &M::elements_up_to, Need::optional,
+       Allowed::non_negative},
       {"even_blocks", "yes or no: whether the blocks of all ranks are of the same length", &M::even_blocks,
        Need::optional},
       {"hosts",
@@ -121,6 +124,10 @@ const std::vector<Option<SelectionRule>>& selection_rule_options()
        &M::measure, Need::optional},
       {"bytes", "from these sizes on the algorithms hold; the first is 0", &M::bytes, Need::optional,
        Allowed::non_negative},
+      {"bytes_per_rank",
+       "by how much each size grows with each rank more than `ranks`; an entry needs all sizes up to "
+       "its own",
+       &M::bytes_per_rank, Need::optional, Allowed::non_negative},
       {"algorithm", "one algorithm per size", &M::algorithm},
       {"segment", "bytes that messages are cut into, one per size; 0: not cut", &M::segment, Need::optional,
        Allowed::non_negative},
@@ -136,8 +143,11 @@ void check(const OptionTable& table, const SelectionRule& rule)
   const std::vector<std::string> known = algorithms_of(rule.collective);
   for (const std::string& name : rule.algorithm)
     check_name(table, "algorithm", name, known);
-  if (rule.bytes.empty() || rule.bytes.front() != 0 || not std::ranges::is_sorted(rule.bytes))
+  const bool rising = not rule.bytes_per_rank.empty() || std::ranges::is_sorted(rule.bytes);
+  if (rule.bytes.empty() || rule.bytes.front() != 0 || not rising)
     table.fail("bytes", "found " + table.found("bytes") + "; allowed: 0, then larger and larger sizes");
+  if (not rule.bytes_per_rank.empty())
+    check_length(table, "bytes_per_rank", rule.bytes_per_rank.size(), rule.bytes.size());
   check_length(table, "algorithm", rule.algorithm.size(), rule.bytes.size());
   if (not rule.segment.empty())
     check_length(table, "segment", rule.segment.size(), rule.bytes.size());
@@ -150,8 +160,9 @@ bool SelectionRule::holds_for(const HostCall& call) const
   return collective == call.collective && ranks <= call.ranks && meets(operation, call) &&
          (calls == Calls::any || (calls == Calls::blocking) == call.blocking) &&
          meets(power_of_two, is_power_of_two(call.ranks)) &&
-         meets(enough_elements, call.count >= power_of_two_below(call.ranks)) && meets(hosts, call) &&
-         (even_blocks == Asked::any || meets(even_blocks, blocks_are_even(call)));
+         meets(enough_elements, call.count >= power_of_two_below(call.ranks)) &&
+         meets(more_elements, call.count > call.ranks) && (elements_up_to == 0 || call.count <= elements_up_to) &&
+         meets(hosts, call) && (even_blocks == Asked::any || meets(even_blocks, blocks_are_even(call)));
 }
 
 bool SelectionRule::goes_before(const SelectionRule& other) const
@@ -163,11 +174,16 @@ bool SelectionRule::goes_before(const SelectionRule& other) const
 std::size_t SelectionRule::entry_for(const HostCall& call) const
 {
   const double size = size_of(call, measure);
-  std::size_t found = 0;
-  for (std::size_t index = 0; index < bytes.size(); ++index)
-    if (bytes[index] <= size)
-      found = index;
-  return found;
+  std::size_t next  = 1;
+  while (next < bytes.size() && bytes_at(next, call.ranks) <= size)
+    ++next;
+  return next - 1;
+}
+
+double SelectionRule::bytes_at(std::size_t entry, int of_ranks) const
+{
+  const double more = bytes_per_rank.empty() ? 0.0 : static_cast<double>(bytes_per_rank[entry]) * (of_ranks - ranks);
+  return bytes[entry] + more;
 }
 
 } // namespace weft

@@ -58,7 +58,9 @@ template <> struct Names<Measure> {
                                    std::pair{Measure::total_elements, std::string_view("total_elements")}};
 };
 
-/** One [[rule]] table. The lists run in parallel: from bytes[i] bytes on, algorithm[i] in pieces of segment[i]. */
+/** One [[rule]] table. The lists run in parallel: from bytes[i] bytes on, algorithm[i] in pieces of segment[i]. Of
+ * sizes that grow with the ranks a later one may be smaller than one before it: an entry needs all sizes up to its own.
+ */
 struct SelectionRule {
   std::string collective;
   Operations operation  = Operations::any;
@@ -66,10 +68,13 @@ struct SelectionRule {
   int ranks             = 1;          ///< holds from so many ranks on, up to the next rule that holds, too
   Asked power_of_two    = Asked::any; ///< whether the ranks are one
   Asked enough_elements = Asked::any; ///< at least as many as the largest power of two that is not more than the ranks
+  Asked more_elements   = Asked::any; ///< than ranks
+  int elements_up_to    = 0;          ///< holds for no more elements; 0: for any number
   Asked even_blocks     = Asked::any; ///< whether all ranks' blocks are of the same length
   Spread hosts          = Spread::any;
   Measure measure       = Measure::own;
   std::vector<int> bytes{0};
+  std::vector<int> bytes_per_rank; ///< added for each rank more than `ranks`; 0 or none: nothing
   std::vector<std::string> algorithm;
   std::vector<int> segment; ///< in bytes; 0 or none: not cut
   std::vector<int> fan_out; ///< 0 or none: as the algorithm has it
@@ -80,6 +85,9 @@ struct SelectionRule {
   bool goes_before(const SelectionRule& other) const;
   /** Which entry of its lists is the call's. */
   std::size_t entry_for(const HostCall& call) const;
+
+private:
+  double bytes_at(std::size_t entry, int of_ranks) const;
 };
 
 const std::vector<Option<SelectionRule>>& selection_rule_options();

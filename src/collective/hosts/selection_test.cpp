@@ -122,10 +122,10 @@ TEST(Selection, RulesMayTellBlockingCallsFromOthers)
             "own.toml: [rule] calls: found \"often\"; allowed: any, blocking, nonblocking");
 }
 
-TEST(Selection, MpichTakesAnAlgorithmForEachCall)
+/** Whether a shipped selection names an algorithm for whatever may be called. */
+void expect_one_for_each_call(const Selection& selection)
 {
-  const Selection mpich = Selection::load("mpich-4");
-  EXPECT_FALSE(mpich.description().empty());
+  EXPECT_FALSE(selection.description().empty());
   std::set<std::string_view> collectives;
   for (const Algorithm& one : host_algorithms())
     collectives.insert(one.collective);
@@ -137,8 +137,56 @@ TEST(Selection, MpichTakesAnAlgorithmForEachCall)
             for (const int per_host : {1, 3, 1000}) {
               HostCall call{collective, ranks, 0, count, Bytes(4), commutative, blocking};
               call.host = [per_host](int rank) { return rank / per_host; };
-              EXPECT_NE(chosen(mpich, mpich.resolved(call)), "none") << collective;
+              EXPECT_NE(chosen(selection, selection.resolved(call)), "none") << collective;
             }
+}
+
+TEST(Selection, MpichTakesAnAlgorithmForEachCall)
+{
+  expect_one_for_each_call(Selection::load("mpich-4"));
+}
+
+TEST(Selection, OpenMpi40TakesAnAlgorithmForEachCall)
+{
+  expect_one_for_each_call(Selection::load("openmpi-4.0"));
+}
+
+// ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of that version.
+TEST(Selection, TheThresholdsAreOpenMpi40s)
+{
+  const Selection openmpi = Selection::load("openmpi-4.0");
+  const auto of           = [&](std::string_view collective, int ranks, Elements floats, bool commutative = true) {
+    const HostCall call{collective, ranks, 0, floats, Bytes(4), commutative};
+    return chosen(openmpi, call) + " " + std::to_string(static_cast<int>(openmpi.choose(call).tuning.segment.value()));
+  };
+  EXPECT_EQ(of("allreduce", 64, 2499), "recursive_doubling 0");
+  EXPECT_EQ(of("allreduce", 64, 2500), "ring 0");
+  EXPECT_EQ(of("allreduce", 64, 2500, false), "nonoverlapping 0");
+  EXPECT_EQ(of("allreduce", 4096, 4096), "nonoverlapping 0"); // no more elements than ranks
+  EXPECT_EQ(of("allreduce", 4, 1 << 20), "ring 0");
+  EXPECT_EQ(of("allreduce", 4, (1 << 20) + 1), "segmented_ring 1048576");
+  EXPECT_EQ(of("allgather", 64, 195), "recursive_doubling 0"); // 49,920 B in all
+  EXPECT_EQ(of("allgather", 64, 196), "neighbor 0");
+  EXPECT_EQ(of("allgather", 48, 1), "bruck 0");
+  EXPECT_EQ(of("alltoall", 64, 49), "modified_bruck 0");
+  EXPECT_EQ(of("alltoall", 12, 49), "linear 0");
+  EXPECT_EQ(of("alltoall", 64, 750), "pairwise 0");
+  EXPECT_EQ(of("barrier", 64, 0), "recursive_doubling 0");
+  EXPECT_EQ(of("barrier", 12, 0), "bruck 0");
+  EXPECT_EQ(of("bcast", 64, 512), "split_binary_tree 1024");
+  // 64 < 2.3679e-6 B + 1.1787 from 26,530,386 B on; 8 KiB are below 3.2118e-6 B + 8.7936, from 17,188,617 B on.
+  EXPECT_EQ(of("bcast", 64, 4'000'000), "pipeline 8192");
+  EXPECT_EQ(of("bcast", 64, 17'190'000 / 4), "pipeline 16384");
+  EXPECT_EQ(of("bcast", 64, 26'531'000 / 4), "pipeline 65536");
+  EXPECT_EQ(of("bcast", 64, 10'000'000), "pipeline 131072");
+  EXPECT_EQ(of("reduce", 64, 511), "binomial 0");
+  EXPECT_EQ(of("reduce", 64, 512), "binomial 1024");
+  EXPECT_EQ(of("reduce", 64, 107'000 / 4), "pipeline 1024");
+  EXPECT_EQ(of("reduce", 64, 1'360'000 / 4), "binary 32768");
+  EXPECT_EQ(of("reduce", 64, 20'000'000 / 4), "pipeline 65536");
+  EXPECT_EQ(of("reduce", 64, 512, false), "in-order_binary 0");
+  EXPECT_EQ(of("gather", 64, 2000), "linear_sync 1024");
+  EXPECT_EQ(of("scatter", 64, 75), "basic_linear 0");
 }
 
 TEST(Selection, TheThresholdsAreMpichs)
@@ -381,10 +429,10 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
     Selection::load("openmpi-41");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, openmpi-4.1, openmpi-5.0, or "
-              "the path of a file (a selection is "
-              "NAME.toml, Open MPI's own rules have any other name)");
+    EXPECT_EQ(std::string(error.what()), "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, "
+                                         "openmpi-4.0, openmpi-4.1, openmpi-5.0, or "
+                                         "the path of a file (a selection is "
+                                         "NAME.toml, Open MPI's own rules have any other name)");
   }
 }
 
