@@ -47,8 +47,19 @@ const std::vector<Option<HostModel>>& host_options()
       {"single_copy_threshold",
        "messages between ranks of one host of at least so many bytes are copied once, shorter ones twice",
        &M::single_copy_threshold, Need::otherwise("all are copied twice"), Allowed::non_negative},
+      {"cache_size",
+       "of all its caches: collectives on the hosts whose buffers on a host are no larger do not pass its memory",
+       &M::cache_size, Need::optional, Allowed::non_negative},
       {"message_overhead", "what a core spends on sending a message within its host, and again on receiving one",
        &M::message_overhead, Need::optional, Allowed::non_negative},
+      {"copy_rate",
+       "at which a core copies a message for a rank of its host, and one from it, where both are cores' work: see "
+       "single_copy_threshold",
+       &M::copy_rate, Need::otherwise("unlimited")},
+      {"piece_overhead",
+       "what a core spends on each piece of a message that does not lie in one piece in memory, in collectives on the "
+       "hosts",
+       &M::piece_overhead, Need::optional, Allowed::non_negative},
       {"reduction_rate", "at which a core combines two vectors in a collective on the hosts", &M::reduction_rate,
        Need::otherwise("unlimited")},
   };

@@ -44,12 +44,23 @@ struct HostModel {
   /// Messages of at least so many bytes are copied once (from the sender's memory to the receiver's), shorter ones
   /// twice (through memory that both see).
   Bytes single_copy_threshold{std::numeric_limits<double>::infinity()};
+  /// A call whose buffers on a host are no larger than its caches together stays in them, and passes no memory.
+  Bytes cache_size;
   Seconds message_overhead; ///< of a core, on sending a message to a rank of its host, and again on receiving it
+  /// At which a core copies: a message for a rank of its host into memory that both see, and one from it out of that.
+  BytesPerSecond copy_rate{std::numeric_limits<double>::infinity()};
+  Seconds piece_overhead; ///< of a core, on each piece of a message whose pieces do not follow one another in memory
   BytesPerSecond reduction_rate{std::numeric_limits<double>::infinity()}; ///< at which a core combines two vectors
 
   bool shares_memory() const { return memory_bandwidth.value() < std::numeric_limits<double>::infinity(); }
   /** How often a message between its ranks is copied. */
   int copies(Bytes size) const { return size < single_copy_threshold ? 2 : 1; }
+  /** What a core spends on sending a message to a rank of its host, or on receiving one. */
+  Seconds message_time(Bytes size) const
+  {
+    return copies(size) == 2 ? message_overhead + size / copy_rate : message_overhead;
+  }
+  bool cores_copy() const { return copy_rate.value() < std::numeric_limits<double>::infinity(); }
 };
 const std::vector<Option<HostModel>>& host_options();
 

@@ -39,7 +39,7 @@ FlowNumber FlowNetwork::borrow(int from)
 }
 
 /** The flow of an equal message that starts now, too. */
-FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes)
+FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes, double missed)
 {
   const Recent& recent = recent_[static_cast<std::size_t>(from)];
   if (recent.time != agenda_.now().value())
@@ -47,16 +47,16 @@ FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes)
   for (std::size_t at = 0; at < recent.count; ++at) {
     Flow& flow = flows_[recent.flows[at]];
     if (flow.state == State::starting && flow.from == from && flow.to == to && flow.bytes == bytes &&
-        flow.since == recent.time)
+        flow.missed == missed && flow.since == recent.time)
       return &flow;
   }
   return nullptr;
 }
 
-void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message)
+void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message)
 {
   ++work_.messages;
-  if (Flow* const flow = folds_ && ways_.repeats() ? same(from, to, bytes.value()) : nullptr) {
+  if (Flow* const flow = folds_ && ways_.repeats() ? same(from, to, bytes.value(), missed) : nullptr) {
     flow->messages.push_back({&receiver, message});
     ways_.repeat(flow->way, from, to, bytes);
     return;
@@ -64,17 +64,18 @@ void FlowNetwork::send(int from, int to, Bytes bytes, Receiving& receiver, std::
   ++work_.flows;
   const FlowNumber number = borrow(from);
   Flow& flow              = flows_[number];
-  if (flow.to == to && flow.bytes == bytes.value() && ways_.repeats()) {
+  if (flow.to == to && flow.bytes == bytes.value() && flow.missed == missed && ways_.repeats()) {
     ways_.repeat(flow.way, from, to, bytes);
   } else {
     flow.way.resources.clear();
-    ways_.find(from, to, bytes, flow.way);
+    ways_.find(from, to, bytes, missed, flow.way);
   }
-  flow.state = State::starting;
-  flow.from  = from;
-  flow.to    = to;
-  flow.bytes = bytes.value();
-  flow.since = agenda_.now().value();
+  flow.state  = State::starting;
+  flow.from   = from;
+  flow.to     = to;
+  flow.missed = missed;
+  flow.bytes  = bytes.value();
+  flow.since  = agenda_.now().value();
   flow.messages.push_back({&receiver, message});
   const double joins = flow.since + flow.way.latency;
   // Whoever shares with nobody ends when it is known to.

@@ -40,8 +40,8 @@ public:
   Ways(const Ways&)            = delete;
   Ways& operator=(const Ways&) = delete;
   virtual ~Ways()              = default;
-  /** A message leaves host @p from for host @p to. */
-  virtual void find(int from, int to, Bytes bytes, FlowWay& into) = 0;
+  /** A message leaves host @p from for host @p to, which do not have a part @p missed of it in their caches. */
+  virtual void find(int from, int to, Bytes bytes, double missed, FlowWay& into) = 0;
   /** Another one leaves with it, which is as long and goes the same way. */
   virtual void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
   /** Whether equal messages of the same instant and hosts have equal ways. */
@@ -87,6 +87,7 @@ private:
     int from              = -1;
     int to                = -1;
     double bytes          = 0;
+    double missed         = 0;
     double left           = 0; // at `since`
     double since          = 0;
     double ends           = 0;     // while it flows at its rate
@@ -124,7 +125,7 @@ private:
   std::vector<Message> spare_; // memory
 
   FlowNumber borrow(int from);
-  Flow* same(int from, int to, double bytes);
+  Flow* same(int from, int to, double bytes, double missed);
   void join(FlowNumber number);
   void leave(FlowNumber number);
   std::vector<Message> release(FlowNumber number);
@@ -143,7 +144,7 @@ public:
               bool folds = true);
 
   /** Equal messages may be one flow. */
-  void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message) override;
+  void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override;
   /** Somebody else uses @p resource from now on: whoever flows there is handed over, with all who share with them. */
   void yield(int resource);
   const Work& work() const { return work_; }

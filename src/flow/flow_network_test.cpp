@@ -15,7 +15,7 @@ public:
   static constexpr int HOSTS = 6;
   int repeated               = 0;
   static std::vector<double> capacities() { return std::vector<double>(std::size_t{2} * HOSTS, 10.0); }
-  void find(int from, int to, Bytes bytes, FlowWay& into) override
+  void find(int from, int to, Bytes bytes, double /*missed*/, FlowWay& into) override
   {
     into.latency = 1;
     into.volume  = bytes.value();
@@ -44,7 +44,7 @@ protected:
 
   void send(int from, int to, double bytes, std::uint64_t message)
   {
-    network_.send(from, to, Bytes(bytes), arrivals_, message);
+    network_.send(from, to, Bytes(bytes), 1, arrivals_, message);
   }
 };
 
@@ -82,7 +82,7 @@ class Sender : public Due {
 
 public:
   Sender(FlowNetwork& network, Arrivals& arrivals) : network_(network), arrivals_(arrivals) {}
-  void due(std::uint64_t message) override { network_.send(0, 1, Bytes(50), arrivals_, message); }
+  void due(std::uint64_t message) override { network_.send(0, 1, Bytes(50), 1, arrivals_, message); }
 };
 
 TEST_F(FlowNetworkTest, MessagesThatLeaveAtTheSameTimeButForRoundingAreOneFlow)
@@ -143,8 +143,8 @@ TEST_F(FlowNetworkTest, FoldingChangesNoTime)
       const Bytes size = Bytes(20.0 * (1 + below(2)));
       unfolded_agenda.run_until(Seconds(time));
       folded_agenda.run_until(Seconds(time));
-      each.send(from, to, size, unfolded, message);
-      together.send(from, to, size, folded, message);
+      each.send(from, to, size, 1, unfolded, message);
+      together.send(from, to, size, 1, folded, message);
     }
     unfolded_agenda.run_until(Seconds(1000));
     folded_agenda.run_until(Seconds(1000));
@@ -172,9 +172,9 @@ TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
 {
   SomebodyElse others;
   FlowNetwork network(agenda_, ways_, StarWays::capacities(), StarWays::HOSTS, &others);
-  network.send(0, 1, Bytes(100), arrivals_, 1);
-  network.send(2, 1, Bytes(100), arrivals_, 2); // shares host 1's cable
-  network.send(3, 4, Bytes(100), arrivals_, 3); // shares nothing
+  network.send(0, 1, Bytes(100), 1, arrivals_, 1);
+  network.send(2, 1, Bytes(100), 1, arrivals_, 2); // shares host 1's cable
+  network.send(3, 4, Bytes(100), 1, arrivals_, 3); // shares nothing
   agenda_.run_until(Seconds(3));
   EXPECT_TRUE(network.flows_over(0));
   network.yield(0);
@@ -184,7 +184,7 @@ TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
   agenda_.run_until(Seconds(100));
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 50}, {3, 11}}));
   others.used = 0;
-  network.send(0, 5, Bytes(70), arrivals_, 4);
+  network.send(0, 5, Bytes(70), 1, arrivals_, 4);
   agenda_.run_until(Seconds(200));
   EXPECT_EQ(others.taken.back(), 70);
 }

@@ -27,9 +27,9 @@ public:
   Messages(const Messages&)            = delete;
   Messages& operator=(const Messages&) = delete;
   virtual ~Messages()                  = default;
-  /** A message leaves host @p from for host @p to now, @p bytes with all headers; @p receiver, which must outlive it,
-   *  is told what becomes of it. */
-  virtual void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message) = 0;
+  /** A message leaves host @p from for host @p to now, @p bytes with all headers, of which its hosts do not have
+   *  a part @p missed in their caches; @p receiver, which must outlive it, is told what becomes of it. */
+  virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
 };
 
 } // namespace weft

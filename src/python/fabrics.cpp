@@ -60,7 +60,10 @@ const RowKind<"Host", HostModel> HOST{"What every host is.",
                                        {"loopback_latency_s", &HostModel::loopback_latency},
                                        {"memory_bandwidth_Bps", &HostModel::memory_bandwidth},
                                        {"single_copy_threshold_bytes", &HostModel::single_copy_threshold},
+                                       {"cache_size_bytes", &HostModel::cache_size},
                                        {"message_overhead_s", &HostModel::message_overhead},
+                                       {"copy_rate_Bps", &HostModel::copy_rate},
+                                       {"piece_overhead_s", &HostModel::piece_overhead},
                                        {"reduction_rate_Bps", &HostModel::reduction_rate}}};
 
 const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a rate without limit is infinite.",

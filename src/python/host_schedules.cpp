@@ -3,11 +3,13 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "collective/hosts/fallback.hpp"
+#include "collective/hosts/prediction.hpp"
 #include "collective/hosts/selection.hpp"
 #include "collective/hosts/walk.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,6 +110,32 @@ Row<"HostSchedule"> schedule(const std::string& selection_name, const std::strin
                 walk(ranks, [&](int rank) { return choice.algorithm->schedule(call, rank, choice.tuning); }));
 }
 
+using TimedCall = std::tuple<std::string, int, int, Elements, double>;
+
+/** Of each call the mean over its ranks, in seconds; ranks fill hosts one after the other. */
+std::vector<double> predicted_times(const Fabric& fabric, const std::string& fallback_text,
+                                    const std::vector<TimedCall>& calls)
+{
+  const HostFallback fallback = HostFallback::parse(fallback_text);
+  const MessageCosts costs    = costs_of(fabric.mpi().value_or(MpiModel()), fabric.host());
+  std::vector<double> times;
+  for (const auto& [collective, ranks, ranks_per_host, count, element_bytes] : calls) {
+    std::vector<int> hosts;
+    for (int rank = 0; rank < ranks; ++rank)
+      hosts.push_back(rank / ranks_per_host);
+    HostCall call{collective, ranks, 0, count, Bytes(element_bytes)};
+    call.host                      = [&hosts](int rank) { return hosts[static_cast<std::size_t>(rank)]; };
+    call                           = fallback.selection().resolved(std::move(call));
+    const Selection::Choice choice = fallback.choose(call);
+    if (not choice.algorithm)
+      throw UserError("no algorithm of weft's for " + collective + " of " + std::to_string(ranks) + " ranks in \"" +
+                      fallback_text + "\"");
+    constexpr Seconds ANY{std::numeric_limits<double>::infinity()};
+    times.push_back(predicted_time(fabric, costs, hosts, call, choice, ANY).value());
+  }
+  return times;
+}
+
 } // namespace
 
 void bind_host_schedules(py::module_& module)
@@ -127,6 +155,10 @@ void bind_host_schedules(py::module_& module)
              py::arg("hosts") = py::none(), py::arg("predefined") = true,
              "The messages of a collective on hosts, in rounds: (round, from, to, bytes). The selection's choice where "
              "no algorithm is named.");
+  module.def(
+      "predicted_times", &predicted_times, py::arg("fabric"), py::arg("fallback"), py::arg("calls"),
+      "How long the hosts take for collectives on a quiet network, in seconds, the mean over the ranks: calls as "
+      "(collective, ranks, ranks per host, elements, bytes of one).");
 }
 
 } // namespace weft::python

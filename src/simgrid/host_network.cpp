@@ -28,7 +28,7 @@ public:
 
   Messages& messages() override { return *this; }
 
-  void send(int from, int to, Bytes bytes, Receiving& receiver, std::uint64_t message) override
+  void send(int from, int to, Bytes bytes, double /*missed*/, Receiving& receiver, std::uint64_t message) override
   {
     transfer(network_.host_at(from), network_.host_at(to), bytes,
              [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });

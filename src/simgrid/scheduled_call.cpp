@@ -74,6 +74,7 @@ Schedule ScheduledCall::steps(int rank)
 bool ScheduledCall::choose()
 {
   choice_ = fallback_.choose(call_);
+  execution_.work_on(buffers_of_a_rank(call_));
   return choice_.algorithm != nullptr;
 }
 

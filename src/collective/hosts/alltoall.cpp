@@ -43,9 +43,12 @@ Schedule alltoall_pairwise(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule alltoall_bruck(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   for (int distance = 1; distance < call.ranks; distance *= 2) {
-    const Bytes message = call.bytes(call.count * below_with(call.ranks, distance));
+    const int blocks    = below_with(call.ranks, distance);
+    const Bytes message = call.bytes(call.count * blocks);
+    co_yield pack(blocks); // a derived datatype, made for this round
     co_yield send_receive((rank + distance) % call.ranks, message, (rank + call.ranks - distance) % call.ranks,
                           message);
+    co_yield pack(blocks);
   }
 }
 

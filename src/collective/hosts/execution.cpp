@@ -2,6 +2,7 @@
 #include "collective/hosts/execution.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace weft {
@@ -9,12 +10,19 @@ namespace weft {
 MessageCosts costs_of(const MpiModel& model, const HostModel& host)
 {
   const auto cost = [&](Seconds (MpiModel::*time)(Bytes) const) {
-    return [model, time, local = host.message_overhead](Bytes size, int from, int to) {
-      return from == to ? local : (model.*time)(size);
+    return [model, time, host](Bytes size, int from, int to) {
+      return from == to ? host.message_time(size) : (model.*time)(size);
     };
   };
-  return {model.eager_threshold,      model.eager_threshold,         cost(&MpiModel::send_time),
-          cost(&MpiModel::send_time), cost(&MpiModel::receive_time), host.reduction_rate};
+  return {model.eager_threshold,
+          model.eager_threshold,
+          cost(&MpiModel::send_time),
+          cost(&MpiModel::send_time),
+          cost(&MpiModel::receive_time),
+          host.reduction_rate,
+          host.copy_rate,
+          host.piece_overhead,
+          host.cache_size};
 }
 
 Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
@@ -60,6 +68,26 @@ Execution::~Execution()
   memory_->used_.push_back({std::move(ranks_), std::move(messages_), std::move(idle_)});
 }
 
+void Execution::work_on(Bytes buffers)
+{
+  if (costs_.cache_size <= Bytes())
+    return;
+  std::unordered_map<int, int> ranks; // by host
+  for (const int one : hosts_)
+    ++ranks[one];
+  missed_.clear();
+  for (const int one : hosts_)
+    missed_.push_back(
+        std::max(0.0, 1 - costs_.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks[one]))));
+}
+
+double Execution::missed(const Message& message) const
+{
+  return missed_.empty()
+             ? 1
+             : std::max(missed_[static_cast<std::size_t>(message.from)], missed_[static_cast<std::size_t>(message.to)]);
+}
+
 void Execution::enter(int rank, Seconds time)
 {
   agenda_.add(time, *this, static_cast<std::uint64_t>(rank));
@@ -96,7 +124,7 @@ bool Execution::take(int number, const Step& step)
       Seconds cost;
       if (not step.blocking)
         cost = costs_.send(step.bytes, host(number), host(step.peer));
-      else if (detached)
+      else if (detached || host(number) == host(step.peer))
         cost = costs_.blocking_send(step.bytes, host(number), host(step.peer));
       return spend(number, cost, Doing::posting) && post_send(number, step);
     }
@@ -108,8 +136,10 @@ bool Execution::take(int number, const Step& step)
       return wait_for_all(number);
     case Step::Kind::reduce:
       return spend(number, step.bytes / costs_.reduction_rate, Doing::computing);
-    case Step::Kind::copy: // in a cache, beside what messages take
-      break;
+    case Step::Kind::copy:
+      return spend(number, step.bytes / costs_.copy_rate, Doing::computing);
+    case Step::Kind::pack:
+      return spend(number, costs_.piece_overhead * step.pieces, Doing::computing);
   }
   return true;
 }
@@ -190,7 +220,8 @@ void Execution::leave(std::uint32_t number)
 {
   Message& message = messages_[number];
   message.left     = true;
-  network_.send(host(message.from), host(message.to), Bytes(message.bytes) + SMPI_ENVELOPE, *this, number);
+  network_.send(host(message.from), host(message.to), Bytes(message.bytes) + SMPI_ENVELOPE, missed(message), *this,
+                number);
 }
 
 /** Both sides have posted it. */
@@ -238,7 +269,8 @@ void Execution::arrived(std::uint64_t number)
 
 double Execution::receiving_cost(const Message& message) const
 {
-  return message.detached ? costs_.receive(Bytes(message.bytes), host(message.from), host(message.to)).value() : 0;
+  const bool costs = message.detached || host(message.from) == host(message.to);
+  return costs ? costs_.receive(Bytes(message.bytes), host(message.from), host(message.to)).value() : 0;
 }
 
 void Execution::complete(int number, weft::Request which, double cost)

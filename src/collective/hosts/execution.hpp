@@ -37,6 +37,9 @@ struct MessageCosts {
   Time send; ///< one that does not block
   Time receive;
   BytesPerSecond reduction_rate{std::numeric_limits<double>::infinity()}; ///< at which a rank combines two vectors
+  BytesPerSecond copy_rate{std::numeric_limits<double>::infinity()};      ///< at which it copies in its memory
+  Seconds piece_overhead; ///< of a rank, on each piece of a message that is not in one piece
+  Bytes cache_size;       ///< of a host
 };
 
 /** The costs that a fabric file's tables [mpi] and [host] mean. */
@@ -110,7 +113,8 @@ private:
   Messages& network_;
   const MessageCosts& costs_;
   std::shared_ptr<Memory> memory_;
-  std::vector<int> hosts_; // by rank
+  std::vector<int> hosts_;     // by rank
+  std::vector<double> missed_; // by rank: which part of what its host works on is in no cache; none: all of it
   std::function<Schedule(int rank)> schedule_;
   RankEnd& on_end_;
   std::vector<Rank> ranks_; // at least so many
@@ -123,6 +127,7 @@ private:
   {
     return rank.requests[static_cast<std::size_t>(number - rank.first)];
   }
+  double missed(const Message& message) const;
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void go_on(int number);
   bool take(int number, const Step& step);
@@ -145,6 +150,9 @@ public:
   Execution(const Execution&)            = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution() override;
+
+  /** How large the buffers of each rank are together. Before the first enters. */
+  void work_on(Bytes buffers);
 
   /** A rank enters the call at @p time, which is now or later. */
   void enter(int rank, Seconds time);

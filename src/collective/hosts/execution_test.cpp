@@ -37,13 +37,14 @@ std::vector<int> hosts_of(int ranks, int ranks_per_host)
 
 /** When each rank ends, on a host each; rank r enters after r times @p apart. */
 std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
-                         double apart = 0, int ranks_per_host = 1)
+                         double apart = 0, int ranks_per_host = 1, Bytes buffers = Bytes(1e30))
 {
   Agenda agenda;
   FabricWays ways(fabric);
   FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
   Ends all(agenda, ranks);
   Execution execution(agenda, network, costs, hosts_of(ranks, ranks_per_host), steps, all);
+  execution.work_on(buffers);
   for (int rank = 0; rank < ranks; ++rank)
     execution.enter(rank, Seconds(rank * apart));
   agenda.run_until(Seconds(1e6));
@@ -181,6 +182,66 @@ TEST_F(ExecutionTest, RanksOfAHostShareItsMemory)
   EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"985B\"\n"), 0.1e-6 + 4 * 1000 / 4e9, 1e-15);
   EXPECT_NEAR(time("message_overhead = \"1us\"\n"), 2e-6 + 0.1e-6 + 1000 / 10e9, 1e-15);
   EXPECT_NEAR(time("reduction_rate = \"1GBps\"\n"), 0.1e-6 + 1000 / 10e9 + 984 / 1e9, 1e-15);
+}
+
+// Cores copy one message after the other; what caches hold does not pass the memory, and what they hold in part passes
+// it in part.
+TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
+{
+  const auto time = [](const std::string& keys, const char* collective = "allreduce",
+                       const char* algorithm = "recursive_doubling") {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
+    const HostCall call = call_of(collective, 2, 246); // 984 bytes, a thousand with their envelope
+    return ends(
+        fabric, costs_of({}, fabric.host()), 2,
+        [&](int rank) { return find_algorithm(collective, algorithm)->schedule(call, rank, {}); }, 0, 2,
+        buffers_of_a_rank(call))[0];
+  };
+  const std::string copies = "copy_rate = \"1GBps\"\n";
+  const double by_cores    = 0.1e-6 + 2 * 984 / 1e9; // in and out
+  EXPECT_NEAR(time(copies), by_cores, 1e-15);
+  EXPECT_NEAR(time(copies + "single_copy_threshold = \"984B\"\n"), 0.1e-6 + 1000 / 10e9, 1e-15);
+  const std::string memory = copies + "memory_bandwidth = \"4GBps\"\n";
+  const double by_memory   = 2 * 2 * 1000 / 4e9;
+  EXPECT_NEAR(time(memory), by_cores + by_memory, 1e-15);
+  // Two ranks have two vectors each.
+  EXPECT_NEAR(time(memory + "cache_size = \"3936B\"\n"), by_cores, 1e-15);
+  EXPECT_NEAR(time(memory + "cache_size = \"984B\"\n"), by_cores + 0.75 * by_memory, 1e-15);
+  // One block in the one round of two ranks, packed and unpacked.
+  EXPECT_NEAR(time("piece_overhead = \"1us\"\n", "alltoall", "modified_bruck"),
+              2e-6 + time("", "alltoall", "modified_bruck"), 1e-15);
+}
+
+// Eager messages between hosts are copied on both, through the memory, which their cable is not faster than; long ones
+// are not.
+TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
+{
+  const auto time = [](const std::string& host, const std::string& mpi) {
+    const Fabric fabric =
+        fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\ncopy_rate = \"1000GBps\"\n" + host) + mpi);
+    const HostCall call = call_of("allreduce", 2, 246);
+    return ends(
+        fabric, costs_of(fabric.mpi().value_or(MpiModel()), fabric.host()), 2,
+        [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 1,
+        buffers_of_a_rank(call))[0];
+  };
+  const std::string memory = "memory_bandwidth = \"1MBps\"\n";
+  EXPECT_NEAR(time("", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(time(memory, ""), LATENCY + 2 * 1000 / 1e6, 1e-9); // each host sends and receives
+  EXPECT_NEAR(time(memory, "[mpi]\neager_threshold = \"984B\"\n"), LATENCY + 1000 / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(time(memory + "cache_size = \"1MB\"\n", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
+}
+
+TEST(HostCall, BuffersOfARankAreWhatItGivesAndGets)
+{
+  const auto of = [](std::string_view collective) { return buffers_of_a_rank(call_of(collective, 8, 10)).value(); };
+  EXPECT_EQ(of("barrier"), 0);
+  EXPECT_EQ(of("bcast"), 40);
+  EXPECT_EQ(of("allreduce"), 80);
+  EXPECT_EQ(of("allgather"), 9 * 40);
+  EXPECT_EQ(of("alltoall"), 16 * 40);
+  EXPECT_EQ(of("gather"), 80);
+  EXPECT_EQ(of("reduce_scatter_block"), 9 * 40);
 }
 
 // With many ranks a host, messages of one round are few flows, and those few get their rates seldom.

@@ -11,9 +11,11 @@ namespace weft {
 
 class FabricWays : public Ways {
   const Fabric& fabric_;
+  Bytes eager_below_;
   Route route_;
 
-  void within(int host, Bytes bytes, FlowWay& into) const;
+  void within(int host, Bytes bytes, double missed, FlowWay& into) const;
+  int memory(int host) const;
 
 protected:
   /** What a message that starts pays beside its route's latency. */
@@ -23,13 +25,16 @@ protected:
   virtual double limit(const Route& /*route*/, Bytes /*bytes*/, BytesPerSecond /*narrowest*/) const { return 1; }
 
 public:
-  explicit FabricWays(const Fabric& fabric) : fabric_(fabric) {}
+  explicit FabricWays(const Fabric& fabric)
+      : fabric_(fabric), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
+  {
+  }
 
   /** Of the resources that ways name: the fabric's links, by id, then its shared media, then its hosts' memories where
    * they are limited. In bytes per second. */
   static std::vector<double> capacities(const Fabric& fabric);
 
-  void find(int from, int to, Bytes bytes, FlowWay& into) override;
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override;
 };
 
 } // namespace weft

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/host_call.hpp"
 
+#include <limits>
+
 namespace weft {
 
 Bytes bytes_that_select(const HostCall& call)
@@ -20,6 +22,24 @@ Bytes bytes_that_select(const HostCall& call)
     return call.bytes(sum) / static_cast<double>(call.ranks);
   }
   return call.bytes(call.count);
+}
+
+Bytes buffers_of_a_rank(const HostCall& call)
+{
+  const std::string_view name = call.collective;
+  if (name == "barrier")
+    return {};
+  if (name == "alltoallv" || name == "alltoallw")
+    return Bytes(std::numeric_limits<double>::infinity());
+  const Bytes unit   = bytes_that_select(call); // the vector, or one rank's block
+  const double ranks = call.ranks;
+  if (name == "bcast")
+    return unit;
+  if (name == "reduce_scatter")
+    return unit + unit / ranks;
+  if (name == "allgather" || name == "allgatherv" || name == "reduce_scatter_block")
+    return unit * (ranks + 1);
+  return name == "alltoall" ? unit * (2 * ranks) : unit * 2.0; // gather and scatter: all blocks, at one of the ranks
 }
 
 } // namespace weft

@@ -49,6 +49,10 @@ struct HostCall {
  *  else one rank's block, of Allgatherv the mean. Of Barrier 0. */
 Bytes bytes_that_select(const HostCall& call);
 
+/** What one rank has in its buffers, of what it gives and what it gets; the mean where ranks differ. Infinity where
+ * that is known only to those who are in the call. */
+Bytes buffers_of_a_rank(const HostCall& call);
+
 /** What a selection says of an algorithm besides its name. */
 struct Tuning {
   Bytes segment = {}; ///< messages are cut into pieces of so many bytes; 0: they are not cut

@@ -36,6 +36,7 @@ Seconds predicted_time(const Fabric& fabric, const MessageCosts& costs, const st
   Execution execution(
       agenda, network, costs, hosts, [&](int rank) { return choice.algorithm->schedule(call, rank, choice.tuning); },
       ends);
+  execution.work_on(buffers_of_a_rank(call));
   for (int rank = 0; rank < call.ranks; ++rank)
     execution.enter(rank, Seconds());
   while (ends.ended < call.ranks) {

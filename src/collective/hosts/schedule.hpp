@@ -37,7 +37,8 @@ struct Step {
     wait,     ///< for the end of `request`
     wait_all, ///< for the end of all that this rank has posted
     reduce,   ///< the rank combines `bytes` of two vectors
-    copy      ///< the rank copies `bytes` in its memory
+    copy,     ///< the rank copies `bytes` in its memory
+    pack      ///< it gathers `pieces` of its memory into a message, or spreads a message over them
   };
 
   Kind kind;
@@ -45,6 +46,7 @@ struct Step {
   Bytes bytes     = {};
   Request request = -1;    ///< that is posted, or waited for
   bool blocking   = false; ///< MPI_Send or MPI_Recv: a wait for the same message follows
+  int pieces      = 0;
 };
 
 constexpr Step isend(int to, Bytes bytes)
@@ -79,6 +81,10 @@ constexpr Step reduce(Bytes bytes)
 constexpr Step copy(Bytes bytes)
 {
   return {Step::Kind::copy, -1, bytes};
+}
+constexpr Step pack(int pieces)
+{
+  return {Step::Kind::pack, -1, {}, -1, false, pieces};
 }
 
 /** Three steps at once: MPI_Sendrecv as Open MPI's collectives do it. The receive is posted, the message sent, the
