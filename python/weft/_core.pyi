@@ -36,7 +36,10 @@ class Host(typing.TypedDict):
     loopback_latency_s: float
     memory_bandwidth_Bps: float
     single_copy_threshold_bytes: float
+    cache_size_bytes: float
     message_overhead_s: float
+    copy_rate_Bps: float
+    piece_overhead_s: float
     reduction_rate_Bps: float
 
 class HostAlgorithm(typing.TypedDict):
@@ -190,6 +193,7 @@ __all__: list[str] = [
     "offload_modes",
     "parse_bandwidth",
     "paths",
+    "predicted_times",
     "prove_hash",
     "row_kinds",
     "selections",
@@ -412,6 +416,13 @@ def parse_bandwidth(text: str) -> float:
 def paths() -> list[str]:
     """
     Who carries a call out, as records say it.
+    """
+
+def predicted_times(
+    fabric: Fabric, fallback: str, calls: collections.abc.Sequence[tuple[str, int, int, int, float]]
+) -> list[float]:
+    """
+    How long the hosts take for collectives on a quiet network, in seconds, the mean over the ranks: calls as (collective, ranks, ranks per host, elements, bytes of one).
     """
 
 def prove_hash(fabric: Fabric, hash: str) -> HashProof:

@@ -121,6 +121,7 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
   std::vector<double> times;
   for (const auto& [collective, ranks, ranks_per_host, count, element_bytes] : calls) {
     std::vector<int> hosts;
+    hosts.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank)
       hosts.push_back(rank / ranks_per_host);
     HostCall call{collective, ranks, 0, count, Bytes(element_bytes)};
@@ -128,8 +129,10 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
     call                           = fallback.selection().resolved(std::move(call));
     const Selection::Choice choice = fallback.choose(call);
     if (not choice.algorithm)
-      throw UserError("no algorithm of weft's for " + collective + " of " + std::to_string(ranks) + " ranks in \"" +
-                      fallback_text + "\"");
+      throw UserError(std::string("found \"")
+                          .append(fallback_text)
+                          .append("\", where weft has no algorithm for ")
+                          .append(collective));
     constexpr Seconds ANY{std::numeric_limits<double>::infinity()};
     times.push_back(predicted_time(fabric, costs, hosts, call, choice, ANY).value());
   }

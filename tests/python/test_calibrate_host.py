@@ -15,7 +15,14 @@ from weft.base.errors import WeftError
 from weft.calibrate import host
 from weft.calibrate.host import Search
 from weft.calibrate.host_keys import DEFAULT_KEYS, Key, find_keys, value_in, with_keys
-from weft.calibrate.host_rows import HostRow, choose, named_rows, read_rows, simulate_rows
+from weft.calibrate.host_rows import (
+    HostRow,
+    choose,
+    named_rows,
+    predict_rows,
+    read_rows,
+    simulate_rows,
+)
 from weft.calibrate.simulated import compiled
 from weft.cli.root import weft
 from weft.fabric.toml_file import with_values
@@ -134,20 +141,60 @@ def of_text(text: str) -> dict[HostRow, float]:
     )
 
 
-def search(jobs: int, simulate: Callable[[str], dict[HostRow, float]] = of_text) -> Search:
+def search(predict: Callable[[str], dict[HostRow, float]] = of_text) -> Search:
     keys = find_keys([LATENCY, BANDWIDTH, "mpi.eager_threshold"])
-    return Search(_core.load_fabric("tofino-4"), keys, made_up(3e-6, 2e9), simulate, jobs)
+    return Search(_core.load_fabric("tofino-4"), keys, made_up(3e-6, 2e9), predict)
 
 
 def test_the_search_finds_what_rows_depend_on_and_says_what_not() -> None:
-    one = search(1)
+    one = search()
     values, others = host.determined(one, host.find(one))
     found = {key.text: value for key, value in values.items()}
     assert found == pytest.approx({LATENCY: 3e-6, BANDWIDTH: 2e9}, rel=0.06)
     assert [key.text for key in others] == ["mpi.eager_threshold"]
-    again = search(4)
+    again = search()
     assert host.determined(again, host.find(again)) == (values, others)
-    assert one.runs < 150
+    assert one.tries < 150
+
+
+def test_what_rows_do_not_tell_stays_near_where_it_starts() -> None:
+    """One row, which depends on both keys: each takes its part, and neither leaves its order."""
+    row = ROWS[1]
+
+    def predict(text: str) -> dict[HostRow, float]:
+        return {row: of_text(text)[row]}
+
+    keys = find_keys([LATENCY, BANDWIDTH])
+    start = _core.load_fabric("tofino-4").host
+    measured = {row: 2 * made_up(start["loopback_latency_s"], start["loopback_bandwidth_Bps"])[row]}
+    one = Search(_core.load_fabric("tofino-4"), keys, measured, predict)
+    values, _ = host.determined(one, host.find(one))
+    assert abs(one.errors(host.find(one))[0]) < 0.05
+    for key, value in values.items():
+        begin = one.start()[one.keys.index(key)]
+        assert begin / 4 < value < begin * 4
+
+
+def test_a_threshold_is_found_between_two_rows() -> None:
+    (key,) = find_keys(["host.single_copy_threshold"])
+
+    def predict(text: str) -> dict[HostRow, float]:
+        threshold = int(tomllib.loads(text)["host"]["single_copy_threshold"].removesuffix("B"))
+        return {row: 1e-6 if row.bytes >= threshold else 2e-6 for row in ROWS}
+
+    measured = {row: 1e-6 if row.bytes >= 65536 else 2e-6 for row in ROWS}
+    one = Search(_core.load_fabric("tofino-4"), [key], measured, predict)
+    values, _ = host.determined(one, host.find(one))
+    assert 1024 < values[key] <= 65536
+
+
+def test_predictions_are_what_runs_take() -> None:
+    fabric = Path(_core.load_fabric("tofino-4").file).read_text()
+    rows = [HostRow("allreduce", 8, 2, 1024), HostRow("alltoall", 8, 2, 64)]
+    with compiled("collective_latency") as program:
+        simulated = simulate_rows(program, fabric, rows, "openmpi-4.0")
+    predicted = predict_rows(fabric, rows, "openmpi-4.0")
+    assert predicted == pytest.approx(simulated, rel=1e-3)
 
 
 def test_a_wrong_row_pulls_nothing_to_it() -> None:
@@ -159,7 +206,7 @@ def test_a_wrong_row_pulls_nothing_to_it() -> None:
 
     measured = dict.fromkeys(rows, 1e-6) | {rows[2]: 1e-4}
     keys = find_keys([LATENCY])
-    one = Search(_core.load_fabric("tofino-4"), keys, measured, simulate, 2)
+    one = Search(_core.load_fabric("tofino-4"), keys, measured, simulate)
     assert host.find(one)[0] == pytest.approx(1e-6, rel=0.35)
 
 
@@ -172,7 +219,7 @@ def test_keys_of_names_are_tried_each() -> None:
         return {row: factor * time for row, time in made_up(1e-6, 1e9).items()}
 
     measured = made_up(1e-6, 1e9)
-    one = Search(_core.load_fabric("tofino-4"), [kind], measured, simulate, 2)
+    one = Search(_core.load_fabric("tofino-4"), [kind], measured, simulate)
     values, _ = host.determined(one, host.find(one))
     assert [key.toml(value) for key, value in values.items()] == ["one"]
 

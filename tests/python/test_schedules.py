@@ -291,3 +291,17 @@ def test_more_random_calls_are_right_whatever_the_hosts_do(
     run: Run, fallback: str, seed: int
 ) -> None:
     assert len(random_calls(run, fallback, seed, 249)) == 7 * 250
+
+
+# ---- What they took too long for ----
+
+
+@pytest.mark.parametrize("mpi", ["", '[mpi]\neager_threshold = "64KiB"\n'])
+def test_an_eager_threshold_does_not_slow_a_ring_on_a_fat_tree(tmp_path: Path, mpi: str) -> None:
+    """512 ranks, 1,022 rounds of 32 B: SMPI's own took 39.6 ms with a threshold, 2.6 without."""
+    shipped = Path(_core.load_fabric("fat-tree-1024").file).read_text(encoding="utf-8")
+    path = tmp_path / "fabric.toml"
+    path.write_text(f"{shipped}\n{mpi}", encoding="utf-8")
+    call = ("allreduce", 512, 1, 4096, 4)
+    (seconds,) = _core.predicted_times(_core.load_fabric(str(path)), "allreduce=ring", [call])
+    assert seconds == pytest.approx(2.63e-3, rel=0.01)

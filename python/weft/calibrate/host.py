@@ -1,44 +1,51 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What hosts are, from collectives with several ranks on each: a search over simulated runs.
+"""What hosts are, from collectives with several ranks on each: a search over predicted times.
 
-No formula stands for a host that its ranks share: each try is a simulation of the rows. The search
-is a compass search over the logarithms of the keys: around the best point each key is made larger
-and smaller by a factor, all tries of a round at the same time; the best of them is the next point,
-and where none is better the factors shrink. It depends on nothing but rows, keys and fabric, so the
-same call finds the same values, on however many cores.
+No formula stands for a host that its ranks share: each try executes the rows' schedules on a
+fabric with other values, as `--offload auto` does to predict them. Rates, times and the size of
+caches are found by nonlinear least squares over their logarithms; names and thresholds, between two
+of which nothing changes, are tried one after the other, thresholds all at the same size, because
+MPI libraries have one for all ways; both in turn, until neither gets better. It depends on nothing
+but rows, keys and fabric, so the same call finds the same values.
 
-The loss is Huber's of ln(simulated / measured), so that one wrong row pulls no key to it. A key
-without which no row changes is not determined: it stays as it is in the base fabric.
+The loss is soft_l1 of ln(predicted / measured), so that one wrong row pulls no key to it, and each
+key is held to where it starts by as much as an error of 5 % for a factor of e: what rows do not
+tell stays. A key without which no row changes is not determined: it stays as it is in the base
+fabric.
 """
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from weft.base.measured import LogError, log_error
 from weft.calibrate.host_keys import Key, value_in, with_keys
-from weft.calibrate.host_rows import HostRow, Times, simulate_rows
-from weft.calibrate.simulated import compiled
+from weft.calibrate.host_rows import HostRow, Times, predict_rows
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from weft._core import Fabric
 
-# Factors of a round: first so large, shrunk by its square root while nothing is better, until the
-# last, which is as near as measurements of collectives repeat.
-_FIRST_FACTOR, _LAST_FACTOR = 4.0, 1.06
-_MOST_ROUNDS = 30
+# Of the derivative: as near as measurements of collectives repeat, and wide enough to see past the
+# corners of a time that is the longest of several.
+_STEP = 0.15
+_PRECISION = 1e-3
+_MOST_EVALUATIONS, _MOST_TURNS = 25, 4
+_BETTER = 1e-4
 # Errors of more weigh as they are, not as their squares.
 _WRONG = 0.5
-# A key is not determined where its change by the first factor changes the loss by no more.
-_UNCHANGED = 1e-3
+_HELD = 0.05
+# A key is not determined where its change by the factor changes the loss by no more.
+_FACTOR, _UNCHANGED = 4.0, 1e-3
 
 Point = tuple[float, ...]
 """A value of each key."""
 Progress = Callable[[int, float], None]
-"""Called after each round with the simulations so far and the best loss."""
+"""Called after each turn with the tries so far and the best loss."""
 
 
 @dataclass(frozen=True)
@@ -51,82 +58,89 @@ class HostFit:
     text: str
     """The fabric file."""
     fitted: tuple[HostRow, ...]
-    simulated: Times
+    predicted: Times
     """Of all rows, on that file."""
-    runs: int
+    tries: int
 
     def error(self, measured: Times, rows: Sequence[HostRow]) -> LogError:
         """Return how far what is written is from some rows."""
         numbers = range(len(rows))
-        simulated, real = (
+        predicted, real = (
             {number: times[rows[number]] for number in numbers}
-            for times in (self.simulated, measured)
+            for times in (self.predicted, measured)
         )
-        return log_error(simulated, real)
+        return log_error(predicted, real)
 
 
 class Search:
-    """Simulations of the rows, each point once."""
+    """Predictions of the rows, each point once."""
 
     def __init__(
         self,
         fabric: "Fabric",
         keys: Sequence[Key],
         measured: Times,
-        simulate: Callable[[str], Times],
-        jobs: int,
+        predict: Callable[[str], Times],
     ) -> None:
-        """Keep what tries need; `simulate` gives the fitted rows' times on a fabric's text."""
+        """Keep what tries need; `predict` gives the fitted rows' times on a fabric's text."""
         self.keys = tuple(keys)
-        self._fabric, self._measured, self._simulate = fabric, measured, simulate
-        self._jobs = jobs
-        self._losses: dict[Point, float] = {}
+        self._fabric, self._measured, self._predict = fabric, measured, predict
+        self._errors: dict[Point, NDArray[np.float64]] = {}
 
     @property
-    def runs(self) -> int:
+    def tries(self) -> int:
         """How many points were tried."""
-        return len(self._losses)
+        return len(self._errors)
 
     def start(self) -> Point:
-        """Return the base's values, and the middle of the bounds where it has none."""
+        """Return the base's values, and usual ones where it has none."""
         return tuple(self._start(key) for key in self.keys)
 
     def _start(self, key: Key) -> float:
         value = value_in(self._fabric, key)
         if key.names:
             return value or 0.0
-        middle = math.sqrt(key.low * key.high)
-        return min(max(middle if value is None else value, key.low), key.high)
+        return min(max(key.usual if value is None else value, key.low), key.high)
 
-    def losses(self, points: Sequence[Point]) -> list[float]:
-        """Return the losses of points, those that are new at the same time."""
-        new = list(dict.fromkeys(point for point in points if point not in self._losses))
-        with ThreadPoolExecutor(self._jobs) as pool:
-            for point, loss in zip(new, pool.map(self._loss, new), strict=True):
-                self._losses[point] = loss
-        return [self._losses[point] for point in points]
+    def errors(self, point: Point) -> "NDArray[np.float64]":
+        """Return ln(predicted / measured) of all rows."""
+        if point not in self._errors:
+            text = with_keys(self._fabric, dict(zip(self.keys, point, strict=True)), {})
+            logs = [
+                math.log(time / self._measured[row]) for row, time in self._predict(text).items()
+            ]
+            self._errors[point] = np.array(logs)
+        return self._errors[point]
 
-    def _loss(self, point: Point) -> float:
-        text = with_keys(self._fabric, dict(zip(self.keys, point, strict=True)), {})
-        simulated = self._simulate(text)
-        logs = [math.log(time / self._measured[row]) for row, time in simulated.items()]
-        return sum(_huber(log) for log in logs) / len(logs)
+    def loss(self, point: Point) -> float:
+        """Return the mean of the rows' losses."""
+        errors = self.errors(point) / _WRONG
+        return float(np.mean(_WRONG**2 * (np.sqrt(1 + errors**2) - 1)))
 
-    def around(self, point: Point, factor: float) -> list[Point]:
-        """Return the points with one key changed."""
+    def around(self, point: Point, index: int) -> list[Point]:
+        """Return the points with one key changed by much."""
+        key = self.keys[index]
+        values = [point[index] * _FACTOR, point[index] / _FACTOR]
+        return self._with(
+            point, index, key.steps or [min(max(v, key.low), key.high) for v in values]
+        )
+
+    def steps(self, point: Point) -> list[Point]:
+        """Return the points with a key that names something changed, or all thresholds."""
         found = []
+        thresholds = [index for index, key in enumerate(self.keys) if key.steps and not key.names]
+        for value in self.keys[thresholds[0]].steps if thresholds else ():
+            changed = list(point)
+            for index in thresholds:
+                changed[index] = min(max(value, self.keys[index].low), self.keys[index].high)
+            found.append(tuple(changed))
         for index, key in enumerate(self.keys):
-            if key.names:
-                values = [float(one) for one in range(len(key.names))]
-            else:
-                scaled = (point[index] * factor, point[index] / factor)
-                values = [min(max(value, key.low), key.high) for value in scaled]
-            found += [(*point[:index], value, *point[index + 1 :]) for value in values]
+            found += self._with(point, index, key.steps) if key.names else []
         return [one for one in dict.fromkeys(found) if one != point]
 
-
-def _huber(log: float) -> float:
-    return _WRONG**2 * (math.sqrt(1 + (log / _WRONG) ** 2) - 1)
+    def _with(self, point: Point, index: int, values: Sequence[float]) -> list[Point]:
+        points = [(*point[:index], value, *point[index + 1 :]) for value in values]
+        return [one for one in dict.fromkeys(points) if one != point]
 
 
 def fit(
@@ -137,51 +151,85 @@ def fit(
     fallback: str | None = None,
     progress: Progress | None = None,
 ) -> HostFit:
-    """Fit the keys to some rows of a table, and simulate all of it on what is written."""
-    with compiled("collective_latency") as program:
-
-        def simulate(text: str, some: Sequence[HostRow]) -> Times:
-            return simulate_rows(program, text, some, fallback)
-
-        search = Search(
-            fabric, keys, measured, lambda text: simulate(text, rows), os.cpu_count() or 1
-        )
-        best = find(search, progress)
-        values, undetermined = determined(search, best)
-        text = with_keys(fabric, values, {key: "fitted to collectives" for key in values})
-        simulated = simulate(text, list(measured))
-    return HostFit(values, undetermined, text, tuple(rows), simulated, search.runs)
+    """Fit the keys to some rows of a table, and predict all of it on what is written."""
+    search = Search(fabric, keys, measured, lambda text: predict_rows(text, rows, fallback))
+    best = find(search, progress)
+    values, undetermined = determined(search, best)
+    text = with_keys(fabric, values, {key: "fitted to collectives" for key in values})
+    predicted = predict_rows(text, list(measured), fallback)
+    return HostFit(values, undetermined, text, tuple(rows), predicted, search.tries)
 
 
 def find(search: Search, progress: Progress | None = None) -> Point:
     """Return the best point."""
     best = search.start()
-    (least,) = search.losses([best])
-    factor = _FIRST_FACTOR
-    for _ in range(_MOST_ROUNDS):
-        points = search.around(best, factor)
-        losses = search.losses(points)
+    least = search.loss(best)
+    for _ in range(_MOST_TURNS):
+        before = least
+        candidates = [_smooth(search, best)]
+        candidates += search.steps(candidates[0])
+        losses = [search.loss(point) for point in candidates]
+        # The first of equal ones: where nothing depends on a step, none is taken.
+        turn = min(losses)
+        if turn < least:
+            least, best = turn, candidates[losses.index(turn)]
         if progress is not None:
-            progress(search.runs, min([least, *losses]))
-        loss, point = min(zip(losses, points, strict=True), default=(math.inf, best))
-        if loss < least:
-            least, best = loss, point
-        elif factor <= _LAST_FACTOR:
+            progress(search.tries, least)
+        if before - least < _BETTER:
             break
-        else:
-            factor = math.sqrt(factor)
     return best
+
+
+def _smooth(search: Search, point: Point) -> Point:
+    """Return the best point in the keys that have no steps."""
+    from scipy.optimize import least_squares
+
+    moving = [index for index, key in enumerate(search.keys) if not key.steps]
+    if not moving:
+        return point
+    start = np.log([search.start()[index] for index in moving])
+    low, high = (
+        np.log([getattr(search.keys[index], side) for index in moving]) for side in ("low", "high")
+    )
+
+    def at(logs: "NDArray[np.float64]") -> Point:
+        values = list(point)
+        for index, value in zip(moving, np.clip(logs, low, high), strict=True):
+            values[index] = float(np.exp(value))
+        return tuple(values)
+
+    def residuals(logs: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        return np.concatenate([search.errors(at(logs)), _HELD * (logs - start)])
+
+    def slopes(logs: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        here = residuals(logs)
+        columns = []
+        for column in range(len(moving)):
+            step = np.zeros(len(moving))
+            step[column] = _STEP if logs[column] + _STEP <= high[column] else -_STEP
+            columns.append((residuals(logs + step) - here) / step[column])
+        return np.array(columns).T
+
+    found = least_squares(
+        residuals,
+        np.clip(np.log([point[index] for index in moving]), low + 1e-9, high - 1e-9),
+        slopes,
+        bounds=(low - 1e-6, high + 1e-6),
+        loss="soft_l1",
+        f_scale=_WRONG,
+        ftol=_PRECISION,
+        xtol=_PRECISION,
+        max_nfev=_MOST_EVALUATIONS,
+    )
+    return at(found.x)
 
 
 def determined(search: Search, best: Point) -> tuple[dict[Key, float], tuple[Key, ...]]:
     """Return the values of keys on which the rows depend, and the other keys."""
-    (least,) = search.losses([best])
+    least = search.loss(best)
     values, others = {}, []
     for index, (key, value) in enumerate(zip(search.keys, best, strict=True)):
-        points = [
-            point for point in search.around(best, _FIRST_FACTOR) if point[index] != best[index]
-        ]
-        changes = [abs(loss - least) for loss in search.losses(points)]
+        changes = [abs(search.loss(point) - least) for point in search.around(best, index)]
         if max(changes, default=0.0) > _UNCHANGED:
             values[key] = value
         else:

@@ -23,7 +23,7 @@ _UNITS = {"bandwidth": "Bps", "duration": "s", "size": "B", "speed": "f", "frequ
 _BOUNDS = {
     "bandwidth": (1e8, 2e12),
     "duration": (1e-8, 1e-4),
-    "size": (64.0, float(1 << 26)),
+    "size": (1e6, 1e9),
     "speed": (1e8, 1e13),
     "frequency": (1e8, 1e11),
     "number": (1e-3, 1e3),
@@ -32,12 +32,28 @@ _BOUNDS = {
 # What the record of a fabric calls the keys of these types.
 _SUFFIXES = {"bandwidth": "_Bps", "duration": "_s", "size": "_bytes", "speed": "_flops"}
 
-# The host: what its ranks share, what a core adds up, what a message within it costs. Those that a
-# fabric file of this version has are taken.
+# The host: what its ranks share, what a core copies and adds up, what a message within it costs;
+# and from what size on the MPI library copies no more.
 DEFAULT_KEYS = (
-    *("host.loopback_latency", "host.loopback_bandwidth", "host.memory_bandwidth", "host.copies"),
-    *("host.single_copy_threshold", "host.reduction_rate"),
+    *("host.loopback_latency", "host.loopback_bandwidth", "host.memory_bandwidth"),
+    *("host.single_copy_threshold", "host.cache_size", "host.message_overhead", "host.copy_rate"),
+    *("host.piece_overhead", "host.reduction_rate", "mpi.eager_threshold"),
 )
+# Where a search starts if nothing is said: the order of magnitude that today's servers have.
+_USUAL = {
+    "host.loopback_latency": 2e-7,
+    "host.loopback_bandwidth": 5e9,
+    "host.memory_bandwidth": 3e10,
+    "host.cache_size": 3.2e7,
+    "host.message_overhead": 1e-7,
+    "host.copy_rate": 3e9,
+    "host.piece_overhead": 5e-8,
+    "host.reduction_rate": 3e9,
+    "host.single_copy_threshold": 65536.0,
+}
+# Sizes at which a library's protocol changes: powers of two between these.
+_THRESHOLD = "_threshold"
+_THRESHOLDS = (256.0, float(1 << 22))
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,21 @@ class Key:
     low: float
     high: float
     names: tuple[str, ...] = ()
+
+    @property
+    def usual(self) -> float:
+        """Where a search starts."""
+        return _USUAL.get(self.text, math.sqrt(self.low * self.high))
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The values of a key that a search tries one after the other; none where it glides."""
+        if self.names:
+            return tuple(float(one) for one in range(len(self.names)))
+        if not self.name.endswith(_THRESHOLD):
+            return ()
+        powers = range(math.ceil(math.log2(self.low)), math.floor(math.log2(self.high)) + 1)
+        return tuple(float(1 << power) for power in powers)
 
     @property
     def text(self) -> str:
@@ -98,6 +129,8 @@ def _options() -> dict[str, "Option"]:
 def _key(name: str, option: "Option") -> Key:
     table, _, key = name.rpartition(".")
     low, high = _BOUNDS.get(option["type"], (0.0, 0.0))
+    if key.endswith(_THRESHOLD):
+        low, high = _THRESHOLDS
     return Key(table, key, option["type"], low, high, tuple(option["names"]))
 
 

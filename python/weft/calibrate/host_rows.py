@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft import _core
 from weft.base.errors import WeftError, named, suggestion
+from weft.base.process import work_directory
 from weft.base.units import plural
 from weft.calibrate.simulated import Program
 from weft.calibrate.tables import (
@@ -35,6 +37,7 @@ COLLECTIVES = (
 )
 MOST_FITTED = 6
 """Rows that are fitted to."""
+_FLOAT_BYTES = 4
 _NEEDED = ("collective", "ranks", "ppn")
 # Buffers are not real: one memory for all ranks and no copies.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
@@ -48,6 +51,11 @@ class HostRow:
     ranks: int
     ppn: int
     bytes: int
+
+    @property
+    def sums(self) -> bool:
+        """Whether it adds up vectors, of MPI_FLOAT as in the benchmarks."""
+        return "reduce" in self.collective
 
 
 Times = Mapping[HostRow, float]
@@ -129,6 +137,22 @@ def check_fits(fabric: "Fabric", times: Times) -> None:
                 f" {plural(fabric.host['cores'], 'core')}, and the table has"
                 f" {plural(hosts, 'host')} of {plural(row.ppn, 'rank')}"
             )
+
+
+def predict_rows(
+    fabric: str, rows: Sequence[HostRow], fallback: str | None
+) -> dict[HostRow, float]:
+    """Return what the schedules take by themselves on a fabric of this text, in seconds."""
+    with work_directory() as work:
+        file = work / "fabric.toml"
+        file.write_text(fabric, encoding="utf-8")
+        loaded = _core.load_fabric(str(file))
+    calls = []
+    for row in rows:
+        whole = (row.bytes // _FLOAT_BYTES or 1, _FLOAT_BYTES) if row.sums else (row.bytes, 1)
+        calls.append((row.collective, row.ranks, row.ppn, *whole))
+    times = _core.predicted_times(loaded, fallback or "", calls)
+    return dict(zip(rows, times, strict=True))
 
 
 def simulate_rows(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.base.output import shown
-from weft.base.units import format_size, plural
+from weft.base.units import format_size
 from weft.cli.calibrate_options import column_option, table_argument
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name
@@ -23,12 +23,13 @@ up, what a message within a host costs. Messages between hosts come first, by `w
 
 The table is CSV with the columns `collective`, `ranks`, `ppn` (ranks per host), `bytes` and a time
 (`time_us`), bytes as the OSU micro-benchmarks count them. At most six rows are fitted to, by a
-search over simulated runs, and all others predicted. The errors are of a simulation of what was
-written. What no row depends on is said, and stays as it is in the base fabric.
+search over what the algorithms' schedules take, and all others predicted. The errors are those of
+what was written. What no row depends on is said, and stays as it is in the base fabric. Name the
+algorithms of the library that was measured by --fallback.
 
 \b
 Examples:
-  weft calibrate host osu.csv --base my-fabric.toml -o mine.toml
+  weft calibrate host osu.csv --base my-fabric.toml --fallback openmpi-4.0 -o mine.toml
   weft calibrate host osu.csv --base my-fabric.toml --key host.loopback_latency=50e-9:2e-6 \\
     --fit allreduce:4,allreduce:65536 -o mine.toml
 """
@@ -89,8 +90,8 @@ def host(
     )
     on = console(stderr=True)
 
-    def progress(runs: int, loss: float) -> None:
-        on.print(f"{plural(runs, 'simulation')}: loss {loss:.4f}", soft_wrap=True)
+    def progress(tries: int, loss: float) -> None:
+        on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
 
     fit = api.fit(fabric, found_keys, measured, rows, fallback, progress)
     head = f"# Hosts fitted by `weft calibrate host` to {table.name}: {_quality(fit, measured)}.\n"
@@ -104,7 +105,7 @@ def _quality(fit: "HostFit", measured: "Times") -> str:
     for what, rows in _parts(fit, measured).items():
         error = fit.error(measured, rows)
         parts.append(f"{error.mean:.1%} mean, {error.worst:.1%} worst of {len(rows)} rows {what}")
-    return "simulated, off by " + "; ".join(parts)
+    return "predicted, off by " + "; ".join(parts)
 
 
 def _parts(fit: "HostFit", measured: "Times") -> "dict[str, list[HostRow]]":
@@ -118,7 +119,7 @@ def _print_values(fit: "HostFit") -> None:
     table = new_table(("key", "value"), left=("key",))
     for key, value in fit.values.items():
         table.add_row(key.text, str(key.toml(value)))
-    print_title(f"Fitted in {plural(fit.runs, 'simulation')}", on)
+    print_title(f"Fitted in {fit.tries} tries", on)
     print_table(table, on)
     for key in fit.undetermined:
         text = f"{key.text} cannot be determined: no row that is fitted to depends on it"
@@ -138,5 +139,5 @@ def _print_errors(fit: "HostFit", measured: "Times", target: Path) -> None:
     for collective in dict.fromkeys(row.collective for row in measured):
         add(collective, [row for row in measured if row.collective == collective])
     names = ", ".join(f"{row.collective} {format_size(row.bytes)}" for row in fit.fitted)
-    print_title(f"{shown(target)}, simulated; fitted to {names}", on)
+    print_title(f"{shown(target)}, predicted; fitted to {names}", on)
     print_table(table, on)

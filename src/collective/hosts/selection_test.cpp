@@ -163,8 +163,8 @@ TEST(Selection, TheThresholdsAreOpenMpi40s)
   EXPECT_EQ(of("allreduce", 64, 2500), "ring 0");
   EXPECT_EQ(of("allreduce", 64, 2500, false), "nonoverlapping 0");
   EXPECT_EQ(of("allreduce", 4096, 4096), "nonoverlapping 0"); // no more elements than ranks
-  EXPECT_EQ(of("allreduce", 4, 1 << 20), "ring 0");
-  EXPECT_EQ(of("allreduce", 4, (1 << 20) + 1), "segmented_ring 1048576");
+  EXPECT_EQ(of("allreduce", 4, 1048576), "ring 0");
+  EXPECT_EQ(of("allreduce", 4, 1048577), "segmented_ring 1048576");
   EXPECT_EQ(of("allgather", 64, 195), "recursive_doubling 0"); // 49,920 B in all
   EXPECT_EQ(of("allgather", 64, 196), "neighbor 0");
   EXPECT_EQ(of("allgather", 48, 1), "bruck 0");
