@@ -15,10 +15,10 @@ public:
   static constexpr int HOSTS = 6;
   int repeated               = 0;
   static std::vector<double> capacities() { return std::vector<double>(std::size_t{2} * HOSTS, 10.0); }
-  void find(int from, int to, Bytes bytes, double /*missed*/, FlowWay& into) override
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
   {
     into.latency = 1;
-    into.volume  = bytes.value();
+    into.volume  = bytes.value() * missed;
     into.bound   = from == to ? 5 : 10;
     if (from != to)
       into.resources = {from, HOSTS + to};
@@ -64,6 +64,18 @@ TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
   agenda_.run_until(Seconds(100));
   // 50 bytes are left of the first at 6 s; the second needs 6 s at half the rate, then 20 are left.
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 14}, {2, 12}}));
+}
+
+// Neither folded, nor sent the way of the one before.
+TEST_F(FlowNetworkTest, MessagesAreNotEqualWhereCachesHoldOthers)
+{
+  network_.send(0, 1, Bytes(100), 1, arrivals_, 1);
+  agenda_.run_until(Seconds(20));
+  network_.send(0, 1, Bytes(100), 0.5, arrivals_, 2);
+  network_.send(0, 1, Bytes(100), 0.25, arrivals_, 3);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(ways_.repeated, 0);
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 28.5}, {3, 26}}));
 }
 
 TEST_F(FlowNetworkTest, EqualMessagesAreOneFlow)
