@@ -13,6 +13,21 @@ pytestmark = pytest.mark.slow
 SIZES = {"cg": ("1024", "2"), "ft": ("8", "16", "32", "2"), "bfs": ("9", "3")}
 
 
+@pytest.mark.parametrize("name", ["bt", "sp", "lu", "mg"])
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+def test_communication_of_nas_programs_is_right(name: str, ranks: int) -> None:
+    options = ("--fabric", "torus-4x4x4x4", "-n", str(ranks), "--offload", "off", "-q")
+    ran = run_command([*WEFT, "run", *options, "--", str(compiled.example("npb")), name])
+    assert ran.stdout == f"{name} of {ranks} ranks: right\n", ran.stderr
+
+
+def test_communication_of_nas_programs_wants_fitting_ranks() -> None:
+    command = [*WEFT, "run", "--fabric", "tofino-16", "-n", "8", "-q", "--"]
+    ran = run_command([*command, str(compiled.example("npb")), "bt"])
+    assert ran.status == 2
+    assert ran.stderr.startswith("usage: npb ")
+
+
 @pytest.fixture(scope="module", params=["cg", "ft", "bfs"])
 def example(request: pytest.FixtureRequest) -> Path:
     return compiled.example(request.param)

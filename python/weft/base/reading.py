@@ -6,9 +6,12 @@ cannot be a file of ours is said in weft's own words: a device without an end, a
 bytes that are no text, JSON with numbers that JSON does not have, names that command a terminal.
 """
 
+import gzip
+import io
 import json
 import re
 import tomllib
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,6 +20,8 @@ from weft.base.errors import WeftError, printable
 
 MOST_BYTES = 1 << 28
 """More than any table, plan or record; a trace's actions are read line by line instead."""
+_GZIP = b"\x1f\x8b"
+"""How such a file begins (RFC 1952, section 2.3.1)."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -27,13 +32,15 @@ class UnreadableError(WeftError):
 def read_text(path: Path, *, old: bool = False) -> str:
     """Return a file's text, without a byte order mark. Raises `UnreadableError`.
 
-    What is `old` may have comments in another encoding, as archives have.
+    What is `old` may be compressed by gzip and have comments in another encoding, as archives have.
     """
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror}") from None
+    if old and content.startswith(_GZIP):
+        content = _decompressed(content)
     if len(content) > MOST_BYTES:
         raise UnreadableError(f"has more than {MOST_BYTES >> 20} MiB; allowed: a text file")
     try:
@@ -47,6 +54,15 @@ def read_text(path: Path, *, old: bool = False) -> str:
             f"is no text: line {line} has the control character {printable(found[0])}"
         )
     return text
+
+
+def _decompressed(content: bytes) -> bytes:
+    """Return what gzip has compressed, at most a byte more than is allowed."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        raise UnreadableError("is compressed by gzip and damaged: it cannot be unpacked") from None
 
 
 def looks_like_json(text: str) -> bool:

@@ -8,6 +8,7 @@ number of processors that the job got, field 8 what it asked for; -1 is not know
 
 import csv
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from weft.base import paths
@@ -25,7 +26,7 @@ Sizes = dict[str, Counter[int]]
 
 
 def read_jobs(path: Path) -> Sizes:
-    """Read an archive, or a table of sizes such as the shipped one (.csv)."""
+    """Read an archive (gzip's, too), or a table of sizes such as the shipped one (.csv)."""
     try:
         lines = read_text(path, old=path.suffix != ".csv").splitlines()
     except UnreadableError as error:
@@ -38,6 +39,24 @@ def read_jobs(path: Path) -> Sizes:
     if not sizes or not all(jobs.total() for jobs in sizes.values()):
         raise WeftError(f"{path}: has no job of a known size")
     return sizes
+
+
+def read_all(paths: Sequence[Path]) -> Sizes:
+    """Read several; archives of the same name are told apart by their paths."""
+    twice = [path for path, times in Counter(paths).items() if times > 1]
+    if twice:
+        raise WeftError(f"{twice[0]}: named twice; allowed: each file once")
+    read = [(path, read_jobs(path)) for path in paths]
+    names = Counter(name for _, sizes in read for name in sizes)
+    return {
+        name if names[name] == 1 else _with_path(name, path): jobs
+        for path, sizes in read
+        for name, jobs in sizes.items()
+    }
+
+
+def _with_path(name: str, path: Path) -> str:
+    return str(path) if name == path.name else f"{name} ({path})"
 
 
 def shipped_jobs() -> Sizes:
