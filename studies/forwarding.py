@@ -203,7 +203,9 @@ def _forwarding(variant: Variant) -> Mapping[str, Value]:
     if not CASES[variant.case].looked_up:
         return _FORWARDING[variant.forwarding]
     interval = _INTERVALS[variant.forwarding]
-    return {**_FORWARDING[variant.forwarding], "interval": interval, "frame": _SHORTEST_FRAME}
+    misses = {} if variant.forwarding == "tcam" else {"tcam_interval": _INTERVALS["tcam"]}
+    frames = {"interval": interval, "frame": _SHORTEST_FRAME}
+    return {**_FORWARDING[variant.forwarding], **frames, **misses}
 
 
 def variants(case: str) -> Iterator[Variant]:

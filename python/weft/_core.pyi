@@ -18,6 +18,15 @@ class Cable(typing.TypedDict):
     bandwidth_Bps: float
     latency_s: float
 
+class ForwardingTag(typing.TypedDict):
+    """A tag that a switch looks up: the link by which it leaves, how many hosts have it, and the
+    first of them."""
+
+    tag: int
+    link: str
+    hosts: int
+    first: str
+
 class HashProof(typing.TypedDict):
     """What was proven of a forwarding hash on a fabric."""
 
@@ -177,12 +186,16 @@ __all__: list[str] = [
     "SMPI_EAGER_THRESHOLD_BYTES",
     "SMPI_ENVELOPE_BYTES",
     "UserError",
+    "alltoall_messages",
     "bitmap_bytes",
     "cache_of_messages",
     "cache_of_port",
     "cache_of_torus",
     "fabric_schema",
     "fallback_reasons",
+    "forwarding_addresses",
+    "forwarding_hash_name",
+    "forwarding_tags",
     "host_algorithms",
     "host_schedule",
     "line_rate",
@@ -194,6 +207,7 @@ __all__: list[str] = [
     "parse_bandwidth",
     "paths",
     "predicted_times",
+    "prove_cube_hash",
     "prove_hash",
     "row_kinds",
     "selections",
@@ -299,6 +313,11 @@ class ProgressEngine:
         Hardware threads of a core.
         """
 
+def alltoall_messages(fabric: Fabric, count: int) -> list[tuple[int, int]]:
+    """
+    Pairs of hosts, of all-to-alls one after the other: each to the next, then the next but one.
+    """
+
 def bitmap_bytes(chunks: int) -> float:
     """
     The bitmap of a receive buffer: a bit per chunk.
@@ -311,9 +330,10 @@ def cache_of_messages(
     fabric: Fabric,
     hash: str,
     messages: collections.abc.Sequence[tuple[int, int]],
-) -> dict[str, int]:
+    ahead: int = 0,
+) -> tuple[dict[str, int], dict[str, int]]:
     """
-    The same of all ports of a fabric while messages, pairs of hosts, are routed one after the other.
+    The same of all ports of a fabric while messages, pairs of hosts, are routed one after the other; and of empty packets that go so many messages of their host ahead. The replacement may be "future", too: that of one who knows it.
     """
 
 def cache_of_port(
@@ -351,6 +371,21 @@ def fabric_schema() -> list[Table]:
 def fallback_reasons() -> list[str]:
     """
     Why a call falls back, as records say it; "": it does not.
+    """
+
+def forwarding_addresses(fabric: Fabric, hash: str) -> list[int]:
+    """
+    What packets carry of their destination, by host.
+    """
+
+def forwarding_hash_name(fabric: Fabric, hash: str) -> str:
+    """
+    What "auto" is on a fabric. Raises UserError.
+    """
+
+def forwarding_tags(fabric: Fabric, hash: str, switch: int) -> list[ForwardingTag]:
+    """
+    The tags of one switch, by its number.
     """
 
 def host_algorithms() -> list[HostAlgorithm]:
@@ -425,9 +460,14 @@ def predicted_times(
     How long the hosts take for collectives on a quiet network, in seconds, the mean over the ranks: calls as (collective, ranks, ranks per host, elements, bytes of one).
     """
 
-def prove_hash(fabric: Fabric, hash: str) -> HashProof:
+def prove_cube_hash(size: int, dimensions: int, wraps: bool) -> HashProof:
     """
-    Hold every switch against every host: pairs, most tags of a switch, and what does not hold.
+    The same of three switches of a cube whose fabric is not built. Raises UserError where it is too large.
+    """
+
+def prove_hash(fabric: Fabric, hash: str, step: int = 1) -> HashProof:
+    """
+    Hold every step-th switch against every host: pairs, most tags of a switch, and what does not hold.
     """
 
 def row_kinds() -> dict[str, tuple[str, list[tuple[str, str]]]]:

@@ -3,10 +3,12 @@
 
 #include "fabric/torus.hpp"
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -102,23 +104,126 @@ std::vector<CacheCounters> study_torus(const CacheShape& shape, int size, int di
   return counters;
 }
 
-CacheCounters study_messages(const CacheShape& shape, const Topology& topology, const ForwardingHash& hash,
-                             std::span<const MessageEnds> messages)
+namespace {
+
+/** What a port looks up, one after the other. */
+struct PortLookup {
+  ForwardingTag tag;
+  LinkId out;
+  bool empty;
+};
+using PortLookups = std::unordered_map<LinkId, std::vector<PortLookup>>; // by the link that ends there
+
+/** Whose sets give up what is used last. */
+class FarsightedPort {
+  struct Entry {
+    ForwardingTag tag;
+    std::size_t next; // its next use
+  };
+  CacheShape shape_;
+  std::vector<std::vector<Entry>> sets_;
+  MissClassifier classifier_;
+
+public:
+  explicit FarsightedPort(const CacheShape& shape)
+      : shape_(shape), sets_(static_cast<std::size_t>(shape.entries / shape.ways)), classifier_(shape.entries)
+  {
+  }
+
+  void look_up(ForwardingTag tag, std::size_t next, CacheCounters& counters)
+  {
+    std::vector<Entry>& set = sets_[tag % sets_.size()];
+    const auto found        = std::ranges::find(set, tag, &Entry::tag);
+    classifier_.count(tag, found != set.end(), counters);
+    if (found != set.end())
+      found->next = next;
+    else if (std::cmp_less(set.size(), shape_.ways))
+      set.push_back({tag, next});
+    else if (const auto last = std::ranges::max_element(set, {}, &Entry::next); last->next > next)
+      *last = {tag, next};
+  }
+};
+
+/** By position: where the same tag comes next. */
+std::vector<std::size_t> next_uses(const std::vector<PortLookup>& lookups)
 {
-  std::unordered_map<LinkId, StudiedPort> ports; // by the link that ends there
-  CacheCounters counters;
+  std::vector<std::size_t> next(lookups.size());
+  std::unordered_map<ForwardingTag, std::size_t> seen;
+  for (std::size_t at = lookups.size(); at-- > 0;) {
+    const auto found = seen.try_emplace(lookups[at].tag, lookups.size()).first;
+    next[at]         = std::exchange(found->second, at);
+  }
+  return next;
+}
+
+/** By message: the one that its host sends @p ahead messages later; none: the number of messages. */
+std::vector<std::size_t> later_messages(std::span<const MessageEnds> messages, int ahead)
+{
+  std::vector<std::size_t> later(messages.size(), messages.size());
+  std::unordered_map<VertexId, std::vector<std::size_t>> sent;
+  for (std::size_t at = 0; at < messages.size(); ++at) {
+    std::vector<std::size_t>& before = sent[messages[at].first];
+    before.push_back(at);
+    if (std::cmp_greater(before.size(), ahead))
+      later[before[before.size() - 1 - static_cast<std::size_t>(ahead)]] = at;
+  }
+  return later;
+}
+
+PortLookups lookups_of(const Topology& topology, const ForwardingHash& hash, std::span<const MessageEnds> messages,
+                       int ahead)
+{
+  PortLookups ports;
   Route route;
-  for (const auto& [from, to] : messages) {
+  const auto send = [&](const MessageEnds& ends, bool empty) {
     route.clear();
-    topology.route(from, to, route);
-    const ForwardingAddress address = hash.address(to);
-    for (std::size_t hop = 0; hop < route.through.size(); ++hop) {
-      const auto port = ports.try_emplace(route.links[hop], shape).first;
-      port->second.look_up(hash.tag(route.through[hop] - topology.host_count(), address), route.links[hop + 1],
-                           counters);
+    topology.route(ends.first, ends.second, route);
+    const ForwardingAddress address = hash.address(ends.second);
+    for (std::size_t hop = 0; hop < route.through.size(); ++hop)
+      ports[route.links[hop]].push_back(
+          {hash.tag(route.through[hop] - topology.host_count(), address), route.links[hop + 1], empty});
+  };
+  const std::vector<std::size_t> later = ahead > 0 ? later_messages(messages, ahead) : std::vector<std::size_t>();
+  for (std::size_t at = 0; at < messages.size(); ++at) {
+    if (ahead > 0 && later[at] < messages.size())
+      send(messages[later[at]], true);
+    send(messages[at], false);
+  }
+  return ports;
+}
+
+} // namespace
+
+MessageStudy study_messages(const CacheShape& shape, const Topology& topology, const ForwardingHash& hash,
+                            std::span<const MessageEnds> messages, const Refill& refill)
+{
+  MessageStudy study;
+  for (const auto& [into, lookups] : lookups_of(topology, hash, messages, refill.ahead)) {
+    StudiedPort port(shape);
+    FarsightedPort farsighted(shape);
+    const std::vector<std::size_t> next = refill.knows_future ? next_uses(lookups) : std::vector<std::size_t>();
+    for (std::size_t at = 0; at < lookups.size(); ++at) {
+      const PortLookup& one   = lookups[at];
+      CacheCounters& counters = one.empty ? study.empty : study.messages;
+      if (refill.knows_future)
+        farsighted.look_up(one.tag, next[at], counters);
+      else
+        port.look_up(one.tag, one.out, counters);
     }
   }
-  return counters;
+  return study;
+}
+
+std::vector<MessageEnds> alltoall_messages(const Topology& topology, int count)
+{
+  const int hosts = topology.host_count();
+  std::vector<MessageEnds> messages;
+  messages.reserve(static_cast<std::size_t>(count));
+  for (int message = 0; message < count; ++message) {
+    const VertexId from = message % hosts;
+    messages.emplace_back(from, (from + 1 + message / hosts % (hosts - 1)) % hosts);
+  }
+  return messages;
 }
 
 std::vector<MessageEnds> uniform_messages(const Topology& topology, int count, unsigned seed)

@@ -29,11 +29,25 @@ std::vector<CacheCounters> study_torus(const CacheShape& shape, int size, int di
 
 using MessageEnds = std::pair<VertexId, VertexId>;
 
+/** Ways to have the entries there that will be used (Hirasawa et al., section VI). */
+struct Refill {
+  int ahead         = 0;     ///< an empty packet goes so many messages of its host before each message; 0: none does
+  bool knows_future = false; ///< a full set gives up the entry that is used last, as nobody can do better who knows all
+                             ///< communication to come (L. Belady, IBM Systems Journal 5(2), 1966); not the shape's
+};
+
+struct MessageStudy {
+  CacheCounters messages;
+  CacheCounters empty; ///< packets, sent ahead
+};
+
 /** All ports of a topology while messages are routed one after the other. */
-CacheCounters study_messages(const CacheShape& shape, const Topology& topology, const ForwardingHash& hash,
-                             std::span<const MessageEnds> messages);
+MessageStudy study_messages(const CacheShape& shape, const Topology& topology, const ForwardingHash& hash,
+                            std::span<const MessageEnds> messages, const Refill& refill = {});
 
 /** Messages between hosts, all pairs equally often. */
 std::vector<MessageEnds> uniform_messages(const Topology& topology, int count, unsigned seed);
+/** The messages of all-to-alls, one after the other: each host to the next, then each to the next but one. */
+std::vector<MessageEnds> alltoall_messages(const Topology& topology, int count);
 
 } // namespace weft

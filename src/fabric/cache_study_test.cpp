@@ -79,10 +79,39 @@ TEST(CacheStudy, OneSwitchOfATorusStandsForAll)
   const Fabric fabric        = Fabric::load("torus-4x4x4x4");
   const auto hash            = make_forwarding_hash("cube", fabric.topology());
   const auto messages        = uniform_messages(fabric.topology(), 20000, 2);
-  const CacheCounters all    = study_messages(shape, fabric.topology(), *hash, messages);
+  const CacheCounters all    = study_messages(shape, fabric.topology(), *hash, messages).messages;
   const CacheCounters of_one = total(study_torus(shape, 4, 4, true, 20000, 2));
   EXPECT_EQ(all.lookups(), of_one.lookups());
   EXPECT_EQ(all.capacity + all.conflict, 0);
+}
+
+// A star of eight hosts, of which each port sees seven destinations in turn: four entries and LRU never know the next.
+TEST(CacheStudy, WhoKnowsTheFutureHitsWhatFits)
+{
+  const CacheShape shape{4, 4, Replacement::lru};
+  const Fabric fabric = Fabric::load("star-8");
+  const auto hash     = make_forwarding_hash("crc", fabric.topology());
+  const auto messages = alltoall_messages(fabric.topology(), 8 * 7 * 50);
+  const auto hits     = [&](const Refill& refill) {
+    const MessageStudy study = study_messages(shape, fabric.topology(), *hash, messages, refill);
+    return share(study.messages.hits, study.messages);
+  };
+  EXPECT_EQ(hits({}), 0);
+  EXPECT_NEAR(hits({0, true}), 4.0 / 7, 0.03); // four of the seven stay
+  EXPECT_NEAR(hits({1, false}), 1, 0.01);      // what comes next was sent for
+  EXPECT_NEAR(hits({2, false}), 0, 0.01);      // and is gone again: those that are over take entries, too
+}
+
+TEST(CacheStudy, EmptyPacketsAreLookedUpToo)
+{
+  const Fabric fabric      = Fabric::load("star-8");
+  const auto hash          = make_forwarding_hash("crc", fabric.topology());
+  const auto messages      = alltoall_messages(fabric.topology(), 8 * 7);
+  const MessageStudy study = study_messages({4, 4, Replacement::lru}, fabric.topology(), *hash, messages, {1, false});
+  EXPECT_EQ(study.messages.lookups(), 56);
+  EXPECT_EQ(study.empty.lookups(), 48); // the first of each host has none
+  EXPECT_EQ(study.messages.hits, 48);
+  EXPECT_EQ(study.empty.hits, 0);
 }
 
 TEST(CacheStudy, OnlyInitialMissesOnAllRegularFabrics)
@@ -91,7 +120,7 @@ TEST(CacheStudy, OnlyInitialMissesOnAllRegularFabrics)
     const Fabric fabric = Fabric::load(name);
     const auto hash     = make_forwarding_hash("auto", fabric.topology());
     const CacheCounters counters =
-        study_messages(BASELINE, fabric.topology(), *hash, uniform_messages(fabric.topology(), 20000, 1));
+        study_messages(BASELINE, fabric.topology(), *hash, uniform_messages(fabric.topology(), 20000, 1)).messages;
     EXPECT_EQ(counters.capacity + counters.conflict, 0) << name;
     EXPECT_EQ(counters.hits + counters.initial, counters.lookups()) << name;
   }

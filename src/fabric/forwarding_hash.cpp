@@ -4,6 +4,7 @@
 #include "fabric/dragonfly.hpp"
 #include "fabric/fat_tree.hpp"
 #include "fabric/topology.hpp"
+#include "fabric/torus.hpp"
 
 #include <algorithm>
 #include <array>
@@ -312,34 +313,83 @@ std::unique_ptr<const ForwardingHash> make_forwarding_hash(const std::string& na
                   (own ? ", " + own->name() : ""));
 }
 
-HashProof prove(const ForwardingHash& hash, const Topology& topology, int step)
+namespace {
+
+/** Holds switches against all hosts. */
+class HashProver {
+  const ForwardingHash& hash_;
+  const Topology& topology_;
+  std::vector<ForwardingAddress> addresses_;
+  std::unordered_map<ForwardingTag, std::pair<LinkId, VertexId>> seen_; // tag: the port, and a host that has it
+
+public:
+  HashProof proof;
+
+  HashProver(const ForwardingHash& hash, const Topology& topology) : hash_(hash), topology_(topology)
+  {
+    addresses_.reserve(static_cast<std::size_t>(topology.host_count()));
+    for (VertexId host = 0; host < topology.host_count(); ++host)
+      addresses_.push_back(hash.address(host));
+  }
+
+  void hold(int index, int ports)
+  {
+    seen_.clear();
+    for (VertexId host = 0; host < topology_.host_count(); ++host) {
+      const LinkId port       = topology_.next_hop(topology_.host_count() + index, host).link;
+      const ForwardingTag tag = hash_.tag(index, addresses_[static_cast<std::size_t>(host)]);
+      const auto found        = seen_.try_emplace(tag, port, host).first;
+      if (found->second.first != port && not proof.misroute)
+        proof.misroute = {index, found->second.second, host};
+      ++proof.pairs;
+    }
+    proof.most_tags = std::max(proof.most_tags, static_cast<int>(seen_.size()));
+    if (std::cmp_greater(seen_.size(), ports) && not proof.crowded)
+      proof.crowded = index;
+  }
+};
+
+} // namespace
+
+HashProof prove(const ForwardingHash& hash, const Topology& topology, std::span<const int> switches)
 {
   std::vector<int> ports(static_cast<std::size_t>(topology.switch_count()));
   for (const Cable& cable : topology.cables())
     for (const VertexId end : {cable.lower, cable.upper})
       if (not topology.is_host(end))
         ++ports[static_cast<std::size_t>(end - topology.host_count())];
-  std::vector<ForwardingAddress> addresses;
-  addresses.reserve(static_cast<std::size_t>(topology.host_count()));
-  for (VertexId host = 0; host < topology.host_count(); ++host)
-    addresses.push_back(hash.address(host));
+  HashProver prover(hash, topology);
+  for (const int index : switches)
+    prover.hold(index, ports[static_cast<std::size_t>(index)]);
+  return prover.proof;
+}
 
-  HashProof proof;
-  std::unordered_map<ForwardingTag, std::pair<LinkId, VertexId>> seen; // tag: the port, and a host that has it
-  for (int index = 0; index < topology.switch_count(); index += step) {
-    seen.clear();
-    for (VertexId host = 0; host < topology.host_count(); ++host) {
-      const LinkId port = topology.next_hop(topology.host_count() + index, host).link;
-      const auto found = seen.try_emplace(hash.tag(index, addresses[static_cast<std::size_t>(host)]), port, host).first;
-      if (found->second.first != port && not proof.misroute)
-        proof.misroute = {index, found->second.second, host};
-      ++proof.pairs;
-    }
-    proof.most_tags = std::max(proof.most_tags, static_cast<int>(seen.size()));
-    if (std::cmp_greater(seen.size(), ports[static_cast<std::size_t>(index)]) && not proof.crowded)
-      proof.crowded = index;
-  }
-  return proof;
+HashProof prove(const ForwardingHash& hash, const Topology& topology, int step)
+{
+  std::vector<int> switches;
+  for (int index = 0; index < topology.switch_count(); index += step)
+    switches.push_back(index);
+  return prove(hash, topology, switches);
+}
+
+HashProof prove_cube(int size, int dimensions, bool wraps)
+{
+  constexpr std::int64_t MOST = 16777216; // which have addresses
+  std::int64_t hosts          = 1;
+  for (int dimension = 0; dimension < dimensions && hosts <= MOST; ++dimension)
+    hosts *= size;
+  if (hosts > MOST)
+    throw HashError("found a " + std::to_string(size) + "-ary " + std::to_string(dimensions) +
+                    "-cube; allowed: at most " + std::to_string(MOST) + " hosts, which addresses of " +
+                    std::to_string(ADDRESS_BITS) + " bits tell apart");
+  const Torus cube({std::vector<int>(static_cast<std::size_t>(dimensions), size), 1, 1},
+                   wraps ? Torus::Edges::wrapped : Torus::Edges::open);
+  const auto hash = cube.forwarding_hash();
+  const auto last = static_cast<int>(hosts - 1);
+  HashProver prover(*hash, cube);
+  for (const int index : {0, last / 2, last})
+    prover.hold(index, 1 + (size == 2 ? 1 : 2) * dimensions);
+  return prover.proof;
 }
 
 } // namespace weft

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -93,7 +94,12 @@ struct HashProof {
   std::optional<int> crowded;
 };
 
-/** Hold every @p step th switch against every host. */
+/** Hold switches against every host. */
+HashProof prove(const ForwardingHash& hash, const Topology& topology, std::span<const int> switches);
+/** Every @p step th of them. */
 HashProof prove(const ForwardingHash& hash, const Topology& topology, int step = 1);
+/** Hold the first, the middle and the last switch of a @p size -ary @p dimensions -cube (torus or mesh, a host each)
+ *  against every host, without building the fabric: a torus looks the same from everywhere. Throws HashError. */
+HashProof prove_cube(int size, int dimensions, bool wraps);
 
 } // namespace weft

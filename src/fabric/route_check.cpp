@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/route_check.hpp"
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -63,6 +65,42 @@ public:
 
 } // namespace
 
+namespace {
+
+/** What was proven of the hashes of forwarding caches; empty where there are none. */
+std::string check_hashes(const Fabric& fabric)
+{
+  constexpr std::int64_t MOST_PAIRS = 32'000'000;
+  std::vector<std::pair<const ForwardingHash*, std::vector<int>>> switches;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    if (const ForwardingHash* const hash = fabric.forwarding_hash(index)) {
+      auto found = std::ranges::find(switches, hash, &decltype(switches)::value_type::first);
+      if (found == switches.end())
+        found = switches.insert(found, {hash, {}});
+      found->second.push_back(index);
+    }
+  std::string text;
+  for (const auto& [hash, all] : switches) {
+    const auto step = static_cast<std::size_t>(1 + std::ssize(all) * fabric.host_count() / MOST_PAIRS);
+    std::vector<int> some;
+    for (std::size_t at = 0; at < all.size(); at += step)
+      some.push_back(all[at]);
+    const HashProof proof = prove(*hash, fabric.topology(), some);
+    if (proof.misroute)
+      throw UserError(fabric.name() + ": switch " + fabric.topology().switch_name(proof.misroute->switch_index) +
+                      ": hosts " + fabric.topology().host_name(proof.misroute->one) + " and " +
+                      fabric.topology().host_name(proof.misroute->other) + " have one tag of the hash " + hash->name() +
+                      " and leave by two ports; take hash = \"crc\"");
+    text += "\nhash " + hash->name() + " of forwarding caches: " + grouped(proof.pairs) +
+            " pairs of a switch and a host" +
+            (step > 1 ? ", every " + grouped(static_cast<std::int64_t>(step)) + "th switch" : "") +
+            ": equal tags leave by equal ports; at most " + grouped(proof.most_tags) + " tags at a switch";
+  }
+  return text;
+}
+
+} // namespace
+
 std::string check(const Fabric& fabric)
 {
   constexpr int ALL_PAIRS_LIMIT  = 1024;
@@ -88,7 +126,7 @@ std::string check(const Fabric& fabric)
          ", and to and from each of " + grouped(fabric.switch_count()) +
          (fabric.switch_count() == 1 ? " switch" : " switches") +
          ": each joins end to end over existing cables, visits nothing twice, goes through a switch and has at most " +
-         std::to_string(fabric.topology().diameter()) + " links";
+         std::to_string(fabric.topology().diameter()) + " links" + check_hashes(fabric);
 }
 
 } // namespace weft

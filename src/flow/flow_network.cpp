@@ -20,7 +20,8 @@ std::uint64_t due_of(FlowNumber flow, std::uint32_t version)
 
 FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others,
                          bool folds)
-    : agenda_(agenda), ways_(ways), others_(others), folds_(folds), capacities_(std::move(capacities)),
+    : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()),
+      fixed_capacities_(vary_ ? capacities : std::vector<double>()), capacities_(std::move(capacities)),
       users_(capacities_.size()), recent_(static_cast<std::size_t>(hosts)), visited_(capacities_.size()),
       fair_share_(capacities_.size())
 {
@@ -64,7 +65,7 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
   ++work_.flows;
   const FlowNumber number = borrow(from);
   Flow& flow              = flows_[number];
-  if (flow.to == to && flow.bytes == bytes.value() && flow.missed == missed && ways_.repeats()) {
+  if (flow.to == to && flow.bytes == bytes.value() && flow.missed == missed && not vary_ && ways_.repeats()) {
     ways_.repeat(flow.way, from, to, bytes);
   } else {
     flow.way.resources.clear();
@@ -122,21 +123,24 @@ void FlowNetwork::join(FlowNumber number)
     hand_over(number);
     return;
   }
-  double rate = flow.way.bound;
-  bool alone  = true;
+  bool alone = true;
   for (const int resource : flow.way.resources) {
     std::vector<FlowNumber>& users = users_[static_cast<std::size_t>(resource)];
     if (not users.empty())
       alone = false; // or it uses it more than once
     users.push_back(number);
-    rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / flow.sharing.copies);
   }
-  if (alone) {
-    set_rate(flow, rate);
-    tell(number);
-  } else {
+  if (not alone) {
     joined_or_left_.insert(joined_or_left_.end(), flow.way.resources.begin(), flow.way.resources.end());
+    return;
   }
+  if (vary_)
+    ask_capacities(flow.way.resources);
+  double rate = flow.way.bound;
+  for (const int resource : flow.way.resources)
+    rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / flow.sharing.copies);
+  set_rate(flow, rate);
+  tell(number);
 }
 
 void FlowNetwork::leave(FlowNumber number)
@@ -151,12 +155,23 @@ void FlowNetwork::leave(FlowNumber number)
   }
 }
 
+/** Of resources whose users have changed. */
+void FlowNetwork::ask_capacities(const std::vector<int>& resources)
+{
+  for (const int resource : resources) {
+    const auto at   = static_cast<std::size_t>(resource);
+    capacities_[at] = ways_.capacity(resource, fixed_capacities_[at]);
+  }
+}
+
 /** What waited for it; its number may be another flow's after that. */
 std::vector<FlowNetwork::Message> FlowNetwork::release(FlowNumber number)
 {
   Flow& flow = flows_[number];
   if (flow.state == State::flowing)
     leave(number);
+  if (vary_)
+    ways_.left(flow.way);
   flow.state = State::idle;
   ++flow.version;
   flow.next_idle = std::exchange(recent_[static_cast<std::size_t>(flow.from)].idle, number);
@@ -229,6 +244,8 @@ void FlowNetwork::collect(int resource)
 void FlowNetwork::settle()
 {
   ++visit_;
+  if (vary_)
+    ask_capacities(joined_or_left_);
   for (const int resource : joined_or_left_) {
     collect(resource);
     if (not component_.empty())

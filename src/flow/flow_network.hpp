@@ -27,10 +27,11 @@ namespace weft {
 /** What a message between two hosts is to the network. */
 struct FlowWay {
   std::vector<int> resources; ///< that it shares with others, with repetitions; none: it is alone in any case
-  double latency = 0;         ///< seconds until it uses them
-  double volume  = 0;         ///< bytes that it puts on them
-  double bound   = 0;         ///< bytes per second that it never exceeds
-  double penalty = 1;         ///< its share of a full resource goes by one over this; SimGrid: the way's own latency
+  double latency         = 0; ///< seconds until it uses them
+  double volume          = 0; ///< bytes that it puts on them
+  double bound           = 0; ///< bytes per second that it never exceeds
+  double penalty         = 1; ///< its share of a full resource goes by one over this; SimGrid: the way's own latency
+  std::uint64_t known_as = 0; ///< to its Ways
 };
 
 /** The ways of messages. */
@@ -46,6 +47,12 @@ public:
   virtual void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
   /** Whether equal messages of the same instant and hosts have equal ways. */
   virtual bool repeats() const { return true; }
+  /** Whether resources take more or less by who uses them; if so, left() and capacity() are called. */
+  virtual bool vary() const { return false; }
+  /** The flow of a way has ended. */
+  virtual void left(const FlowWay& /*way*/) {}
+  /** What a resource takes now, of which @p fixed is the most. */
+  virtual double capacity(int /*resource*/, double fixed) { return fixed; }
 };
 
 using FlowNumber = std::size_t;
@@ -110,6 +117,8 @@ private:
   Ways& ways_;
   Others* others_;
   bool folds_;
+  bool vary_;                            // the ways' resources
+  std::vector<double> fixed_capacities_; // where they do
   std::vector<double> capacities_;
   std::vector<std::vector<FlowNumber>> users_; // by resource: flows that flow
   std::vector<Flow> flows_;
@@ -130,6 +139,7 @@ private:
   void leave(FlowNumber number);
   std::vector<Message> release(FlowNumber number);
   void end(FlowNumber number);
+  void ask_capacities(const std::vector<int>& resources);
   void advance(Flow& flow) const;
   void set_rate(Flow& flow, double rate) const;
   void tell(FlowNumber number);

@@ -56,6 +56,35 @@ TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
 }
 
+/** Whose first cable takes less the more there are: by the number of those on their way. */
+class CrowdedWays : public StarWays {
+public:
+  int there = 0;
+  bool vary() const override { return true; }
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  {
+    StarWays::find(from, to, bytes, missed, into);
+    ++there;
+  }
+  void left(const FlowWay& /*way*/) override { --there; }
+  double capacity(int resource, double fixed) override { return resource == 0 ? fixed / there : fixed; }
+};
+
+TEST(FlowNetwork, AsksForCapacitiesThatVary)
+{
+  Agenda agenda;
+  CrowdedWays ways;
+  Arrivals arrivals(agenda);
+  FlowNetwork network(agenda, ways, StarWays::capacities(), StarWays::HOSTS);
+  network.send(0, 1, Bytes(100), 1, arrivals, 1);
+  network.send(0, 2, Bytes(50), 1, arrivals, 2); // 5 bytes per second for both
+  agenda.run_until(Seconds(100));
+  EXPECT_DOUBLE_EQ(arrivals.times[2], 21);
+  EXPECT_DOUBLE_EQ(arrivals.times[1], 26);        // 50 bytes are left, and nobody else
+  network.send(0, 1, Bytes(100), 1, arrivals, 3); // whose way is known, but not that it goes it
+  EXPECT_EQ(ways.there, 1);
+}
+
 TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
 {
   send(0, 1, 100, 1);

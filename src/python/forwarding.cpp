@@ -5,6 +5,8 @@
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
+#include <map>
+
 namespace weft::python {
 namespace {
 
@@ -67,11 +69,68 @@ py::typing::List<Counters> cache_of_torus(int entries, int ways, const std::stri
   return rows;
 }
 
-Counters cache_of_messages(int entries, int ways, const std::string& replacement, const Fabric& fabric,
-                           const std::string& hash, const std::vector<MessageEnds>& messages)
+std::pair<Counters, Counters> cache_of_messages(int entries, int ways, const std::string& replacement,
+                                                const Fabric& fabric, const std::string& hash,
+                                                const std::vector<MessageEnds>& messages, int ahead)
 {
-  return counters(
-      study_messages(shape_of(entries, ways, replacement), fabric.topology(), *hash_of(fabric, hash), messages));
+  const bool knows_future = replacement == "future";
+  const CacheShape shape  = shape_of(entries, ways, knows_future ? "lru" : replacement);
+  const MessageStudy study =
+      study_messages(shape, fabric.topology(), *hash_of(fabric, hash), messages, {ahead, knows_future});
+  return {counters(study.messages), counters(study.empty)};
+}
+
+/** A tag that a switch looks up, and those for whom it does. */
+struct TagOfSwitch {
+  ForwardingTag tag;
+  std::string port; ///< the switch's link that they leave by
+  int hosts;
+  std::string first; ///< of them
+};
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
+const RowKind<"ForwardingTag", TagOfSwitch> TAG{
+    "A tag that a switch looks up: the link by which it leaves, how many hosts have it, and the first of them.",
+    {{"tag", [](const TagOfSwitch& one) { return static_cast<std::int64_t>(one.tag); }},
+     {"link", &TagOfSwitch::port},
+     {"hosts", &TagOfSwitch::hosts},
+     {"first", &TagOfSwitch::first}}};
+
+std::vector<TagOfSwitch> tags_of(const Fabric& fabric, const std::string& name, int index)
+{
+  const auto hash          = hash_of(fabric, name);
+  const Topology& topology = fabric.topology();
+  std::map<ForwardingTag, TagOfSwitch> tags;
+  for (VertexId host = 0; host < fabric.host_count(); ++host) {
+    const ForwardingTag tag = hash->tag(index, hash->address(host));
+    const LinkId link       = topology.next_hop(fabric.host_count() + index, host).link;
+    const auto found =
+        tags.try_emplace(tag, TagOfSwitch{tag, fabric.link(link).name, 0, topology.host_name(host)}).first;
+    ++found->second.hosts;
+  }
+  std::vector<TagOfSwitch> rows;
+  rows.reserve(tags.size());
+  for (const auto& [tag, row] : tags)
+    rows.push_back(row);
+  return rows;
+}
+
+std::vector<ForwardingAddress> addresses_of(const Fabric& fabric, const std::string& name)
+{
+  const auto hash = hash_of(fabric, name);
+  std::vector<ForwardingAddress> addresses;
+  addresses.reserve(static_cast<std::size_t>(fabric.host_count()));
+  for (VertexId host = 0; host < fabric.host_count(); ++host)
+    addresses.push_back(hash->address(host));
+  return addresses;
+}
+
+HashProof prove_cube_for(int size, int dimensions, bool wraps)
+{
+  try {
+    return prove_cube(size, dimensions, wraps);
+  } catch (const HashError& error) {
+    throw UserError("cube: " + std::string(error.what()));
+  }
 }
 
 } // namespace
@@ -85,19 +144,40 @@ void bind_forwarding(py::module_& module)
              py::arg("size"), py::arg("dimensions"), py::arg("hashed"), py::arg("messages"), py::arg("seed"),
              "The same of a torus under uniform traffic: ports of hosts, then of each dimension.");
   module.def("cache_of_messages", &cache_of_messages, py::arg("entries"), py::arg("ways"), py::arg("replacement"),
-             py::arg("fabric"), py::arg("hash"), py::arg("messages"),
-             "The same of all ports of a fabric while messages, pairs of hosts, are routed one after the other.");
+             py::arg("fabric"), py::arg("hash"), py::arg("messages"), py::arg("ahead") = 0,
+             "The same of all ports of a fabric while messages, pairs of hosts, are routed one after the other; and of "
+             "empty packets that go so many messages of their host ahead. The replacement may be \"future\", too: that "
+             "of one who knows it.");
   module.def(
       "uniform_messages",
       [](const Fabric& fabric, int count, unsigned seed) { return uniform_messages(fabric.topology(), count, seed); },
       py::arg("fabric"), py::arg("count"), py::arg("seed"), "Pairs of hosts, all equally often.");
   module.def(
+      "alltoall_messages", [](const Fabric& fabric, int count) { return alltoall_messages(fabric.topology(), count); },
+      py::arg("fabric"), py::arg("count"),
+      "Pairs of hosts, of all-to-alls one after the other: each to the next, then the next but one.");
+  module.def(
       "prove_hash",
-      [](const Fabric& fabric, const std::string& hash) {
-        return HASH_PROOF(prove(*hash_of(fabric, hash), fabric.topology()));
+      [](const Fabric& fabric, const std::string& hash, int step) {
+        return HASH_PROOF(prove(*hash_of(fabric, hash), fabric.topology(), step));
       },
-      py::arg("fabric"), py::arg("hash"),
-      "Hold every switch against every host: pairs, most tags of a switch, and what does not hold.");
+      py::arg("fabric"), py::arg("hash"), py::arg("step") = 1,
+      "Hold every step-th switch against every host: pairs, most tags of a switch, and what does not hold.");
+  module.def(
+      "prove_cube_hash",
+      [](int size, int dimensions, bool wraps) { return HASH_PROOF(prove_cube_for(size, dimensions, wraps)); },
+      py::arg("size"), py::arg("dimensions"), py::arg("wraps"),
+      "The same of three switches of a cube whose fabric is not built. Raises UserError where it is too large.");
+  module.def(
+      "forwarding_hash_name",
+      [](const Fabric& fabric, const std::string& hash) { return hash_of(fabric, hash)->name(); }, py::arg("fabric"),
+      py::arg("hash"), "What \"auto\" is on a fabric. Raises UserError.");
+  module.def("forwarding_addresses", &addresses_of, py::arg("fabric"), py::arg("hash"),
+             "What packets carry of their destination, by host.");
+  module.def(
+      "forwarding_tags",
+      [](const Fabric& fabric, const std::string& hash, int index) { return TAG.all(tags_of(fabric, hash, index)); },
+      py::arg("fabric"), py::arg("hash"), py::arg("switch"), "The tags of one switch, by its number.");
   module.def(
       "line_rate",
       [](double latency, int stages, double frame) {

@@ -11,21 +11,30 @@ namespace {
 /** Ways that the zone counts, as it does those of all messages. */
 class ZoneWays : public FabricWays {
   FabricZone& zone_;
+  ForwardingState::MessageNumber started_ = ForwardingState::NONE;
 
 public:
   ZoneWays(const Fabric& fabric, FabricZone& zone) : FabricWays(fabric), zone_(zone) {}
 
-  bool repeats() const override { return not zone_.looks_up(); }
+  bool repeats() const override { return not zone_.has_caches(); }
   void repeat(const FlowWay& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  {
+    started_ = ForwardingState::NONE;
+    FabricWays::find(from, to, bytes, missed, into);
+    into.known_as = started_;
+    zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
+  }
+  bool vary() const override { return zone_.ports_bound(); }
+  void left(const FlowWay& way) override { zone_.end_message(way.known_as); }
+  double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
 
 protected:
   Seconds start(const Route& route, int from, int to, Bytes bytes) override
   {
-    return zone_.count_message(route, from, to, bytes);
-  }
-  double limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const override
-  {
-    return zone_.limit(route, bytes, narrowest);
+    const ForwardingState::Start started = zone_.count_message(route, from, to, bytes);
+    started_                             = started.message;
+    return started.added;
   }
 };
 

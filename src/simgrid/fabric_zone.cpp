@@ -18,10 +18,12 @@ namespace weft {
 FabricZone::FabricZone(const Fabric& fabric)
     : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
 {
-  if (std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); }))
+  if (ForwardingState::needed(fabric))
     forwarding_.emplace(fabric);
-  limits_lookups_ = std::ranges::any_of(fabric.switch_models(),
-                                        [](const SwitchModel& model) { return model.forwarding.interval > Seconds(); });
+  has_caches_ =
+      std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); });
+  ports_bound_ =
+      std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.bounds(); });
 }
 
 FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages)
@@ -37,6 +39,7 @@ FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages
     sg::Engine::on_simulation_end_cb([zone] { zone->messages_.flush(); });
   }
   zone->set_factors();
+  zone->follow_messages();
   return zone;
 }
 
@@ -97,9 +100,8 @@ void FabricZone::set_factors()
   get_iface()->set_latency_factor_cb([this](double size, const sg::Host* from, const sg::Host* to,
                                             const std::vector<sg::Link*>& links,
                                             const auto&) { return latency_factor(size, from, to, links); });
-  get_iface()->set_bandwidth_factor_cb([this](double size, const sg::Host* from, const sg::Host* to,
-                                              const std::vector<sg::Link*>& links,
-                                              const auto&) { return bandwidth_factor(size, from, to, links); });
+  get_iface()->set_bandwidth_factor_cb([this](double size, const sg::Host* from, const sg::Host* to, const auto&,
+                                              const auto&) { return bandwidth_factor(size, from, to); });
 }
 
 // Ranks are placed on "all hosts" where nobody gives a host file, so switches become hosts only once the program runs.
@@ -128,13 +130,13 @@ VertexId FabricZone::vertex_of(const sg::Host* host) const
   return static_cast<VertexId>(host->get_netpoint()->id());
 }
 
-Seconds FabricZone::start_message(const Route& route, VertexId from, VertexId to)
+ForwardingState::Start FabricZone::start_message(const Route& route, VertexId from, VertexId to)
 {
   if (messages_.is_open()) {
     const std::array<std::int32_t, 2> ends{from, to};
     messages_.write(reinterpret_cast<const char*>(ends.data()), sizeof ends);
   }
-  return forwarding_ ? forwarding_->look_up(route, to) : Seconds();
+  return forwarding_ ? forwarding_->start(route, to, Seconds(sg::Engine::get_clock())) : ForwardingState::Start();
 }
 
 // The size of the program's own messages is not known here: they are taken for long ones.
@@ -169,8 +171,11 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     for (const sg::Link* const one : links)
       into->link_list_.push_back(one->get_impl());
     delay = fabric_.latency(route).value();
-    if (latency && std::max(source, destination) < fabric_.host_count())
-      delay += start_message(route, source, destination).value();
+    if (latency && std::max(source, destination) < fabric_.host_count()) {
+      const ForwardingState::Start started = start_message(route, source, destination);
+      end_message(std::exchange(started_, started.message)); // one that began would not stand there
+      delay += started.added.value();
+    }
   }
   latency_ = delay;
   if (latency)
@@ -196,42 +201,68 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
       count_bytes(found->second, Bytes(size));
   const PointToPointSegment* const factors = segment(size, from, to);
   const double factor                      = factors ? factors->latency_factor : 1.0;
-  expect_use(links, Seconds(latency_ * factor));
+  const Seconds latency(latency_ * factor);
+  expect_use(links, latency);
+  begin_simgrids(size, from, to, links, latency);
   return factor;
 }
 
-double FabricZone::lookup_factor(Bytes size, const std::vector<sg::Link*>& links) const
-{
-  BytesPerSecond narrowest{std::numeric_limits<double>::infinity()};
-  Route route;
-  for (const sg::Link* link : links) {
-    narrowest = std::min(narrowest, BytesPerSecond(link->get_bandwidth()));
-    if (const auto found = link_ids_.find(link); found != link_ids_.end())
-      route.links.push_back(found->second);
-  }
-  return lookup_factor(route, size, narrowest);
-}
-
-double FabricZone::lookup_factor(const Route& route, Bytes size, BytesPerSecond narrowest) const
-{
-  Seconds longest;
-  for (const LinkId id : route.links)
-    if (const VertexId to = fabric_.link(id).to; not fabric_.topology().is_host(to))
-      longest = std::max(longest, lookup_time(fabric_.model_at(to).forwarding, size));
-  return longest > size / narrowest ? size / narrowest / longest : 1.0;
-}
-
-double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to,
-                                    const std::vector<sg::Link*>& links) const
+double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to) const
 {
   const PointToPointSegment* const factors = segment(size, from, to);
-  if (not factors)
-    return 1.0;
-  const double factor = factors->bandwidth_factor;
-  return limits_lookups_ && size > 0 ? std::min(factor, lookup_factor(Bytes(size), links)) : factor;
+  return factors ? factors->bandwidth_factor : 1.0;
 }
 
-Seconds FabricZone::count_message(const Route& route, VertexId from, VertexId to, Bytes bytes)
+void FabricZone::begin_simgrids(double size, const sg::Host* from, const sg::Host* to,
+                                const std::vector<sg::Link*>& links, Seconds latency)
+{
+  const ForwardingState::MessageNumber message = std::exchange(started_, ForwardingState::NONE);
+  if (message == ForwardingState::NONE)
+    return;
+  if (not std::ranges::all_of(links, [](const sg::Link* link) { return link->is_on(); })) {
+    end_message(message); // it fails at once
+    return;
+  }
+  begin_message(message, Bytes(size), Bytes(size / bandwidth_factor(size, from, to)), latency);
+  followed_.emplace(latest_action(*get_network_model()), message);
+}
+
+void FabricZone::follow_messages()
+{
+  if (not ports_bound_)
+    return;
+  for (LinkId id = 0; std::cmp_less(id, links_.size()); ++id)
+    if (forwarding_->bounds(id))
+      link(id)->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
+                                   [this, id](double fixed, int) { return capacity(id, fixed); });
+  simgrid::kernel::resource::on_end_of_action([this](const void* action) {
+    if (const auto found = followed_.find(action); found != followed_.end()) {
+      end_message(found->second);
+      followed_.erase(found);
+    }
+  });
+}
+
+void FabricZone::begin_message(ForwardingState::MessageNumber message, Bytes bytes, Bytes volume, Seconds latency)
+{
+  if (forwarding_)
+    forwarding_->begin(message, bytes, volume, Seconds(sg::Engine::get_clock()) + latency);
+}
+
+void FabricZone::end_message(ForwardingState::MessageNumber message)
+{
+  if (forwarding_)
+    forwarding_->end(message, Seconds(sg::Engine::get_clock()));
+}
+
+double FabricZone::capacity(int resource, double fixed)
+{
+  if (std::cmp_greater_equal(resource, links_.size()) || not forwarding_->bounds(resource))
+    return fixed;
+  return std::min(fixed, forwarding_->rate(resource, Seconds(sg::Engine::get_clock())));
+}
+
+ForwardingState::Start FabricZone::count_message(const Route& route, VertexId from, VertexId to, Bytes bytes)
 {
   for (const LinkId id : route.links)
     count_bytes(id, bytes);
@@ -243,13 +274,11 @@ void FabricZone::count_again(const FlowWay& way, VertexId from, VertexId to, Byt
   for (const int resource : way.resources)
     if (std::cmp_less(resource, links_.size()))
       count_bytes(resource, bytes);
-  if (from != to)
-    start_message({}, from, to);
-}
-
-double FabricZone::limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const
-{
-  return limits_lookups_ ? lookup_factor(route, bytes, narrowest) : 1.0;
+  if (from == to)
+    return;
+  start_message({}, from, to);
+  if (forwarding_)
+    forwarding_->repeat(way.known_as);
 }
 
 sg::Link* FabricZone::resource(int number) const

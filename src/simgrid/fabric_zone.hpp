@@ -23,9 +23,12 @@ namespace weft {
 
 class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network {
   const Fabric& fabric_;
-  std::optional<ForwardingState> forwarding_; // where a switch has a cache
-  bool limits_lookups_ = false;               // where a port has an interval
-  std::ofstream messages_;                    // open where the ends of messages are wanted
+  std::optional<ForwardingState> forwarding_; // where a switch has a cache, or a port an interval
+  bool has_caches_                        = false;
+  bool ports_bound_                       = false;
+  ForwardingState::MessageNumber started_ = ForwardingState::NONE;           // of SimGrid's, which has not begun
+  std::unordered_map<const void*, ForwardingState::MessageNumber> followed_; // by SimGrid's action
+  std::ofstream messages_; // open where the ends of messages are wanted
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
@@ -49,15 +52,14 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void set_factors();
   /** A message within a host passes its memory. */
   void add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const;
-  /** What a message that starts pays beside its route's latency. */
-  Seconds start_message(const Route& route, VertexId from, VertexId to);
+  void follow_messages();
+  ForwardingState::Start start_message(const Route& route, VertexId from, VertexId to);
+  /** SimGrid makes the action of the message that has started. */
+  void begin_simgrids(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
+                      const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
-  double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
-                          const std::vector<simgrid::s4u::Link*>& links) const;
-  /** The part of the narrowest link's bandwidth that the lookups of a message's frames leave it, at most 1. */
-  double lookup_factor(Bytes size, const std::vector<simgrid::s4u::Link*>& links) const;
-  double lookup_factor(const Route& route, Bytes size, BytesPerSecond narrowest) const;
+  double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
   /** A flow of SimGrid's uses @p links once its latency is over. */
   void expect_use(const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
   /** The factors of a message from host to host, which has @p size bytes with MPI's envelope; none for another flow. */
@@ -82,13 +84,18 @@ public:
   /* For messages that are not SimGrid's. Resources are numbered as FabricWays has them. */
 
   /** Count a message between two hosts, and what its route makes it pay beside its latency. */
-  Seconds count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);
+  ForwardingState::Start count_message(const Route& route, VertexId from, VertexId to, Bytes bytes);
   /** Another one that leaves with it. */
   void count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes);
-  /** Whether forwarding tables are looked up, so that equal messages need not take equal times. */
-  bool looks_up() const { return forwarding_.has_value(); }
-  /** The part of @p narrowest, the least bandwidth on its route, that lookups leave a message, at most 1. */
-  double limit(const Route& route, Bytes bytes, BytesPerSecond narrowest) const;
+  /** Whether ports have an interval, so that they may bound messages. */
+  bool ports_bound() const { return ports_bound_; }
+  /** Whether packets are looked up in caches, so that equal messages need not take equal times. */
+  bool has_caches() const { return has_caches_; }
+  /** A message that has been counted uses its links when its latency is over, as @p volume on each. */
+  void begin_message(ForwardingState::MessageNumber message, Bytes bytes, Bytes volume, Seconds latency);
+  void end_message(ForwardingState::MessageNumber message);
+  /** What a resource takes now: its bandwidth, @p fixed, or what the port at its end can look up. */
+  double capacity(int resource, double fixed);
   simgrid::s4u::Link* resource(int number) const;
   /** Whether flows of SimGrid's use a resource, or will before anybody is told; so it seems where it is off. */
   bool uses(int resource);
@@ -101,7 +108,7 @@ public:
   }
   std::optional<LookupCounters> lookups(int switch_index) const override
   {
-    return fabric_.forwarding_hash(switch_index) ? std::optional(forwarding_->counters(switch_index)) : std::nullopt;
+    return forwarding_ ? forwarding_->counters(switch_index) : std::nullopt;
   }
 
 protected:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collective/stream.hpp"
-#include "simgrid/forwarding.hpp"
+#include "fabric/forwarding_state.hpp"
 #include "simgrid/stream_zone.hpp"
 
 #include <simgrid/s4u.hpp>

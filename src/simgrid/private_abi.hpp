@@ -9,10 +9,14 @@
 #pragma once
 
 #include <simgrid/forward.h>
+#include <simgrid/kernel/resource/Action.hpp>
+#include <simgrid/kernel/resource/Model.hpp>
+#include <simgrid/s4u/Link.hpp>
 #include <simgrid/version.h>
 #include <smpi/smpi.h>
 #include <xbt/Extendable.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,6 +48,28 @@ public:
 };
 
 } // namespace simgrid::kernel::actor
+
+namespace simgrid::kernel::resource {
+
+/** The action that the network model is making, while it asks for the factors of its latency: its models make an action
+ *  before they do, and it joins the end of those that have started (src/kernel/resource/models/network_cm02.cpp,
+ *  Action.cpp). A NetworkModel is a Model, and a NetworkAction an Action, at the same address (NetworkModel.hpp). */
+inline const void* latest_action(NetworkModel& model)
+{
+  return &reinterpret_cast<Model&>(model).get_started_action_set()->back();
+}
+
+/** Tell of each action that ends, well or not. */
+inline void on_end_of_action(const std::function<void(const void* action)>& told)
+{
+  s4u::Link::on_communication_state_change_cb([told](NetworkAction& network_action, Action::State) {
+    const auto& action = reinterpret_cast<const Action&>(network_action);
+    if (action.get_state() == Action::State::FINISHED || action.get_state() == Action::State::FAILED)
+      told(&action);
+  });
+}
+
+} // namespace simgrid::kernel::resource
 
 namespace simgrid::smpi {
 

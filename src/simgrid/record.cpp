@@ -6,6 +6,7 @@
 #include "simgrid/profile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 #include <simgrid/version.h>
 
@@ -37,6 +38,7 @@ Json switches_to_json(const Record::Run& run)
     const Aggregation& aggregation = run.switches[index];
     const SwitchCounters& counters = aggregation.counters();
     const auto lookups             = run.lookups(static_cast<int>(index));
+    const bool followed            = lookups && aggregation.model().forwarding.bounds();
     return {{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
             {"preset", aggregation.model().preset},
             {"offloaded", counters.offloaded},
@@ -46,7 +48,9 @@ Json switches_to_json(const Record::Run& run)
             {"slots_used_max", counters.slots_used_max},
             {"channels_used_max", counters.channels_used_max},
             {"cache_hits", lookups ? Json(lookups->hits) : Json()},
-            {"cache_misses", lookups ? Json(lookups->misses) : Json()}};
+            {"cache_misses", lookups ? Json(lookups->misses) : Json()},
+            {"cache_packets", followed ? Json(std::llround(lookups->packets)) : Json()},
+            {"cache_packet_hits", followed ? Json(std::llround(lookups->packet_hits)) : Json()}};
   });
 }
 

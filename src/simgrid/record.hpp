@@ -8,8 +8,8 @@
 #include "collective/hosts/tally.hpp"
 #include "collective/multicast/protocol.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/forwarding_state.hpp"
 #include "simgrid/communicator.hpp"
-#include "simgrid/forwarding.hpp"
 #include "smart_switch/aggregation.hpp"
 
 #include <smpi/smpi.h>

@@ -11,7 +11,7 @@ namespace {
 /** Only a cache has a shape. */
 void check_tcam(const OptionTable& table)
 {
-  for (const std::string key : {"hit_latency", "entries", "ways", "replacement", "hash"})
+  for (const std::string key : {"hit_latency", "tcam_interval", "flush_at", "entries", "ways", "replacement", "hash"})
     if (table.has(key))
       table.fail(key, "found " + table.found(key) + R"(; allowed only with kind = "cache"; leave it out)");
 }
@@ -41,7 +41,11 @@ const std::vector<Option<ForwardingModel>>& forwarding_options()
       {"hit_latency", "cache: of a look into it, which every packet takes", &M::hit_latency,
        Need::otherwise("needed by a cache"), Allowed::non_negative},
       {"interval", "from one lookup of an input port to its next", &M::interval, Need::otherwise("unlimited")},
+      {"tcam_interval", "cache: the same of one that searches the TCAM", &M::tcam_interval,
+       Need::otherwise("as `interval`")},
       {"frame", "largest frame of messages from host to host, each of which is looked up", &M::frame, Need::optional},
+      {"flush_at", "cache: instant of a run at which routes change, so that all entries are flushed", &M::flush_at,
+       Need::otherwise("never")},
       {"entries", "cache: of an input port", &M::entries, Need::optional},
       {"ways", "cache: entries that a tag may be in", &M::ways, Need::optional},
       {"replacement", "cache: the entry that makes room", &M::replacement, Need::optional},
@@ -94,9 +98,9 @@ BytesPerSecond line_rate(Seconds interval, Bytes frame)
   return frame / interval;
 }
 
-Seconds lookup_time(const ForwardingModel& model, Bytes message)
+double packets_of(const ForwardingModel& model, Bytes message)
 {
-  return model.interval * std::max(1.0, std::ceil(message / model.frame));
+  return std::max(1.0, std::ceil(message / model.frame));
 }
 
 } // namespace weft

@@ -3,7 +3,8 @@
  *
  * Either every packet searches the TCAM, or a cache at the input port answers first and only its misses search (the
  * packet forwarding cache, Hirasawa et al.). What that costs is added to the switch's forwarding latency. A port that
- * looks up one packet each `interval` forwards no more than one frame each.
+ * looks up one packet each `interval` forwards no more than one frame each; one that searches a TCAM beside its cache,
+ * no more than one each `tcam_interval`.
  */
 #pragma once
 
@@ -11,6 +12,7 @@
 #include "base/units.hpp"
 #include "smart_switch/forwarding_cache.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,9 @@ struct ForwardingModel {
   Seconds tcam_latency;           ///< of a search in the TCAM
   Seconds hit_latency;            ///< of a look into the cache
   Seconds interval;               ///< from one lookup of an input port to its next; 0: no limit
+  Seconds tcam_interval;          ///< the same of a lookup that searches the TCAM beside a cache; 0: as any other
   Bytes frame{1518};              ///< the largest that messages are cut into: Ethernet's (Hirasawa et al., section I)
+  Seconds flush_at;               ///< when routes change, so that all entries go; 0: never
   int entries             = 2048; ///< Hirasawa et al. (CLUSTER 2021), section III.B: enough for nearly all jobs
   int ways                = 4;    ///< the same: almost no conflicts
   Replacement replacement = Replacement::lru;
@@ -33,6 +37,10 @@ struct ForwardingModel {
   Seconds latency() const { return cached() ? hit_latency : tcam_latency; }
   /** What a miss costs beyond a hit. */
   Seconds miss_penalty() const { return tcam_latency; }
+  /** From a lookup that misses to the next. */
+  Seconds miss_interval() const { return std::max(interval, tcam_interval); }
+  /** Whether a port may not keep up with its link. */
+  bool bounds() const { return miss_interval() > Seconds(); }
 };
 
 /** The keys of a [switch.forwarding] table. */
@@ -49,7 +57,7 @@ std::string to_text(const ForwardingModel& model);
 Seconds lookup_interval(Seconds latency, int stages);
 /** The rate at which a port can take in frames of @p frame bytes on the wire, a lookup each. */
 BytesPerSecond line_rate(Seconds interval, Bytes frame);
-/** The time that a port needs for the lookups of a message from host to host. */
-Seconds lookup_time(const ForwardingModel& model, Bytes message);
+/** The frames of a message from host to host, each of which is looked up. */
+double packets_of(const ForwardingModel& model, Bytes message);
 
 } // namespace weft

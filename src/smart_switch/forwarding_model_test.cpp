@@ -111,10 +111,9 @@ TEST(LineRate, OfCaches)
 TEST(LineRate, LooksUpEachFrameOfAMessage)
 {
   ForwardingModel model;
-  model.interval = Seconds(4e-9);
-  EXPECT_DOUBLE_EQ(lookup_time(model, Bytes(1)).value(), 4e-9);
-  EXPECT_DOUBLE_EQ(lookup_time(model, Bytes(1518)).value(), 4e-9);
-  EXPECT_DOUBLE_EQ(lookup_time(model, Bytes(1519)).value(), 8e-9);
+  EXPECT_EQ(packets_of(model, Bytes(1)), 1);
+  EXPECT_EQ(packets_of(model, Bytes(1518)), 1);
+  EXPECT_EQ(packets_of(model, Bytes(1519)), 2);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 """`weft cache`: studies of forwarding caches, job sizes, and wrong input."""
 
 import csv
+import gzip
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from simulated import WEFT
 
 from weft import _core
+from weft.base import reading
 from weft.base.errors import WeftError
 from weft.study import forwarding, jobs
 from weft.study.forwarding import Cache
@@ -60,6 +62,16 @@ def test_a_study_is_the_same_each_time(tmp_path: Path) -> None:
     assert shares == pytest.approx([1] * len(shares), abs=1e-5)
 
 
+def test_throughput_falls_with_the_hits() -> None:
+    """84 B each 4 ns where all miss, each 0.72 ns where all hit, and the mean of both between."""
+    cache = Cache()
+    assert [cache.throughput_Gbps(hits) for hits in (0, 0.5, 1)] == [168, 285, 933]
+    study = forwarding.capacity_of_tori(Cache(entries=4), [4], 4)
+    by_port = {(row[2], row[3]): (row[4], row[-1]) for row in study.rows}
+    assert by_port["crc", "host"] == (pytest.approx(0.016, abs=0.005), pytest.approx(170, abs=2))
+    assert by_port["cube", "dimension 3"][1] > 930
+
+
 def test_jobs_of_an_archive(tmp_path: Path) -> None:
     path = tmp_path / "site.swf"
     sizes = [(4, 8), (0, 8), (-1, -1), (4, 4)]  # allocated, or else requested, or else unknown
@@ -67,6 +79,57 @@ def test_jobs_of_an_archive(tmp_path: Path) -> None:
     path.write_text("; UnixStartTime: 0\n" + "".join(lines))
     assert jobs.read_jobs(path) == {"site.swf": {4: 2, 8: 1}}
     assert jobs.distribution(jobs.read_jobs(path)["site.swf"]) == {4: 2 / 3, 8: 1}
+
+
+def test_archives_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for place, processors in (("one", 4), ("two", 8)):
+        (tmp_path / place).mkdir()
+        path = tmp_path / place / "site.swf"
+        path.write_text(JOB.format(allocated=processors, requested=1))
+    files = [tmp_path / place / "site.swf" for place in ("one", "two")]
+    assert jobs.read_all(files) == {str(files[0]): {4: 1}, str(files[1]): {8: 1}}
+    tables = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for path in tables:
+        path.write_text("trace,procs,jobs\nsite,2,3\n")
+    assert set(jobs.read_all(tables)) == {f"site ({path})" for path in tables}
+    with pytest.raises(WeftError, match=r"site\.swf: named twice; allowed: each file once"):
+        jobs.read_all([files[0], files[0]])
+
+
+def test_archives_are_read_as_archives_have_them(tmp_path: Path) -> None:
+    path = tmp_path / "site.swf.gz"
+    content = gzip.compress(JOB.format(allocated=4, requested=8).encode())
+    path.write_bytes(content)
+    assert jobs.read_jobs(path) == {"site.swf.gz": {4: 1}}
+    path.write_bytes(content[:-12])
+    with pytest.raises(WeftError, match=r"site\.swf\.gz: is compressed by gzip and damaged"):
+        jobs.read_jobs(path)
+    path.write_bytes(gzip.compress(bytes(reading.MOST_BYTES + 1), compresslevel=1))
+    with pytest.raises(WeftError, match=r"site\.swf\.gz: has more than 256 MiB"):
+        jobs.read_jobs(path)
+
+
+@pytest.mark.parametrize("number", ["inf", "nan", "1e400", "-inf"])
+def test_processors_that_are_no_number_are_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "site.swf"
+    path.write_text(JOB.format(allocated=number, requested=4))
+    with pytest.raises(WeftError, match=r"site\.swf:1: found '.*'; allowed: a job of 18 numbers"):
+        jobs.read_jobs(path)
+
+
+@pytest.mark.parametrize("row", ["a,4,-3", "a,0,3", "a,4,inf"])
+def test_a_row_that_counts_nothing_is_refused(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_text(f"trace,procs,jobs\n{row}\n")
+    with pytest.raises(WeftError, match=rf"sizes\.csv:2: found '{row}'; allowed"):
+        jobs.read_jobs(path)
+
+
+def test_a_table_without_jobs_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_text("trace,procs,jobs\na,4,0\n")
+    with pytest.raises(WeftError, match="has no job of a known size"):
+        jobs.read_jobs(path)
 
 
 def test_the_shipped_jobs_are_all_there() -> None:
@@ -99,6 +162,8 @@ def test_a_malformed_table_is_refused_with_its_line(tmp_path: Path) -> None:
         (("capacity", "--sizes", "64"), "found 64, which makes a torus of 16,777,216 hosts"),
         (("trace", "nowhere", "--fabric", "tofino-4"), "nowhere is no trace"),
         (("jobs", "nowhere.swf"), "nowhere.swf: cannot be read"),
+        (("rate", "--latency", "nan"), "--latency"),
+        (("ways", "--tcam-interval", "inf"), "--tcam-interval"),
     ],
 )
 def test_wrong_input_is_one_message(arguments: tuple[str, ...], message: str) -> None:

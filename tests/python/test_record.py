@@ -59,6 +59,8 @@ def raw() -> dict[str, Any]:
                 "channels_used_max": 1,
                 "cache_hits": 7,
                 "cache_misses": None,
+                "cache_packets": 12,
+                "cache_packet_hits": None,
             }
         ],
         "links": [

@@ -103,6 +103,17 @@ def test_the_first_message_misses_at_every_switch(run: Run, tmp_path: Path, hash
     assert lookups(result) == (4 * hops, 2 * hops)
 
 
+def test_caches_are_filled_again_when_routes_change(run: Run, tmp_path: Path) -> None:
+    """Between the third message there and back and the fourth, on a ring of five switches."""
+    ring = 'kind = "torus"\ndimensions = [5]\n'
+    file = fabric(tmp_path / "f.toml", CACHE_TABLE + 'flush_at = "24.98us"', ring)
+    times, result = pingpong(run, file, [8] * 5, ranks=3)
+    hops = way(file, 0, 2)
+    hit = (hops + 1) * LINK + hops * (OTHER + HIT) + (8 + ENVELOPE) / (100 * GBPS)
+    assert times == exactly([hit] * 3 + [hit + hops * TCAM] * 2)
+    assert lookups(result) == (6 * hops, 4 * hops)
+
+
 def test_a_cache_of_one_entry_forgets(run: Run, tmp_path: Path) -> None:
     """Each rank sends to all others: every port of a switch misses each time."""
     one = fabric(tmp_path / "one.toml", CACHE_TABLE + 'hash = "crc"\nentries = 1\nways = 1')
@@ -135,6 +146,54 @@ def test_lookups_that_keep_up_change_nothing(run: Run, tmp_path: Path) -> None:
         for i, interval in enumerate(("", 'interval = "4ns"'))
     ]
     assert times[0] == times[1]
+
+
+FRAMES = 1000
+SHORTEST = CACHE_TABLE + 'frame = "84B"\ninterval = "0.72ns"\ntcam_interval = "4ns"\nhash = "crc"\n'
+
+
+def fan(run: Run, file: str, way: str = "out") -> tuple[float, Any]:
+    """Nanoseconds for a packet, while a host sends a thousand of the shortest to 15 others."""
+    result = run(
+        "fan.c",
+        way,
+        str(84 * FRAMES - ENVELOPE),
+        on=file,
+        ranks=16,
+        options=("--ppn", "1", "--offload", "off", "--cfg", "smpi/wtime:0"),
+    )
+    time = float(result.lines[0].split()[1])
+    return (time - 2 * LINK - OTHER - HIT) / (15 * FRAMES) * 1e9, result
+
+
+@pytest.mark.parametrize(
+    ("entries", "nanoseconds", "hits"), [(1, 4.0, 0.0), (8, 4.0, 0.2), (16, 0.72, 1.0)]
+)
+def test_packets_that_evict_each_other_are_as_slow_as_a_tcam(
+    run: Run, tmp_path: Path, entries: int, nanoseconds: float, hits: float
+) -> None:
+    """The messages take turns: 15 destinations find room in 16 entries, and nothing in fewer."""
+    ways = f"entries = {entries}\nways = {entries}\n"
+    file = fabric(tmp_path / "f.toml", SHORTEST + ways, STAR, "1600Gbps")
+    time, result = fan(run, file)
+    assert time == pytest.approx(nanoseconds, rel=0.02)
+    (switch,) = result.record["switches"]
+    shares = switch["cache_packet_hits"] / switch["cache_packets"]
+    assert shares == pytest.approx(hits, abs=0.3 if entries == 8 else 0.02)
+
+
+def test_a_tcam_is_as_slow_whatever_comes(run: Run, tmp_path: Path) -> None:
+    table = TCAM_TABLE + 'frame = "84B"\ninterval = "4ns"\n'
+    time, _ = fan(run, fabric(tmp_path / "f.toml", table, STAR, "1600Gbps"))
+    assert time == pytest.approx(4, rel=0.02)
+
+
+def test_ports_bound_what_comes_in_not_what_goes_out(run: Run, tmp_path: Path) -> None:
+    """Fifteen hosts send to one: ports take 168 Gb/s each, and the cable out 1.6 Tb/s of them."""
+    table = TCAM_TABLE + 'frame = "84B"\ninterval = "4ns"\n'
+    file = fabric(tmp_path / "f.toml", table, STAR, "1600Gbps")
+    time, _ = fan(run, file, "in")
+    assert time == pytest.approx(84 * 8 / 1600, rel=0.02)
 
 
 @pytest.mark.parametrize(("interval", "limited"), [("1ns", False), ("100ns", True)])

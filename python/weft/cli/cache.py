@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from weft import _core
 from weft.base.plots import check_format
+from weft.cli.cache_hash import hash_command
+from weft.cli.cache_rate import rate_command
 from weft.cli.common import Command, output_option
 from weft.cli.files import Finite, Input, fabric_name
 from weft.cli.groups import help_group
@@ -22,6 +23,8 @@ cache = help_group(
     "What packet forwarding caches do with traffic: hits, and misses told apart (initial, capacity,"
     " conflict).",
 )
+cache.add_command(hash_command)
+cache.add_command(rate_command)
 
 
 class _Numbers(click.ParamType[tuple[int, ...]]):
@@ -78,6 +81,38 @@ _replacement = click.option(
     show_default=True,
     help="Which entry of a full set makes room.",
 )
+_replacement_by_any = click.option(
+    "--replacement",
+    type=click.Choice(["lru", "fifo", "random", "future"]),
+    default="lru",
+    show_default=True,
+    help="Which entry of a full set makes room; future: the one that is used last, as nobody can do"
+    " better.",
+)
+_interval = click.option(
+    "--interval",
+    "interval_ns",
+    type=Finite(min=1e-3, max=1e9),
+    default=Cache.interval_ns,
+    show_default=True,
+    metavar="NS",
+    help="From a lookup that hits to the port's next.",
+)
+_tcam_interval = click.option(
+    "--tcam-interval",
+    "tcam_interval_ns",
+    type=Finite(min=1e-3, max=1e9),
+    default=Cache.tcam_interval_ns,
+    show_default=True,
+    metavar="NS",
+    help="From one that misses.",
+)
+
+
+def _intervals(command: Command) -> Command:
+    return _interval(_tcam_interval(command))
+
+
 _hashes = click.option(
     "--hash",
     "hashes",
@@ -130,6 +165,7 @@ Example:
 @_entries
 @_several_ways
 @_replacement
+@_intervals
 @click.option(
     "--destinations",
     type=_Numbers(),
@@ -144,6 +180,8 @@ def ways(
     entries: int,
     ways: Sequence[int],
     replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
     destinations: Sequence[int],
     scattered: bool,
     csv_file: Path | None,
@@ -151,7 +189,12 @@ def ways(
 ) -> int:
     """Study, print, write."""
     _check(figure)
-    of = Cache(entries, replacement=replacement)
+    of = Cache(
+        entries,
+        replacement=replacement,
+        interval_ns=interval_ns,
+        tcam_interval_ns=tcam_interval_ns,
+    )
     study = forwarding.conflicts_by_ways(of, ways, destinations, scattered=scattered)
     return _report(study, csv_file, figure)
 
@@ -176,6 +219,7 @@ Example:
 @_entries
 @_several_ways
 @_replacement
+@_intervals
 @_hashes
 @_results
 def trace(
@@ -184,13 +228,20 @@ def trace(
     entries: int,
     ways: Sequence[int],
     replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
     hashes: Sequence[str],
     csv_file: Path | None,
     figure: Path | None,
 ) -> int:
     """Replay, study, print, write."""
     _check(figure)
-    of = Cache(entries, replacement=replacement)
+    of = Cache(
+        entries,
+        replacement=replacement,
+        interval_ns=interval_ns,
+        tcam_interval_ns=tcam_interval_ns,
+    )
     study = forwarding.conflicts_of_trace(of, ways, read_folder(trace), fabric, hashes)
     return _report(study, csv_file, figure)
 
@@ -211,6 +262,7 @@ Example:
 @_entries
 @_ways
 @_replacement
+@_intervals
 @click.option(
     "--sizes",
     type=_Numbers(2, 64),
@@ -227,6 +279,8 @@ def capacity(
     entries: int,
     ways: int,
     replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
     sizes: Sequence[int],
     dimensions: int,
     csv_file: Path | None,
@@ -240,26 +294,31 @@ def capacity(
             f" allowed: at most {_MOST_HOSTS}"
         )
     _check(figure)
-    of = Cache(entries, ways, replacement)
+    of = Cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
     return _report(forwarding.capacity_of_tori(of, sizes, dimensions), csv_file, figure)
 
 
 _MOST_HOSTS = 1 << 20
 
 _TRAFFIC = """
-Hits and misses on a fabric under uniform traffic, by hash.
+Hits and misses on a fabric, by hash, while hosts send to others, all equally often.
+
+With --ahead, empty packets go before messages to fill the caches; with --replacement future, caches
+know all messages to come, which is the most that a switch can make of what it knows of MPI.
 
 \b
-Example:
+Examples:
   weft cache traffic fat-tree-1024
+  weft cache traffic torus-4x4x4x4 --hash crc --entries 64 --pattern alltoall --ahead 4
 """
 
 
-@cache.command(help=_TRAFFIC, short_help="Hits on a fabric, uniform traffic.")
+@cache.command(help=_TRAFFIC, short_help="Hits on a fabric, by traffic.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
 @_entries
 @_ways
-@_replacement
+@_replacement_by_any
+@_intervals
 @_hashes
 @click.option(
     "--messages",
@@ -268,23 +327,42 @@ Example:
     show_default=True,
     help="Messages sent.",
 )
+@click.option(
+    "--pattern",
+    type=click.Choice(forwarding.PATTERNS),
+    default="uniform",
+    show_default=True,
+    help="Anybody to anybody, or all-to-alls.",
+)
+@click.option(
+    "--ahead",
+    type=click.IntRange(0, 1 << 20),
+    default=0,
+    show_default=True,
+    help="Messages of its host by which an empty packet goes before each; 0: none does.",
+)
 @output_option("--csv", "csv_file", help="Write the table (CSV).")
 def traffic(
     fabric: str,
     entries: int,
     ways: int,
     replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
     hashes: Sequence[str],
     messages: int,
+    pattern: str,
+    ahead: int,
     csv_file: Path | None,
 ) -> int:
     """Study, print, write."""
-    of = Cache(entries, ways, replacement)
-    return _report(forwarding.uniform_traffic(of, fabric, hashes, messages), csv_file, None)
+    of = Cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
+    study = forwarding.traffic(of, fabric, hashes, messages, pattern=pattern, ahead=ahead)
+    return _report(study, csv_file, None)
 
 
 _JOBS = """
-Sizes of parallel jobs, from archives in the Standard Workload Format.
+Sizes of parallel jobs, from archives in the Standard Workload Format, also compressed by gzip.
 
 A file that ends in .csv is a table with the columns trace, procs and jobs. Without files: the
 sizes that come with weft (data/job_sizes_swf.csv).
@@ -301,47 +379,5 @@ Example:
 def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
     """Read, print, write."""
     _check(figure)
-    sizes: jobs.Sizes = {}
-    for path in files:
-        sizes |= jobs.read_jobs(path)
-    return _report(forwarding.job_sizes(sizes or jobs.shipped_jobs()), csv_file, figure)
-
-
-_RATE = """
-The line rate up to which a port can look up every frame.
-
-\b
-Examples:
-  weft cache rate --latency 4
-  weft cache rate --latency 2.16 --stages 3
-"""
-
-
-@cache.command(help=_RATE, short_help="Line rate by lookup latency.")
-@click.option(
-    "--latency",
-    "latency_ns",
-    type=Finite(min=1e-3, max=1e9),
-    required=True,
-    metavar="NS",
-    help="Of a lookup, in nanoseconds.",
-)
-@click.option(
-    "--stages",
-    type=click.IntRange(1, 1 << 20),
-    default=1,
-    show_default=True,
-    help="Lookups in flight.",
-)
-def rate(latency_ns: float, stages: int) -> int:
-    """Compute, print."""
-    frames = {"shortest": forwarding.SHORTEST_FRAME, "longest": forwarding.LONGEST_FRAME}
-    on = console()
-    table = new_table(("frames", "bytes", "Gpackets/s", "Gb/s"), left=("frames",))
-    for name, size in frames.items():
-        bytes_a_second = _core.line_rate(latency_ns * 1e-9, stages, size)
-        table.add_row(
-            name, str(size), f"{bytes_a_second / size / 1e9:.3g}", f"{bytes_a_second * 8e-9:.0f}"
-        )
-    print_table(table, on)
-    return 0
+    sizes = jobs.read_all(files) if files else jobs.shipped_jobs()
+    return _report(forwarding.job_sizes(sizes), csv_file, figure)

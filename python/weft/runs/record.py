@@ -129,6 +129,8 @@ class SwitchPart(Model, kw_only=True):
     channels_used_max: Whole
     cache_hits: Whole | None = None
     cache_misses: Whole | None = None
+    cache_packets: Whole | None = None
+    cache_packet_hits: Whole | None = None
 
 
 class LinkPart(Model, kw_only=True):

@@ -40,6 +40,18 @@ class Cache:
     entries: int = 2048
     ways: int = 4
     replacement: str = "lru"
+    interval_ns: float = 0.72
+    """From a lookup that hits to the next (Hirasawa et al., section V.B: cache and hash)."""
+    tcam_interval_ns: float = 4.0
+    """From one that misses (section I: the TCAM)."""
+
+    def throughput_Gbps(self, hits: float) -> int:  # noqa: N802 (the unit's name)
+        """Return the rate of the shortest frames of which this share hits, looked up in turn."""
+        return round(SHORTEST_FRAME * 8 / self.mean_ns(hits))
+
+    def mean_ns(self, hits: float) -> float:
+        """Return the time of a lookup of which this share hits."""
+        return hits * self.interval_ns + (1 - hits) * self.tcam_interval_ns
 
 
 @dataclass(frozen=True)
@@ -69,11 +81,18 @@ class CacheStudy:
 
 T = TypeVar("T", int, str)
 _PARTS = ("hits", "initial", "capacity", "conflict")
+THROUGHPUT = "Gb/s"
+"""Of the shortest frames, as all tables of lookups end."""
 
 
 def _shares(counters: dict[str, int]) -> tuple[float, ...]:
     lookups = sum(counters.values())
     return tuple(round(counters[part] / lookups, 6) for part in _PARTS) if lookups else (0.0,) * 4
+
+
+def _with_throughput(cache: Cache, counters: dict[str, int]) -> tuple[float | int, ...]:
+    shares = _shares(counters)
+    return (*shares, cache.throughput_Gbps(shares[0]))
 
 
 def _series(labels: Sequence[str], points: Iterable[dict[int, float]]) -> tuple[Series, ...]:
@@ -97,10 +116,11 @@ def conflicts_by_ways(
     addresses = "scattered addresses" if scattered else "addresses in one block"
     title = f"Conflict misses, uniform traffic, {cache.entries:,} entries, {addresses}"
     labels = [f"{count} destinations" for count in destinations]
-    return _conflicts(title, "destinations", destinations, labels, ways, counters)
+    return _conflicts(cache, title, "destinations", destinations, labels, ways, counters)
 
 
 def _conflicts(
+    cache: Cache,
     title: str,
     what: str,
     subjects: Sequence[T],
@@ -115,12 +135,12 @@ def _conflicts(
         line: dict[int, float] = {}
         for way in ways:
             shares: tuple[float, ...] = _shares(counters(one, way))
-            rows.append((one, way, *shares))
+            rows.append((one, way, *shares, cache.throughput_Gbps(shares[0])))
             line[way] = 100 * shares[3]
         lines.append(line)
     return CacheStudy(
         title,
-        (what, "ways", *_PARTS),
+        (what, "ways", *_PARTS, THROUGHPUT),
         rows,
         _series(labels, lines),
         "ways",
@@ -152,13 +172,12 @@ def conflicts_of_trace(
     messages = messages_of(folder, fabric)
 
     def counters(name: str, way: int) -> dict[str, int]:
-        return _core.cache_of_messages(
-            cache.entries, way, cache.replacement, loaded, name, messages
-        )
+        shape = (cache.entries, way, cache.replacement)
+        return _core.cache_of_messages(*shape, loaded, name, messages)[0]
 
     title = f"Conflict misses of {folder.path.name} on {loaded.name}, {cache.entries:,} entries"
     labels = [f"hash {name}" for name in hashes]
-    return _conflicts(title, "hash", hashes, labels, ways, counters)
+    return _conflicts(cache, title, "hash", hashes, labels, ways, counters)
 
 
 def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> CacheStudy:
@@ -184,13 +203,15 @@ def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Cac
             everything = {part: sum(port[part] for port in by_port) for part in _PARTS}
             named = zip((*ports, "all"), (*by_port, everything), strict=True)
             name = "cube" if hashed else "crc"
-            rows += [(size, hosts, name, port, *_shares(part)) for port, part in named]
+            rows += [
+                (size, hosts, name, port, *_with_throughput(cache, part)) for port, part in named
+            ]
             lines[2 if hashed else 0][hosts] = 100 * _shares(everything)[2]
             if not hashed:
                 lines[1][hosts] = 100 * _shares(by_port[0])[2]
     return CacheStudy(
         f"Capacity misses on k-ary {dimensions}-tori, uniform traffic, {cache.entries:,} entries",
-        ("k", "hosts", "hash", "ports", *_PARTS),
+        ("k", "hosts", "hash", "ports", *_PARTS, THROUGHPUT),
         rows,
         _series(names, lines),
         "job size (hosts)",
@@ -198,26 +219,56 @@ def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> Cac
     )
 
 
-def uniform_traffic(cache: Cache, fabric: str, hashes: Sequence[str], messages: int) -> CacheStudy:
-    """Study all ports of a fabric while hosts send to others, all equally often."""
+PATTERNS = ("uniform", "alltoall")
+
+
+def traffic(
+    cache: Cache,
+    fabric: str,
+    hashes: Sequence[str],
+    messages: int,
+    *,
+    pattern: str = "uniform",
+    ahead: int = 0,
+) -> CacheStudy:
+    """Study all ports of a fabric while hosts send to others, all equally often.
+
+    Either anybody to anybody, or in all-to-alls, one after the other. Empty packets go `ahead`
+    messages of their host before each, where that is more than none (section VI.A): they are looked
+    up as well, which the throughput of messages counts.
+    """
     loaded = _core.load_fabric(fabric)
     if len(loaded.hosts) < 2:
         raise WeftError(f"fabric {loaded.name}: has one host; allowed: at least two")
-    ends = _core.uniform_messages(loaded, messages, SEED)
+    ends = (
+        _core.uniform_messages(loaded, messages, SEED)
+        if pattern == "uniform"
+        else _core.alltoall_messages(loaded, messages)
+    )
     rows: list[tuple[str | int | float, ...]] = []
+    shape = (cache.entries, cache.ways, cache.replacement)
     for name in hashes:
-        counters = _core.cache_of_messages(
-            cache.entries, cache.ways, cache.replacement, loaded, name, ends
-        )
-        rows.append((loaded.name, name, sum(counters.values()), *_shares(counters)))
+        found, empty = _core.cache_of_messages(*shape, loaded, name, ends, ahead)
+        lookups = sum(found.values())
+        share = found["hits"] / lookups if lookups else 0.0
+        busy_ns = cache.mean_ns(share) * lookups + _busy_ns(cache, empty)
+        throughput = round(SHORTEST_FRAME * 8 * lookups / busy_ns) if lookups else 0
+        rows.append((loaded.name, name, lookups, *_shares(found), throughput))
+    sent_ahead = f", empty packets {ahead} ahead" if ahead else ""
+    kind = {"uniform": "uniform traffic", "alltoall": "all-to-alls"}[pattern]
     return CacheStudy(
-        f"Lookups on {loaded.name}, {messages:,} messages, uniform traffic",
-        ("fabric", "hash", "lookups", *_PARTS),
+        f"Lookups on {loaded.name}, {messages:,} messages, {kind}{sent_ahead}",
+        ("fabric", "hash", "lookups", *_PARTS, THROUGHPUT),
         rows,
         (),
         "",
         "",
     )
+
+
+def _busy_ns(cache: Cache, counters: dict[str, int]) -> float:
+    lookups = sum(counters.values())
+    return lookups * cache.mean_ns(counters["hits"] / lookups) if lookups else 0.0
 
 
 def job_sizes(sizes: jobs.Sizes) -> CacheStudy:

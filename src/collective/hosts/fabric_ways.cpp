@@ -76,7 +76,7 @@ void FabricWays::find(int from, int to, Bytes bytes, double missed, FlowWay& int
   into.latency          = (latency * factors.latency_factor).value();
   into.penalty          = latency.value();
   into.bound            = narrowest;
-  into.volume = bytes.value() / std::min(factors.bandwidth_factor, limit(route_, bytes, BytesPerSecond(narrowest)));
+  into.volume           = bytes.value() / factors.bandwidth_factor;
 }
 
 } // namespace weft

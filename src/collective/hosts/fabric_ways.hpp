@@ -20,9 +20,6 @@ class FabricWays : public Ways {
 protected:
   /** What a message that starts pays beside its route's latency. */
   virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
-  /** The part of @p narrowest, the least bandwidth on its way, that it gets at most, beside the fabric's factor for its
-   *  size. */
-  virtual double limit(const Route& /*route*/, Bytes /*bytes*/, BytesPerSecond /*narrowest*/) const { return 1; }
 
 public:
   explicit FabricWays(const Fabric& fabric)

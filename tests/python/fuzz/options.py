@@ -33,7 +33,8 @@ _WORK = (
     *("weft.study.demo.run", "weft.calibrate.cpu.measure", "weft.testbed.netns.up"),
     *("weft.testbed.netns.down", "weft.testbed.probe.check", "weft.testbed.picture.draw"),
     *("weft.study.forwarding.conflicts_by_ways", "weft.study.forwarding.capacity_of_tori"),
-    *("weft.study.forwarding.conflicts_of_trace", "weft.study.forwarding.uniform_traffic"),
+    *("weft.study.forwarding.conflicts_of_trace", "weft.study.forwarding.traffic"),
+    "weft.study.hashes.prove_cube",
     *("weft.testbed.plan.make", "weft.calibrate.p2p.calibrate", "weft.calibrate.switch.fit"),
 )
 _FINE = (
