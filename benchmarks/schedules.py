@@ -62,7 +62,6 @@ ALLTOALL = Scheduled(
 NONBLOCKING = Scheduled(
     "iallreduce", 1024, "1 KiB", "fat-tree-1024", 1024, 1, "openmpi-5.0", (1, 21)
 )
-# Not Allgather and Alltoall: 268 million blocks of data, one for each pair of ranks, take minutes.
 _MANY_CORES = "tofino-64x256"
 VERY_CROWDED = tuple(
     Scheduled(name, size, text, _MANY_CORES, 16384, 256, "openmpi-4.1", (1, 3))
@@ -79,6 +78,8 @@ VERY_CROWDED = tuple(
         ("scan", 8, "8 B"),
         ("exscan", 8, "8 B"),
         ("reduce_scatter_block", 8, "8 B"),
+        ("allgather", 8, "8 B"),
+        ("alltoall", 4, "4 B"),
     )
 )
 # What is compared with each other runs one after the other.

@@ -138,12 +138,21 @@ struct MovedData::Member {
   KeptSide gives;
   KeptSide gets;
   bool in_place;
+  bool with_all = false;                // its call cannot end before all have come: its blocks move then
   std::vector<std::byte> packed;        // what it gives, where its buffer may have changed
   std::vector<std::size_t> begins = {}; // of each block in packed; empty: its buffer is as it was
 
   Member(const Sides& sides, int ranks, bool blocks)
       : gives(sides.gives, ranks, false), gets(sides.gets, ranks, not blocks), in_place(sides.in_place)
   {
+  }
+
+  /** Whether it gives a block of the same size to every rank, and gets one from each. */
+  bool exchanges_with_all() const
+  {
+    return (gives.side.peers == Side::Peers::same || gives.side.peers == Side::Peers::each) &&
+           gets.side.peers == Side::Peers::each && not gives.side.counts && not gets.side.counts &&
+           block_of(gives.side, 0).bytes() > 0 && block_of(gets.side, 0).bytes() > 0;
   }
 
   bool gives_to(int rank) const
@@ -195,6 +204,46 @@ void MovedData::move(int from, int to)
   copy(giver.for_rank(to), block_of(taker.gets.side, from));
 }
 
+/** Blocks of one size, without gaps: in squares of ranks, so that what is read and written stays in the cache. */
+bool MovedData::move_equal_blocks()
+{
+  constexpr std::size_t SQUARE = 128; // ranks
+  const std::size_t ranks      = members_.size();
+  const Block first            = block_of(members_.front()->gets.side, 0);
+  const std::size_t bytes      = first.bytes();
+  for (const auto& member : members_)
+    for (const Side* side : {&member->gives.side, &member->gets.side})
+      if (const Block block = block_of(*side, 0); not is_plain(block.type) || block.bytes() != bytes)
+        return false;
+  for (std::size_t from_square = 0; from_square < ranks; from_square += SQUARE)
+    for (std::size_t to_square = 0; to_square < ranks; to_square += SQUARE)
+      for (std::size_t to = to_square; to < std::min(ranks, to_square + SQUARE); ++to) {
+        const Member& taker    = *members_[to];
+        std::byte* const taken = block_of(taker.gets.side, 0).start;
+        for (std::size_t from = from_square; from < std::min(ranks, from_square + SQUARE); ++from) {
+          if (from == to && taker.in_place)
+            continue;
+          const Side& gives            = members_[from]->gives.side;
+          const std::size_t number     = gives.peers == Side::Peers::each ? to : 0;
+          const std::byte* const given = static_cast<const std::byte*>(gives.buffer) + number * bytes;
+          if (taken + from * bytes != given)
+            std::memcpy(taken + from * bytes, given, bytes);
+        }
+      }
+  return true;
+}
+
+void MovedData::move_all()
+{
+  if (std::cmp_equal(with_all_, members_.size()) && move_equal_blocks())
+    return;
+  const int ranks = static_cast<int>(members_.size());
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to)
+      if (members_[static_cast<std::size_t>(from)]->with_all && members_[static_cast<std::size_t>(to)]->with_all)
+        move(from, to);
+}
+
 void MovedData::come(int rank, const Sides& sides, bool blocks)
 {
   const int ranks  = static_cast<int>(members_.size());
@@ -204,23 +253,28 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
     for (int peer = 0; peer < ranks && side.peers != Side::Peers::none; ++peer) {
       if (side.peers == Side::Peers::one)
         peer = side.peer;
-      if (members_[static_cast<std::size_t>(peer)])
+      if (const auto& its = members_[static_cast<std::size_t>(peer)]; its && not(its->with_all && member->with_all))
         visit(peer);
       if (side.peers == Side::Peers::one)
         return;
     }
   };
-  ++come_;
   if (weft::is_shared(sides.gives.buffer) || weft::is_shared(sides.gets.buffer)) {
     member->gives.side.peers = Side::Peers::none;
     member->gets.side.peers  = Side::Peers::none;
-    return;
   }
-  other(member->gets.side, [&](int peer) { move(peer, rank); });
-  other(member->gives.side, [&](int peer) {
-    if (peer != rank)
-      move(rank, peer);
-  });
+  member->with_all = blocks && member->exchanges_with_all();
+  with_all_ += member->with_all;
+  if (with_all_ < ++come_) // else nobody has come to whom it would give something now
+  {
+    other(member->gets.side, [&](int peer) { move(peer, rank); });
+    other(member->gives.side, [&](int peer) {
+      if (peer != rank)
+        move(rank, peer);
+    });
+  }
+  if (std::cmp_equal(come_, ranks))
+    move_all();
   if (not blocks)
     keep(rank);
 }

@@ -8,7 +8,8 @@
  *
  * A block goes from one rank's buffer to the other's as soon as both are in the call: no rank may look at its buffers
  * before its call ends, and it ends only when it has heard from all that give it something. A rank that leaves before
- * another comes leaves a copy.
+ * another comes leaves a copy. Where every rank gets something from every other, so that none can leave before all have
+ * come, all blocks move then, in an order that memory likes.
  */
 #pragma once
 
@@ -61,9 +62,13 @@ public:
 class MovedData : public HostData {
   struct Member;
   std::vector<std::unique_ptr<Member>> members_; // by rank; none before they come
-  int come_ = 0;
+  int come_     = 0;
+  int with_all_ = 0; // ranks that get something from every rank, and give something to each
 
   void move(int from, int to);
+  /** Between all that exchange with all. */
+  void move_all();
+  bool move_equal_blocks();
   /** What a rank gives is kept for those who have not come: its buffer may change. */
   void keep(int rank);
 
