@@ -299,7 +299,11 @@ void MovedData::keep(int rank)
     member.keep(static_cast<int>(members_.size()));
 }
 
-ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::create(shape)), shape_(shape) {}
+ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::create(shape)), shape_(shape), all_get_(true)
+{
+  for (int rank = 0; rank < shape.ranks; ++rank)
+    all_get_ &= gets(rank);
+}
 
 bool ReducedData::gets(int rank) const
 {
@@ -311,7 +315,7 @@ bool ReducedData::gets(int rank) const
 
 void ReducedData::come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks)
 {
-  exchange_->give(rank, buffers, true);
+  exchange_->give(rank, buffers, not(blocks && all_get_));
   if (++come_ < shape_.ranks)
     return;
   exchange_->combine(operation);
