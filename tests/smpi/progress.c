@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /* How long an MPI_Iallreduce takes beside computation: BYTES COMPUTE_US TESTS, the times of which the program tests
  * while it computes. Prints, in microseconds: an Allreduce alone; Iallreduce, computation and MPI_Wait together;
  * whether a test found it complete. */
