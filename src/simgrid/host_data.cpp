@@ -299,7 +299,7 @@ void MovedData::keep(int rank)
     member.keep(static_cast<int>(members_.size()));
 }
 
-ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::create(shape)), shape_(shape), all_get_(true)
+ReducedData::ReducedData(const ExchangeShape& shape) : exchange_(Exchange::create(shape)), shape_(shape)
 {
   for (int rank = 0; rank < shape.ranks; ++rank)
     all_get_ &= gets(rank);

@@ -86,9 +86,9 @@ public:
 class ReducedData : public HostData {
   std::unique_ptr<Exchange> exchange_;
   ExchangeShape shape_;
-  bool all_get_; // so that none leaves before all have come
-  int come_    = 0;
-  int waiting_ = 0;                     // ranks that SMPI's algorithm lets go before all have come
+  bool all_get_ = true; // so that none leaves before all have come
+  int come_     = 0;
+  int waiting_  = 0;                    // ranks that SMPI's algorithm lets go before all have come
   simgrid::s4u::SemaphorePtr all_come_; // where there are such
 
   bool gets(int rank) const;
