@@ -209,8 +209,7 @@ bool MovedData::move_equal_blocks()
 {
   constexpr std::size_t SQUARE = 128; // ranks
   const std::size_t ranks      = members_.size();
-  const Block first            = block_of(members_.front()->gets.side, 0);
-  const std::size_t bytes      = first.bytes();
+  const std::size_t bytes      = block_of(members_.front()->gets.side, 0).bytes();
   for (const auto& member : members_)
     for (const Side* side : {&member->gives.side, &member->gets.side})
       if (const Block block = block_of(*side, 0); not is_plain(block.type) || block.bytes() != bytes)
@@ -239,8 +238,8 @@ void MovedData::move_all()
     return;
   const int ranks = static_cast<int>(members_.size());
   for (int from = 0; from < ranks; ++from)
-    for (int to = 0; to < ranks; ++to)
-      if (members_[static_cast<std::size_t>(from)]->with_all && members_[static_cast<std::size_t>(to)]->with_all)
+    for (int to = 0; to < ranks && members_[static_cast<std::size_t>(from)]->with_all; ++to)
+      if (members_[static_cast<std::size_t>(to)]->with_all)
         move(from, to);
 }
 
@@ -265,15 +264,14 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
   }
   member->with_all = blocks && member->exchanges_with_all();
   with_all_ += member->with_all;
-  if (with_all_ < ++come_) // else nobody has come to whom it would give something now
-  {
+  if (with_all_ < ++come_) { // else nobody has come to whom it would give something now
     other(member->gets.side, [&](int peer) { move(peer, rank); });
     other(member->gives.side, [&](int peer) {
       if (peer != rank)
         move(rank, peer);
     });
   }
-  if (std::cmp_equal(come_, ranks))
+  if (come_ == ranks && with_all_ > 0)
     move_all();
   if (not blocks)
     keep(rank);
