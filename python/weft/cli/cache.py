@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft cache`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,24 +89,24 @@ _replacement_by_any = click.option(
     help="Which entry of a full set makes room; future: the one that is used last, as nobody can do"
     " better.",
 )
-_interval = click.option(
-    "--interval",
-    "interval_ns",
-    type=Finite(min=1e-3, max=1e9),
-    default=Cache.interval_ns,
-    show_default=True,
-    metavar="NS",
-    help="From a lookup that hits to the port's next.",
+
+
+def _nanoseconds(flag: str, default: float, about: str) -> Callable[[Command], Command]:
+    return click.option(
+        flag,
+        f"{flag.removeprefix('--').replace('-', '_')}_ns",
+        type=Finite(min=1e-3, max=1e9),
+        default=default,
+        show_default=True,
+        metavar="NS",
+        help=about,
+    )
+
+
+_interval = _nanoseconds(
+    "--interval", Cache.interval_ns, "From a lookup that hits to the port's next."
 )
-_tcam_interval = click.option(
-    "--tcam-interval",
-    "tcam_interval_ns",
-    type=Finite(min=1e-3, max=1e9),
-    default=Cache.tcam_interval_ns,
-    show_default=True,
-    metavar="NS",
-    help="From one that misses.",
-)
+_tcam_interval = _nanoseconds("--tcam-interval", Cache.tcam_interval_ns, "From one that misses.")
 
 
 def _intervals(command: Command) -> Command:
