@@ -15,11 +15,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <string>
 #include <string_view>
+#include <xbt/config.hpp>
 #include <xbt/log.h>
 
 namespace weft {
@@ -33,6 +35,12 @@ constexpr std::string_view RETURNED = "SMPI process did not return 0. Return val
 /** SimGrid's (src/kernel/context), of any actor. */
 constexpr std::string_view UNCAUGHT    = "Actor killed by an uncaught exception %s";
 constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
+/** SMPI's, of files (src/smpi/mpi/smpi_file.cpp) and of shared memory (src/smpi/internals/smpi_shared.cpp). */
+constexpr std::string_view NO_DISK    = "SMPI/IO : Trying to open file on a diskless host";
+constexpr std::string_view NO_MAPPING = "Could not map folded virtual memory";
+constexpr std::string_view NO_MEMORY  = "Failed to allocate %zuMiB of memory. Run \"sysctl vm.overcommit_memory";
+/** How many times as large the blocks are that the message proposes; DT of class C needs twice as large ones. */
+constexpr int LARGER_BLOCKS = 16;
 
 struct State {
   std::string last_warning; // why the call fails that is about to be reported
@@ -78,6 +86,39 @@ std::string users_name(std::string_view function)
                               "; with SimGrid's MPI only the thread that main runs on may (MPI_THREAD_FUNNELED)");
 }
 
+[[noreturn]] void refuse_file()
+{
+  Simulation::get().abort("unsupported", who() + " opened a file by MPI (MPI_File_…), and host '" +
+                                             simgrid::s4u::this_actor::get_host()->get_name() +
+                                             "' has no disk: hosts of fabrics have none; those of a platform of "
+                                             "SimGrid's (--platform) do where its file says <disk>");
+}
+
+std::string first_line_of(const char* file)
+{
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line.empty() ? "unknown" : line;
+}
+
+[[noreturn]] void tell_of_mappings()
+{
+  const auto block = static_cast<long long>(simgrid::config::get_value<double>("smpi/shared-malloc-blocksize"));
+  Simulation::get().abort(
+      "memory", "the shared memory of all ranks is more than Linux maps for a process in blocks of " +
+                    std::to_string(block) + " B (vm.max_map_count is " + first_line_of("/proc/sys/vm/max_map_count") +
+                    "): take larger blocks, --cfg smpi/shared-malloc-blocksize:" +
+                    std::to_string(block * LARGER_BLOCKS) + ", of which the memory needs one in all");
+}
+
+[[noreturn]] void tell_of_memory()
+{
+  Simulation::get().abort("memory", who() + " asked for more shared memory than Linux promises in advance: let it "
+                                            "promise any (as root, sysctl vm.overcommit_memory=1), which costs "
+                                            "nothing as all ranks share one block");
+}
+
 [[noreturn]] void tell_of_failure(const std::string& text)
 {
   const auto end     = text.find(" - returned ");
@@ -113,6 +154,12 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
     refuse_missing(event.functionName);
   if (rank && event.priority == xbt_log_priority_critical && format.ends_with(FAILED))
     tell_of_failure(text);
+  if (rank && format.starts_with(NO_DISK))
+    refuse_file();
+  if (rank && format.starts_with(NO_MAPPING))
+    tell_of_mappings();
+  if (rank && format.starts_with(NO_MEMORY))
+    tell_of_memory();
   if (rank && event.priority == xbt_log_priority_warning)
     state().last_warning = text;
   return false;

@@ -132,6 +132,14 @@ FAILURES = {
     "other-thread": Failure(
         1, "unsupported", ("a thread that the program has made called MPI_Send", "FUNNELED")
     ),
+    "file": Failure(
+        1,
+        "unsupported",
+        ("rank 1 opened a file by MPI", "host 'host-1' has no disk", "where its file says <disk>"),
+    ),
+    "endless-memory": Failure(
+        1, "memory", ("rank 1 asked for more shared memory", "vm.overcommit_memory=1")
+    ),
 }
 
 
@@ -211,6 +219,20 @@ def test_it_is_the_same_failure_however_it_is_offloaded(
     for words in expected.says:
         assert words in said
     assert result.record["outcome"]["kind"] == expected.kind
+
+
+def test_shared_memory_in_too_many_blocks_names_blocks_that_do(
+    program: Program, place: Place
+) -> None:
+    blocks = "smpi/shared-malloc-blocksize"
+    result = fail(program, place, "shared-memory", "--cfg", f"{blocks}:4096")
+    assert (result.status, result.record["outcome"]["kind"]) == (1, "memory")
+    (said,) = result.messages
+    assert "blocks of 4096 B (vm.max_map_count is " in said
+    assert f"--cfg {blocks}:65536," in said
+
+    larger = fail(program, place, "shared-memory", "--cfg", f"{blocks}:65536")
+    assert (larger.status, larger.messages) == (0, [])
 
 
 def test_what_was_done_before_stands_in_the_record(program: Program, place: Place) -> None:

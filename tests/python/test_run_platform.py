@@ -61,6 +61,36 @@ def test_plain_smpirun_loads_the_library_that_it_is_given(program: Program) -> N
     assert simulated.run_stock(program("loaded.c"), "libweft").lines == []
 
 
+# ---- Disks ----
+
+DISKS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="all" routing="Full">
+    <host id="a" speed="1Gf">
+      <disk id="disk" read_bw="100MBps" write_bw="40MBps">
+        <prop id="size" value="500GiB"/><prop id="mount" value="/scratch"/>
+        <prop id="content" value=""/>
+      </disk>
+    </host>
+  </zone>
+</platform>
+"""
+
+
+def test_files_of_mpi_take_the_time_of_a_platforms_disk(program: Program, tmp_path: Path) -> None:
+    """A fabric's hosts have none, which test_run_failures.py sees refused."""
+    platform = tmp_path / "disks.xml"
+    platform.write_text(DISKS)
+    command = simulated.weft_command(program("files.c"), ranks=1)
+    at = command.index("--fabric")
+    command[at : at + 2] = ["--platform", str(platform)]
+    result = simulated.run_command(command)
+    assert result.status == 0, result.stderr
+    _, written, read = map(float, result.lines[0].split())
+    assert (written, read) == pytest.approx((2**20 / 40e6, 2**20 / 100e6), rel=1e-6)
+
+
 # ---- Plain smpirun ----
 
 

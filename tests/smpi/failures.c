@@ -211,6 +211,27 @@ static void intercommunicator(int rank)
     MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 0, 0, &inter);
 }
 
+static void file(int rank)
+{
+  MPI_File opened;
+  if (rank == 1)
+    MPI_File_open(MPI_COMM_SELF, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &opened);
+}
+
+/* 300 MB, of which 4,096 B at a time are mapped where the run says so. */
+static void shared_memory(int rank)
+{
+  if (rank == 1)
+    SMPI_SHARED_FREE(SMPI_SHARED_MALLOC((size_t)300 * 1000 * 1000));
+}
+
+/* A PiB: no machine promises as much. */
+static void endless_memory(int rank)
+{
+  if (rank == 1)
+    SMPI_SHARED_FREE(SMPI_SHARED_MALLOC((size_t)1 << 50));
+}
+
 static void* call_from_thread(void* unused)
 {
   MPI_Send(send, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
@@ -269,6 +290,9 @@ static const struct {
     {"neighbourhood", neighbourhood},
     {"intercommunicator", intercommunicator},
     {"other-thread", other_thread},
+    {"file", file},
+    {"shared-memory", shared_memory},
+    {"endless-memory", endless_memory},
     {"run-for-ever", run_for_ever},
 };
 

@@ -38,7 +38,8 @@ class OutcomePart(Model, kw_only=True):
     `signal`, `abort` (MPI_Abort), `error` (an MPI call failed), `unsupported` (SimGrid's MPI lacks
     the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the
     algorithm that was chosen cannot do a call), `network-failure` (a link is off that a call or
-    message needs), `timeout` or `unfinished`.
+    message needs), `memory` (this machine does not give the shared memory that ranks ask for),
+    `timeout` or `unfinished`.
     """
 
     kind: str
