@@ -11,7 +11,7 @@ from studies.study import DOCS
 from weft.base.models import Model, schema
 from weft.runs.record import Record
 from weft.study.compare import ComparisonRecord
-from weft.testbed.plan import PlanRecord
+from weft.testbed.plan_file import PlanRecord
 from weft.trace.folder import Manifest
 
 SCHEMAS = DOCS / "schema"

@@ -2,7 +2,7 @@
 """The port map of docs/testbed.md: a 3 x 3 torus on the shipped testbed."""
 
 from studies.study import DOCS, IMAGES, Study
-from weft.testbed import inventory, picture, plan, wanted
+from weft.testbed import inventory, picture, plan, plan_file, wanted
 
 PLAN = DOCS / "testbed" / "torus-3x3.json"
 
@@ -10,12 +10,12 @@ PLAN = DOCS / "testbed" / "torus-3x3.json"
 def measure() -> None:
     """Make the plan that the picture shows."""
     PLAN.parent.mkdir(exist_ok=True)
-    plan.write(plan.make(inventory.read("topocloud-64"), [wanted.read("torus-3x3")]), PLAN)
+    plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("torus-3x3")]), PLAN)
 
 
 STUDY = Study(
     name="testbed",
     about="a plan's port map",
     measure=measure,
-    figures=lambda: {IMAGES / "testbed_torus.png": picture.figure_of(plan.read(PLAN))},
+    figures=lambda: {IMAGES / "testbed_torus.png": picture.figure_of(plan_file.read(PLAN))},
 )

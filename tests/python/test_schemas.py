@@ -19,7 +19,7 @@ from weft.runs.record import Record, read_record, write_record
 from weft.runs.replay import record_trace
 from weft.runs.request import Request
 from weft.study.compare import ComparisonRecord, compare, write_comparison
-from weft.testbed import inventory, plan, wanted
+from weft.testbed import inventory, plan, plan_file, wanted
 from weft.trace.folder import MANIFEST, Manifest
 
 # What is run of tests/smpi, and how.
@@ -97,10 +97,10 @@ def test_comparisons_plans_and_traces_are_what_their_models_say(
     write_comparison(compare(prepared), tmp_path / "both.json")
     record_trace(prepared, tmp_path / "trace")
     made = plan.make(inventory.read("topocloud-64"), [wanted.read("star-8"), wanted.read("line-4")])
-    plan.write(made, tmp_path / "plan.json")
+    plan_file.write(made, tmp_path / "plan.json")
     for path, kind in (
         (tmp_path / "both.json", ComparisonRecord),
-        (tmp_path / "plan.json", plan.PlanRecord),
+        (tmp_path / "plan.json", plan_file.PlanRecord),
         (tmp_path / "trace" / MANIFEST, Manifest),
     ):
         found = json.loads(path.read_text("utf-8"))

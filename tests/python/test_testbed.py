@@ -21,6 +21,7 @@ from weft.testbed import (
     medians,
     netns,
     plan,
+    plan_file,
     ports,
     script,
     tables,
@@ -263,24 +264,24 @@ def test_too_few_slices_are_said(tmp_path: Path) -> None:
 )
 def test_a_damaged_plan_is_refused(change: Any, message: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    plan.write(planned("star-8"), path)
+    plan_file.write(planned("star-8"), path)
     found = json.loads(path.read_text())
     change(found)
     path.write_text(json.dumps(found))
     with pytest.raises(WeftError, match=re.escape(message)):
-        plan.read(path)
+        plan_file.read(path)
 
 
 def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     with pytest.raises(WeftError, match="cannot be read: No such file"):
-        plan.read(path)
+        plan_file.read(path)
     path.write_text("[1]")
     with pytest.raises(WeftError, match="make one with `weft testbed plan`"):
-        plan.read(path)
+        plan_file.read(path)
     path.write_text("no")
     with pytest.raises(WeftError, match="no plan of weft's: is no JSON: it goes wrong at line 1"):
-        plan.read(path)
+        plan_file.read(path)
 
 
 def test_an_experiment_must_be_one_of_the_plan() -> None:

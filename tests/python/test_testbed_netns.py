@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from weft.base.errors import WeftError
-from weft.testbed import inventory, netns, plan, probe, wanted
+from weft.testbed import inventory, netns, plan, plan_file, probe, wanted
 from weft.testbed.layout import Layout
 from weft.testbed.plan import Plan
 
@@ -216,7 +216,7 @@ def test_a_failing_up_undoes_what_it_did(
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
 def test_down_removes_what_a_crash_has_left(signum: int, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    plan.write(planned("torus-3x3"), path)
+    plan_file.write(planned("torus-3x3"), path)
     command = [*WEFT, "testbed", "up", "--netns", str(path), "--name", NAME]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         while not netns.there(NAME) and running.poll() is None:

@@ -7,6 +7,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from testbed_reader import Reader, check_plan
 
 from weft.base.errors import WeftError
-from weft.testbed import diff, inventory, plan, tables, wanted
+from weft.testbed import diff, inventory, plan, plan_file, tables, wanted
 from weft.testbed.inventory import Inventory
 from weft.testbed.plan import Plan
+from weft.testbed.tables import Entry
 from weft.testbed.wanted import Wanted
 
 TOPOLOGIES = ("star-8", "line-4", "ring-6", "fat-tree-8", "dragonfly-12", "torus-3x3")
@@ -44,8 +46,8 @@ def routes_of(made: Plan) -> dict[str, Any]:
 def prove(made: Plan, directory: Path) -> int:
     """Check a plan's file and tables with the reader."""
     path = directory / "plan.json"
-    plan.write(made, path)
-    assert plan.read(path) == made
+    plan_file.write(made, path)
+    assert plan_file.read(path) == made
     return check_plan(json.loads(path.read_text()), tables.as_json(made), routes_of(made))
 
 
@@ -337,3 +339,138 @@ def test_no_frame_crosses_during_a_change(before: list[str], after: list[str]) -
         assert who_reaches_whom(reader, addresses) <= (will if adding else was)
     now = Reader(there.text, [entry.as_json() for entry in tables.entries(found.plan)])
     assert {k: v for k, v in reader.tables.items() if v} == dict(now.tables)
+
+
+# ---- What runs stays -----------------------------------------------------------------------------
+
+
+def of(made: Plan, name: str) -> list[Entry]:
+    """All entries of one experiment."""
+    return tables.entries(replace(made, experiments=(made.experiment(name),)))
+
+
+def test_what_is_kept_stays_on_everything_that_it_has(tmp_path: Path) -> None:
+    there = inventory.read("topocloud-64")
+    torus, star, ring = (wanted.read(one) for one in ("torus-3x3", "star-8", "ring-6"))
+    both = plan.make(there, [torus, star])
+    alone = plan.make(there, [], [both.experiment("star-8")])
+    assert alone.experiments == (both.experiments[1],)
+    # Made anew it moves: that is what keeping is for.
+    assert plan.make(there, [star]).experiments[0].hosts != both.experiments[1].hosts
+    more = plan.make(there, [ring], alone.experiments)
+    prove(more, tmp_path)
+    assert more.experiments[0] == both.experiments[1]
+    for before, after in ((both, alone), (alone, more)):
+        found = diff.change(before, after)
+        assert of(found.plan, "star-8") == of(both, "star-8")
+        assert not {*found.removed, *found.added} & {*of(both, "star-8")}
+        assert found.kept == len(of(both, "star-8"))
+        assert found.least
+
+
+def test_looping_ports_of_one_experiment_do_not_depend_on_others(tmp_path: Path) -> None:
+    there = inventory.read("recirculating-64")
+    torus, star, ring = (wanted.read(one) for one in ("torus-3x3", "star-8", "ring-6"))
+    first = plan.make(there, [torus])
+    for more in ([star], [ring], [torus, ring]):
+        both = plan.make(there, [torus, *more])
+        ways = both.experiments[0].cables
+        assert {name: way.loops for name, way in ways.items()} == {
+            name: way.loops for name, way in first.experiments[0].cables.items()
+        }
+        found = diff.change(first, both)
+        assert not found.removed
+        assert found.kept == len(tables.entries(first))
+        kept = plan.make(there, more, first.experiments)
+        prove(kept, tmp_path)
+        assert max(map(kept.sharing, kept.shares)) <= there.chassis.max_sharing
+
+
+def test_what_does_not_fit_beside_what_is_kept_says_so() -> None:
+    there = inventory.read("topocloud-64")
+    torus, star = wanted.read("torus-3x3"), wanted.read("star-8")
+    running = plan.make(there, [torus, star])
+    with pytest.raises(WeftError) as caught:
+        plan.make(there, [star], running.experiments)
+    assert str(caught.value) == (
+        "no plan: servers are short: 8 hosts wanted with 1 cable of 100 Gb/s or more, 3 servers"
+        " with such ports cabled in topocloud-64: 5 short; take a smaller topology, or cable more"
+        " servers; counted beside what is kept (torus-3x3, star-8): a new plan of all of them,"
+        " without keep, does not fit either"
+    )
+
+
+def test_what_fits_only_by_moving_says_that(tmp_path: Path) -> None:
+    """A star on a server with two ports keeps a host with two cables from it."""
+    path = tmp_path / "two.toml"
+    path.write_text(
+        '[fabric]\nname = "two"\n[topology]\nkind = "custom"\nhosts = ["a", "b"]\n'
+        'switches = ["x", "y"]\ncables = [{between = ["a", "x"]}, {between = ["a", "y"]},'
+        f' {{between = ["b", "x"]}}, {{between = ["b", "y"]}}]\n{DEVICES}'
+    )
+    text = (
+        '[testbed]\nname = "t"\n[chassis]\nname = "c"\nports = 9\nspeed = "100Gbps"\n'
+        '[[servers]]\nname = "d[1-2]"\nnics = ["e", "f"]\nspeed = "100Gbps"\n'
+        '[[servers]]\nname = "s[1-2]"\nnics = ["e"]\nspeed = "100Gbps"\n'
+        '[[cables]]\nbetween = ["d[1-2]:e", "c:[1-2]"]\n'
+        '[[cables]]\nbetween = ["d[1-2]:f", "c:[3-4]"]\n'
+        '[[cables]]\nbetween = ["s[1-2]:e", "c:[5-6]"]\n'
+    )
+    there = inventory.parse(text, "t")
+    star = tmp_path / "star.toml"
+    star.write_text(f'[fabric]\nname = "s"\n[topology]\nkind = "star"\nhosts = 2\n{DEVICES}')
+    stars = plan.make(there, [wanted.read(str(star))] * 2)
+    kept = [one for one in stars.experiments if "d1" in one.hosts.values()]
+    with pytest.raises(WeftError, match=r"without keep, fits, but moves what runs$"):
+        plan.make(there, [wanted.read(str(path))], kept)
+    plan.make(there, [wanted.read(str(star)), wanted.read(str(path))])
+
+
+LARGE = """
+[testbed]
+name = "large"
+
+[chassis]
+name = "c"
+ports = 100
+speed = "100Gbps"
+max_sharing = 8
+loopback = ["[65-100]"]
+
+[[servers]]
+name = "n[1-64]"
+nics = ["e"]
+speed = "100Gbps"
+
+[[cables]]
+between = ["n[1-64]:e", "c:[1-64]"]
+"""
+
+
+def test_a_plan_of_five_thousand_entries_is_compared_within_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "torus.toml"
+    path.write_text(
+        f'[fabric]\nname = "t"\n[topology]\nkind = "torus"\ndimensions = [8, 8]\n{DEVICES}'
+    )
+    made = plan.make(inventory.parse(LARGE, "large"), [wanted.read(str(path))])
+    (one,) = made.experiments
+    dice = random.Random(1)
+    slices = [*range(1, 65)]
+    ends = sorted(end for _, _, way in made.ways for end in way.virtual)
+    shuffled = plan.relabelled(
+        made,
+        dict(zip(slices, dice.sample(slices, len(slices)), strict=True)),
+        dict(zip(ends, dice.sample(ends, len(ends)), strict=True)),
+    )
+    # With another text it is not known to be the same experiment: all is found by its entries.
+    text = replace(one.wanted, text=f"{one.wanted.text}\n")
+    unknown = replace(
+        shuffled, experiments=(replace(shuffled.experiments[0], wanted=text, name="u"),)
+    )
+    assert len(tables.entries(made)) == 5218
+    for other in (made, shuffled, unknown):
+        before = time.process_time()
+        found = diff.change(made, other)
+        assert time.process_time() - before < 2  # measured on a quiet machine: 0.3 to 0.9 s
+        assert (found.removed, found.added, found.kept) == ([], [], 5218)
+        assert found.least

@@ -62,6 +62,12 @@ class Chassis:
     max_sharing: int
     forwarding: Forwarding
     pass_ns: float
+    taken: Mapping[int, int] = field(default_factory=dict)
+    """By looping port: bits a second that experiments have which are kept."""
+
+    def room(self, port: ChassisPort) -> int:
+        """Return the bits a second that a looping port may still be asked for."""
+        return port.speed * self.max_sharing - self.taken.get(port.number, 0)
 
     @property
     def loops(self) -> list[ChassisPort]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import run_child
-from weft.testbed import diff, fabric, netns, plan, script, tables
+from weft.testbed import diff, fabric, netns, plan, plan_file, script, tables
 from weft.testbed.inventory import Inventory
 from weft.testbed.plan import Plan
 from weft.testbed.wanted import Wanted
@@ -50,7 +50,7 @@ def _written(made: Plan, change: diff.Change | None, directory: Path, name: str)
         "TABLES": directory / f"{name}.tables.json",
         "CHANGE": directory / f"{name}.change.txt",
     }
-    plan.write(made, files["PLAN"])
+    plan_file.write(made, files["PLAN"])
     fabric.write(made, experiment, files["FABRIC"])
     with whole_file(named("output"), files["TABLES"]) as file:
         file.write(tables.as_json(made))

@@ -55,9 +55,8 @@ class Layout:
 
     def address(self, experiment: Experiment, host: str) -> str:
         """Return the IP address of a host: 10, its experiment's number, its own from 1."""
-        first = self.plan.experiments.index(experiment)
         number = experiment.wanted.hosts.index(host) + 1
-        return f"10.{first}.{number >> 8}.{number & 255}"
+        return f"10.{experiment.number}.{number >> 8}.{number & 255}"
 
     def devices(self) -> list[str]:
         """Return all devices that the plan uses: the chassis, servers, layer 2 switches."""

@@ -1,34 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """A plan: which device each host and switch of some wanted topologies is, and how cables run.
 
-A plan is a JSON file that holds all it was made from (the texts of the inventory and of the
-fabrics), so that every other command needs nothing else. Slices have numbers from 1, and the ends
-of recirculated cables virtual ports, numbered above the chassis' own. Read plans are checked whole:
-what is wired twice or fits no cable of the inventory is refused.
+Slices have numbers from 1, and the ends of recirculated cables virtual ports, numbered above the
+chassis' own. What already runs can be kept: then only what is new is placed, on what is left.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from msgspec import UNSET, UnsetType
-
-from weft.base.errors import WeftError, named, printable
-from weft.base.models import Model, Whole
-from weft.base.output import whole_file
-from weft.base.reading import UnreadableError, read_json
-from weft.testbed import inventory as inventories
+from weft.base.errors import WeftError, named
 from weft.testbed import shortage, solver, wanted
 from weft.testbed.alike import Demand, Link, Node
 from weft.testbed.inventory import Inventory, Port
 from weft.testbed.solver import Assignment
 from weft.testbed.wanted import Wanted
 
-FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
 # Above the nine bits of a port number, so that the two never mix.
 FIRST_VIRTUAL = 512
 
@@ -53,9 +42,13 @@ class Way:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One wanted topology and where it is; a switch is a slice's number or a device's name."""
+    """One wanted topology and where it is; a switch is a slice's number or a device's name.
+
+    Its `number`, from 0, is in the addresses of its hosts; no other of the plan has it.
+    """
 
     name: str
+    number: int
     wanted: Wanted
     hosts: Mapping[str, str]
     switches: Mapping[str, int | str]
@@ -69,7 +62,7 @@ class Plan:
     inventory: Inventory
     experiments: tuple[Experiment, ...]
     proven: bool = True
-    """Whether no plan has fewer recirculations."""
+    """Whether no plan has fewer recirculations, beside what was kept."""
 
     @property
     def ways(self) -> Iterator[tuple[Experiment, str, Way]]:
@@ -117,48 +110,109 @@ class Plan:
         return self.experiments[names.index(name)]
 
 
-def make(inventory: Inventory, fabrics: Sequence[Wanted]) -> Plan:
-    """Return the plan with the fewest recirculations, or say what is short."""
+def make(inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment] = ()) -> Plan:
+    """Return the plan with the fewest recirculations, or say what is short.
+
+    Experiments to keep stay as they are: hosts, ports, looping ports, numbers.
+    """
+    if not fabrics:
+        return Plan(inventory, tuple(keep))
     demand = Demand(fabrics)
-    shortage.check_servers(demand, inventory)
-    found = solver.solve(demand, inventory)
-    if isinstance(found, solver.Shortage):
-        raise WeftError(shortage.explain(found, demand, inventory))
-    return _Builder(inventory, fabrics, demand, found).plan()
+    free = left_over(inventory, keep)
+    try:
+        shortage.check_servers(demand, free)
+        found = solver.solve(demand, free)
+        if isinstance(found, solver.Shortage):
+            raise WeftError(shortage.explain(found, demand, free))
+    except WeftError as error:
+        if not keep:
+            raise
+        raise _does_not_fit(error, inventory, fabrics, keep) from None
+    return _Builder(free, fabrics, demand, found, keep).plan(inventory)
+
+
+def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
+    """Return what of a testbed some experiments leave: devices, cables, slices, looping ports."""
+    if not keep:
+        return inventory
+    used = {place for one in keep for place in (*one.hosts.values(), *one.switches.values())}
+    taken: Counter[int] = Counter()
+    for one in keep:
+        for name, way in one.cables.items():
+            for loop in way.loops:
+                taken[loop] += one.wanted.cables[name].speed
+    chassis = inventory.chassis
+    slices = sum(isinstance(place, int) for place in used)
+    gone = {place for place in used if isinstance(place, str)}
+    return replace(
+        inventory,
+        chassis=replace(chassis, slices=max(0, chassis.slices - slices), taken=taken),
+        servers={name: one for name, one in inventory.servers.items() if name not in gone},
+        switches={name: one for name, one in inventory.switches.items() if name not in gone},
+        peers={
+            port: peer
+            for port, peer in inventory.peers.items()
+            if not {port.device, peer.device} & gone
+        },
+    )
+
+
+def _does_not_fit(
+    error: WeftError, inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment]
+) -> WeftError:
+    """Return the message about what does not fit beside what is kept."""
+    try:
+        make(inventory, [*(one.wanted for one in keep), *fabrics])
+        else_ = f"a new plan of all of them, without {named('keep')}, fits, but moves what runs"
+    except WeftError:
+        else_ = f"a new plan of all of them, without {named('keep')}, does not fit either"
+    names = ", ".join(one.name for one in keep)
+    return WeftError(f"{error.message}; counted beside what is kept ({names}): {else_}")
 
 
 class _Builder:
     """Names ports for what the solver has counted, in the inventory's order."""
 
     def __init__(
-        self, inventory: Inventory, fabrics: Sequence[Wanted], demand: Demand, found: Assignment
+        self,
+        inventory: Inventory,
+        fabrics: Sequence[Wanted],
+        demand: Demand,
+        found: Assignment,
+        keep: Sequence[Experiment],
     ) -> None:
         self.inventory, self.fabrics, self.found = inventory, fabrics, found
-        self.demand = demand
+        self.demand, self.keep = demand, keep
         slices = (node for node in demand.switches if node not in found.externals)
-        self.slices = {node: number for number, node in enumerate(slices, 1)}
+        kept = {place for one in keep for place in one.switches.values()}
+        self.slices = dict(zip(slices, _free(1, kept), strict=False))
         # By device and peer: the ports of the fixed cables between them that are still free.
         self.free: dict[tuple[str, str], list[Port]] = defaultdict(list)
         for device in inventory.devices.values():
             for port in inventory.cabled(device):
                 self.free[device.name, inventory.peers[port].device].append(port)
-        self.virtual = iter(range(FIRST_VIRTUAL, 1 << 16))
+        ends = {port for one in keep for way in one.cables.values() for port in way.virtual}
+        self.virtual = _free(FIRST_VIRTUAL, ends)
         self.loops = self._shared_loops()
 
-    def plan(self) -> Plan:
-        experiments = []
-        for number, (name, one) in enumerate(wanted.named_apart(list(self.fabrics))):
+    def plan(self, inventory: Inventory) -> Plan:
+        """Return the plan, with what is kept first."""
+        experiments = [*self.keep]
+        numbers = _free(0, {one.number for one in self.keep})
+        named_apart = wanted.named_apart(self.fabrics, [one.name for one in self.keep])
+        for number, (name, one) in enumerate(named_apart):
             links = [link for link in self.demand.links if link.name[0] == number]
             experiments.append(
                 Experiment(
                     name,
+                    next(numbers),
                     one,
                     {host: self.found.servers[number, host] for host in one.hosts},
                     {switch: self._place((number, switch)) for switch in one.switches},
                     {link.name[1]: self._way(link) for link in links},
                 )
             )
-        return Plan(self.inventory, tuple(experiments), self.found.proven)
+        return Plan(inventory, tuple(experiments), self.found.proven)
 
     def _place(self, switch: Node) -> int | str:
         return self.slices.get(switch) or self.found.externals[switch]
@@ -167,27 +221,50 @@ class _Builder:
         """Return the device that a host or switch is; nothing for a slice."""
         return self.found.servers.get(node) or self.found.externals.get(node)
 
-    def _shared_loops(self) -> dict[int, list[int]]:
-        """Return the looping ports of each speed, as evenly filled as they can be."""
-        directions = Counter(
+    def _shared_loops(self) -> dict[tuple[int, int], list[int]]:
+        """Return the looping ports of each experiment and speed.
+
+        Experiments are shared out one after the other, each as evenly as it can be: so those of one
+        do not depend on which come after it. Where that overfills a port, they are the solver's.
+        """
+        chassis = self.inventory.chassis
+        taken = Counter(chassis.taken)
+        ports: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for number in range(len(self.fabrics)):
+            even = solver.loads(chassis, self._directions(number), taken)
+            if even is None:
+                return self._loops_of_solver()
+            for port, speeds in even.items():
+                taken[port] += sum(speeds)
+                for speed in speeds:
+                    ports[number, speed].append(port)
+        return ports
+
+    def _directions(self, number: int) -> Counter[int]:
+        """Count by speed what of an experiment is recirculated."""
+        return Counter(
             speed
             for link in self.demand.between
-            if link.lower in self.slices and link.upper in self.slices
+            if link.name[0] == number and link.lower in self.slices and link.upper in self.slices
             for speed in (link.speed, link.speed)
         )
-        even = solver.loads(self.inventory, directions)
-        if even is None:
-            even = {port: [*load.elements()] for port, load in self.found.loops.items()}
-        ports: dict[int, list[int]] = defaultdict(list)
-        for port, speeds in even.items():
-            for speed in speeds:
-                ports[speed].append(port)
-        return ports
+
+    def _loops_of_solver(self) -> dict[tuple[int, int], list[int]]:
+        left: dict[int, list[int]] = defaultdict(list)
+        for port, load in self.found.loops.items():
+            for speed in load.elements():
+                left[speed].append(port)
+        return {
+            (number, speed): [left[speed].pop(0) for _ in range(count)]
+            for number in range(len(self.fabrics))
+            for speed, count in self._directions(number).items()
+        }
 
     def _way(self, link: Link) -> Way:
         lower, upper = self._device(link.lower), self._device(link.upper)
         if lower is None and upper is None:
-            loops = self.loops[link.speed].pop(0), self.loops[link.speed].pop(0)
+            left = self.loops[link.name[0], link.speed]
+            loops = left.pop(0), left.pop(0)
             return Way("recirculated", (), loops, (next(self.virtual), next(self.virtual)))
         if lower is not None and upper is not None and self._straight(link):
             port = self.free[lower, upper].pop(0)
@@ -211,159 +288,9 @@ class _Builder:
         return port, self.inventory.peers[port]
 
 
-# ---- The file ------------------------------------------------------------------------------------
-
-
-def write(plan: Plan, target: Path) -> None:
-    """Write the plan."""
-    with whole_file(named("output"), target) as file:
-        json.dump(_as_record(plan).to_json(), file, indent=1, ensure_ascii=False)
-        file.write("\n")
-
-
-class CableRecord(Model, kw_only=True):
-    """How a cable is made: `ports` of fixed ones, or looping ports and virtual ones."""
-
-    kind: Kind
-    ports: list[str] | UnsetType = UNSET
-    loops: list[Whole] | UnsetType = UNSET
-    virtual_ports: list[Whole] | UnsetType = UNSET
-
-
-class ExperimentRecord(Model, kw_only=True):
-    """One topology on the testbed."""
-
-    name: str
-    hosts: dict[str, str]
-    """The server of each host."""
-    switches: dict[str, Whole | str]
-    """The slice of the chassis that each switch is, or the layer 2 switch."""
-    cables: dict[str, CableRecord]
-    fabric: str
-    """The fabric file, whole."""
-
-
-class PlanRecord(Model, kw_only=True):
-    """The file of a plan."""
-
-    format: Literal["weft-testbed-plan/1"]
-    proven: bool
-    """Whether no plan has fewer recirculated cables."""
-    recirculated: Whole
-    experiments: list[ExperimentRecord]
-    inventory: str
-    """The inventory file, whole."""
-
-
-def _as_record(plan: Plan) -> PlanRecord:
-    return PlanRecord(
-        format=FORMAT,
-        proven=plan.proven,
-        recirculated=plan.recirculated,
-        experiments=[
-            ExperimentRecord(
-                name=one.name,
-                hosts=dict(one.hosts),
-                switches=dict(one.switches),
-                cables={name: _cable_record(way) for name, way in one.cables.items()},
-                fabric=one.wanted.text,
-            )
-            for one in plan.experiments
-        ],
-        inventory=plan.inventory.text,
-    )
-
-
-def _cable_record(way: Way) -> CableRecord:
-    if way.kind == "recirculated":
-        return CableRecord(kind=way.kind, loops=[*way.loops], virtual_ports=[*way.virtual])
-    return CableRecord(kind=way.kind, ports=[str(port) for port in way.ports])
-
-
-def read(path: Path) -> Plan:
-    """Read a plan, and prove that it fits its inventory and its fabrics."""
-    try:
-        found = read_json(path)
-    except UnreadableError as error:
-        raise WeftError(f"{path}: no plan of weft's: {error}") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        said = found.get("format") if isinstance(found, dict) else None
-        raise WeftError(
-            f"{path}: no plan of weft's: its format is {said!r}, not {FORMAT!r}; make one with"
-            " `weft testbed plan`"
-        )
-    try:
-        plan = _from_record(PlanRecord.from_json(found), str(path))
-        _check(plan)
-    except UnreadableError as error:
-        raise _damaged(path, str(error)) from None
-    except _OddError as error:
-        raise _damaged(path, printable(str(error))) from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        raise _damaged(path, "its parts do not belong together") from None
-    return plan
-
-
-class _OddError(ValueError):
-    """What does not fit in a plan; its text is a clause."""
-
-
-def _damaged(path: Path, reason: str) -> WeftError:
-    return WeftError(
-        f"{path}: this plan is damaged: {reason}; make it again with `weft testbed plan`"
-    )
-
-
-def _from_record(found: PlanRecord, source: str) -> Plan:
-    inventory = inventories.parse(found.inventory, f"{source}: its inventory")
-    experiments = tuple(
-        Experiment(
-            one.name,
-            wanted.kept(one.fabric, source),
-            one.hosts,
-            one.switches,
-            {name: _way(cable) for name, cable in one.cables.items()},
-        )
-        for one in found.experiments
-    )
-    return Plan(inventory, experiments, found.proven)
-
-
-def _way(found: CableRecord) -> Way:
-    ports = tuple(Port(*text.split(":", 1)) for text in found.ports or ())
-    return Way(found.kind, ports, tuple(found.loops or ()), tuple(found.virtual_ports or ()))
-
-
-def _check(plan: Plan) -> None:
-    used: Counter[Any] = Counter()
-    for experiment in plan.experiments:
-        used.update(experiment.hosts.values())
-        used.update(experiment.switches.values())
-        if set(experiment.cables) != set(experiment.wanted.cables):
-            raise _OddError(f"the cables of {experiment.name} are not those of its fabric")
-    for experiment, name, way in plan.ways:
-        used.update(way.ports)
-        used.update(-1 - port for port in way.virtual)  # apart from slices, which count up
-        _check_way(plan, experiment, name, way)
-    for thing, times in used.items():
-        if times > 1:
-            raise _OddError(f"{thing} is used {times} times")
-
-
-def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
-    cable = experiment.wanted.cables[name]
-    peers = plan.inventory.peers
-    for one, other in zip(way.ports[::2], way.ports[1::2], strict=True):
-        if peers[one] != other:
-            raise _OddError(f"{name}: no cable joins {one} and {other}")
-    loops = {port.number for port in plan.inventory.chassis.loops}
-    if not loops.issuperset(way.loops):
-        raise _OddError(f"{name}: {way.loops} are not looping ports")
-    for node in (cable.lower, cable.upper):
-        place = experiment.hosts.get(node) or experiment.switches[node]
-        end = plan.end(experiment, name, node)
-        if (end.device if isinstance(end, Port) else 0) != (place if isinstance(place, str) else 0):
-            raise _OddError(f"{name}: does not end at {place}")
+def _free(first: int, taken: set[int] | set[int | str]) -> Iterator[int]:
+    """Yield the numbers from the first on that are not taken."""
+    return (number for number in range(first, 1 << 16) if number not in taken)
 
 
 def relabelled(plan: Plan, slices: Mapping[int, int], virtual: Mapping[int, int]) -> Plan:

@@ -65,9 +65,11 @@ def _parts(found: Shortage, demand: Demand, inventory: Inventory) -> Iterator[st
         )
     if found.bandwidth:
         loops = sum(port.speed for port in chassis.loops)
+        taken = sum(chassis.taken.values())
+        kept = f" ({gbps(taken)} taken by what is kept)" if taken else ""
         yield (
             f"recirculation is short: {found.recirculated} directions of cables between slices,"
-            f" {plural(len(chassis.loops), 'looping port')} of {gbps(loops)} together"
+            f" {plural(len(chassis.loops), 'looping port')} of {gbps(loops)} together{kept}"
             f" at max_sharing = {chassis.max_sharing}: at least {gbps(found.bandwidth)} short;"
             " list more [chassis] loopback ports, raise max_sharing, or cable more layer 2 switches"
         )

@@ -30,7 +30,7 @@ from weft.testbed.alike import (
     SwitchClass,
     other_end,
 )
-from weft.testbed.inventory import Inventory
+from weft.testbed.inventory import Chassis, Inventory
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver, IntVar, LinearExpr, LinearExprT
@@ -216,7 +216,7 @@ class _Program:
         for speed in speeds:
             links = [link for link in self.demand.between if link.speed == speed]
             for port in chassis.loops:
-                fit = port.speed * chassis.max_sharing // speed
+                fit = chassis.room(port) // speed
                 self.looped[port.number, speed] = self._count(min(fit, 2 * len(links)), "looped")
             self.unlooped[speed] = self._count(2 * len(links) if self.open else 0, "unlooped")
             taken = [var for (_, one), var in self.looped.items() if one == speed]
@@ -234,10 +234,10 @@ class _Program:
             for port in chassis.loops
         }
         for port in chassis.loops:
-            self.model.add(loads[port.number] <= port.speed * chassis.max_sharing)
+            self.model.add(loads[port.number] <= chassis.room(port))
         # Ports of one speed are alike: the first takes most.
         for one, other in zip(chassis.loops, chassis.loops[1:], strict=False):
-            if one.speed == other.speed:
+            if (one.speed, chassis.room(one)) == (other.speed, chassis.room(other)):
                 self.model.add(loads[one.number] >= loads[other.number])
 
     # ---- Solving -------------------------------------------------------------------------------
@@ -341,17 +341,21 @@ def _assignment(program: _Program, solver: "CpSolver") -> Assignment:
     return found
 
 
-def loads(inventory: Inventory, directions: Mapping[int, int]) -> dict[int, list[int]] | None:
+def loads(
+    chassis: Chassis, directions: Mapping[int, int], taken: Mapping[int, int]
+) -> dict[int, list[int]] | None:
     """Share directions out evenly: by looping port, the speeds; nothing where that overfills one.
 
-    The largest goes first, each to the port that it fills least.
+    The largest goes first, each to the port that it fills least beside what is taken of it.
     """
-    chassis = inventory.chassis
-    taken: dict[int, list[int]] = {port.number: [] for port in chassis.loops}
+    loads: dict[int, list[int]] = {port.number: [] for port in chassis.loops}
+    full = {port.number: taken.get(port.number, 0) for port in chassis.loops}
     for speed in sorted(directions, reverse=True):
         for _ in range(directions[speed]):
-            fills = [(sum(taken[p.number]) + speed) / p.speed for p in chassis.loops]
+            fills = [(full[p.number] + speed) / p.speed for p in chassis.loops]
             if not fills or min(fills) > chassis.max_sharing:
                 return None
-            taken[chassis.loops[fills.index(min(fills))].number].append(speed)
-    return taken
+            port = chassis.loops[fills.index(min(fills))].number
+            loads[port].append(speed)
+            full[port] += speed
+    return loads

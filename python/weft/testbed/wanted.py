@@ -2,7 +2,7 @@
 """A wanted topology: any fabric of weft's, with its hosts, switches, cables and routes by names."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -117,9 +117,9 @@ def _wanted(fabric: "Fabric", text: str) -> Wanted:
     return Wanted(fabric.name, tuple(fabric.hosts), switches, cables, text, fabric)
 
 
-def named_apart(all_wanted: list[Wanted]) -> Iterator[tuple[str, Wanted]]:
-    """Yield each with the name of its experiment: the fabric's, with a number where it repeats."""
-    taken: set[str] = set()
+def named_apart(all_wanted: Sequence[Wanted], names: Sequence[str]) -> Iterator[tuple[str, Wanted]]:
+    """Yield each with the name of its experiment: the fabric's, with a number where it is taken."""
+    taken = {*names}
     for wanted in all_wanted:
         name, number = wanted.name, 2
         while name in taken:

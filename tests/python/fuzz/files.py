@@ -16,7 +16,7 @@ from weft.fabric.traffic import read_traffic
 from weft.runs import settings, site
 from weft.runs.record import read_record
 from weft.study import jobs, validate
-from weft.testbed import inventory, medians, plan, wanted
+from weft.testbed import inventory, medians, plan, plan_file, wanted
 from weft.trace.folder import read_folder
 
 SHARED = Path(_core.__file__).parent
@@ -100,7 +100,7 @@ def _inventory(path: Path) -> str:
 
 
 def _plan(path: Path) -> str:
-    return " ".join(one.name for one in plan.read(path).experiments)
+    return " ".join(one.name for one in plan_file.read(path).experiments)
 
 
 def _record(path: Path) -> str:
@@ -234,7 +234,7 @@ def _record_text() -> str:
 
 def _plan_text(directory: Path) -> str:
     path = directory / "plan.json"
-    plan.write(plan.make(inventory.read("topocloud-64"), [wanted.read("tofino-4")]), path)
+    plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("tofino-4")]), path)
     return path.read_text("utf-8")
 
 

@@ -8,8 +8,7 @@ import click
 from weft.base.units import plural
 from weft.cli.files import command
 from weft.cli.testbed.shared import name_option, plan_argument
-from weft.testbed import plan as plans
-from weft.testbed import probe
+from weft.testbed import plan_file, probe
 
 
 @command()
@@ -21,7 +20,7 @@ def check(plan: Path, name: str) -> int:
     Frames go from each NIC port to each other, of all experiments, and all interfaces are watched.
     Exit status 1 where one goes astray or is missing.
     """
-    found = probe.check(plans.read(plan), name)
+    found = probe.check(plan_file.read(plan), name)
     for problem in found.problems[:20]:
         click.echo(problem)
     click.echo(

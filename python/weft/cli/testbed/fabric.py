@@ -8,8 +8,7 @@ import click
 from weft.cli.common import output_option
 from weft.cli.files import command
 from weft.cli.testbed.shared import experiment_option, plan_argument
-from weft.testbed import fabric
-from weft.testbed import plan as plans
+from weft.testbed import fabric, plan_file
 
 
 @command("fabric")
@@ -22,7 +21,7 @@ def planned_fabric(plan: Path, output: Path, experiment: str | None) -> None:
     `weft run --fabric` takes it, as it takes the wanted one. What the wanted switches do and a
     slice of the chassis does not is named.
     """
-    read = plans.read(plan)
+    read = plan_file.read(plan)
     chosen = read.experiment(experiment)
     fabric.write(read, chosen, output)
     if lost := fabric.losses(chosen):

@@ -8,8 +8,7 @@ import click
 from weft.cli.files import command
 from weft.cli.testbed.shared import experiment_option, plan_argument, print_rows
 from weft.testbed import latency as api
-from weft.testbed import medians
-from weft.testbed import plan as plans
+from weft.testbed import medians, plan_file
 
 
 @command()
@@ -26,7 +25,7 @@ from weft.testbed import plan as plans
 )
 def latency(plan: Path, experiment: str | None, frame_bytes: int) -> None:
     """Predict round trips from TopoCloud's measured medians: between NICs, on quiet cables."""
-    read = plans.read(plan)
+    read = plan_file.read(plan)
     rows = [
         (
             f"{one.round_trip_ns:.0f}",

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import click
 
+from weft.base.errors import WeftError, suggestion
 from weft.cli.common import output_option
-from weft.cli.files import command, fabric_name, inventory_name
+from weft.cli.files import Input, command, fabric_name, inventory_name
 from weft.cli.testbed.shared import summary
 from weft.testbed import inventory as inventories
 from weft.testbed import plan as plans
-from weft.testbed import wanted
+from weft.testbed import plan_file, wanted
+from weft.testbed.inventory import Inventory
+from weft.testbed.plan import Experiment
 
 _PLAN = """
 Map wanted topologies on a testbed: each switch becomes a slice of the chassis or a layer 2 switch,
@@ -20,20 +23,75 @@ INVENTORY is a TOML file or a shipped name (`weft testbed list`), FABRIC any fab
 plan has the fewest recirculated cables; where there is none, weft says what is short and by how
 much. Several fabrics are several experiments that share the testbed.
 
+With --keep the experiments of a plan stay exactly as they are, but for those that --end names, and
+the FABRICs are placed on what they leave.
+
 \b
 Examples:
   weft testbed plan topocloud-64 torus-3x3 -o torus.json
   weft testbed plan my-testbed.toml my-fabric.toml star-8 -o both.json
+  weft testbed plan topocloud-64 star-8 --keep torus.json -o both.json
+  weft testbed plan topocloud-64 --keep both.json --end torus-3x3 -o star.json
 """
 
 
 @command("plan", help=_PLAN)
 @click.argument("inventory", type=inventory_name, metavar="INVENTORY")
-@click.argument("fabrics", type=fabric_name, metavar="FABRIC...", nargs=-1, required=True)
+@click.argument("fabrics", type=fabric_name, metavar="[FABRIC...]", nargs=-1)
+@click.option(
+    "--keep",
+    type=Input(),
+    metavar="PLAN",
+    help="What runs: it stays on its servers, ports, looping ports and numbers.",
+)
+@click.option(
+    "--end",
+    "ended",
+    metavar="EXPERIMENT",
+    multiple=True,
+    help="One of --keep's that is not kept; repeatable.",
+)
 @output_option("-o", "output", required=True, help="Plan to write (JSON).")
-def make_plan(inventory: str, fabrics: tuple[str, ...], output: Path) -> None:
+def make_plan(
+    inventory: str,
+    fabrics: tuple[str, ...],
+    keep: Path | None,
+    ended: tuple[str, ...],
+    output: Path,
+) -> None:
     """Read, solve, write."""
     there = inventories.read(inventory)
-    made = plans.make(there, [wanted.read(fabric) for fabric in fabrics])
-    plans.write(made, output)
+    kept = _kept(there, keep, ended)
+    if not fabrics and not (kept and ended):
+        raise WeftError(_nothing(keep, ended))
+    made = plans.make(there, [wanted.read(fabric) for fabric in fabrics], kept)
+    plan_file.write(made, output)
     click.echo(summary(made))
+
+
+def _nothing(keep: Path | None, ended: tuple[str, ...]) -> str:
+    if keep is None:
+        return "FABRIC: is not given; name the topologies that are wanted"
+    if ended:
+        return "FABRIC: is not given, and --end leaves nothing of --keep; there is nothing to plan"
+    return "FABRIC: is not given, and --keep alone changes nothing; name a topology, or use --end"
+
+
+def _kept(there: Inventory, keep: Path | None, ended: tuple[str, ...]) -> list[Experiment]:
+    """Return the experiments of a plan that stay."""
+    if keep is None:
+        if ended:
+            raise WeftError(f"--end: found '{ended[0]}' without --keep PLAN, which has experiments")
+        return []
+    running = plan_file.read(keep)
+    if running.inventory.text != there.text:
+        raise WeftError(
+            f"--keep: {keep} is on another inventory ('{running.inventory.name}') than"
+            f" {there.name},"
+            " or on another version of it; keep what runs on the inventory that it runs on"
+        )
+    names = [one.name for one in running.experiments]
+    for name in ended:
+        if name not in names:
+            raise WeftError(f"--end: found '{name}'; {suggestion(name, names)}")
+    return [one for one in running.experiments if one.name not in ended]

@@ -9,9 +9,8 @@ from weft.base.plots import check_format
 from weft.cli.common import output_option
 from weft.cli.files import command
 from weft.cli.testbed.shared import plan_argument, print_rows, summary
-from weft.testbed import inventory, ports
+from weft.testbed import inventory, plan_file, ports
 from weft.testbed import picture as pictures
-from weft.testbed import plan as plans
 
 
 @command()
@@ -21,7 +20,7 @@ def show(plan: Path, picture: Path | None) -> None:
     """Show a plan: what each port of the chassis does, as a table and as a picture."""
     if picture is not None:
         check_format("--picture", picture)
-    read = plans.read(plan)
+    read = plan_file.read(plan)
     rows = [
         (
             str(use.port.number),

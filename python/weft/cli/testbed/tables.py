@@ -10,8 +10,7 @@ from weft.base import paths
 from weft.base.units import plural
 from weft.cli.files import OutputDirectory, command
 from weft.cli.testbed.shared import lines, plan_argument, write
-from weft.testbed import plan as plans
-from weft.testbed import script
+from weft.testbed import plan_file, script
 from weft.testbed import tables as api
 from weft.testbed.inventory import FOLDER
 
@@ -35,7 +34,7 @@ def tables(plan: Path, directory: Path) -> None:
     once, when the switch has started, the second for this plan. testbed.p4 is the program (P4_16,
     v1model).
     """
-    read = plans.read(plan)
+    read = plan_file.read(plan)
     directory.mkdir(parents=True, exist_ok=True)
     entries = api.entries(read)
     contents: tuple[Iterable[str], ...] = (

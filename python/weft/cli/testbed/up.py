@@ -8,7 +8,7 @@ import click
 from weft.cli.files import command
 from weft.cli.testbed.shared import name_option, plan_argument, print_rows
 from weft.testbed import netns as api
-from weft.testbed import plan as plans
+from weft.testbed import plan_file
 from weft.testbed.layout import Layout
 
 _UP = """
@@ -30,7 +30,7 @@ It needs root and iproute2. What fails is undone. A host's namespace is weft-NAM
 @name_option
 def up(plan: Path, netns: bool, name: str) -> None:
     """Read, build, tell the addresses."""
-    read = plans.read(plan)
+    read = plan_file.read(plan)
     api.up(read, name)
     layout = Layout(read)
     rows = [
