@@ -241,6 +241,11 @@ class Fabric:
         Raises IndexError where there is no such vertex.
         """
     @property
+    def changes(self) -> list[str]:
+        """
+        What differs from the file: TABLE.KEY=VALUE each.
+        """
+    @property
     def cores_per_host(self) -> int: ...
     @property
     def description(self) -> str: ...
@@ -428,9 +433,9 @@ def list_presets(kind: str) -> list[str]:
     Names of the presets of a kind: switch, nic, host or progress_engine.
     """
 
-def load_fabric(name_or_path: str) -> Fabric:
+def load_fabric(name_or_path: str, changes: collections.abc.Sequence[str] = []) -> Fabric:
     """
-    Read a fabric file, or a shipped fabric by its name. Raises UserError.
+    Read a fabric file, or a shipped fabric by its name, with other values of some keys: each of `changes` is TABLE.KEY=VALUE. Raises UserError.
     """
 
 def load_progress_engine(name_or_path: str) -> ProgressEngine:

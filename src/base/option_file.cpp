@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <system_error>
 
@@ -18,6 +20,26 @@ struct OptionTable::Node {
   const toml::table* table;
   std::string file;
   std::string name; // as in the file: "switch", "topology", …; empty for the top
+  /** The changes of a file's keys, by "table.key"; null where it is taken as it is. */
+  std::shared_ptr<const std::map<std::string, std::string>> changes;
+
+  /** What a message says of the change that @p path, "table.key", or what is in it or around it, comes from; often
+   *  nothing. */
+  std::string change_of(std::string path) const
+  {
+    if (not changes)
+      return "";
+    if (const auto within = changes->lower_bound(path + ".");
+        within != changes->end() && within->first.starts_with(path + "."))
+      return " with " + within->second;
+    while (not path.empty()) {
+      if (const auto change = changes->find(path); change != changes->end())
+        return " with " + change->second;
+      const std::size_t outer = path.rfind('.');
+      path.resize(outer == std::string::npos ? 0 : outer);
+    }
+    return "";
+  }
 };
 
 namespace {
@@ -98,6 +120,78 @@ std::string read_text(const std::string& path)
   return text;
 }
 
+// ---- Changes
+
+/** What is to be set: a key of a table within tables, and its value. */
+struct Change {
+  std::string path; // "table.key"
+  std::vector<std::string> tables;
+  std::string key;
+  toml::table value; // holds the key alone
+};
+
+constexpr std::string_view CHANGE_FORM = "allowed: TABLE.KEY=VALUE, as switch.slots=64 or link.bandwidth=400Gbps";
+
+/** A table with @p key alone: @p text as TOML reads it, or else, as units are (400Gbps), as a text. */
+toml::table read_value(const std::string& key, const std::string& text)
+{
+  toml::table as_text;
+  as_text.insert(key, text);
+  if (text.find_first_of("\n\r#") != std::string::npos)
+    return as_text;
+  try {
+    return toml::parse(key + " = " + text);
+  } catch (const toml::parse_error&) {
+    return as_text;
+  }
+}
+
+bool is_bare_key(std::string_view name)
+{
+  return not name.empty() && std::ranges::all_of(name, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
+  });
+}
+
+Change read_change(const std::string& file, const std::string& text)
+{
+  const std::size_t equals = text.find('=');
+  Change change{text.substr(0, equals), {}, "", {}};
+  std::istringstream names(change.path);
+  for (std::string name; std::getline(names, name, '.');)
+    change.tables.push_back(name);
+  const bool well_formed = equals != std::string::npos && equals + 1 < text.size() && change.path.back() != '.' &&
+                           change.tables.size() > 1 && std::ranges::all_of(change.tables, is_bare_key);
+  if (not well_formed)
+    throw UserError(on_one_line(file + ": found the change \"" + text + "\"; " + std::string(CHANGE_FORM)));
+  change.key = change.tables.back();
+  change.tables.pop_back();
+  change.value = read_value(change.key, text.substr(equals + 1));
+  return change;
+}
+
+/** Set it in @p node and, of an array of tables, in each of them; @p depth of its tables have been entered. */
+void apply(const std::string& file, toml::node& node, const Change& change, std::size_t depth = 0)
+{
+  if (node.is_array_of_tables()) {
+    for (toml::node& element : *node.as_array())
+      apply(file, element, change, depth);
+    return;
+  }
+  toml::table* table = node.as_table();
+  if (not table)
+    throw UserError(on_one_line(file + " with " + change.path + ": found " + shown(node) +
+                                " where the change calls for a table; " + std::string(CHANGE_FORM)));
+  if (depth == change.tables.size()) {
+    table->insert_or_assign(change.key, *change.value.get(change.key));
+    return;
+  }
+  const std::string& next = change.tables[depth];
+  if (not table->contains(next))
+    table->insert(next, toml::table());
+  apply(file, *table->get(next), change, depth + 1);
+}
+
 } // namespace
 
 OptionTable OptionTable::read_file(const std::string& path)
@@ -110,11 +204,27 @@ OptionTable OptionTable::read_text(const std::string& text, const std::string& p
   try {
     auto root               = std::make_shared<const toml::table>(toml::parse(text, path));
     const toml::table* base = root.get();
-    return OptionTable(std::make_shared<Node>(Node{std::move(root), base, path, ""}));
+    return OptionTable(std::make_shared<Node>(Node{std::move(root), base, path, "", nullptr}));
   } catch (const toml::parse_error& error) {
     throw UserError(path + ": " + position(error.source()) +
                     ": this is not valid TOML: " + std::string(error.description()));
   }
+}
+
+OptionTable OptionTable::changed(std::span<const std::string> changes) const
+{
+  if (changes.empty())
+    return *this;
+  auto root = std::make_shared<toml::table>(*node_->root);
+  std::map<std::string, std::string> made;
+  for (const std::string& text : changes) {
+    const Change change = read_change(node_->file, text);
+    apply(node_->file, *root, change);
+    made[change.path] = text;
+  }
+  const toml::table* base = root.get();
+  return OptionTable(std::make_shared<Node>(
+      Node{std::move(root), base, node_->file, "", std::make_shared<const std::map<std::string, std::string>>(made)}));
 }
 
 const std::string& OptionTable::file() const
@@ -134,7 +244,7 @@ int OptionTable::line(const std::string& key) const
 
 std::string OptionTable::place(const std::string& key) const
 {
-  std::string text = node_->file + ": ";
+  std::string text = node_->file + node_->change_of(nested(node_->name, key)) + ": ";
   if (not node_->name.empty())
     text += "[" + node_->name + "] ";
   return text + key;
@@ -153,7 +263,7 @@ OptionTable OptionTable::table(const std::string& key) const
   if (found && not found->is_table())
     fail(key, "found " + shown(*found) + "; allowed: a table, written as [" + nested(node_->name, key) + "]");
   return OptionTable(std::make_shared<Node>(
-      Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, nested(node_->name, key)}));
+      Node{node_->root, found ? found->as_table() : &EMPTY, node_->file, nested(node_->name, key), node_->changes}));
 }
 
 std::vector<OptionTable> OptionTable::tables(const std::string& key) const
@@ -166,8 +276,8 @@ std::vector<OptionTable> OptionTable::tables(const std::string& key) const
   if (not array || (not array->empty() && not array->is_homogeneous<toml::table>()))
     fail(key, "found " + shown(*found) + "; allowed: tables, each written as [[" + nested(node_->name, key) + "]]");
   for (const toml::node& element : *array)
-    result.push_back(OptionTable(
-        std::make_shared<Node>(Node{node_->root, element.as_table(), node_->file, nested(node_->name, key)})));
+    result.push_back(OptionTable(std::make_shared<Node>(
+        Node{node_->root, element.as_table(), node_->file, nested(node_->name, key), node_->changes})));
   return result;
 }
 

@@ -29,6 +29,11 @@ public:
   static OptionTable read_file(const std::string& path);
   /** Parse a text that stands at @p place, which messages begin with. */
   static OptionTable read_text(const std::string& text, const std::string& place);
+  /** The same file with other values: each of @p changes is TABLE.KEY=VALUE, as "switch.slots=64". VALUE is TOML, or
+   * else a text without quotes. Keys that the file lacks are added; of an array of tables, all get it. Messages about
+   * such a key name the change. Throws UserError for a change that is not written so, or whose table is none in the
+   * file. */
+  OptionTable changed(std::span<const std::string> changes) const;
 
   const std::string& file() const;
   bool has(const std::string& key) const;

@@ -4,6 +4,7 @@
 #include "base/test_file.hpp"
 
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -91,6 +92,61 @@ TEST(OptionFile, AnIntegerIsANumberButNotTheOtherWayRound)
 {
   EXPECT_EQ(read("[device]\nports = 1\nfactor = 2\n").factor, 2);
   EXPECT_EQ(device_message("ports = 1.0"), "FILE: [device] ports: found 1.0; allowed: an integer");
+}
+
+/** What a change of a file makes of its device; its ports are 4 and its [[device]] tables none. */
+Device changed(const std::vector<std::string>& changes, std::string_view text = "[device]\nports = 4\n")
+{
+  return read_from(OptionTable::read_text(std::string(text), "FILE").changed(changes).table("device"));
+}
+
+TEST(OptionFile, ChangesSetKeysThatAreThereAndThatAreNot)
+{
+  const Device device = changed({"device.ports=8", "device.delay=3us", "device.label=a # b", "device.rate=\"1Gbps\""});
+  EXPECT_EQ(device.ports, 8);
+  EXPECT_DOUBLE_EQ(device.delay.value(), 3e-6);
+  EXPECT_EQ(device.label, "a # b");
+  EXPECT_EQ(device.rate, BytesPerSecond(125e6));
+  EXPECT_EQ(changed({"device.ports=8"}, "").ports, 8);
+  EXPECT_EQ(changed({"device.ports=8", "device.ports=9"}).ports, 9);
+}
+
+TEST(OptionFile, ChangesOfAnArrayOfTablesAreOfAllOfThem)
+{
+  const OptionTable file = OptionTable::read_text("[[device]]\nports = 4\n[[device]]\n", "FILE");
+  const std::vector<std::string> changes{"device.ports=7"};
+  for (const OptionTable& table : file.changed(changes).tables("device"))
+    EXPECT_EQ(read_from(table).ports, 7);
+  EXPECT_EQ(file.tables("device").front().integer("ports"), 4); // the file that was read is what it was
+}
+
+TEST(OptionFile, MessagesAboutAChangedKeyNameTheChange)
+{
+  EXPECT_EQ(message_of([] { changed({"device.ports=many"}); }),
+            "FILE with device.ports=many: [device] ports: found \"many\"; allowed: an integer");
+  EXPECT_EQ(message_of([] { changed({"device.prots=1"}); }),
+            "FILE with device.prots=1: [device] prots: unknown key; did you mean \"ports\"? allowed: preset, ports, "
+            "factor, size, delay, rate, speed, label");
+}
+
+TEST(OptionFile, MessagesAboutATableOfAChangeNameTheChange)
+{
+  const std::vector<std::string> changes{"devise.ports=3"};
+  const std::vector<std::string> known{"device"};
+  EXPECT_EQ(message_of([&] { OptionTable::read_text("", "FILE").changed(changes).allow_only(known); }),
+            "FILE with devise.ports=3: devise: unknown key; did you mean \"device\"? allowed: device");
+  EXPECT_EQ(message_of([] { changed({"device.label=[1]"}); }),
+            "FILE with device.label=[1]: [device] label: found [ 1 ]; allowed: a text in quotes");
+}
+
+TEST(OptionFile, ChangesThatAreNotWrittenAsSuchAreRefused)
+{
+  const std::string allowed = "; allowed: TABLE.KEY=VALUE, as switch.slots=64 or link.bandwidth=400Gbps";
+  for (const char* change : {"", "device.ports", "device.ports=", "ports=1", ".ports=1", "device.=1", "=1", "a b.c=1"})
+    EXPECT_EQ(message_of([&] { changed({change}); }),
+              "FILE: found the change \"" + std::string(change) + "\"" + allowed);
+  EXPECT_EQ(message_of([] { changed({"device.ports.more=1"}); }),
+            "FILE with device.ports.more: found 4 where the change calls for a table" + allowed);
 }
 
 TEST(OptionFile, UnknownKeysAreRefusedWithASuggestion)

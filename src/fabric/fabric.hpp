@@ -28,7 +28,8 @@ namespace weft {
 struct FabricParts {
   std::string name;
   std::string description;
-  std::string file; ///< where the description came from
+  std::string file;                 ///< where the description came from
+  std::vector<std::string> changes; ///< of its keys, TABLE.KEY=VALUE each
   std::string topology_kind;
   HostModel host;
   NicModel nic;
@@ -58,13 +59,15 @@ public:
   /** Put a fabric together. The parts are taken as they are. */
   explicit Fabric(FabricParts parts);
 
-  /** Read a fabric by the path of its file, or by the name of one that ships with weft (fabric_file.cpp). Throws
-   *  UserError. */
-  static Fabric load(const std::string& name_or_path);
+  /** Read a fabric by the path of its file, or by the name of one that ships with weft (fabric_file.cpp), with other
+   *  values of some keys (OptionTable::changed). Throws UserError. */
+  static Fabric load(const std::string& name_or_path, const std::vector<std::string>& changes = {});
 
   const std::string& name() const { return parts_.name; }
   const std::string& description() const { return parts_.description; }
   const std::string& file() const { return parts_.file; }
+  /** What differs from the file: TABLE.KEY=VALUE each. */
+  const std::vector<std::string>& changes() const { return parts_.changes; }
   const std::string& topology_kind() const { return parts_.topology_kind; }
   const Topology& topology() const { return *parts_.topology; }
   const HostModel& host() const { return parts_.host; }

@@ -282,7 +282,12 @@ class FabricReader {
   }
 
 public:
-  explicit FabricReader(const std::string& path) : file_(OptionTable::read_file(path)) { parts_.file = path; }
+  FabricReader(const std::string& path, const std::vector<std::string>& changes)
+      : file_(OptionTable::read_file(path).changed(changes))
+  {
+    parts_.file    = path;
+    parts_.changes = changes;
+  }
 
   FabricParts read() &&
   {
@@ -303,9 +308,9 @@ public:
 
 } // namespace
 
-Fabric Fabric::load(const std::string& name_or_path)
+Fabric Fabric::load(const std::string& name_or_path, const std::vector<std::string>& changes)
 {
-  return Fabric(FabricReader(find_fabric(name_or_path)).read());
+  return Fabric(FabricReader(find_fabric(name_or_path), changes).read());
 }
 
 } // namespace weft

@@ -199,6 +199,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly("name", &Fabric::name)
       .def_property_readonly("description", &Fabric::description)
       .def_property_readonly("file", &Fabric::file)
+      .def_property_readonly("changes", &Fabric::changes, "What differs from the file: TABLE.KEY=VALUE each.")
       .def_property_readonly("topology", &Fabric::topology_kind)
       .def_property_readonly("hosts", &hosts, "Names of the hosts, in order.")
       .def_property_readonly("cores_per_host", [](const Fabric& fabric) { return fabric.host().cores; })
@@ -226,8 +227,9 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
 void bind_fabrics(py::module_& module)
 {
   bind_fabric(module);
-  module.def("load_fabric", &Fabric::load, py::arg("name_or_path"),
-             "Read a fabric file, or a shipped fabric by its name. Raises UserError.");
+  module.def("load_fabric", &Fabric::load, py::arg("name_or_path"), py::arg("changes") = std::vector<std::string>(),
+             "Read a fabric file, or a shipped fabric by its name, with other values of some keys: each of `changes`"
+             " is TABLE.KEY=VALUE. Raises UserError.");
   module.def("list_fabrics", [] { return list_shared("fabrics"); }, "Names of the shipped fabrics.");
   module.def(
       "list_presets", [](const std::string& kind) { return list_shared("presets/" + kind); }, py::arg("kind"),

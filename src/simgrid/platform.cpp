@@ -2,7 +2,8 @@
 /* The platform that SimGrid loads: `smpirun -platform libweft.so`.
  *
  * SimGrid refuses options that it does not know, so weft's own travel in the environment:
- *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft; or else
+ *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft, and in WEFT_FABRIC_CHANGES what differs from
+ *                 it: TABLE.KEY=VALUE, one per line; or else
  *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
@@ -29,11 +30,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <simgrid/s4u.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <sys/prctl.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 #include <xbt/config.hpp>
 
 namespace {
@@ -42,6 +45,16 @@ std::string environment(const char* name, const std::string& otherwise = "")
 {
   const char* value = std::getenv(name);
   return value && *value ? value : otherwise;
+}
+
+/** Those of a variable that has several. */
+std::vector<std::string> lines(const char* name)
+{
+  std::vector<std::string> found;
+  std::istringstream text(environment(name));
+  for (std::string line; std::getline(text, line);)
+    found.push_back(line);
+  return found;
 }
 
 /** SMPI's defaults describe TCP over Gigabit Ethernet (its source: src/kernel/resource/models/network_cm02.cpp). The
@@ -164,7 +177,7 @@ weft::Simulation& load_platform_file(const std::string& path)
 weft::Simulation& load_fabric(const std::string& name_or_path)
 {
   describe_network();
-  const auto& fabric           = *new weft::Fabric(weft::Fabric::load(name_or_path));
+  const auto& fabric           = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
   weft::FabricZone& zone       = *weft::FabricZone::create(fabric, environment("WEFT_MESSAGES"));
   weft::Simulation& simulation = make_simulation(fabric, zone);
   weft::set_mpi_costs(fabric);

@@ -24,12 +24,15 @@ std::string simgrid_version()
 
 Json fabric_to_json(const Fabric& fabric)
 {
-  return {{"name", fabric.name()},
-          {"file", fabric.file()},
-          {"topology", fabric.topology_kind()},
-          {"hosts", fabric.host_count()},
-          {"switches", fabric.switch_count()},
-          {"links", fabric.links().size()}};
+  Json json = {{"name", fabric.name()},
+               {"file", fabric.file()},
+               {"topology", fabric.topology_kind()},
+               {"hosts", fabric.host_count()},
+               {"switches", fabric.switch_count()},
+               {"links", fabric.links().size()}};
+  if (not fabric.changes().empty())
+    json["changes"] = fabric.changes();
+  return json;
 }
 
 Json switches_to_json(const Record::Run& run)

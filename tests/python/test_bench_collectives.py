@@ -133,7 +133,7 @@ def test_a_multicast_saves_half_of_the_traffic_on_the_testbed() -> None:
 def test_links_of_hosts_have_one_port_of_a_switch() -> None:
     names = ["host-000.up", "host-187.down", "level1-00--level2-0#2.up"]
     links = [LinkPart(name=name, bandwidth_Bps=1, bytes=10, utilisation=0) for name in names]
-    assert bench_collectives.port_bytes("fdr-188", links) == 10 + 10 + 20
+    assert bench_collectives.port_bytes(_core.load_fabric("fdr-188"), links) == 10 + 10 + 20
 
 
 def test_the_csv_is_long(tmp_path: Path) -> None:

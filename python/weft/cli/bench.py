@@ -11,6 +11,7 @@ from weft.base.plots import Series, check_format, plot_by_size
 from weft.base.units import parse_sizes, plural
 from weft.cli.common import (
     Command,
+    changes_options,
     fabric_option,
     output_option,
     ppn_option,
@@ -19,6 +20,7 @@ from weft.cli.common import (
 )
 from weft.cli.groups import help_group
 from weft.runs.launch import DEFAULT_FALLBACK
+from weft.runs.record import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench as api
 from weft.study.bench import AllreduceTime, Bench
@@ -60,6 +62,7 @@ def modes_option(default: str) -> Callable[[Command], Command]:
 
 @bench.command(help=_HELP, short_help="Measure MPI_Allreduce by message size.")
 @fabric_option
+@changes_options
 @ranks_option
 @ppn_option
 @click.option(
@@ -88,11 +91,18 @@ def allreduce(
     modes: str,
     csv_file: Path | None,
     plot: Path | None,
+    changes: tuple[str, ...],
 ) -> None:
     """Check, run, print, write."""
     check_outputs(plot)
     request = Bench(
-        fabric, ranks, parse_sizes(sizes, "--sizes"), parse_modes(modes), ppn, iterations
+        fabric,
+        ranks,
+        parse_sizes(sizes, "--sizes"),
+        parse_modes(modes),
+        ppn,
+        iterations,
+        changes=changes,
     )
     with progress_bar(len(request.sizes) * len(request.modes)) as progress:
         rows = api.run(request, progress)
@@ -129,7 +139,8 @@ def check_outputs(plot: Path | None) -> None:
 
 def _title(rows: Sequence[AllreduceTime], request: Bench) -> str:
     ranks = plural(request.ranks, "rank")
-    return f"MPI_Allreduce on {request.fabric}, {ranks}, {rows[0].ppn} per host"
+    fabric = with_changes(request.fabric, request.changes)
+    return f"MPI_Allreduce on {fabric}, {ranks}, {rows[0].ppn} per host"
 
 
 def _print(rows: Sequence[AllreduceTime], request: Bench) -> None:

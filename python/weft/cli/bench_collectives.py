@@ -17,8 +17,16 @@ from weft.cli.bench import (
     rows_option,
     say_fallbacks,
 )
-from weft.cli.common import fabric_option, output_option, ppn_option, progress_bar, ranks_option
+from weft.cli.common import (
+    changes_options,
+    fabric_option,
+    output_option,
+    ppn_option,
+    progress_bar,
+    ranks_option,
+)
 from weft.cli.files import Command as FileCommand
+from weft.runs.record import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench_collectives as api
 from weft.study.bench_collectives import COLLECTIVES, Collective, CollectivesBench, CollectiveTime
@@ -63,7 +71,7 @@ def _command(collective: Collective) -> click.Command:
 
 
 def _options(collective: Collective) -> Iterator[Callable[[click.Command], click.Command]]:
-    yield from (fabric_option, ranks_option, ppn_option)
+    yield from (fabric_option, changes_options, ranks_option, ppn_option)
     yield click.option(
         "--sizes",
         default="4KiB:256KiB",
@@ -100,12 +108,16 @@ def _measure(
     unchecked: bool,
     csv_file: Path | None,
     plot: Path | None,
+    changes: tuple[str, ...],
 ) -> None:
     """Check, run, print, write."""
     check_outputs(plot)
     parsed = parse_sizes(sizes, "--sizes")
     study = CollectivesBench(
-        collective, fabric, ranks, parsed, parse_modes(modes), ppn, iterations, unchecked
+        *(collective, fabric, ranks, parsed, parse_modes(modes), ppn),
+        iterations,
+        unchecked,
+        changes,
     )
     with progress_bar(len(study.sizes) * len(study.modes)) as progress:
         rows = api.run(study, progress)
@@ -119,7 +131,8 @@ def _measure(
 
 def _title(rows: Sequence[CollectiveTime], study: CollectivesBench) -> str:
     title = study.collective.title
-    return f"{title} on {study.fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} per host"
+    fabric = with_changes(study.fabric, study.changes)
+    return f"{title} on {fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} per host"
 
 
 def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:

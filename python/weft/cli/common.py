@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What several commands share."""
 
+import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,6 +51,57 @@ ppn_option = click.option(
     help="Ranks per host, placed block by block.  [default: 1 while there are hosts enough, else as"
     " few as possible]",
 )
+
+
+set_option = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="TABLE.KEY=VALUE",
+    help="Give a key of the fabric another value than its file does, as switch.slots=64 or"
+    " link.bandwidth=400Gbps; repeatable. `weft fabric options` lists all keys.",
+)
+
+# Changes of `[multicast]` that have an option of their own.
+_MULTICAST_OPTIONS: Mapping[str, tuple[str, str]] = {
+    "chains": ("multicast.chains={}", "Roots of an Allgather that multicast at the same time"),
+    "trees": ("multicast.trees={}", "Multicast trees among which the data is divided"),
+    "drop_rate": (
+        "multicast.drops=[{{probability={}}}]",
+        "Part of the multicast chunks that each receiver misses, from 0 to 1",
+    ),
+}
+
+
+def changes_options(command: Command) -> Command:
+    """Add the options that change keys of the fabric; what they decorate gets `changes`."""
+    for name, (change, meaning) in reversed(list(_MULTICAST_OPTIONS.items())):
+        is_rate = name == "drop_rate"
+        option = click.option(
+            f"--{name.replace('_', '-')}",
+            type=Finite(min=0, max=1) if is_rate else click.IntRange(1),
+            metavar="RATE" if is_rate else "N",
+            help=f"{meaning}, as --set '{change.format('RATE' if is_rate else 'N')}' does.",
+        )
+        command = option(command)
+    command = set_option(command)
+    if isinstance(command, click.Command):
+        command.callback = _gathering_changes(command.callback)
+        return command
+    gathering: Command = _gathering_changes(command)
+    return gathering
+
+
+def _gathering_changes(function: Any) -> Any:
+    """Return it with one parameter `changes` in place of those of all options."""
+
+    @functools.wraps(function)
+    def with_changes(*args: Any, changes: tuple[str, ...], **options: Any) -> Any:
+        own = [(change, options.pop(name)) for name, (change, _) in _MULTICAST_OPTIONS.items()]
+        more = [change.format(value) for change, value in own if value is not None]
+        return function(*args, changes=(*changes, *more), **options)
+
+    return with_changes
 
 
 # Where a program or a trace of one runs, and how; `weft run` and `weft replay` take all of these.
@@ -106,7 +158,7 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
 
 def network_options(command: Command) -> Command:
     """Add the options by which a run is told where and how."""
-    for option in reversed(_network_options):
+    for option in (*reversed(_network_options[1:]), changes_options, _network_options[0]):
         command = option(command)
     return command
 

@@ -7,11 +7,12 @@ import click
 
 from weft import _core
 from weft.base.plots import check_format
-from weft.cli.common import output_option
+from weft.cli.common import output_option, set_option
 from weft.cli.fabric_new import new
 from weft.cli.files import Input, fabric_name
 from weft.cli.groups import help_group
 from weft.fabric.template import explained
+from weft.runs.site import load_fabric
 
 _GROUP = "Make fabrics, and look at them: what they are, and what is wrong with them."
 
@@ -39,9 +40,10 @@ Example:
 
 @fabric.command(help=_SHOW, short_help="Show what a fabric is.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
-def show(fabric: str) -> None:
+@set_option
+def show(fabric: str, changes: tuple[str, ...]) -> None:
     """Print the description."""
-    click.echo(_core.load_fabric(fabric).describe().rstrip("\n"))
+    click.echo(load_fabric(fabric, changes).describe().rstrip("\n"))
 
 
 _CHECK = """
@@ -57,9 +59,10 @@ Example:
 
 @fabric.command(help=_CHECK, short_help="Check a fabric file, and prove its routes.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
-def check(fabric: str) -> None:
+@set_option
+def check(fabric: str, changes: tuple[str, ...]) -> None:
     """Print what was proven."""
-    click.echo(_core.load_fabric(fabric).check().rstrip("\n"))
+    click.echo(load_fabric(fabric, changes).check().rstrip("\n"))
 
 
 _OPTIONS = """

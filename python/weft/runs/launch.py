@@ -85,8 +85,7 @@ def prepare(request: Request) -> PreparedRun:
     asked_by = (
         f"trace {request.workload.replay.path}" if request.workload.replay else named("ranks")
     )
-    where = request.placement
-    site = choose_site(where.fabric, where.platform, where.ranks, where.ppn, asked_by)
+    site = choose_site(request.placement, asked_by)
     if request.collectives.fallback is not None:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)

@@ -6,6 +6,7 @@ times, and writes the file. The classes below are the schema (`weft.base.models`
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,11 @@ SCHEMA: Literal["weft-run/1"] = "weft-run/1"
 COMPARISON_SCHEMA: Literal["weft-compare/1"] = "weft-compare/1"
 
 
+def with_changes(fabric: str, changes: Sequence[str]) -> str:
+    """Return how a fabric is called of whose keys some have other values than in its file."""
+    return f"{fabric} ({', '.join(changes)})" if changes else fabric
+
+
 class FabricPart(Model, kw_only=True):
     """The fabric that the program ran on."""
 
@@ -29,6 +35,13 @@ class FabricPart(Model, kw_only=True):
     hosts: Whole
     switches: Whole
     links: Whole
+    changes: list[str] | UnsetType = UNSET
+    """What differed from the file: `TABLE.KEY=VALUE` each."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with what differed from its file."""
+        return with_changes(self.name, self.changes or ())
 
 
 class OutcomePart(Model, kw_only=True):

@@ -223,5 +223,5 @@ def _summary(record: Record) -> str:
     simulated, wall = (
         format_seconds(time_s) for time_s in (record.simulated_time_s, record.wall_time_s)
     )
-    where = f"{ranks} on {hosts} of {record.fabric.name}"
+    where = f"{ranks} on {hosts} of {record.fabric.label}"
     return f"{where}: simulated time {simulated}, wall time {wall}"

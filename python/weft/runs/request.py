@@ -38,6 +38,8 @@ class Placement:
     ranks: int
     fabric: str | None = None
     """Name of a shipped fabric, or the path of a fabric file; none with a platform."""
+    changes: tuple[str, ...] = ()
+    """What differs from the fabric file: TABLE.KEY=VALUE each, as `switch.slots=64`."""
     platform: Path | None = None
     ppn: int | None = None
     """Ranks per host; by default one while there are hosts enough, else as few as possible."""

@@ -5,14 +5,18 @@ Both tell the platform library what to load and say which host each rank is on; 
 knows all before the run, of a platform only what the library finds in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from xml.etree import ElementTree
 
+from msgspec import UNSET
+
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.runs.record import FabricPart
+from weft.runs.request import Placement
 
 _LARGEST_LIBRARY = 1 << 30
 
@@ -60,11 +64,13 @@ class FabricSite:
             hosts=len(fabric.hosts),
             switches=len(fabric.switches),
             links=fabric.links,
+            changes=fabric.changes or UNSET,
         )
 
     def environment(self, hosts: Path) -> dict[str, str]:
         """Return what tells the library which fabric to build."""
-        return {"WEFT_FABRIC": self.fabric.file}
+        changes = "\n".join(self.fabric.changes)
+        return {"WEFT_FABRIC": self.fabric.file, "WEFT_FABRIC_CHANGES": changes}
 
     def place(self, hosts: Path) -> None:
         """Write the host of each rank."""
@@ -94,25 +100,36 @@ class PlatformSite:
         """Leave it to the library, which knows the hosts."""
 
 
-def choose_site(
-    fabric: str | None,
-    platform: Path | None,
-    ranks: int,
-    ppn: int | None,
-    asked_by: str = named("ranks"),
-) -> Site:
+def choose_site(where: Placement, asked_by: str = named("ranks")) -> Site:
     """Return the place that the user named, once all ranks find a core on it."""
-    if (fabric is None) == (platform is None):
+    if (where.fabric is None) == (where.platform is None):
         raise WeftError(
             f"name the network to run on: either {named('fabric')}, a fabric file or a shipped"
             f" name, or {named('platform')}, a platform file of SimGrid's"
         )
-    if platform is not None:
-        check_platform(platform)
-        return PlatformSite(platform, ranks, ppn)
-    assert fabric is not None
-    loaded = _core.load_fabric(fabric)
-    return FabricSite(loaded, ranks, choose_ppn(loaded, ranks, ppn, asked_by))
+    if where.platform is not None:
+        if where.changes:
+            raise WeftError(
+                f"{named('changes')}: found '{where.changes[0]}' together with {named('platform')};"
+                f" only a fabric's keys can be changed so; change the platform file itself"
+            )
+        check_platform(where.platform)
+        return PlatformSite(where.platform, where.ranks, where.ppn)
+    assert where.fabric is not None
+    loaded = load_fabric(where.fabric, where.changes)
+    ppn = choose_ppn(loaded, where.ranks, where.ppn, asked_by)
+    return FabricSite(loaded, where.ranks, ppn)
+
+
+def load_fabric(name_or_path: str, changes: Sequence[str] = ()) -> _core.Fabric:
+    """Read a fabric with other values of some keys."""
+    for change in changes:
+        if not change.isprintable():
+            raise WeftError(
+                f"{named('changes')}: found {change!r}; allowed: TABLE.KEY=VALUE in one line,"
+                " without control characters"
+            )
+    return _core.load_fabric(name_or_path, list(changes))
 
 
 def check_platform(path: Path) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.output import whole_file
@@ -24,7 +23,7 @@ from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
-from weft.runs.site import choose_ppn
+from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study.ways import Way, WentAWay, way_taken
 
@@ -53,6 +52,8 @@ class Bench:
     """The shipped benchmark has no global variables."""
     config: tuple[str, ...] = ()
     """SimGrid settings, KEY:VALUE."""
+    changes: tuple[str, ...] = ()
+    """What differs from the fabric file: TABLE.KEY=VALUE each."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def check(bench: Bench) -> None:
     simgrid = SimGrid()
     for mode in bench.modes:
         check_mode(mode, _OFFLOADING, simgrid)
-    choose_ppn(_core.load_fabric(bench.fabric), bench.ranks, bench.ppn)
+    choose_ppn(load_fabric(bench.fabric, bench.changes), bench.ranks, bench.ppn)
 
 
 def check_mode(mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
@@ -135,12 +136,13 @@ def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> lis
     record = launch.run(plan, take)
     _check_ended(mode, record)
     way = way_taken(record, mode, ("allreduce",), offloading=mode in _OFFLOADING)
-    return [replace(row, fabric=record.fabric.name, way=way) for row in rows]
+    return [replace(row, fabric=record.fabric.label, way=way) for row in rows]
 
 
 def _request(bench: Bench, program: Path, mode: str) -> Request:
     return Request.of(
         fabric=bench.fabric,
+        changes=bench.changes,
         ranks=bench.ranks,
         ppn=bench.ppn,
         program=str(program),

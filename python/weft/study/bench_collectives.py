@@ -22,7 +22,7 @@ from weft.runs import launch
 from weft.runs.record import LinkPart, Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
-from weft.runs.site import choose_ppn
+from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study.bench import Progress, check_mode
 from weft.study.ways import Way, WentAWay, way_taken
@@ -108,6 +108,8 @@ class CollectivesBench:
     iterations: int = 1
     unchecked: bool = False
     """All ranks share the memory of their buffers; what is in them is not looked at."""
+    changes: tuple[str, ...] = ()
+    """What differs from the fabric file: TABLE.KEY=VALUE each."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def check(study: CollectivesBench) -> None:
     simgrid = SimGrid()
     for mode in study.modes:
         check_mode(mode, _own_modes(study.collective), simgrid)
-    choose_ppn(_core.load_fabric(study.fabric), study.ranks, study.ppn)
+    choose_ppn(load_fabric(study.fabric, study.changes), study.ranks, study.ppn)
 
 
 def _own_modes(collective: Collective) -> list[str]:
@@ -193,6 +195,7 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
     arguments = [study.collective.name, algorithm, str(size), str(study.iterations)]
     return Request.of(
         fabric=study.fabric,
+        changes=study.changes,
         ranks=study.ranks,
         program=str(program),
         arguments=(*arguments, *(["unchecked"] if study.unchecked else [])),
@@ -231,16 +234,16 @@ def _row(
         latency_us,
         max(times[rank][1] for rank in receiving),
         study.collective.received(size, study.ranks) / latency_us * 1e6,
-        port_bytes(study.fabric, record.links),
+        port_bytes(load_fabric(study.fabric, study.changes), record.links),
         means,
-        record.fabric.name,
+        record.fabric.label,
         way_taken(record, mode, study.collective.called, offloading=mode in OFFLOADING),
     )
 
 
-def port_bytes(fabric: str, links: Sequence[LinkPart]) -> float:
+def port_bytes(fabric: _core.Fabric, links: Sequence[LinkPart]) -> float:
     """Return what switches' ports received and sent together; a link has one or two of them."""
-    hosts = set(_core.load_fabric(fabric).hosts)
+    hosts = set(fabric.hosts)
     return sum(link.bytes * _switch_ports(link.name, hosts) for link in links)
 
 

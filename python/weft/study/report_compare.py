@@ -120,7 +120,7 @@ def gain_in_all(comparison: Comparison) -> str:
     ours, theirs = comparison.offloaded, comparison.hosts
     assert theirs is not None
     where = (
-        f"{plural(ours.ranks, 'rank')} on {plural(ours.hosts_used, 'host')} of {ours.fabric.name}"
+        f"{plural(ours.ranks, 'rank')} on {plural(ours.hosts_used, 'host')} of {ours.fabric.label}"
     )
     times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
     return (

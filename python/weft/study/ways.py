@@ -42,7 +42,7 @@ def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloa
     label = f"{path} for {mode}" if len(fallen) == len(rows) else f"{mode}, {names} by the hosts"
     why = "; ".join(dict.fromkeys(explain(row.reason, record) for row in fallen))
     by = ", ".join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in fallen))
-    message = f"{mode}: on {record.fabric.name} the hosts ({by}) did {names}, because {why}"
+    message = f"{mode}: on {record.fabric.label} the hosts ({by}) did {names}, because {why}"
     return Way(path, " + ".join(dict.fromkeys(row.reason for row in fallen)), label, message)
 
 
