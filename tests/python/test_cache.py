@@ -37,6 +37,46 @@ def test_the_hash_holds_at_every_switch_of_the_largest_fabric() -> None:
     assert proof["most_tags"] == 64
 
 
+@pytest.mark.parametrize(
+    ("cube", "tags"),
+    # A host of its own, and two directions along each dimension, which are one where k is 2.
+    [("16-ary-4-cube", 9), ("3-ary-2-mesh", 5), ("2-ary-3-cube", 4), ("5-ary-1-cube", 3)],
+)
+def test_cubes_have_a_tag_for_each_of_their_ports(cube: str, tags: int) -> None:
+    size, _, dimensions, *_ = cube.replace("-ary-", " ary ").replace("-", " ").split()
+    said = weft("hash", "--cube", cube).stdout
+    assert f"{int(size) ** int(dimensions):,} hosts: hash cube" in said
+    assert f"at most {tags} tags at a switch, no more than it has ports" in said
+
+
+def test_addresses_are_coordinates_and_tags_are_cables(tmp_path: Path) -> None:
+    table = tmp_path / "addresses.csv"
+    said = weft("hash", "torus-4x4x4x4", "--switch", "switch-000", "--csv", str(table)).stdout
+    assert "Tags of switch-000" in said
+    title, *lines = table.read_text(encoding="utf-8").splitlines()
+    assert title == "# Addresses of torus-4x4x4x4, hash cube"
+    addresses = [int(row["address"], 16) for row in csv.DictReader(lines)]
+    assert sorted(addresses) == list(range(256))  # four digits of two bits each
+    fabric = _core.load_fabric("torus-4x4x4x4")
+    tags = _core.forwarding_tags(fabric, "cube", 0)
+    assert len(tags) == 9
+    assert sum(tag["hosts"] for tag in tags) == 256
+    for tag in tags:
+        assert tag["first"] in fabric.hosts
+        assert tag["link"] in said
+
+
+def test_fabrics_with_caches_are_checked_with_their_hashes() -> None:
+    kind = ("--set", "switch.forwarding.kind=cache", "--set", "switch.forwarding.hit_latency=1ns")
+    checked = subprocess.run(
+        [*WEFT, "fabric", "check", "torus-4x4x4x4", *kind, "--set", "switch.forwarding.entries=16"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "hash cube of forwarding caches: 65,536 pairs" in checked.stdout
+
+
 @pytest.mark.slow
 def test_crc_hits_nearly_nothing_of_what_hosts_send_on_the_largest_torus() -> None:
     study = forwarding.capacity_of_tori(Cache(), [16], 4)
@@ -166,6 +206,11 @@ def test_a_malformed_table_is_refused_with_its_line(tmp_path: Path) -> None:
         (("jobs", "nowhere.swf"), "nowhere.swf: cannot be read"),
         (("rate", "--latency", "nan"), "--latency"),
         (("ways", "--tcam-interval", "inf"), "--tcam-interval"),
+        (("hash", "torus-4x4x4x4", "--switch", "x"), "--switch: found 'x', which torus-4x4x4x4"),
+        (("hash", "--cube", "4-ary-13-cube"), "4-ary 13-cube; allowed: at most 16777216 hosts"),
+        (("hash", "--cube", "1-ary-4-cube"), "found '1-ary-4-cube'; allowed: K-ary-N-cube"),
+        (("hash", "--cube", "4-ary-4-cube", "--switch", "x"), "--switch: allowed only with"),
+        (("hash",), "name a fabric, or a cube by --cube"),
     ],
 )
 def test_wrong_input_is_one_message(arguments: tuple[str, ...], message: str) -> None:

@@ -43,7 +43,7 @@ to build are proven by --cube, at the first, the middle and the last switch.
 
 \b
 Examples:
-  weft cache hash torus-4x4x4x4 --switch switch-0-0-0-0
+  weft cache hash torus-4x4x4x4 --switch switch-000
   weft cache hash --cube 64-ary-4-cube
 """
 
@@ -89,9 +89,10 @@ def hash_command(
 
 
 def _list_tags(found: hashes.FabricHash, switch: str) -> None:
+    tags = found.tags(switch)
     on = console()
     print_title(f"Tags of {switch}", on)
     table = new_table(("tag", "leaves by", "hosts", "first of them"), left=("leaves by",))
-    for row in found.tags(switch):
+    for row in tags:
         table.add_row(str(row["tag"]), row["link"], str(row["hosts"]), row["first"])
     print_table(table, on)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft import _core
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 
 _MOST_PAIRS = 1 << 25
@@ -46,7 +46,7 @@ class FabricHash:
         if switch not in names:
             near = difflib.get_close_matches(switch, names, n=1)
             raise WeftError(
-                f"switch: found '{switch}', which {self.fabric.name} has not;"
+                f"{named('switch')}: found '{switch}', which {self.fabric.name} has not;"
                 + (f" did you mean '{near[0]}'?" if near else f" its first is '{names[0]}'")
             )
         return _core.forwarding_tags(self.fabric, self.name, names.index(switch))
