@@ -12,7 +12,7 @@ from weft.base.models import Model, schema
 from weft.runs.record import Record
 from weft.study.compare import ComparisonRecord
 from weft.testbed.plan_file import PlanRecord
-from weft.trace.folder import Manifest
+from weft.trace.folder import CallsManifest, Manifest
 
 SCHEMAS = DOCS / "schema"
 FILES: dict[str, type[Model]] = {
@@ -20,6 +20,7 @@ FILES: dict[str, type[Model]] = {
     "weft-compare-1": ComparisonRecord,
     "weft-testbed-plan-1": PlanRecord,
     "weft-trace-1": Manifest,
+    "weft-trace-2": CallsManifest,
 }
 
 

@@ -181,6 +181,7 @@ class Way(typing.TypedDict):
     latency_s: float
 
 __all__: list[str] = [
+    "CallCheck",
     "Fabric",
     "ProgressEngine",
     "SMPI_EAGER_THRESHOLD_BYTES",
@@ -316,6 +317,25 @@ class ProgressEngine:
     def threads(self) -> int:
         """
         Hardware threads of a core.
+        """
+
+class CallCheck:
+    """
+    Proves of a file of recorded calls that it can be played.
+    """
+    def __init__(
+        self, ranks: int, datatypes: collections.abc.Set[str], operations: collections.abc.Set[str]
+    ) -> None:
+        """
+        Of so many ranks; the names are those that lines may have.
+        """
+    def add(self, text: bytes) -> None:
+        """
+        Take in a part of the file. Raises UserError, which names the line.
+        """
+    def end(self) -> int:
+        """
+        Prove that nothing is missing; return the number of lines of ranks.
         """
 
 def alltoall_messages(fabric: Fabric, count: int) -> list[tuple[int, int]]:

@@ -15,5 +15,7 @@ void bind_progress_engines(pybind11::module_& module);
 void bind_host_schedules(pybind11::module_& module);
 /** The lists that Python and C++ share, and single functions of the models. */
 void bind_lists(pybind11::module_& module);
+/** The check of recorded calls. */
+void bind_traces(const pybind11::module_& module);
 
 } // namespace weft::python

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "replay/player.hpp"
 
+#include "replay/scratch.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -13,24 +15,6 @@
 namespace weft::replay {
 namespace {
 
-/** Memory for data that nobody looks at: SMPI does not copy what comes from its shared memory or goes there, and all
- *  of a block is the same MiB. All ranks use the same; what was handed out stays valid, for open requests. */
-class Buffer {
-  void* memory_                      = nullptr;
-  std::size_t size_                  = 0;
-  static constexpr std::size_t LEAST = 1048576;
-
-public:
-  void* of(std::size_t bytes)
-  {
-    if (bytes > size_) {
-      size_   = std::max({2 * size_, bytes, LEAST});
-      memory_ = SMPI_SHARED_MALLOC(size_);
-    }
-    return memory_;
-  }
-};
-
 std::size_t bytes_of(std::int64_t count, MPI_Datatype type)
 {
   int size = 0;
@@ -40,14 +24,12 @@ std::size_t bytes_of(std::int64_t count, MPI_Datatype type)
 
 void* to_send(std::int64_t count, MPI_Datatype type)
 {
-  static Buffer buffer;
-  return buffer.of(bytes_of(count, type));
+  return Scratch::to_send().of(bytes_of(count, type));
 }
 
 void* to_receive(std::int64_t count, MPI_Datatype type)
 {
-  static Buffer buffer;
-  return buffer.of(bytes_of(count, type));
+  return Scratch::to_receive().of(bytes_of(count, type));
 }
 
 std::int64_t sum_of(const std::vector<int>& counts)

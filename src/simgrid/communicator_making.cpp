@@ -20,6 +20,7 @@
 #include "simgrid/private_abi.hpp"
 #include "simgrid/profile.hpp"
 #include "simgrid/simulation.hpp"
+#include "simgrid/traced_call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -121,17 +122,19 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   return made;
 }
 
-/** Carry out a call by which the ranks of @p comm make something that has a context id. */
-template <class Make> int make(MpiFunction& function, const MPI_Comm& comm, Make&& making)
+/** Carry out a call (of trace::calls) by which the ranks of @p comm make something that has a context id. */
+template <class Name, class Make, class... Arguments>
+int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
 {
   const TimedCall timed(function);
   if (not timed.outermost())
     return making();
+  auto traced = traced_call<Name>(true, arguments...);
   const InsideCollective inside; // SMPI's own collectives are not the program's
   const int result = making();
   if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
     reduce_context_mask(comm);
-  return result;
+  return traced.end(result);
 }
 
 MpiFunction makes_communicators(const char* name)
@@ -167,21 +170,22 @@ WEFT_INTERPOSED int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_dup)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_dup");
-  return make(function, comm, [&] { return THEIRS(comm, made); });
+  return make<trace::calls::Comm_dup>(function, comm, [&] { return THEIRS(comm, made); }, comm, made);
 }
 
 WEFT_INTERPOSED int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_dup_with_info)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_dup_with_info");
-  return make(function, comm, [&] { return THEIRS(comm, info, made); });
+  return make<trace::calls::Comm_dup_with_info>(
+      function, comm, [&] { return THEIRS(comm, info, made); }, comm, info, made);
 }
 
 WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_create)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_create");
-  return make(function, comm, [&] { return THEIRS(comm, group, made); });
+  return make<trace::calls::Comm_create>(function, comm, [&] { return THEIRS(comm, group, made); }, comm, group, made);
 }
 
 /** Only the members call it. */
@@ -190,18 +194,22 @@ WEFT_INTERPOSED int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int t
   static const auto THEIRS = original<decltype(&PMPI_Comm_create_group)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_create_group");
   MPI_Comm members         = MPI_COMM_NULL;
-  return make(function, members, [&] {
-    const int result = THEIRS(comm, group, tag, made);
-    members          = result == MPI_SUCCESS ? *made : MPI_COMM_NULL;
-    return result;
-  });
+  return make<trace::calls::Comm_create_group>(
+      function, members,
+      [&] {
+        const int result = THEIRS(comm, group, tag, made);
+        members          = result == MPI_SUCCESS ? *made : MPI_COMM_NULL;
+        return result;
+      },
+      comm, group, tag, made);
 }
 
 WEFT_INTERPOSED int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_split)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_split");
-  return make(function, comm, [&] { return THEIRS(comm, colour, key, made); });
+  return make<trace::calls::Comm_split>(
+      function, comm, [&] { return THEIRS(comm, colour, key, made); }, comm, colour, key, made);
 }
 
 /** SMPI's own leaves the communicator without a number, so that its messages match those of others, and ignores the
@@ -210,12 +218,15 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_split_type)>(__func__);
   static auto function     = makes_communicators("MPI_Comm_split_type");
-  return make(function, comm, [&] {
-    if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
-      return THEIRS(comm, type, key, info, made);
-    const VertexId host = Simulation::get().network.vertex_of(sg::this_actor::get_host());
-    return PMPI_Comm_split(comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(host), key, made);
-  });
+  return make<trace::calls::Comm_split_type>(
+      function, comm,
+      [&] {
+        if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
+          return THEIRS(comm, type, key, info, made);
+        const VertexId host = Simulation::get().network.vertex_of(sg::this_actor::get_host());
+        return PMPI_Comm_split(comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(host), key, made);
+      },
+      comm, type, key, info, made);
 }
 
 WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* sizes, const int* periods, int reorder,
@@ -223,14 +234,16 @@ WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* s
 {
   static const auto THEIRS = original<decltype(&PMPI_Cart_create)>(__func__);
   static auto function     = makes_communicators("MPI_Cart_create");
-  return make(function, comm, [&] { return THEIRS(comm, dimensions, sizes, periods, reorder, made); });
+  return make<trace::calls::Cart_create>(
+      function, comm, [&] { return THEIRS(comm, dimensions, sizes, periods, reorder, made); }, comm, dimensions, sizes,
+      periods, reorder, made);
 }
 
 WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Cart_sub)>(__func__);
   static auto function     = makes_communicators("MPI_Cart_sub");
-  return make(function, comm, [&] { return THEIRS(comm, remain, made); });
+  return make<trace::calls::Cart_sub>(function, comm, [&] { return THEIRS(comm, remain, made); }, comm, remain, made);
 }
 
 // Windows have a communicator of their own. SMPI's Allgather of where they are costs what it costs.
@@ -239,14 +252,16 @@ WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Inf
 {
   static const auto THEIRS = original<decltype(&PMPI_Win_create)>(__func__);
   static auto function     = makes_windows("MPI_Win_create");
-  return make(function, comm, [&] { return THEIRS(base, size, unit, info, comm, made); });
+  return make<trace::calls::Win_create>(
+      function, comm, [&] { return THEIRS(base, size, unit, info, comm, made); }, base, size, unit, info, comm, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Win_allocate)>(__func__);
   static auto function     = makes_windows("MPI_Win_allocate");
-  return make(function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); });
+  return make<trace::calls::Win_allocate>(
+      function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); }, size, unit, info, comm, base, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
@@ -254,14 +269,16 @@ WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info i
 {
   static const auto THEIRS = original<decltype(&PMPI_Win_allocate_shared)>(__func__);
   static auto function     = makes_windows("MPI_Win_allocate_shared");
-  return make(function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); });
+  return make<trace::calls::Win_allocate_shared>(
+      function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); }, size, unit, info, comm, base, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Win_create_dynamic)>(__func__);
   static auto function     = makes_windows("MPI_Win_create_dynamic");
-  return make(function, comm, [&] { return THEIRS(info, comm, made); });
+  return make<trace::calls::Win_create_dynamic>(
+      function, comm, [&] { return THEIRS(info, comm, made); }, info, comm, made);
 }
 
 } // extern "C"

@@ -89,6 +89,11 @@ public:
 
   /** Have @p told know each call that a rank enters, but for MPI_Wtime, in which libraries look at no message. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
+  bool knows(aid_t actor) const
+  {
+    const auto at = static_cast<std::size_t>(actor);
+    return at < by_actor_.size() && by_actor_[at];
+  }
   /** The number of a rank in the run. */
   int rank_of(aid_t actor) const { return by_actor_[static_cast<std::size_t>(actor)]->rank; }
   /** Whether a rank is in a call of MPI. */

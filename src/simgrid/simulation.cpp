@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/simulation.hpp"
 
+#include "simgrid/call_trace.hpp"
 #include "simgrid/diagnosis.hpp"
 #include "simgrid/leaving.hpp"
 #include "simgrid/process.hpp"
 #include "simgrid/profile.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace sg = simgrid::s4u;
@@ -42,10 +44,16 @@ Simulation& Simulation::create(const Fabric& fabric, Network& network, OffloadMo
   simulation->record.keep_events = keep_events;
   Profile::get().keep_slices     = keep_events;
   simulation->ranks_.watch(network, [simulation](aid_t rank) { simulation->rank_ended(rank); });
+  if (const char* calls = std::getenv("WEFT_CALLS"))
+    CallTrace::begin(calls);
   watch_process();
   if (simulation->record_file_.wanted())
     watch_crashes(record_path + ".crashed");
-  sg::Engine::on_simulation_end_cb([simulation] { simulation->write_record(); });
+  sg::Engine::on_simulation_end_cb([simulation] {
+    simulation->write_record();
+    if (CallTrace::get())
+      CallTrace::get()->end();
+  });
   sg::Engine::on_deadlock_cb(
       [simulation] { simulation->abort("deadlock", describe_deadlock(simulation->communicators)); });
   return *simulation;

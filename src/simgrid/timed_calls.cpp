@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The functions of MPI that can take simulated time, each defined anew: time SMPI's own (profile.hpp).
  *
+ * What the program calls goes into a trace of it, where the run records one (traced_call.hpp).
+ *
  * These are the PMPI_… functions: programs, Fortran and profiling tools all get there. LD_PRELOAD puts the definitions
  * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
  * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
@@ -8,6 +10,7 @@
 #include "simgrid/in_place.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/profile.hpp"
+#include "simgrid/traced_call.hpp"
 
 #include <cstddef>
 #include <smpi/smpi.h>
@@ -57,6 +60,21 @@ constexpr bool UNTRACED = false;
 #define WEFT_ARGUMENTS_11 WEFT_ARGUMENTS_10, a10
 #define WEFT_ARGUMENTS_12 WEFT_ARGUMENTS_11, a11
 #define WEFT_ARGUMENTS_13 WEFT_ARGUMENTS_12, a12
+// The same after another argument.
+#define WEFT_MORE_0
+#define WEFT_MORE_1 , WEFT_ARGUMENTS_1
+#define WEFT_MORE_2 , WEFT_ARGUMENTS_2
+#define WEFT_MORE_3 , WEFT_ARGUMENTS_3
+#define WEFT_MORE_4 , WEFT_ARGUMENTS_4
+#define WEFT_MORE_5 , WEFT_ARGUMENTS_5
+#define WEFT_MORE_6 , WEFT_ARGUMENTS_6
+#define WEFT_MORE_7 , WEFT_ARGUMENTS_7
+#define WEFT_MORE_8 , WEFT_ARGUMENTS_8
+#define WEFT_MORE_9 , WEFT_ARGUMENTS_9
+#define WEFT_MORE_10 , WEFT_ARGUMENTS_10
+#define WEFT_MORE_11 , WEFT_ARGUMENTS_11
+#define WEFT_MORE_12 , WEFT_ARGUMENTS_12
+#define WEFT_MORE_13 , WEFT_ARGUMENTS_13
 
 /** PMPI_@p name, which has so many @p parameters, is of @p kind, and which SimGrid's own trace shows or not. */
 #define WEFT_TIMED(parameters, name, kind, shown)                                                                      \
@@ -66,7 +84,8 @@ constexpr bool UNTRACED = false;
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
     static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
     const TimedCall timed(function);                                                                                   \
-    return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
+    auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
+    return traced.end(THEIRS(WEFT_ARGUMENTS_##parameters));                                                            \
   }
 
 /** The same of a function to which weft does something before (in_place.hpp). */
@@ -77,7 +96,8 @@ constexpr bool UNTRACED = false;
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
     static MpiFunction function{"MPI_" #name, CallKind::collectives, TRACED};                                          \
     const TimedCall timed(function);                                                                                   \
-    return in_place_##name(THEIRS, WEFT_ARGUMENTS_##parameters);                                                       \
+    auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
+    return traced.end(in_place_##name(THEIRS, WEFT_ARGUMENTS_##parameters));                                           \
   }
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's

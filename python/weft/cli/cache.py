@@ -202,7 +202,7 @@ def ways(
 _TRACE = """
 Conflict misses by ways while a recorded program runs on a fabric.
 
-The trace is one that `weft run --record-ti` has written. It is replayed once, without offload, and
+The trace is one that `weft run --record` has written. It is replayed once, without offload, and
 its messages are routed through the caches of all ports in the order in which they started.
 
 \b

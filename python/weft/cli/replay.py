@@ -17,13 +17,13 @@ from weft.trace.folder import read_folder
 _HELP = """
 Replay a recorded program on another fabric, or with another offload, without running it.
 
-The trace is one that `weft run --record-ti` has written: the calls of every rank and the operations
-that it computed between them, without times. A replay needs neither the program nor its memory. Its
-ranks are those of the recorded run; so is --ppn, where it was given then.
+The trace is one that `weft run --record` (or --record-ti) has written: the calls of every rank and
+the operations that it computed between them, without times. A replay needs neither the program nor
+its memory. Its ranks are those of the recorded run; so is --ppn, where it was given then.
 
 \b
 Examples:
-  weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program
+  weft run --fabric tofino-16 -n 16 --record trace -- ./program
   weft replay trace --fabric tofino-16 --offload off
   weft replay trace --fabric tofino-16 --compare
   weft replay trace --fabric fat-tree-1024 --json run.json

@@ -2,6 +2,7 @@
 """`weft run`."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ Examples:
   weft run --fabric tofino-16 -n 64 --ppn 4 --offload off --fallback ring -- ./program
   weft run --fabric tofino-16 -n 16 --compare -- ./program
   weft run --platform cluster.xml -n 64 -- ./program
-  weft run --fabric tofino-16 -n 16 --record-ti trace -- ./program
+  weft run --fabric tofino-16 -n 16 --record trace -- ./program
   weft run --fabric my-fabric.toml -n 16 --json run.json --trace timeline.json -- ./program
 
 \b
@@ -54,10 +55,17 @@ to start; 124 after --timeout.
 @compare_option
 @result_options
 @click.option(
+    "--record",
+    type=OutputDirectory(whole=True),
+    metavar="DIRECTORY",
+    help="Record a trace of all calls of MPI and of what is computed between them, for"
+    " `weft replay`.",
+)
+@click.option(
     "--record-ti",
     type=OutputDirectory(whole=True),
     metavar="DIRECTORY",
-    help="Record a time-independent trace of the program, for `weft replay`.",
+    help="The same from SimGrid's time-independent trace, which holds less.",
 )
 @click.option(
     "--host-speed",
@@ -75,6 +83,7 @@ to start; 124 after --timeout.
 @click.argument("arguments", nargs=-1, type=Arguments())
 def run(
     json_file: Path | None,
+    record: Path | None,
     record_ti: Path | None,
     compare: bool,
     no_privatize: bool,
@@ -82,31 +91,43 @@ def run(
     **options: Any,
 ) -> int:
     """Check, run, report."""
-    _check_recording(record_ti, options["timeline"], compare=compare)
+    timeline = options["timeline"]
+    recorder = _recorder(record, record_ti, timeline, compare=compare)
     request = Request.of(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet)
-    if record_ti is None:
+    if recorder is None:
         return report(launch.run(plan), json_file, quiet=quiet)
-    recording = replay.record_trace(plan, record_ti)
+    option, target, make = recorder
+    recording = make(plan, target)
     status = report(recording.record, json_file, quiet=quiet)
     for message in recording.messages:
-        click.echo(f"weft: --record-ti: {message}", err=True)
+        click.echo(f"weft: {option}: {message}", err=True)
     return status or recording.exit_status
 
 
-def _check_recording(record_ti: Path | None, timeline: Path | None, *, compare: bool) -> None:
-    if record_ti is None:
-        return
+def _recorder(
+    record: Path | None, record_ti: Path | None, timeline: Path | None, *, compare: bool
+) -> tuple[str, Path, Callable[[launch.PreparedRun, Path], replay.Recording]] | None:
+    """Return the option, the place and the way of the trace that is asked for."""
+    if record is not None and record_ti is not None:
+        raise WeftError("--record: found together with --record-ti; leave one out")
+    if record is not None:
+        option, target, make = "--record", record, replay.record_calls
+    elif record_ti is not None:
+        option, target, make = "--record-ti", record_ti, replay.record_trace
+    else:
+        return None
     if compare:
         raise WeftError(
-            "--record-ti: found together with --compare, which runs the program twice; record it"
+            f"{option}: found together with --compare, which runs the program twice; record it"
             " first, then `weft replay DIRECTORY --compare`"
         )
-    if timeline is not None:
+    if timeline is not None and option == "--record-ti":
         raise WeftError(
             "--record-ti: found together with --trace, and SimGrid writes one of them at a time;"
             " leave one out"
         )
-    check_target("--record-ti", record_ti)
+    check_target(option, target)
+    return option, target, make

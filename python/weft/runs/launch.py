@@ -194,16 +194,15 @@ def build_command(plan: PreparedRun, work: Path) -> list[str]:
         *(f"--cfg={setting}" for setting in _settings(plan, work)),
         str(paths.platform_library()),
         "--",
-        *_arguments(plan.request),
+        *_arguments(plan.request, work),
     ]
 
 
-def _arguments(request: Request) -> tuple[str, ...]:
-    return (
-        (str(request.workload.replay.actions),)
-        if request.workload.replay
-        else request.workload.arguments
-    )
+def _arguments(request: Request, work: Path) -> tuple[str, ...]:
+    if request.workload.replay is None:
+        return request.workload.arguments
+    folder = request.workload.replay
+    return folder.form, str(folder.unpack(work / "calls"))
 
 
 def _log_settings(work: Path) -> list[str]:
@@ -264,6 +263,7 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
         **as_environment(plan.libraries),
         "WEFT_RECORD": str(work / outcome.RAW_RECORD),
         **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
+        **({"WEFT_CALLS": str(plan.request.outputs.calls)} if plan.request.outputs.calls else {}),
         **(
             {"WEFT_WAITALL_NOTES": str(_waitall_notes(work))}
             if plan.request.outputs.ti_trace

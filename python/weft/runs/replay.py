@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Record what a program does as a time-independent trace, and replay it on another fabric.
+"""Record what a program does as a trace, and replay it on another fabric.
 
-    recording = record_trace(prepare(request), Path("trace"))
+    recording = record_calls(prepare(request), Path("trace"))
     record = run(prepare(replay_request(read_folder(Path("trace")), fabric="fat-tree-1024")))
 
-A trace is kept only where it replays as the program ran: it is looked through, its collectives are
-held against those that weft has counted, and it is replayed at once on the same fabric.
+A trace is replayed at once on the same fabric, and where that takes another time than the program,
+weft says so. One of SimGrid's (`record_trace`) is looked through before, and its collectives are
+held against those that weft has counted; it is kept only where it can be the program's.
 """
 
 from collections import Counter, defaultdict
@@ -22,11 +23,21 @@ from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.trace.actions import UnfitError
-from weft.trace.folder import Folder, Manifest, Operations, survey, write_folder
+from weft.trace.folder import (
+    CallsManifest,
+    Folder,
+    Manifest,
+    Operations,
+    survey,
+    write_calls,
+    write_folder,
+)
 from weft.trace.survey import Survey
 
 TOLERANCE = 0.01
-"""How far a replay on the same fabric may be from the program itself."""
+"""How far a replay of SimGrid's trace on the same fabric may be from the program itself."""
+CALLS_TOLERANCE = 0.001
+"""The same of weft's own."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,56 @@ class Recording:
     exit_status: int = 0
 
 
+def record_calls(plan: PreparedRun, target: Path) -> Recording:
+    """Run the program and keep every call of it, where a trace can hold them."""
+    with work_directory() as work:
+        raw = work / "calls"
+        record = launch.run(replace(plan, request=plan.request.changed(calls=raw)))
+        if not record.ended:
+            return Recording(record, (f"{target} was not written: the program did not end",))
+        try:
+            folder = write_calls(raw, _calls_manifest(plan, record), target)
+        except UnfitError as error:
+            return Recording(record, (f"{target} was not written: {error}",), USER_ERROR)
+        except OSError as error:
+            return Recording(record, (f"cannot write {target}: {error.strerror}",), USER_ERROR)
+    return Recording(record, tuple(_differences(plan, folder, record)))
+
+
+def _calls_manifest(plan: PreparedRun, record: Record) -> CallsManifest:
+    return CallsManifest(
+        weft=_core.version,
+        simgrid=_core.simgrid_version,
+        program=record.program,
+        arguments=tuple(record.arguments),
+        command=tuple(record.command),
+        ranks=record.ranks,
+        ppn=plan.request.placement.ppn,
+        fabric=record.fabric.name,
+        offload=record.offload,
+        fallback=record.fallback,
+        host_speed=record.host_speed,
+        config=tuple(record.config),
+        simulated_time_s=record.simulated_time_s,
+        lines=0,
+    )
+
+
+def _differences(plan: PreparedRun, folder: Folder, record: Record) -> Iterator[str]:
+    """Say where a replay on the same fabric is not what the program was."""
+    replayed = launch.run(launch.prepare(_replay_at_home(plan, folder)))
+    recorded_s, replayed_s = record.simulated_time_s, replayed.simulated_time_s
+    if replayed.failed:
+        yield f"the trace does not replay: {replayed.outcome.message}"
+    elif abs(replayed_s - recorded_s) > CALLS_TOLERANCE * recorded_s:
+        yield (
+            f"on the same fabric the trace takes {replayed_s:.9g} s and the program"
+            f" {recorded_s:.9g} s: do not trust replays"
+        )
+
+
 def record_trace(plan: PreparedRun, target: Path) -> Recording:
-    """Run the program and keep its trace, where it is fit to be replayed."""
+    """Run the program and keep SimGrid's trace of it, where that is fit to be replayed."""
     with work_directory() as work:
         raw = work / "actions"
         record = launch.run(replace(plan, request=plan.request.changed(ti_trace=raw)))
@@ -57,12 +116,12 @@ def record_trace(plan: PreparedRun, target: Path) -> Recording:
             folder = write_folder(raw, found, operations, _manifest(plan, record, found), target)
         except OSError as error:
             return Recording(record, (f"cannot write {target}: {error.strerror}",), USER_ERROR)
-    return Recording(record, tuple(_doubts(plan, folder, record)))
+    return Recording(record, tuple(_doubts(plan, folder, record, found)))
 
 
-def _doubts(plan: PreparedRun, folder: Folder, record: Record) -> Iterator[str]:
+def _doubts(plan: PreparedRun, folder: Folder, record: Record, found: Survey) -> Iterator[str]:
     """Say what may make a replay differ from the program."""
-    if folder.manifest.polls:
+    if found.polls:
         yield (
             "the program calls MPI_Test, which a replay calls as often, although on another fabric"
             " the program might not"

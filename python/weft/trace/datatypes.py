@@ -18,3 +18,9 @@ DATATYPES = (
     *("MPI_CXX_BOOL", "MPI_C_FLOAT_COMPLEX", "MPI_C_DOUBLE_COMPLEX"),
     *("MPI_C_LONG_DOUBLE_COMPLEX", "", "", "MPI_PACKED", "", "MPI_COUNT"),
 )
+
+OPERATIONS = (
+    *("MPI_SUM", "MPI_PROD", "MPI_MAX", "MPI_MIN", "MPI_LAND", "MPI_LOR", "MPI_LXOR", "MPI_BAND"),
+    *("MPI_BOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE", "MPI_NO_OP"),
+)
+"""Those that MPI defines, as src/mpi/names.cpp has them."""

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A recorded trace on disk: a directory with `manifest.json` and `actions.txt`.
+"""A recorded trace on disk: a directory with `manifest.json` and the lines of all ranks.
 
-The actions of all ranks are in one file (see `weft.trace.actions`). They are looked through before
-each replay, which would wait for ever for what a cut file lacks.
+Those are `calls.gz`, which weft has recorded (`weft.trace.calls`), or `actions.txt`, made of what
+SimGrid has traced (`weft.trace.actions`). They are looked through before each replay, which would
+wait for ever for what a cut file lacks.
 """
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +18,7 @@ from msgspec import Meta
 from weft.base.errors import WeftError, printable
 from weft.base.models import Model, Number, OfSchema, Whole
 from weft.base.reading import UnreadableError, described, read_json
+from weft.trace import calls
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
 from weft.trace.tracer import UNKNOWN_OPERATION, Translator, Waitalls
@@ -25,10 +27,13 @@ Operations = dict[tuple[str, str], str]
 """The operation of a collective with a datatype."""
 
 SCHEMA: Literal["weft-trace/1"] = "weft-trace/1"
+CALLS_SCHEMA: Literal["weft-trace/2"] = "weft-trace/2"
 MANIFEST = "manifest.json"
 ACTIONS = "actions.txt"
 MOST_RANKS = 1 << 20
 _SHORTEST_LINE = len("0 finalize\n")
+_SHORTEST_PACKED = 0.01
+"""Bytes a rank: gzip makes a thousandth of equal lines, which are not equal here."""
 _LONGEST_LINE = 1 << 24
 
 
@@ -52,17 +57,54 @@ class Manifest(Model, kw_only=True):
     """Whether the program calls MPI_Test, so that it may do something else on another network."""
 
 
+class CallsManifest(Model, kw_only=True):
+    """Where a trace of weft's own comes from."""
+
+    schema: Literal["weft-trace/2"] = CALLS_SCHEMA
+    weft: str
+    simgrid: str
+    program: str
+    arguments: tuple[str, ...]
+    command: tuple[str, ...]
+    ranks: Whole
+    ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
+    """Ranks per host, where the user chose them."""
+    fabric: str
+    offload: str
+    fallback: str
+    host_speed: str
+    """What the run took for the speed of the machine that computed; nothing: it was not timed."""
+    config: tuple[str, ...]
+    """SimGrid's settings."""
+    simulated_time_s: Number
+    """Of the program itself."""
+    lines: Whole
+    """Calls of all ranks, and what they computed between them."""
+
+
 @dataclass(frozen=True)
 class Folder:
     """A trace that is fit to be replayed."""
 
     path: Path
-    manifest: Manifest
+    manifest: Manifest | CallsManifest
 
     @property
-    def actions(self) -> Path:
-        """The file that SimGrid reads."""
-        return self.path / ACTIONS
+    def form(self) -> Literal["actions", "calls"]:
+        """What its lines are."""
+        return "calls" if isinstance(self.manifest, CallsManifest) else "actions"
+
+    @property
+    def lines(self) -> Path:
+        """The file that has them."""
+        return self.path / (calls.CALLS if self.form == "calls" else ACTIONS)
+
+    def unpack(self, target: Path) -> Path:
+        """Return where the replayer can read the lines: here, where they have to be unpacked."""
+        if self.form == "actions":
+            return self.lines
+        calls.unpack(self.lines, target)
+        return target
 
 
 def check_target(option: str, target: Path) -> None:
@@ -86,7 +128,7 @@ def check_target(option: str, target: Path) -> None:
 
 
 def _is_ours(directory: Path) -> bool:
-    return {path.name for path in directory.iterdir()} <= {MANIFEST, ACTIONS}
+    return {path.name for path in directory.iterdir()} <= {MANIFEST, ACTIONS, calls.CALLS}
 
 
 def waitall_notes(raw: Path) -> Path:
@@ -106,14 +148,34 @@ def survey(raw: Path, ranks: int) -> Survey:
 def write_folder(
     raw: Path, found: Survey, operations: Operations, manifest: Manifest, target: Path
 ) -> Folder:
-    """Write the trace, whole or not at all."""
+    """Write the trace that SimGrid has recorded, whole or not at all."""
+
+    def write_actions(new: Path) -> Manifest:
+        with (new / ACTIONS).open("w", encoding="ascii") as file:
+            for words in _translated(raw, manifest.ranks):
+                file.write(" ".join(_with_operation(found.resolve(words), operations)) + "\n")
+        return manifest
+
+    return _write_whole(target, write_actions)
+
+
+def write_calls(raw: Path, manifest: CallsManifest, target: Path) -> Folder:
+    """Write the trace that weft has recorded, whole or not at all. Raises an `UnfitError`."""
+
+    def write(new: Path) -> CallsManifest:
+        manifest.lines = calls.pack(raw, manifest.ranks, new / calls.CALLS)
+        return manifest
+
+    return _write_whole(target, write)
+
+
+def _write_whole(target: Path, write: Callable[[Path], Manifest | CallsManifest]) -> Folder:
+    """Have a directory written beside the target, and put it in its place."""
     final = target.resolve()
     with tempfile.TemporaryDirectory(dir=final.parent, prefix=f".{final.name}.") as beside:
         new = Path(beside) / "new"
         new.mkdir()
-        with (new / ACTIONS).open("w", encoding="ascii") as file:
-            for words in _translated(raw, manifest.ranks):
-                file.write(" ".join(_with_operation(found.resolve(words), operations)) + "\n")
+        manifest = write(new)
         text = json.dumps(manifest.to_json(), indent=1)
         (new / MANIFEST).write_text(text + "\n", encoding="utf-8")
         if final.is_dir():
@@ -139,12 +201,15 @@ def _with_operation(words: Words, operations: Operations) -> Words:
 
 def read_folder(path: Path) -> Folder:
     """Return a trace, looked through from end to end."""
-    manifest = _read_manifest(path)
+    folder = Folder(path, _read_manifest(path))
     try:
-        _look_through(path / ACTIONS, manifest.ranks)
+        if folder.form == "calls":
+            calls.look_through(folder.lines, folder.manifest.ranks)
+        else:
+            _look_through(folder.lines, folder.manifest.ranks)
     except OSError as error:
-        raise _no_trace(path, f"{ACTIONS} cannot be read: {error.strerror}") from None
-    return Folder(path, manifest)
+        raise _unreadable(folder, error) from None
+    return folder
 
 
 def _look_through(actions: Path, ranks: int) -> None:
@@ -170,38 +235,51 @@ def _lines(path: Path) -> Iterator[Words]:
             yield line.split()
 
 
-def _read_manifest(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> Manifest | CallsManifest:
     try:
         data = read_json(path / MANIFEST)
         found = OfSchema.from_json(data).schema
-        if found != SCHEMA:
-            raise _no_trace(path, f"its schema is {described(found)}, and '{SCHEMA}' is allowed")
-        manifest = _manifest(data)
-        _check_ranks(path, manifest.ranks)
+        if found not in _MANIFESTS:
+            allowed = " and ".join(f"'{one}'" for one in _MANIFESTS)
+            raise _no_trace(path, f"its schema is {described(found)}; allowed are {allowed}")
+        manifest = _manifest(_MANIFESTS[found], data)
+        _check_ranks(Folder(path, manifest))
     except UnreadableError as error:
         raise _no_trace(path, f"{MANIFEST} {error}") from None
     return manifest
 
 
-def _manifest(data: Any) -> Manifest:
+_MANIFESTS: dict[str, type[Manifest] | type[CallsManifest]] = {
+    SCHEMA: Manifest,
+    CALLS_SCHEMA: CallsManifest,
+}
+
+
+def _manifest(kind: type[Manifest] | type[CallsManifest], data: Any) -> Manifest | CallsManifest:
     try:
-        return Manifest.from_json(data)
+        return kind.from_json(data)
     except UnreadableError as error:
         raise UnreadableError(f"is wrong: {error}") from None
 
 
-def _check_ranks(path: Path, ranks: int) -> None:
+def _check_ranks(folder: Folder) -> None:
     """Each rank has a line `RANK finalize` at least, so that a short file cannot be of many."""
+    ranks = folder.manifest.ranks
     try:
-        size = (path / ACTIONS).stat().st_size
+        size = folder.lines.stat().st_size
     except OSError as error:
-        raise _no_trace(path, f"{ACTIONS} cannot be read: {error.strerror}") from None
-    if not 1 <= ranks <= MOST_RANKS or ranks * _SHORTEST_LINE > size:
-        raise UnreadableError(f"says {ranks} ranks, which {ACTIONS} has not")
+        raise _unreadable(folder, error) from None
+    least = _SHORTEST_LINE if folder.form == "actions" else _SHORTEST_PACKED
+    if not 1 <= ranks <= MOST_RANKS or ranks * least > size:
+        raise UnreadableError(f"says {ranks} ranks, which {folder.lines.name} has not")
+
+
+def _unreadable(folder: Folder, error: OSError) -> WeftError:
+    return _no_trace(folder.path, f"{folder.lines.name} cannot be read: {error.strerror}")
 
 
 def _no_trace(path: Path, reason: str) -> WeftError:
     return WeftError(
         f"trace: {path} is no trace ({reason});"
-        f" name a directory that `weft run --record-ti` has written"
+        f" name a directory that `weft run --record` has written"
     )

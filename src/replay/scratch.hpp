@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Memory for data that nobody looks at: SMPI does not copy what comes from its shared memory or goes there, and all of
+ * a block is the same MiB. All ranks use the same; what was handed out stays valid, for open requests. */
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <mpi.h>
+
+namespace weft::replay {
+
+class Scratch {
+  void* memory_                      = nullptr;
+  std::size_t size_                  = 0;
+  static constexpr std::size_t LEAST = 1048576;
+
+public:
+  void* of(std::size_t bytes)
+  {
+    if (bytes > size_ || not memory_) {
+      size_   = std::max({2 * size_, bytes, LEAST});
+      memory_ = SMPI_SHARED_MALLOC(size_);
+    }
+    return memory_;
+  }
+  static Scratch& to_send()
+  {
+    static Scratch scratch;
+    return scratch;
+  }
+  static Scratch& to_receive()
+  {
+    static Scratch scratch;
+    return scratch;
+  }
+};
+
+} // namespace weft::replay
