@@ -22,7 +22,10 @@ from weft.cli.root import weft
 
 PINGPONG = "bytes,median_us\n" + "".join(f"{1 << k},{1 + k / 4}\n" for k in range(20))
 COMPILERS = ("weft cc", "weft cxx", "weft f90")
-_SPEAKS_OF_FILES = re.compile(r"file|directory|plan|trace|table|engine|inventory|program", re.I)
+# TABLE.KEY is one of a fabric file.
+_SPEAKS_OF_FILES = re.compile(
+    r"file|directory|plan|trace|table(?!\.KEY)|engine|inventory|program", re.I
+)
 
 
 def commands(
