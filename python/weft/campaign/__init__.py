@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Campaigns: many runs that one file describes, none of which is made twice."""

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Campaign files: programs, and the values of all that their runs differ in.
+
+    [campaign]
+    name = "slots"
+
+    [programs.latency]
+    source = "latency.c"
+    arguments = ["{bytes:B}", "10"]
+
+    [[runs]]
+    program = "latency"
+    fabric = ["tofino-16", "tofino-64x64"]
+    ranks = [4, 16]
+    offload = ["stream", "off"]
+    bytes = ["1KiB", "1MiB"]
+    switch.slots = [64, 256]
+    leave_out = [{ offload = "off", "switch.slots" = 64 }]
+
+A key of `[[runs]]` has one value or a list of them. It is one of the words of `WORDS`, a key of
+fabric files (TABLE.KEY), or a placeholder in the arguments of the programs that the table names:
+`{KEY}`, or `{KEY:B}` for a size in bytes.
+"""
+
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.base.errors import WeftError, suggestion
+from weft.base.reading import UnreadableError, read_text
+from weft.campaign.axes import Grid, Point, Value
+from weft.runs.launch import MOST_RANKS, OFFLOADS
+from weft.testbed.options import Options, parse
+
+WORDS: Mapping[str, str] = {
+    "program": "one of the programs that the file describes",
+    "fabric": "a shipped fabric, or a fabric file, from the campaign's folder",
+    "ranks": "number of MPI ranks",
+    "ppn": "ranks per host",
+    "offload": "how the switches do collectives: " + ", ".join(OFFLOADS),
+    "fallback": "what the hosts do where nothing is offloaded, as `weft run --fallback` takes it",
+    "host_speed": "speed of this machine, such as 10Gf, by which computation is timed",
+    "repetition": "a number; runs that differ in it alone are the same but for what is timed",
+}
+_RULES = ("zip", "leave_out")
+_MOST_RUNS = 1_000_000
+_DEFAULT_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Program:
+    """What runs: a source that weft compiles, or a program, which a command may make."""
+
+    name: str
+    arguments: tuple[str, ...]
+    source: Path | None = None
+    flags: tuple[str, ...] = ()
+    path: Path | None = None
+    build: str = ""
+    """A shell's command, called in the campaign's folder before the first run."""
+    privatize: bool = True
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The keys that its arguments want."""
+        found = (
+            field for text in self.arguments for _, field, _, _ in string.Formatter().parse(text)
+        )
+        return tuple(dict.fromkeys(field for field in found if field))
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A file that has been read."""
+
+    file: Path
+    name: str
+    description: str
+    programs: Mapping[str, Program]
+    grids: Sequence[Grid]
+    timeout_s: float | None
+    """Of each run, wall time."""
+    most_runs: int
+
+    @property
+    def folder(self) -> Path:
+        """What its paths start from."""
+        return self.file.parent
+
+    def points(self) -> Iterator[Point]:
+        """Yield all combinations of all grids."""
+        for grid in self.grids:
+            yield from grid.points()
+
+
+def read(file: Path) -> Campaign:
+    """Read a campaign file; paths in it are not looked at. Raises `WeftError`."""
+    try:
+        top = parse(read_text(file), str(file)).allow("campaign", "programs", "runs")
+    except UnreadableError as error:
+        raise WeftError(f"{file}: {error}") from None
+    about = top.part("campaign").allow("name", "description", "timeout", "most_runs")
+    programs = {one.name: one for one in _programs(top)}
+    most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
+    grids = [_grid(table, programs) for table in top.parts("runs")]
+    if not grids:
+        top.fail(
+            "runs", "is missing; write at least one table [[runs]] with the values of each run"
+        )
+    _check_number(top, grids, most)
+    timeout = about.duration("timeout") / 1e9 if "timeout" in about.values else None
+    return Campaign(
+        file=file,
+        name=about.text("name"),
+        description=about.text("description", ""),
+        programs=programs,
+        grids=grids,
+        timeout_s=timeout,
+        most_runs=most,
+    )
+
+
+def _check_number(top: Options, grids: Sequence[Grid], most: int) -> None:
+    number = sum(grid.size for grid in grids)
+    if number > most:
+        top.fail(
+            "runs",
+            f"makes {number:,} combinations; allowed are at most {most:,}: take fewer values, or"
+            " raise [campaign] most_runs",
+        )
+    for k, grid in enumerate(grids):
+        if next(grid.points(), None) is None:
+            top.fail("runs", f"table {k + 1} makes no run: leave_out leaves nothing of it")
+
+
+# ---- Programs
+
+
+def _programs(top: Options) -> Iterator[Program]:
+    tables = top.part("programs")
+    if not tables.values:
+        tables.fail("", "names no program; write [programs.NAME] with source or path")
+    for name, values in tables.values.items():
+        if not isinstance(values, dict):
+            tables.fail(name, f"found {values!r}; write a table, [programs.{name}]")
+        yield _program(Options(top.source, f"programs.{name}", values), name)
+
+
+def _program(table: Options, name: str) -> Program:
+    table.allow("source", "flags", "path", "build", "arguments", "privatize")
+    if ("source" in table.values) == ("path" in table.values):
+        table.fail("source", "write either source, a file to compile, or path, a program")
+    for key, wants in (("flags", "source"), ("build", "path")):
+        if key in table.values and wants not in table.values:
+            table.fail(key, f"is allowed only with {wants}; leave it out")
+    privatize = table.values.get("privatize", True)
+    if not isinstance(privatize, bool):
+        table.fail("privatize", f"found {privatize!r}; allowed are true, false")
+    program = Program(
+        name=name,
+        arguments=tuple(_texts(table, "arguments")),
+        source=Path(table.text("source")) if "source" in table.values else None,
+        flags=tuple(_texts(table, "flags")),
+        path=Path(table.text("path")) if "path" in table.values else None,
+        build=table.text("build", ""),
+        privatize=privatize,
+    )
+    try:
+        found = program.placeholders
+    except ValueError as error:
+        table.fail("arguments", f"{error}; write {{KEY}} for a key of [[runs]], {{{{ for a brace")
+    for key in found:
+        if not key.isidentifier():
+            table.fail(
+                "arguments", f"found {{{key}}}; a placeholder is one word, such as {{bytes}}"
+            )
+    return program
+
+
+def _texts(table: Options, key: str) -> list[str]:
+    """Return a list of texts, as it is written."""
+    found = table.values.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        table.fail(key, f'found {found!r}; write a list of texts, such as ["a", "b"]')
+    return found
+
+
+# ---- Grids
+
+
+def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
+    rules = {key: table.values[key] for key in _RULES if key in table.values}
+    flat = dict(_flattened(table, {k: v for k, v in table.values.items() if k not in _RULES}))
+    values = {key: _values(table, key, value) for key, value in flat.items()}
+    for key in ("program", "fabric", "ranks"):
+        if key not in values:
+            table.fail(key, f"is missing; write {WORDS[key]}, or a list of them")
+    _check_values(table, values, programs)
+    _check_keys(table, values, programs)
+    return Grid(
+        values, _zipped(table, rules.get("zip", []), values), _left_out(table, rules, values)
+    )
+
+
+def _flattened(
+    table: Options, values: Mapping[str, Any], outer: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield `switch.slots` of what TOML reads as a table in a table."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            if not value:
+                table.fail(outer + key, "is an empty table; write TABLE.KEY = [VALUES]")
+            yield from _flattened(table, value, f"{outer}{key}.")
+        else:
+            yield outer + key, value
+
+
+def _values(table: Options, key: str, value: Any) -> list[Value]:
+    found = value if isinstance(value, list) else [value]
+    if not found:
+        table.fail(key, "found an empty list; write at least one value, or leave the key out")
+    for one in found:
+        if not isinstance(one, str | int | float):
+            table.fail(key, f"found {one!r}; a value is a text, a number, true or false")
+        if isinstance(one, str) and not one.isprintable():
+            table.fail(key, f"found {one!r}; write texts of one line, without control characters")
+    if len({(type(one), one) for one in found}) < len(found):
+        table.fail(key, f"found {found!r}, which names a value twice; write each once")
+    return found
+
+
+def _check_keys(
+    table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
+) -> None:
+    named = [programs[str(name)] for name in values["program"] if name in programs]
+    wanted = dict.fromkeys(key for program in named for key in program.placeholders)
+    for key in values:
+        if key not in WORDS and key not in wanted and "." not in key:
+            known = (*WORDS, *wanted, *_RULES)
+            table.fail(key, f"no such key, and no argument has {{{key}}}; {suggestion(key, known)}")
+    for program in named:
+        for key in program.placeholders:
+            if key not in values:
+                table.fail(key, f"is missing; the arguments of {program.name} have {{{key}}}")
+
+
+def _check_values(
+    table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
+) -> None:
+    for name in values["program"]:
+        if name not in programs:
+            table.fail("program", f"found {name!r}; {suggestion(str(name), list(programs))}")
+    for key in ("ranks", "ppn"):
+        for value in values.get(key, ()):
+            if type(value) is not int or not 1 <= value <= MOST_RANKS:
+                table.fail(
+                    key, f"found {value!r}; allowed is a whole number from 1 to {MOST_RANKS}"
+                )
+    for value in values.get("offload", ()):
+        if value not in OFFLOADS:
+            table.fail("offload", f"found {value!r}; allowed are {', '.join(OFFLOADS)}")
+    for key in ("fabric", "fallback", "host_speed"):
+        for value in values.get(key, ()):
+            if not isinstance(value, str) or not value:
+                table.fail(key, f"found {value!r}; write a text: {WORDS[key]}")
+
+
+def _zipped(table: Options, zips: Any, values: Mapping[str, Sequence[Value]]) -> list[list[str]]:
+    if not isinstance(zips, list) or not all(isinstance(keys, list) for keys in zips):
+        table.fail("zip", f'found {zips!r}; write lists of keys, such as [["ranks", "ppn"]]')
+    seen: set[str] = set()
+    for keys in zips:
+        for key in keys:
+            if key not in values:
+                table.fail("zip", f"found {key!r}; {suggestion(str(key), list(values))}")
+            if key in seen:
+                table.fail("zip", f"found {key!r} twice; write each key once")
+            seen.add(key)
+        lengths = {key: len(values[key]) for key in keys}
+        if len(set(lengths.values())) != 1:
+            said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            table.fail("zip", f"keys that are zipped have as many values each; {said}")
+    return zips
+
+
+def _left_out(
+    table: Options, rules: Mapping[str, Any], values: Mapping[str, Sequence[Value]]
+) -> list[dict[str, list[Value]]]:
+    conditions = rules.get("leave_out", [])
+    if not isinstance(conditions, list) or not all(isinstance(one, dict) for one in conditions):
+        table.fail("leave_out", 'write tables, such as [{ offload = "off", "switch.slots" = 64 }]')
+    found = []
+    for condition in conditions:
+        flat = dict(_flattened(table, condition))
+        if not flat:
+            table.fail("leave_out", "found an empty table, which would leave out everything")
+        for key in flat:
+            if key not in values:
+                table.fail("leave_out", f"found {key!r}; {suggestion(key, list(values))}")
+        found.append({key: _values(table, f"leave_out {key}", one) for key, one in flat.items()})
+    return found

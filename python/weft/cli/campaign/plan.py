@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft campaign plan`."""
+
+from pathlib import Path
+
+import click
+
+from weft.campaign import campaign as api
+from weft.campaign import runs
+from weft.cli.campaign.shared import file_argument, say_impossible, store_option, summary
+from weft.cli.files import command
+from weft.runs.report import console, new_table, print_table
+
+
+@command()
+@file_argument
+@store_option
+@click.option("--list", "listed", is_flag=True, help="List every run.")
+def plan(file: Path, store: Path | None, listed: bool) -> int:
+    """Say what there is to run, and what of it has been run already; nothing is started.
+
+    Programs are built, because what they are decides which results they have.
+    """
+    prepared = api.prepare(file, store)
+    if listed:
+        _list(prepared)
+    click.echo(summary(prepared, api.states(prepared)))
+    say_impossible(prepared.found.impossible)
+    return 0
+
+
+def _list(prepared: api.Prepared) -> None:
+    there = prepared.store.names()
+    keys = list(runs.columns(prepared.runs))
+    table = new_table(("run", *keys, ""), left=keys)
+    for run in prepared.runs:
+        values = (str(run.point.get(key, "")) for key in keys)
+        table.add_row(run.digest[:8], *values, "ended" if run.digest in there else "to do")
+    print_table(table, console())

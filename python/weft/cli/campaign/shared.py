@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What the commands of `weft campaign` share."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import click
+
+from weft.base.units import plural
+from weft.campaign.axes import Point
+from weft.campaign.campaign import Prepared
+from weft.cli.files import Input, OutputDirectory
+
+file_argument = click.argument("file", type=Input(), metavar="FILE")
+store_option = click.option(
+    "--store",
+    type=OutputDirectory(),
+    metavar="DIRECTORY",
+    help="Where results are kept.  [default: FILE's name, with .runs in place of .toml]",
+)
+_SHOWN = 5
+
+
+def label(point: Point) -> str:
+    """Return a combination in one line."""
+    return ", ".join(f"{key} {value}" for key, value in point.items())
+
+
+def say_impossible(found: Sequence[tuple[Point, str]]) -> None:
+    """Name the combinations that cannot be run, those with one reason together."""
+    reasons = Counter(reason for _, reason in found)
+    for reason, number in reasons.most_common(_SHOWN):
+        first = next(point for point, why in found if why == reason)
+        more = "" if number == 1 else f" (and {number - 1:,} more)"
+        click.echo(f"weft: cannot be run: {label(first)}{more}: {reason}", err=True)
+    if len(reasons) > _SHOWN:
+        more_reasons = len(reasons) - _SHOWN
+        click.echo(f"weft: cannot be run: others, for {plural(more_reasons, 'reason')}", err=True)
+
+
+def summary(prepared: Prepared, states: "Counter[str]") -> str:
+    """Return a line about a campaign."""
+    parts = [f"{states['done']:,} done"]
+    parts += [f"{states[one]:,} {one}" for one in ("failed", "refused") if states[one]]
+    if states["missing"]:
+        parts.append(f"{states['missing']:,} to do")
+    if prepared.found.impossible:
+        parts.append(f"{plural(len(prepared.found.impossible), 'combination')} cannot be run")
+    return f"{prepared.campaign.name}: {plural(len(prepared.runs), 'run')}: {', '.join(parts)}"

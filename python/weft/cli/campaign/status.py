@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft campaign status`."""
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from weft.base.units import plural
+from weft.campaign import campaign as api
+from weft.campaign.work import said
+from weft.cli.campaign.shared import (
+    file_argument,
+    label,
+    say_impossible,
+    store_option,
+    summary,
+)
+from weft.cli.files import command
+
+
+@command()
+@file_argument
+@store_option
+def status(file: Path, store: Path | None) -> int:
+    """Say what has ended and how, what is being run, and what is to do.
+
+    Exit status 0 when all has been run, 1 when something is to do or has failed.
+    """
+    prepared = api.prepare(file, store)
+    states = api.states(prepared)
+    click.echo(summary(prepared, states))
+    if running := prepared.store.at_work():
+        click.echo(f"{plural(running, 'run')} being made now")
+    _say_failures(prepared)
+    say_impossible(prepared.found.impossible)
+    return int(states["done"] < len(prepared.runs))
+
+
+def _say_failures(prepared: api.Prepared) -> None:
+    failed = [
+        (run, said(run.digest, one)) for run, one in prepared.results() if one.state != "done"
+    ]
+    first = {done.message: run for run, done in reversed(failed)}
+    for message, number in Counter(done.message for _, done in failed).most_common(5):
+        more = "" if number == 1 else f" (and {number - 1:,} more)"
+        click.echo(f"weft: {label(first[message].point)}{more}: {message}", err=True)
