@@ -46,7 +46,7 @@ enum class Fallback {
   no_gain,
   no_free_channel,
   host_faster,   ///< predicted
-  no_nic_memory, ///< the NIC's fast memory is full of other communicators' state (multicast)
+  no_nic_memory, ///< the NIC's fast memory has no room for the call's state (multicast)
   privatization, ///< a rank's memory cannot be reached while others run (smpi/privatization:mmap)
 };
 /** As it stands in the record. */

@@ -34,7 +34,6 @@ struct FlowLink {
   std::int64_t messages = 0; ///< that cross it, each a flow of its own as far as shares are concerned
   Bytes wire;                ///< of all messages
   double packets = 0;        ///< of all messages
-  int receivers  = 0;        ///< ranks at its end whose NIC's progress engine handles each message; 0: none does
 };
 
 struct StreamFlow {

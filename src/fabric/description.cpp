@@ -55,8 +55,14 @@ std::string describe(const Fabric& fabric)
     ++switches[&fabric.switch_model(index)];
   for (const auto& [model, count] : switches)
     describe_model(*model, count, text);
-  if (fabric.progress_engine())
-    text << "  progress engine: " << describe(*fabric.progress_engine()) << "\n";
+  std::map<const ProgressEngine*, int> engines;
+  for (VertexId host = 0; host < fabric.host_count(); ++host)
+    if (const ProgressEngine* engine = fabric.progress_engine(host))
+      ++engines[engine];
+  for (const auto& [engine, hosts] : engines)
+    text << "  progress engine"
+         << (engines.size() == 1 ? "" : " of " + grouped(hosts) + (hosts == 1 ? " host" : " hosts")) << ": "
+         << describe(*engine) << "\n";
   for (const PolicyRow& row : fabric.policy())
     text << "  policy " << to_text(row) << "\n";
   return text.str();

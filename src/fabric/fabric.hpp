@@ -42,7 +42,9 @@ struct FabricParts {
   std::vector<int> shared_of; ///< by link: position in `shared`, or -1; empty where nothing is shared
   std::vector<PointToPointSegment> segments{PointToPointSegment{}}; ///< by rising `from`, the first from 0 B
   std::optional<MpiModel> mpi;
-  std::optional<ProgressEngine> progress_engine;
+  std::vector<ProgressEngine>
+      progress_engines;       ///< models; the first is that of all hosts of which nothing else is said
+  std::vector<int> engine_of; ///< by host: its model; empty: all have the first
   std::vector<PolicyRow> policy;
   MulticastModel multicast = default_multicast();
 };
@@ -82,9 +84,17 @@ public:
   const std::vector<PointToPointSegment>& segments() const { return parts_.segments; }
   /** What the MPI library adds; nothing where the file does not say, and SMPI's own settings hold. */
   const std::optional<MpiModel>& mpi() const { return parts_.mpi; }
-  /** Who does the multicast protocol's work at every host; nothing where the file does not say, and it is not limited.
-   */
-  const std::optional<ProgressEngine>& progress_engine() const { return parts_.progress_engine; }
+  /** Who does the multicast protocol's work at a host; null where the file does not say, and it is not limited. */
+  const ProgressEngine* progress_engine(VertexId host) const
+  {
+    if (parts_.progress_engines.empty())
+      return nullptr;
+    return &parts_.progress_engines[parts_.engine_of.empty()
+                                        ? 0
+                                        : static_cast<std::size_t>(parts_.engine_of[static_cast<std::size_t>(host)])];
+  }
+  /** All that the file describes. */
+  const std::vector<ProgressEngine>& progress_engines() const { return parts_.progress_engines; }
   const std::vector<PolicyRow>& policy() const { return parts_.policy; }
   const MulticastModel& multicast() const { return parts_.multicast; }
 

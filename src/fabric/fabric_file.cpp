@@ -5,6 +5,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/fabric_schema.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fnmatch.h>
 #include <map>
@@ -204,6 +205,38 @@ class FabricReader {
     }
   }
 
+  // ---- Progress engines
+
+  void read_progress_engines()
+  {
+    if (const std::optional<ProgressEngine> all = read_progress_engine(file_))
+      parts_.progress_engines.push_back(*all);
+    for (const OptionTable& rule : file_.tables("progress_engines")) {
+      const std::string pattern = read_match(rule);
+      if (parts_.progress_engines.empty())
+        rule.fail("match", "there is no table [progress_engine], whose values [[progress_engines]] change");
+      parts_.progress_engines.push_back(read_progress_engine(rule, parts_.progress_engines.front()));
+      apply_last_engine(rule, pattern);
+    }
+  }
+
+  /** To the hosts whose names match. */
+  void apply_last_engine(const OptionTable& rule, const std::string& pattern)
+  {
+    const int hosts = topology().host_count();
+    parts_.engine_of.resize(static_cast<std::size_t>(hosts));
+    bool used = false;
+    for (int host = 0; host < hosts; ++host) {
+      if (not matches(pattern, topology().host_name(host)))
+        continue;
+      parts_.engine_of[static_cast<std::size_t>(host)] = static_cast<int>(parts_.progress_engines.size()) - 1;
+      used                                             = true;
+    }
+    if (not used)
+      rule.fail("match", "found \"" + pattern + "\", and no host has such a name; the first is \"" +
+                             topology().host_name(0) + "\", the last \"" + topology().host_name(hosts - 1) + "\"");
+  }
+
   // ---- Links
 
   std::vector<LinkRule> read_link_rules(const LinkModel& standard) const
@@ -281,6 +314,20 @@ class FabricReader {
     medium = static_cast<int>(parts_.shared.size());
   }
 
+  /** A rule that loses nothing anywhere is a mistake. */
+  void check_drops() const
+  {
+    std::size_t number = 0;
+    for (const OptionTable& row : file_.table("multicast").tables("drops")) {
+      const DropRule& rule = parts_.multicast.drops[number++];
+      if (rule.link.empty() ||
+          std::ranges::any_of(parts_.links, [&](const Link& link) { return rule.hits(link.name); }))
+        continue;
+      row.fail("link", "found \"" + rule.link + "\", and no link or cable has such a name; the first link is \"" +
+                           parts_.links.front().name + "\", the last \"" + parts_.links.back().name + "\"");
+    }
+  }
+
 public:
   FabricReader(const std::string& path, const std::vector<std::string>& changes)
       : file_(OptionTable::read_file(path).changed(changes))
@@ -293,15 +340,16 @@ public:
   {
     file_.allow_only(table_names());
     read_required();
-    parts_.segments        = read_segments(file_);
-    parts_.mpi             = read_mpi(file_);
-    parts_.progress_engine = read_progress_engine(file_);
-    parts_.policy          = read_policy(file_);
-    parts_.multicast       = read_multicast(file_);
+    parts_.segments  = read_segments(file_);
+    parts_.mpi       = read_mpi(file_);
+    parts_.policy    = read_policy(file_);
+    parts_.multicast = read_multicast(file_);
     read_switches();
+    read_progress_engines();
     check_hosts_have_ports();
     read_links();
     read_shared();
+    check_drops();
     return std::move(parts_);
   }
 };

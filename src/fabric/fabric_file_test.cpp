@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 const std::string ABOUT_TABLES = "allowed: fabric, topology, host, nic, link, links, shared, switch, switches, "
-                                 "point_to_point, mpi, progress_engine, policy, multicast";
+                                 "point_to_point, mpi, progress_engine, progress_engines, policy, multicast";
 
 std::string with(const std::string& what, const std::string& by)
 {
@@ -59,10 +59,39 @@ TEST(Fabric, HasTwoLinksACable)
 
 TEST(Fabric, MayHaveAProgressEngine)
 {
-  EXPECT_FALSE(fabric_of(FABRIC).progress_engine().has_value());
+  EXPECT_EQ(fabric_of(FABRIC).progress_engine(0), nullptr);
   const Fabric fabric = fabric_of(FABRIC + "[progress_engine]\npreset = 'bluefield-3-dpa'\nreceive_workers = 4\n");
-  ASSERT_TRUE(fabric.progress_engine().has_value());
-  EXPECT_EQ(fabric.progress_engine()->receive_workers, 4);
+  ASSERT_NE(fabric.progress_engine(0), nullptr);
+  EXPECT_EQ(fabric.progress_engine(0)->receive_workers, 4);
+}
+
+TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
+{
+  const std::string all = FABRIC + "[progress_engine]\npreset = 'bluefield-3-dpa'\nreceive_workers = 4\n";
+  const Fabric fabric   = fabric_of(all + "[[progress_engines]]\nmatch = 'host-[12]'\nreceive_workers = 1\n");
+  EXPECT_EQ(fabric.progress_engine(0)->receive_workers, 4);
+  EXPECT_EQ(fabric.progress_engine(1)->receive_workers, 1);
+  EXPECT_EQ(fabric.progress_engine(2)->cores, 16);
+  const Fabric cpus = fabric_of(all + "[[progress_engines]]\nmatch = 'host-1'\npreset = 'epyc-7413-core'\n");
+  EXPECT_EQ(cpus.progress_engine(1)->threads, 1);
+  EXPECT_EQ(cpus.progress_engine(1)->receive_workers, 1); // nothing of the other device's
+  EXPECT_EQ(fabric_message(all + "[[progress_engines]]\nmatch = 'node'\n"),
+            "FILE: [progress_engines] match: found \"node\", and no host has such a name; the first is \"host-0\", the "
+            "last \"host-3\"");
+  EXPECT_EQ(fabric_message(all + "[[progress_engines]]\nmatch = '*'\nreceive_workers = 1000\n"),
+            "FILE: [[progress_engines]] receive_workers: found 1000; allowed: at most 256, the threads of all cores");
+  EXPECT_NE(fabric_message(FABRIC + "[[progress_engines]]\nmatch = '*'\n"), "");
+}
+
+TEST(Fabric, SaysWhichDropsHitNoLink)
+{
+  EXPECT_EQ(fabric_message(FABRIC + "[[multicast.drops]]\nlink = 'nosuchlink'\n"),
+            "FILE: [multicast.drops] link: found \"nosuchlink\", and no link or cable has such a name; the first link "
+            "is \"host-0.up\", the last \"host-3.down\"");
+  const DropRule cable = fabric_of(FABRIC + "[[multicast.drops]]\nlink = 'host-2'\n").multicast().drops.front();
+  EXPECT_TRUE(cable.hits("host-2.up"));
+  EXPECT_TRUE(cable.hits("host-2.down"));
+  EXPECT_FALSE(cable.hits("host-1.up"));
 }
 
 TEST(Fabric, MayHaveAsManyHostsAsTheSwitchHasPorts)

@@ -69,6 +69,9 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(mpi_overheads_options())});
   schema.push_back({"progress_engine", "who does the multicast protocol's work at every host",
                     with_preset("progress engine", describe_options(progress_engine_options()))});
+  schema.push_back(
+      {"progress_engines", "hosts whose names match, as [[progress_engines]]: values that differ",
+       with_match("progress_engine", with_preset("progress engine", describe_options(progress_engine_options())))});
   schema.push_back({"policy", "what --offload auto does, by collective and size, as [[policy]]; the first that holds",
                     describe_options(policy_options())});
   schema.push_back(

@@ -104,12 +104,15 @@ const std::map<std::string, std::string>& fitting_samples()
       {"switches.forwarding.hash", "\"crc\""},
       {"point_to_point.from", "\"0B\""},
       {"progress_engine.preset", "\"bluefield-3-dpa\""},
+      {"progress_engines.match", "\"host-0\""},
+      {"progress_engines.preset", "\"epyc-7413-core\""},
       {"policy.collectives", "[\"reduce\"]"},
       {"policy.below", "\"8B\""},
       {"policy.offload", "\"stream\""},
       {"multicast.transport", "\"uc\""},
       {"multicast.chain_map", "\"ranks\""},
       {"multicast.drops.probability", "0.7"},
+      {"multicast.drops.link", "\"host-0\""},
   };
   return SAMPLES;
 }
@@ -117,7 +120,8 @@ const std::map<std::string, std::string>& fitting_samples()
 bool is_list(const std::string& table)
 {
   return table.ends_with("offload") || table.ends_with("drops") || table.ends_with("overheads") || table == "links" ||
-         table == "shared" || table == "switches" || table == "point_to_point" || table == "policy";
+         table == "shared" || table == "switches" || table == "point_to_point" || table == "policy" ||
+         table == "progress_engines";
 }
 
 /** A fabric file with every key of the schema, on a star. */
@@ -166,8 +170,10 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.mpi()->send_copy_rate, BytesPerSecond(7));
   ASSERT_EQ(fabric.mpi()->overheads.size(), 1);
   EXPECT_EQ(fabric.mpi()->overheads.front().receive_copy_rate, BytesPerSecond(7));
-  ASSERT_TRUE(fabric.progress_engine().has_value());
-  EXPECT_EQ(fabric.progress_engine()->clock, Hertz(7));
+  ASSERT_NE(fabric.progress_engine(1), nullptr);
+  EXPECT_EQ(fabric.progress_engine(1)->clock, Hertz(7));
+  EXPECT_EQ(fabric.progress_engine(1)->preset, "bluefield-3-dpa");
+  EXPECT_EQ(fabric.progress_engine(0)->preset, "epyc-7413-core");
   EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);
   EXPECT_EQ(fabric.multicast().chunk, Bytes(7));
   ASSERT_EQ(fabric.multicast().drops.size(), 1);

@@ -2,6 +2,7 @@
 #include "fabric/multicast_model.hpp"
 
 #include <cmath>
+#include <fnmatch.h>
 
 namespace weft {
 namespace {
@@ -36,7 +37,8 @@ const std::vector<Option<DropRule>>& drop_options()
   static const std::vector<Option<M>> ROWS{
       {"probability", "that a chunk gets lost: for each receiver, or on the link for all behind it", &M::probability,
        Need::optional, Allowed::up_to(1)},
-      {"link", "where: a link's name, or a pattern with * and ?", &M::link, Need::otherwise("at the receivers")},
+      {"link", "where: a link's name, a cable's for both directions, or a pattern with * and ?", &M::link,
+       Need::otherwise("at the receivers")},
       {"call", "number of the multicast call on its communicator, from 0", &M::call, ANY, Allowed::non_negative},
       {"root", "rank that multicasts", &M::root, ANY, Allowed::non_negative},
       {"receiver", "rank that misses it", &M::receiver, ANY, Allowed::non_negative},
@@ -60,11 +62,19 @@ const std::vector<Option<MulticastModel>>& multicast_options()
       {"chain_map", R"(who is in one: "ranks", neighbours, or "racks" or "pods", the hosts of each)", &M::chain_map,
        Need::optional, Allowed::one_of({"ranks", "racks", "pods"})},
       {"trees", "multicast trees among which the data is divided", &M::trees, Need::optional},
-      {"cutoff_slack", "what the cutoff timer adds to the data's time on the cable or in the engine", &M::cutoff_slack,
-       Need::optional, Allowed::non_negative},
+      {"cutoff_slack", "what the cutoff timer adds to the data's time on the cable", &M::cutoff_slack, Need::optional,
+       Allowed::non_negative},
+      {"port_buffer", "what may wait in a switch for a host's cable; more gets lost", &M::port_buffer,
+       Need::otherwise("unlimited, as links are lossless")},
       {"drop_seed", "of the random drops", &M::drop_seed, Need::optional, Allowed::non_negative},
   };
   return ROWS;
+}
+
+bool DropRule::hits(const std::string& link_name) const
+{
+  const auto is_for = [&](const std::string& name) { return fnmatch(link.c_str(), name.c_str(), 0) == 0; };
+  return is_for(link_name) || is_for(link_name.substr(0, link_name.rfind('.')));
 }
 
 double MulticastModel::packets(Bytes block) const

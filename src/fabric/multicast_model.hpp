@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "nic/progress_engine.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +18,14 @@ namespace weft {
 /** A [[multicast.drops]] table: which chunks get lost. What it does not name is any. */
 struct DropRule {
   double probability = 1;  ///< of each chunk for each receiver; on a link, of each chunk for all receivers behind it
-  std::string link;        ///< name of a link, or a pattern; empty: at the receivers
+  std::string link;        ///< name of a link or cable, or a pattern; empty: at the receivers
   int call     = -1;       ///< number of the multicast call on its communicator, from 0
   int root     = -1;       ///< rank
   int receiver = -1;       ///< rank
   std::vector<int> chunks; ///< sequence numbers; empty: any
+
+  /** Whether it is for a link of this name; a cable's name stands for its links of both directions. */
+  bool hits(const std::string& link_name) const;
 };
 
 struct MulticastModel {
@@ -33,7 +37,8 @@ struct MulticastModel {
   std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain for the hosts of each
   int trees             = 1;       ///< subgroups: multicast trees among which every block is divided
   Seconds cutoff_slack{100e-6};    ///< alpha, for which the source has no value and the network no noise: of the cutoff
-                                   ///< timer beyond the data's time on the receiver's cable or engine
+                                   ///< timer beyond the data's time on the receiver's cable
+  Bytes port_buffer{std::numeric_limits<double>::infinity()}; ///< of a switch, before a host's cable
   int drop_seed = 0;
   std::vector<DropRule> drops;
 

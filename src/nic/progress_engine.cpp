@@ -51,13 +51,6 @@ Hertz worker_rate(const ProgressEngine& engine, const Work& work, int workers)
   return engine.clock * core * (static_cast<double>(workers) / together);
 }
 
-/** Chunks that the staging ring has room for. */
-double staging_room(const ProgressEngine& engine, Bytes chunk)
-{
-  const double room = std::floor(engine.staging / chunk);
-  return engine.staging_entries > 0 ? std::min<double>(room, engine.staging_entries) : room;
-}
-
 /** Of a chunk's reception by a thread alone. */
 Seconds chunk_time(const ProgressEngine& engine, Transport transport)
 {
@@ -79,7 +72,7 @@ void check_threads(const ProgressEngine& engine, int workers)
 void ProgressEngine::check(Transport transport, Bytes chunk, int workers) const
 {
   check_threads(*this, workers);
-  if (transport == Transport::uc || staging_room(*this, chunk) >= workers)
+  if (staging_room(transport, chunk) >= workers)
     return;
   const bool bytes = staging / chunk < workers;
   const std::string found =
@@ -95,8 +88,30 @@ Hertz ProgressEngine::receive_chunks(Transport transport, Bytes chunk, int worke
   const Hertz rate = worker_rate(*this, receive_work(*this, transport), workers);
   if (transport == Transport::uc)
     return rate;
-  const Seconds in_staging = chunk_time(*this, transport) + copy_latency;
-  return std::min(rate, Hertz(staging_room(*this, chunk) / in_staging.value()));
+  return std::min(rate, Hertz(staging_room(transport, chunk) / latency(transport).value()));
+}
+
+Hertz ProgressEngine::received_chunks(Transport transport, Bytes chunk, int trees, int busy) const
+{
+  const int running    = std::min(busy, cores * threads);
+  const Hertz together = worker_rate(*this, receive_work(*this, transport), running);
+  const int workers    = workers_of(trees);
+  const double each    = std::ceil(static_cast<double>(trees) / workers); // subgroups of the slowest
+  const Hertz rate     = together * (trees / each / busy);
+  return std::min(rate, Hertz(staging_room(transport, chunk) / latency(transport).value()));
+}
+
+double ProgressEngine::staging_room(Transport transport, Bytes chunk) const
+{
+  if (transport == Transport::uc)
+    return std::numeric_limits<double>::infinity();
+  const double room = std::floor(staging / chunk);
+  return staging_entries > 0 ? std::min<double>(room, staging_entries) : room;
+}
+
+Seconds ProgressEngine::latency(Transport transport) const
+{
+  return chunk_time(*this, transport) + (transport == Transport::ud ? copy_latency : Seconds());
 }
 
 BytesPerSecond ProgressEngine::send_rate(Transport /*transport*/, Bytes chunk) const
@@ -115,7 +130,7 @@ Seconds ProgressEngine::receive_time(Transport transport, Bytes chunk, Bytes buf
   const Seconds together  = Seconds(chunks / receive_chunks(transport, chunk, busy).value());
   const Seconds by_link   = buffer / link + alone; // the last chunk is processed after its arrival
   const Seconds by_worker = std::min(chunk, buffer) / link + std::max(together, alone * std::ceil(chunks / busy));
-  return std::max(by_link, by_worker) + (transport == Transport::ud ? copy_latency : Seconds());
+  return std::max(by_link, by_worker + activation) + (transport == Transport::ud ? copy_latency : Seconds());
 }
 
 std::int64_t ProgressEngine::communicators(std::int64_t chunks) const
@@ -149,6 +164,8 @@ const std::vector<Option<ProgressEngine>>& progress_engine_options()
       {"send_workers", "threads that send", &M::send_workers, Need::optional},
       {"staging", "ring of a NIC that UD chunks arrive in", &M::staging, Need::optional},
       {"staging_entries", "chunks that the ring holds at most", &M::staging_entries, Need::otherwise("unlimited")},
+      {"activation", "from a call's first chunk until the receive workers begin to process", &M::activation,
+       Need::optional, Allowed::non_negative},
       {"copy_latency", "of a UD chunk's copy from the ring to the user's buffer", &M::copy_latency, Need::optional,
        Allowed::non_negative},
       {"memory", "fast memory for bitmaps and contexts", &M::memory, Need::optional},
@@ -185,6 +202,16 @@ std::optional<ProgressEngine> read_progress_engine(const OptionTable& file)
   auto engine             = read_device<ProgressEngine>(table, "progress_engine", progress_engine_options());
   engine.place            = file.file() + ": [progress_engine]";
   check_engine(table, engine);
+  return engine;
+}
+
+ProgressEngine read_progress_engine(const OptionTable& rule, const ProgressEngine& standard)
+{
+  auto engine = read_device<ProgressEngine>(
+      rule, "progress_engine", progress_engine_options(), {"match"}, [](const OptionTable&, ProgressEngine&) {},
+      &standard);
+  engine.place = rule.file() + ": [[progress_engines]]";
+  check_engine(rule, engine);
   return engine;
 }
 

@@ -11,14 +11,15 @@
  *
  * UD chunks arrive in a staging ring, whose entries are free again when a chunk has been processed and copied to the
  * user's buffer: the ring's entries over that time bound the rate as well. UC chunks are written where they belong.
- * Rates are of payload and know no link: its speed is a ceiling that the caller adds. Idealised are: threads that are
- * running already, chunks that cost the same whatever their size, and a memory and a NIC that all cores find unloaded.
+ * Rates are of payload and know no link: its speed is a ceiling that the caller adds. Idealised are: chunks that cost
+ * the same whatever their size, and a memory and a NIC that all cores find unloaded.
  */
 #pragma once
 
 #include "base/option.hpp"
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -52,6 +53,7 @@ struct ProgressEngine {
   int send_workers         = 1;
   Bytes staging{std::numeric_limits<double>::infinity()};
   int staging_entries = 0; ///< chunks that the staging ring holds at most, whatever their size; 0: no limit is known
+  Seconds activation;      ///< of the receive workers, by a call's first chunk
   Seconds copy_latency;    ///< from a chunk's processing to the end of its copy to the user's buffer; UD
   Bytes memory{std::numeric_limits<double>::infinity()}; ///< fast memory, for bitmaps and contexts
   Bytes context;                                         ///< of a communicator, beside its bitmap
@@ -66,6 +68,17 @@ struct ProgressEngine {
   {
     return chunk * receive_chunks(transport, chunk, receive_workers);
   }
+  /** Chunks that the receive workers of one rank and communicator process in a second while @p busy workers, these
+   * among them, are at work in the engine: its threads fill one core after the other, and workers beyond its threads
+   * take turns. The traffic comes over @p trees subgroups, each of which one worker serves (Khalilov et al., SC '24,
+   * section IV-C): there are no more workers than subgroups, and the slowest has most of those. */
+  Hertz received_chunks(Transport transport, Bytes chunk, int trees, int busy) const;
+  /** Of one rank and communicator. */
+  int workers_of(int trees) const { return std::min(receive_workers, trees); }
+  /** Chunks that the staging ring has room for; infinite where there is none, as UC needs none. */
+  double staging_room(Transport transport, Bytes chunk) const;
+  /** From a chunk's arrival to its data's in the user's buffer, when no other is there. */
+  Seconds latency(Transport transport) const;
   /** Bytes that the send workers send in a second; infinite where nothing is known to bound them. */
   BytesPerSecond send_rate(Transport transport, Bytes chunk) const;
   /** From a buffer's first byte on a link of this speed until all of it is in the user's buffer: the longest of what
@@ -88,6 +101,8 @@ double closed_throughput(int customers, double service, double think);
 const std::vector<Option<ProgressEngine>>& progress_engine_options();
 /** The [progress_engine] table of a fabric file; nothing where there is none. */
 std::optional<ProgressEngine> read_progress_engine(const OptionTable& file);
+/** A [[progress_engines]] table: what it says of some hosts, and @p standard where it is silent. Throws UserError. */
+ProgressEngine read_progress_engine(const OptionTable& rule, const ProgressEngine& standard);
 /** A preset by its name, or the table of a file by its path. Throws UserError. */
 ProgressEngine load_progress_engine(const std::string& name_or_path);
 

@@ -60,6 +60,14 @@ HostCall host_call(const Communicator& communicator, const Described& described)
   return call;
 }
 
+std::map<VertexId, int> ranks_by_host(const Communicator& communicator)
+{
+  std::map<VertexId, int> ranks;
+  for (const VertexId host : communicator.rank_hosts)
+    ++ranks[host];
+  return ranks;
+}
+
 } // namespace
 
 Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
@@ -78,9 +86,9 @@ Decision Decider::decide(Communicator& communicator, const Described& described)
   if (decision.path == Path::stream || decision.path == Path::message)
     for (const TreeSwitch& node : communicator.tree->switches)
       switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.handle);
-  else if (decision.path == Path::multicast)
-    for (const VertexId host : communicator.rank_hosts)
-      multicasting_[host].insert(communicator.handle);
+  else if (decision.path == Path::multicast && not fabric_.progress_engines().empty())
+    for (const auto& [host, ranks] : ranks_by_host(communicator))
+      engines_[host].take(communicator.handle, multicast_chunks(described), ranks);
   return decision;
 }
 
@@ -97,8 +105,8 @@ void Decider::release(const Communicator& communicator)
 {
   for (Aggregation& aggregation : switches_)
     aggregation.release_channel(communicator.handle);
-  for (auto& [host, communicators] : multicasting_)
-    communicators.erase(communicator.handle);
+  for (auto& [host, memory] : engines_)
+    memory.release(communicator.handle);
 }
 
 CallFacts Decider::facts(Communicator& communicator, const Described& described) const
@@ -159,22 +167,26 @@ Fallback Decider::no_multicast(Communicator& communicator, const Described& desc
     communicator.multicast = make_multicast_group(state_, communicator.rank_hosts, communicator.tree_number());
   if (not communicator.multicast->group)
     return reason_of(communicator.multicast->obstacle);
-  return nic_memory_is_free(communicator, described) ? Fallback::none : Fallback::no_nic_memory;
+  return nic_memory_is_free(communicator, multicast_chunks(described)) ? Fallback::none : Fallback::no_nic_memory;
 }
 
-bool Decider::nic_memory_is_free(const Communicator& communicator, const Described& described) const
+/** The chunks of a rank's receive buffer. */
+std::int64_t Decider::multicast_chunks(const Described& described) const
 {
-  const auto& engine = fabric_.progress_engine();
-  if (not engine)
+  return chunks_of(fabric_.multicast(), Bytes(static_cast<double>(described.message)));
+}
+
+bool Decider::nic_memory_is_free(const Communicator& communicator, std::int64_t chunks) const
+{
+  if (fabric_.progress_engines().empty())
     return true;
-  const std::int64_t fit =
-      engine->communicators(chunks_of(fabric_.multicast(), Bytes(static_cast<double>(described.message))));
-  return std::ranges::all_of(communicator.rank_hosts, [&](VertexId host) {
-    const auto users = multicasting_.find(host);
-    return users == multicasting_.end()
-               ? fit > 0
-               : users->second.contains(communicator.handle) || std::cmp_less(users->second.size(), fit);
-  });
+  static const EngineMemory EMPTY;
+  const auto has_room = [&](const std::pair<const VertexId, int>& its) {
+    const auto found           = engines_.find(its.first);
+    const EngineMemory& memory = found == engines_.end() ? EMPTY : found->second;
+    return memory.has_room(*fabric_.progress_engine(its.first), communicator.handle, chunks, its.second);
+  };
+  return std::ranges::all_of(ranks_by_host(communicator), has_room);
 }
 
 HostWork Decider::host_work(const Communicator& communicator, const Described& described) const

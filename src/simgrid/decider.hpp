@@ -6,12 +6,12 @@
 #include "collective/decision.hpp"
 #include "collective/hosts/fallback.hpp"
 #include "collective/hosts/prediction.hpp"
+#include "nic/engine_memory.hpp"
 #include "simgrid/communicator.hpp"
 #include "simgrid/described.hpp"
 #include "smart_switch/aggregation.hpp"
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@ class Decider {
   const HostFallback& hosts_;                            // what weft carries out there
   const MessageCosts costs_;                             // of predictions
   std::vector<Aggregation>& switches_;                   // by index in the fabric
-  std::map<VertexId, std::set<int>> multicasting_;       // handles of communicators with state on a host's NIC
+  std::map<VertexId, EngineMemory> engines_;             // what multicasts keep in the hosts' progress engines
   std::vector<const SwitchModel*> smart_models_;         // of all the fabric's smart switches
 
   CallFacts facts(Communicator& communicator, const Described& described) const;
@@ -39,7 +39,8 @@ class Decider {
   bool predict_host_is_faster(Communicator& communicator, const Described& described) const;
   bool channel_is_free(const Communicator& communicator) const;
   Fallback no_multicast(Communicator& communicator, const Described& described) const;
-  bool nic_memory_is_free(const Communicator& communicator, const Described& described) const;
+  bool nic_memory_is_free(const Communicator& communicator, std::int64_t chunks) const;
+  std::int64_t multicast_chunks(const Described& described) const;
 
 public:
   /** All must outlive it. */

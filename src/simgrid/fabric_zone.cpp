@@ -32,7 +32,6 @@ FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
   zone->add_hosts();
   zone->add_links();
-  zone->add_engines();
   zone->streams_ = StreamZone::create();
   if (not messages.empty()) {
     zone->messages_.open(messages, std::ios::binary);
@@ -75,24 +74,6 @@ void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into) const
   into.push_back(link(id));
   if (const std::optional<std::size_t> medium = fabric_.shared_by(id))
     into.push_back(shared_[*medium]);
-}
-
-// What a host's receive workers can take is a resource that its multicasts share, as they share its cable.
-void FabricZone::add_engines()
-{
-  if (not fabric_.progress_engine())
-    return;
-  const MulticastModel& multicast = fabric_.multicast();
-  const BytesPerSecond payload    = fabric_.progress_engine()->receive_rate(multicast.transport, multicast.chunk);
-  for (int host = 0; host < fabric_.host_count(); ++host)
-    engines_.push_back(get_iface()->add_link(fabric_.topology().host_name(host) + ".progress-engine",
-                                             payload.value() * (multicast.wire(multicast.chunk) / multicast.chunk)));
-}
-
-void FabricZone::append_engine(LinkId id, std::vector<sg::Link*>& into) const
-{
-  if (not engines_.empty())
-    into.push_back(engines_.at(static_cast<std::size_t>(fabric_.link(id).to)));
 }
 
 void FabricZone::set_factors()

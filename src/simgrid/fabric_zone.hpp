@@ -34,8 +34,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
   std::vector<simgrid::s4u::Link*> shared_; // media, and after them the hosts' memories where they are limited
   simgrid::s4u::Link* loopback_ = nullptr;
-  std::vector<simgrid::s4u::Link*> engines_; // progress engines, by host; none where the fabric has no such
-  std::vector<double> bytes_on_link_;        // by LinkId
+  std::vector<double> bytes_on_link_; // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::unordered_map<const simgrid::s4u::Link*, int> resource_numbers_;
@@ -47,7 +46,6 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
   void add_hosts();
   void add_links();
-  void add_engines();
   void add_switches();
   void set_factors();
   /** A message within a host passes its memory. */
@@ -76,7 +74,6 @@ public:
 
   StreamZone& streams() override { return *streams_; }
   void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
-  void append_engine(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
   simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }

@@ -12,7 +12,7 @@ MulticastCall describe_multicast(const std::shared_ptr<Communicator>& communicat
 {
   const MulticastGroup& group = *communicator->multicast->group;
   MulticastCall call{
-      communicator, model, group, called, communicator->multicast_calls++, {communicator->size(), {}, {}}, {}, {}};
+      communicator, model, group, called, communicator->multicast_calls++, {communicator->size(), {}, {}}, {}};
   std::vector<int> racks;
   std::vector<int> pods;
   for (int rank = 0; rank < communicator->size(); ++rank) {
@@ -28,10 +28,6 @@ MulticastCall describe_multicast(const std::shared_ptr<Communicator>& communicat
   std::iota(blocks.begin(), blocks.end(), 0);
   call.shape.chains = model.chain_map == "ranks" ? cut_into_chains(blocks, model.chains)
                                                  : chain_by_group(blocks, model.chain_map == "racks" ? racks : pods);
-  call.chain_of.resize(blocks.size());
-  for (std::size_t chain = 0; chain < call.shape.chains.size(); ++chain)
-    for (const int number : call.shape.chains[chain])
-      call.chain_of[static_cast<std::size_t>(number)] = chain;
   return call;
 }
 

@@ -19,8 +19,7 @@ struct MulticastCall {
   CalledCollective called;
   std::int64_t number; ///< among the communicator's multicast ones
   MulticastShape shape;
-  std::vector<Bytes> sizes;            ///< by block
-  std::vector<std::size_t> chain_of{}; ///< by block
+  std::vector<Bytes> sizes; ///< by block
 
   const MulticastBlock& block(int number_of_it) const { return shape.blocks[static_cast<std::size_t>(number_of_it)]; }
   Bytes size(int number_of_it) const { return sizes[static_cast<std::size_t>(number_of_it)]; }

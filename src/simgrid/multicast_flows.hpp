@@ -3,11 +3,14 @@
  * of those gets lost. */
 #pragma once
 
+#include "nic/staging_ring.hpp"
 #include "simgrid/flow_result.hpp"
 #include "simgrid/multicast_call.hpp"
+#include "simgrid/multicast_reception.hpp"
 #include "simgrid/simulation.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -29,36 +32,75 @@ public:
   virtual void later(std::function<void()> action) = 0;
 };
 
+/** Chunks of a block. */
+struct BlockRun {
+  int block = 0;
+  ChunkRun chunks;
+};
+
 class MulticastFlows {
   /** Roots that start at the same time: one set of flows. */
   struct Departure {
     std::vector<int> blocks;
-    MulticastPlan plan;
-    std::size_t flows = 0; // that have not ended
-    double start      = 0;
+    double start = 0;
+    MulticastPlan plan{};
+    std::vector<std::size_t> waits_for{};             // by flow: its own end, and those of flows that feed it
+    std::vector<std::size_t> fed_by{};                // by flow: flows that feed it and have not ended
+    std::vector<std::vector<std::size_t>> feeds{};    // by flow: those that wait for it
+    std::vector<std::vector<std::size_t>> roots_of{}; // by flow: those whose blocks leave with it
+    std::vector<std::size_t> leaves_after{};          // by root: flows that have not ended
+    std::size_t going = 0;                            // flows that have not ended
+
+    std::vector<int> coming_to{};                        // by member: flows that have not ended
+    std::vector<int> being_fed{};                        // by member: flows of which some that feed them have not ended
+    std::vector<std::vector<std::int64_t>> unswitched{}; // by member: chunks for which its switch had no room
+
+    void prepare();
   };
-  /** A block that is on its way, and what of it gets lost. */
-  struct Flight {
-    bool started   = false;
-    bool in_flight = false;
-    double landed  = 0;
-    std::vector<std::vector<ChunkRun>> losses; // by rank; none where nothing is lost
+  using Shared = std::shared_ptr<Departure>;
+  /** What waits in a switch for a host's cable. */
+  struct Port {
+    StagingRing queue;
+    std::vector<double> since{}; // when what comes to the switch began to
   };
+  /** What a rank hears of the multicast. */
+  struct Hearing {
+    std::vector<double> since{}; // when what comes began to
+    double last = -1;            // when it got, or gets, the last ones; -1: none yet
+  };
+  /** By time: who gets what then. */
+  using Deliveries = std::map<double, std::vector<std::pair<int, std::vector<BlockRun>>>>;
+
   Simulation& simulation_;
   const MulticastCall& call_;
   MulticastListener& listener_;
-  std::vector<Flight> flights_;   // by block
-  std::vector<int> last_started_; // block, by chain; -1: none
-  std::vector<int> leaving_;      // blocks whose roots start now
+  MulticastReception reception_;
+  std::vector<std::vector<std::vector<ChunkRun>>> losses_; // by block and rank; none where a block loses none
+  std::vector<std::vector<int>> ranks_at_;                 // by member
+  std::vector<Hearing> hearing_;                           // by rank
+  std::vector<Port> ports_;                                // by member; none where they have room for all
+  std::vector<int> leaving_;                               // blocks whose roots start now
+  std::vector<MulticastDrops> drops_;                      // by rank
   MulticastStatistics moved_;
 
   simgrid::s4u::Host* host(int rank) const { return call_.communicator->hosts[static_cast<std::size_t>(rank)]; }
-  bool seen(int rank, int block) const;
+  std::size_t member_of(int rank) const
+  {
+    return static_cast<std::size_t>(call_.group.member_of[static_cast<std::size_t>(rank)]);
+  }
   void depart();
   void take_off(int block);
-  void has_left(const std::shared_ptr<Departure>& departure);
-  void land(const Departure& departure);
-  void land_at(int rank, int block);
+  void ended(const Shared& departure, std::size_t flow);
+  void complete(const Shared& departure, std::size_t flow);
+  void fed(Departure& departure, std::size_t flow);
+  void leave(const Departure& departure, std::size_t root);
+  void arrive(Departure& departure, std::size_t flow);
+  bool gets_some(int rank, const Departure& departure) const;
+  std::vector<BlockRun> runs_of_block(int rank, int block) const;
+  std::vector<BlockRun> runs_to(int rank, const Departure& departure) const;
+  std::vector<BlockRun> pass_switch(int rank, const Departure& departure);
+  void receive(int rank, std::vector<BlockRun> runs, double first, double last, Deliveries& deliveries);
+  void deliver(Deliveries deliveries);
   void add_events(const Departure& departure);
 
 public:
@@ -69,10 +111,17 @@ public:
   void message(int from, int to, Bytes payload, std::function<void()> arrived);
   /** Send a block off. Those that are sent at the same time are one set of flows. */
   void multicast(int block);
-  /** Whether chunks of @p block are on their way to @p rank, or its root's turn has not come. */
-  bool arriving(int rank, int block) const;
-  /** What blocks have put on links, and lost. */
+  /** Whether a rank has got chunks within the last @p time. */
+  bool hears(int rank, Seconds time) const;
+  /** When it got the last ones; now while some come. */
+  double last_heard(int rank) const;
+  /** Of a chunk on a rank's cable. */
+  Seconds time_on_cable(int rank) const;
+  MulticastReception& reception() { return reception_; }
+  /** What blocks have put on links. */
   const MulticastStatistics& moved() const { return moved_; }
+  /** What has not reached a rank. */
+  const MulticastDrops& drops(int rank) const { return drops_[static_cast<std::size_t>(rank)]; }
 };
 
 } // namespace weft

@@ -7,6 +7,7 @@
 
 #include "simgrid/multicast_data.hpp"
 #include "simgrid/multicast_flows.hpp"
+#include "simgrid/profile.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
 #include <utility>
@@ -28,6 +29,8 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
     Timer* timer         = nullptr;
     MulticastPhase phase = MulticastPhase::barrier;
     double since         = 0; // it is in its phase
+    double start         = 0; // of its call
+    MulticastTimes times{};
   };
   const MulticastCall call_;
   MulticastData data_;
@@ -57,7 +60,7 @@ protected:
 
   void enter(int rank) override
   {
-    at(rank).since = sg::Engine::get_clock();
+    at(rank).start = at(rank).since = sg::Engine::get_clock();
     protocol_.enter(rank);
   }
 
@@ -95,7 +98,7 @@ private:
   }
 
   void multicast(int block) override { flows_.multicast(block); }
-  bool arriving(int rank, int block) const override { return flows_.arriving(rank, block); }
+  bool hears(int rank) const override { return flows_.hears(rank, call_.model.cutoff_slack); }
   void store(int rank, int block, ChunkRun run, int from) override { data_.store(rank, block, run, from); }
 
   void fetch(int rank, int from, const std::vector<MulticastFetch>& what) override
@@ -115,52 +118,53 @@ private:
 
   void set_timer(int rank, std::int64_t chunks) override
   {
-    const Seconds time = time_of_chunk(rank) * static_cast<double>(chunks) + call_.model.cutoff_slack;
-    at(rank).timer     = set(time, [this, rank] {
+    set_timer(rank, flows_.time_on_cable(rank) * static_cast<double>(chunks) + call_.model.cutoff_slack);
+  }
+
+  void set_timer_after_silence(int rank) override
+  {
+    const double since = flows_.last_heard(rank) - sg::Engine::get_clock();
+    set_timer(rank, Seconds(since) + call_.model.cutoff_slack);
+  }
+
+  void set_timer(int rank, Seconds time)
+  {
+    at(rank).timer = set(time, [this, rank] {
       at(rank).timer = nullptr;
       protocol_.expired(rank);
     });
-  }
-
-  /** On the rank's cable, or in its progress engine, which all ranks of the NIC share. */
-  Seconds time_of_chunk(int rank) const
-  {
-    const Fabric& fabric = simulation_.fabric;
-    const VertexId root  = call_.group.trees.front().switches.front().index + fabric.host_count();
-    const Hop hop        = fabric.topology().next_hop(communicator_->rank_hosts[static_cast<std::size_t>(rank)], root);
-    const Bytes wire     = call_.model.wire(call_.model.chunk);
-    const auto member    = static_cast<std::size_t>(call_.group.member_of[static_cast<std::size_t>(rank)]);
-    return std::max(wire / fabric.link(reverse(hop.link)).bandwidth,
-                    call_.model.chunk * call_.group.ranks_at[member] / engine_rates(simulation_.fabric).receive);
   }
 
   void enters(int rank, MulticastPhase phase) override
   {
     Rank& its        = at(rank);
     const double now = sg::Engine::get_clock();
-    if (double* time = time_of(its.phase))
-      *time += (now - its.since) / static_cast<double>(ranks_.size());
+    if (double* time = time_of(its.times, its.phase))
+      *time += now - its.since;
     its.phase = phase;
     its.since = now;
+    if (phase == MulticastPhase::multicast)
+      flows_.reception().begin(rank);
     if (phase != MulticastPhase::handshake && phase != MulticastPhase::over)
       return;
     if (Timer* timer = std::exchange(its.timer, nullptr))
       timer->remove();
+    flows_.reception().end(rank);
     if (phase == MulticastPhase::over)
       finish(rank);
   }
 
-  double* time_of(MulticastPhase phase)
+  static double* time_of(MulticastTimes& times, MulticastPhase phase)
   {
     switch (phase) {
       case MulticastPhase::barrier:
-        return &statistics_.times.barrier;
+        return &times.barrier;
       case MulticastPhase::multicast:
-        return &statistics_.times.multicast;
+        return &times.multicast;
       case MulticastPhase::recovery:
-        return &statistics_.times.recovery;
+        return &times.recovery;
       case MulticastPhase::handshake:
-        return &statistics_.times.handshake;
+        return &times.handshake;
       case MulticastPhase::over:
         break;
     }
@@ -169,13 +173,23 @@ private:
 
   void finish(int rank)
   {
-    if (protocol_.all_over()) {
-      statistics_.calls  = 1;
-      statistics_.counts = protocol_.counts();
-      statistics_.add(flows_.moved());
-      simulation_.record.count_multicast(called_, communicator_->size(), statistics_);
-    }
+    if (protocol_.all_over())
+      count();
     end(rank);
+  }
+
+  void count()
+  {
+    statistics_.calls = 1;
+    statistics_.add(flows_.moved());
+    for (int rank = 0; rank < communicator_->size(); ++rank) {
+      const MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
+      const int of_run = Profile::get().rank_of(communicator_->actors[static_cast<std::size_t>(rank)]);
+      statistics_.ranks.emplace(of_run, seen);
+      if (simulation_.record.keep_events)
+        simulation_.record.add_multicast_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});
+    }
+    simulation_.record.count_multicast(called_, communicator_->size(), statistics_);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/network.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weft {
@@ -12,11 +13,19 @@ void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds s
   for (const FlowLink& link : flow.links) {
     for (std::int64_t message = 0; message < link.messages; ++message)
       append_links(link.link, request.links);
-    for (int receiver = 0; receiver < link.receivers; ++receiver)
-      append_engine(link.link, request.links);
     count_bytes(link.link, link.wire);
   }
   streams().start(request, std::move(done));
+}
+
+double Network::use_of(LinkId id) const
+{
+  std::vector<simgrid::s4u::Link*> links;
+  append_links(id, links);
+  double most = 0;
+  for (const simgrid::s4u::Link* link : links)
+    most = std::max(most, link->get_load());
+  return most;
 }
 
 } // namespace weft

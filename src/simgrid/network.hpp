@@ -25,8 +25,8 @@ public:
   virtual StreamZone& streams() = 0;
   /** Append SimGrid's links that make up one link of the fabric. */
   virtual void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const = 0;
-  /** Append the progress engine of the host to which @p link goes, where it bounds what multicasts bring. */
-  virtual void append_engine(LinkId /*link*/, std::vector<simgrid::s4u::Link*>& /*into*/) const {}
+  /** How much of a link is in use, in bytes a second. */
+  double use_of(LinkId id) const;
   /** The host on which a switch's actors run. */
   virtual simgrid::s4u::Host* switch_host(int index) = 0;
   /** Whether ranks can run on it. */

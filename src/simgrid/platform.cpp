@@ -148,17 +148,27 @@ weft::Simulation& make_simulation(const weft::Fabric& fabric, weft::Network& net
   return weft::Simulation::create(fabric, network, mode, environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
 }
 
+void check_rank(const weft::Fabric& fabric, const std::string& key, int found, int ranks)
+{
+  if (found >= ranks)
+    throw weft::UserError(fabric.file() + ": [multicast.drops] " + key + ": found " + std::to_string(found) +
+                          ", so that it loses nothing; allowed with " + std::to_string(ranks) + " ranks: 0 to " +
+                          std::to_string(ranks - 1));
+}
+
 void check_multicast(const weft::Fabric& fabric, const std::string& platform)
 {
   if (not platform.empty())
     throw weft::UserError("--offload multicast: " + platform +
                           " is a platform of SimGrid's, which cannot say how hosts "
                           "multicast; describe the network as a fabric file");
+  for (const weft::ProgressEngine& engine : fabric.progress_engines())
+    engine.check(fabric.multicast().transport, fabric.multicast().chunk);
   const auto ranks = simgrid::config::get_value<int>("smpi/np");
-  if (fabric.multicast().chains > ranks)
-    throw weft::UserError(fabric.file() + ": [multicast] chains: found " + std::to_string(fabric.multicast().chains) +
-                          "; allowed with " + std::to_string(ranks) + " ranks: 1 to " + std::to_string(ranks) +
-                          ", since each chain has a root at least");
+  for (const weft::DropRule& rule : fabric.multicast().drops) {
+    check_rank(fabric, "root", rule.root, ranks);
+    check_rank(fabric, "receiver", rule.receiver, ranks);
+  }
 }
 
 /** A platform of SimGrid's keeps SimGrid's own options. */

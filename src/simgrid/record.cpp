@@ -74,12 +74,17 @@ void MulticastStatistics::add(const MulticastStatistics& other)
   chunks += other.chunks;
   payload += other.payload;
   headers += other.headers;
-  drops += other.drops;
-  counts.requests += other.counts.requests;
-  counts.fetched += other.counts.fetched;
-  counts.timer_expiries += other.counts.timer_expiries;
-  counts.duplicates += other.counts.duplicates;
   fetched_bytes += other.fetched_bytes;
+  for (const auto& [rank, seen] : other.ranks)
+    ranks[rank].add(seen);
+}
+
+void MulticastRank::add(const MulticastRank& other)
+{
+  drops.all += other.drops.all;
+  drops.staging += other.drops.staging;
+  drops.port += other.drops.port;
+  counts.add(other.counts);
   times.barrier += other.times.barrier;
   times.multicast += other.times.multicast;
   times.recovery += other.times.recovery;
@@ -117,27 +122,56 @@ Json Record::links_to_json(const Run& run) const
   });
 }
 
+namespace {
+
+/** What ranks have seen, with their times divided by @p among. */
+Json seen_to_json(const MulticastRank& seen, double among)
+{
+  return {{"drops", seen.drops.all},
+          {"staging_drops", seen.drops.staging},
+          {"port_drops", seen.drops.port},
+          {"fetch_requests", seen.counts.requests},
+          {"fetched_chunks", seen.counts.fetched},
+          {"duplicates", seen.counts.duplicates},
+          {"timer_expiries", seen.counts.timer_expiries},
+          {"barrier_s", seen.times.barrier / among},
+          {"multicast_s", seen.times.multicast / among},
+          {"recovery_s", seen.times.recovery / among},
+          {"handshake_s", seen.times.handshake / among}};
+}
+
+} // namespace
+
 Json Record::multicast_to_json() const
 {
   return rows_of(multicast_, [](const auto& entry) -> Json {
     const auto& [key, row] = entry;
-    return {{"collective", key.first},
-            {"communicator_size", key.second},
-            {"calls", row.calls},
-            {"multicasts", row.multicasts},
-            {"chunks", row.chunks},
-            {"payload_bytes", row.payload},
-            {"header_bytes", row.headers},
-            {"drops", row.drops},
-            {"fetch_requests", row.counts.requests},
-            {"fetched_chunks", row.counts.fetched},
-            {"fetched_bytes", row.fetched_bytes},
-            {"duplicates", row.counts.duplicates},
-            {"timer_expiries", row.counts.timer_expiries},
-            {"barrier_s", row.times.barrier},
-            {"multicast_s", row.times.multicast},
-            {"recovery_s", row.times.recovery},
-            {"handshake_s", row.times.handshake}};
+    Json json{{"collective", key.first},     {"communicator_size", key.second},
+              {"calls", row.calls},          {"multicasts", row.multicasts},
+              {"chunks", row.chunks},        {"payload_bytes", row.payload},
+              {"header_bytes", row.headers}, {"fetched_bytes", row.fetched_bytes}};
+    MulticastRank all;
+    for (const auto& [rank, seen] : row.ranks)
+      all.add(seen);
+    json.update(seen_to_json(all, key.second));
+    json["by_rank"] = rows_of(row.ranks, [](const auto& its) {
+      Json one{{"rank", its.first}};
+      one.update(seen_to_json(its.second, 1));
+      return one;
+    });
+    return json;
+  });
+}
+
+Json Record::multicast_calls_to_json() const
+{
+  return rows_of(multicast_calls_, [](const MulticastRankCall& call) {
+    Json json{{"rank", call.rank},
+              {"communicator", call.communicator},
+              {"collective", call.collective},
+              {"start_s", call.start}};
+    json.update(seen_to_json(call.seen, 1));
+    return json;
   });
 }
 
@@ -243,9 +277,10 @@ std::string Record::to_json(const Run& run) const
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
   if (keep_events) {
-    record["events"]     = events_to_json(run);
-    record["slices"]     = Profile::get().slices_to_json();
-    record["host_calls"] = host_calls_to_json();
+    record["events"]          = events_to_json(run);
+    record["slices"]          = Profile::get().slices_to_json();
+    record["host_calls"]      = host_calls_to_json();
+    record["multicast_calls"] = multicast_calls_to_json();
   }
   return record.dump(1) + "\n";
 }

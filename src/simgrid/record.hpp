@@ -57,12 +57,37 @@ struct HostedCall {
   double end;
 };
 
-/** How long ranks spend in the phases of multicast calls, in simulated seconds. */
+/** How long a rank spends in the phases of multicast calls, in simulated seconds. */
 struct MulticastTimes {
   double barrier   = 0;
   double multicast = 0;
   double recovery  = 0;
   double handshake = 0;
+};
+
+/** Chunks that did not reach a rank. */
+struct MulticastDrops {
+  std::int64_t all     = 0;
+  std::int64_t staging = 0; ///< of those, for which a staging ring had no room
+  std::int64_t port    = 0; ///< of those, for which a switch had no room
+};
+
+/** What a rank has seen of multicast calls. */
+struct MulticastRank {
+  MulticastDrops drops;
+  MulticastCounts counts;
+  MulticastTimes times;
+
+  void add(const MulticastRank& other);
+};
+
+/** One rank's multicast call, whose phases follow one another. */
+struct MulticastRankCall {
+  int rank; ///< of the run
+  int communicator;
+  std::string collective;
+  double start;
+  MulticastRank seen;
 };
 
 /** The multicast calls of one collective on communicators of one size. */
@@ -72,10 +97,8 @@ struct MulticastStatistics {
   std::int64_t chunks     = 0; ///< of those, each counted once whatever the number of receivers
   double payload          = 0; ///< bytes of those
   double headers          = 0; ///< bytes of their packets' headers
-  std::int64_t drops      = 0; ///< chunks that did not reach a rank, for each rank
-  MulticastCounts counts;
-  double fetched_bytes = 0;
-  MulticastTimes times; ///< summed over calls; of a call the mean over its ranks
+  double fetched_bytes    = 0;
+  std::map<int, MulticastRank> ranks; ///< of the run
 
   void add(const MulticastStatistics& other);
 };
@@ -104,6 +127,7 @@ class Record {
   std::map<Key, CallStatistics> calls_;
   std::vector<SwitchEvent> events_;
   std::vector<HostedCall> host_calls_;
+  std::vector<MulticastRankCall> multicast_calls_;
   std::map<std::pair<std::string, int>, MulticastStatistics> multicast_; // by collective and communicator size
   std::map<LinkId, double> multicast_on_link_;                           // payload bytes
 
@@ -117,6 +141,7 @@ public:
   void add_event(const SwitchEvent& event);
   /** Where events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
+  void add_multicast_call(MulticastRankCall call) { multicast_calls_.push_back(std::move(call)); }
   /** Count a call of the multicast protocol. */
   void count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call);
   /** Count what multicasts put on a link, without headers. */
@@ -142,6 +167,7 @@ private:
   nlohmann::ordered_json multicast_to_json() const;
   nlohmann::ordered_json events_to_json(const Run& run) const;
   nlohmann::ordered_json host_calls_to_json() const;
+  nlohmann::ordered_json multicast_calls_to_json() const;
   nlohmann::ordered_json links_to_json(const Run& run) const;
 };
 

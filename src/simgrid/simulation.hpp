@@ -45,6 +45,7 @@ public:
   HostFallback hosts_fallback; ///< what the hosts do where weft does it
   Decider decider;
   Communicators communicators;
+  std::map<VertexId, int> receiving_workers; ///< of hosts' progress engines, at work for multicasts
 
   /** Make the process's simulation. @p fabric and @p network live as long as the process. @p record_path may be empty:
    *  no record. */

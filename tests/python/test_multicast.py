@@ -5,6 +5,7 @@ Of a message of any size on the quiet star of `quiet`, L = 2 x latency + forward
 A Bcast from rank 0 of four ends with the barrier's two rounds, the data and the handshake.
 """
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -96,17 +97,19 @@ def test_a_bcast_lasts_as_long_as_the_protocol_says(run: Run, fabric: Fabric, si
     assert row["drops"] == row["timer_expiries"] == row["recovery_s"] == 0
 
 
-@pytest.mark.parametrize(("chains", "steps"), [(1, 4), (2, 2), (3, 2), (4, 1)])
-def test_an_allgather_is_as_many_steps_as_its_longest_chain(
-    run: Run, fabric: Fabric, chains: int, steps: int
+@pytest.mark.parametrize(("chains", "blocks", "gaps"), [(1, 4, 3), (2, 3, 1), (3, 3, 0), (4, 3, 0)])
+def test_an_allgather_lasts_as_long_as_its_chains_keep_a_cable_busy(
+    run: Run, fabric: Fabric, chains: int, blocks: int, gaps: int
 ) -> None:
+    """One chain: a block after the other, and a signal between two. More: three blocks a cable.
+
+    With two, the first roots have a block less to get at first, and wait for the signal; with more,
+    nobody's cable is idle. Where a cable is busy, the signal's bytes keep the blocks waiting.
+    """
     size = 400_000
     result = multicast(run, fabric(f"[multicast]\nchains = {chains}"), "allgather", str(size))
-    # On the busiest cable, step by step: that of a rank that only receives, while there is one.
-    blocks = {1: [1, 1, 1, 1], 2: [2, 2], 3: [3, 1], 4: [3]}[chains]
-    data = sum(count * wire(size) / RATE for count in blocks)
-    # Between the steps a signal activates the next root.
-    expected = 2 * signal() + data + (steps - 1) * signal() + 2 * LATENCY + FORWARDING + signal()
+    data = blocks * wire(size) / RATE + gaps * signal() + (chains in (2, 3)) * ENVELOPE / RATE
+    expected = 2 * signal() + data + 2 * LATENCY + FORWARDING + signal()
     assert max(ends(result)) == pytest.approx(expected, rel=EXACT)
 
 
@@ -138,10 +141,11 @@ def test_exactly_the_listed_chunks_get_lost_and_are_fetched(run: Run, fabric: Fa
     drops = "[[multicast.drops]]\nroot = 0\nreceiver = 2\nchunks = [1, 3, 99]"
     result = multicast(run, fabric(drops), "bcast", str(5 * MTU))
     row = only(result)
-    assert (row["drops"], row["fetch_requests"], row["timer_expiries"]) == (2, 1, 1)
+    # When the data's time and the slack are over the last chunk is less than a slack ago.
+    assert (row["drops"], row["fetch_requests"], row["timer_expiries"]) == (2, 1, 2)
     assert (row["fetched_chunks"], row["fetched_bytes"]) == (2, 2 * MTU)
-    # The timer, the request, its answer, the read of two runs, the data, the handshake.
-    timer = 2 * signal() + wire(5 * MTU) / RATE + 100e-6
+    # A slack of silence, the request, its answer, the read of two runs, the data, the handshake.
+    timer = 2 * signal() + wire(5 * MTU) / RATE + 2 * LATENCY + FORWARDING + 100e-6
     fetch = signal(4) + signal(4) + signal(2 * 16) + signal(2 * MTU)
     assert max(ends(result)) == pytest.approx(timer + fetch + signal(), rel=EXACT)
 
@@ -210,7 +214,8 @@ def test_random_calls_have_the_right_results_whatever_is_dropped(
     )
     # At least a quarter of the program's calls are Bcasts and Allgathers between hosts.
     assert sum(row["calls"] for row in result.record["multicast"]) >= 60
-    dropped = sum(row["drops"] for row in result.record["multicast"])
+    # With chunks of 64 B one worker's staging ring overflows.
+    dropped = sum(row["drops"] - row["staging_drops"] for row in result.record["multicast"])
     assert (dropped > 0) == (drop > 0)
 
 
@@ -225,10 +230,170 @@ def test_a_slow_progress_engine_bounds_what_ends_at_it(run: Run, fabric: Fabric)
     assert max(ends(multicast(run, fabric(), "bcast", str(size)))) < ud / 2
 
 
+SLOW_CABLE = '[[links]]\nmatch = "host-3"\nbandwidth = "5Gbps"'
+
+
+def test_nobody_waits_for_the_branch_of_another(run: Run, fabric: Fabric) -> None:
+    size = 1_000_000
+    data = wire(size) / RATE + 2 * LATENCY + FORWARDING
+    result = multicast(run, fabric(SLOW_CABLE), "bcast", str(size))
+    row = only(result)
+    assert row["drops"] == row["fetch_requests"] == 0
+    slow = ends(result)[3]
+    assert slow > 19 * data
+    # The root's last message is for its right neighbour's, and that of the slow one's left one for
+    # the slow one: both wait for it at the end, as the handshake wants.
+    assert ends(result)[1] == pytest.approx(3 * signal() + data, rel=0.01)
+
+
+def test_a_root_behind_a_slow_cable_does_not_keep_the_next_one(run: Run, fabric: Fabric) -> None:
+    """All but the slow host's own block come at the pace of the others."""
+    size = 400_000
+    quick = ends(multicast(run, fabric(), "allgather", str(size)))
+    slow = ends(multicast(run, fabric(SLOW_CABLE), "allgather", str(size)))
+    block = 20 * wire(size) / RATE
+    # Rank 3's own block takes 20 times as long, for all; it has three others to get meanwhile.
+    assert slow[0] < max(quick) + block * 1.1
+    assert slow[3] == pytest.approx(3 * block + slow[0] - max(quick), rel=0.5)
+
+
+def engine(workers: int, *more: str) -> str:
+    return "\n".join(
+        ('[progress_engine]\npreset = "bluefield-3-dpa"', f"receive_workers = {workers}", *more)
+    )
+
+
+FAST = '[[links]]\nmatch = "*"\nbandwidth = "200Gbps"'
+GIB = 2.0**30
+
+
+def test_workers_serve_subgroups(run: Run, fabric: Fabric) -> None:
+    """Of 16 workers as many work as there are trees (section IV-C and figure 14 of the paper)."""
+    size = 4_096_000
+    rates = []
+    for trees in (1, 2, 4, 16):
+        on = fabric(engine(16), FAST, f"[multicast]\ntrees = {trees}")
+        result = multicast(run, on, "bcast", str(size))
+        taken = max(ends(result)) - 3 * signal() - 2 * LATENCY - FORWARDING
+        rates.append(size / taken / GIB)
+    assert rates[0] == pytest.approx(5.2, rel=0.02)
+    assert rates[1] == pytest.approx(9.9, rel=0.02)
+    assert rates[2] == pytest.approx(17.3, rel=0.05)
+    assert rates[3] == pytest.approx(200e9 / 8 / GIB, rel=0.05)
+
+
+def test_communicators_have_threads_of_their_own(run: Run, fabric: Fabric) -> None:
+    size = 1_024_000
+    on = fabric(engine(1), FAST)
+    rates = {}
+    for communicators in (1, 2, 4):
+        result = multicast(run, on, "bcast", str(size), str(communicators))
+        rates[communicators] = communicators * size / max(ends(result)) / GIB
+    assert rates[1] == pytest.approx(5.2, rel=0.1)
+    assert rates[2] == pytest.approx(9.9, rel=0.1)
+    assert rates[4] == pytest.approx(17.3, rel=0.15)
+
+
+def test_a_full_staging_ring_drops_what_comes(run: Run, fabric: Fabric) -> None:
+    """One receiver's thread takes 5.2 GiB/s of 11.6, with a ring of 64 of its 1,000 chunks."""
+    size, room = 1000 * MTU, 64
+    slow = f'[[progress_engines]]\nmatch = "host-2"\nreceive_workers = 1\nstaging = "{room * 4}KiB"'
+    on = fabric(engine(16), slow, "[multicast]\ntrees = 16")
+    row = only(multicast(run, on, "bcast", str(size)))
+    part = 1 - 5.2 * GIB / RATE * (wire(MTU) / MTU)
+    assert row["staging_drops"] == pytest.approx((1000 - room / part) * part, rel=0.02)
+    assert row["drops"] == row["staging_drops"] == row["fetched_chunks"]
+    assert row["fetch_requests"] == 1
+    # With room for all it is late instead.
+    unlimited = slow.replace(f"{room * 4}KiB", "64MiB")
+    late = only(
+        multicast(run, fabric(engine(16), unlimited, "[multicast]\ntrees = 16"), "bcast", str(size))
+    )
+    assert late["drops"] == 0
+
+
+def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
+    """Once a call, and whatever comes meanwhile waits in the ring or finds no room in it."""
+    size, late = 1000 * MTU, 100e-6
+
+    def result(*more: str) -> Any:
+        return multicast(
+            run, fabric(engine(16, *more), "[multicast]\ntrees = 16"), "bcast", str(size)
+        )
+
+    awake, asleep = result(), result(f'activation = "{late}s"')
+    # Threads that take twice what the cable brings have caught up when the last chunk comes.
+    assert max(ends(awake)) == pytest.approx(max(ends(asleep)), abs=1e-6)
+    assert only(asleep)["drops"] == 0
+    # On cables of their own rate they never do.
+    fast = fabric(engine(16, f'activation = "{late}s"'), FAST, "[multicast]\ntrees = 16")
+    full = fabric(engine(16), FAST, "[multicast]\ntrees = 16")
+    took = [max(ends(multicast(run, on, "bcast", str(size)))) for on in (fast, full)]
+    assert took[0] - took[1] == pytest.approx(late, rel=0.1)
+    # Longer than the cutoff timer: what waits in the ring is not heard yet.
+    slow = only(multicast(run, fabric(engine(16, 'activation = "1ms"')), "bcast", str(MTU)))
+    assert (slow["timer_expiries"], slow["drops"]) == (3, 0)
+    assert slow["fetched_chunks"] == 3
+    room = 64
+    row = only(result(f'activation = "{late}s"', f'staging = "{4 * room}KiB"'))
+    assert row["staging_drops"] == pytest.approx(3 * (late * RATE / wire(MTU) - room), rel=0.02)
+
+
+@pytest.mark.parametrize(("chains", "more"), [(1, 0), (4, 2)])
+def test_switches_that_are_not_lossless_lose_what_many_roots_send_at_once(
+    run: Run, fabric: Fabric, chains: int, more: int
+) -> None:
+    """Three roots bring a receiver's switch three times what its cable takes."""
+    size, room = 100 * MTU, 50
+    buffer = f'[multicast]\nchains = {chains}\nport_buffer = "{room * wire(MTU):.0f}B"'
+    result = multicast(run, fabric(buffer), "allgather", str(size))
+    row = only(result)
+    expected = 4 * max(0, more * 100 - room)
+    assert row["port_drops"] == pytest.approx(expected, abs=8)
+    assert row["drops"] == row["port_drops"] == row["fetched_chunks"]
+
+
+PHASES = ("barrier", "multicast", "recovery", "handshake")
+
+
+def test_record_and_timeline_say_what_each_rank_missed_and_when(
+    run: Run, fabric: Fabric, tmp_path: Path
+) -> None:
+    drops = "[[multicast.drops]]\nroot = 0\nreceiver = 2\nchunks = [1, 3]"
+    options = ("--offload", "multicast", "--trace", str(tmp_path / "timeline.json"))
+    program = ("multicast.c", "bcast", str(5 * MTU))
+    result = run(*program, on=fabric(drops), ranks=4, options=options)
+    row = only(result)
+    of = {one["rank"]: one for one in row["by_rank"]}
+    assert {rank: one["drops"] for rank, one in of.items()} == {0: 0, 1: 0, 2: 2, 3: 0}
+    assert of[2]["fetched_chunks"] == 2
+    for phase in PHASES:
+        sum_s = sum(one[f"{phase}_s"] for one in of.values())
+        assert row[f"{phase}_s"] == pytest.approx(sum_s / 4, rel=EXACT)
+    calls = {call["rank"]: call for call in result.record["multicast_calls"]}
+    lasted = sum(calls[2][f"{phase}_s"] for phase in PHASES)
+    assert calls[2]["start_s"] + lasted == pytest.approx(ends(result)[2], rel=EXACT)
+    events = json.loads((tmp_path / "timeline.json").read_text())["traceEvents"]
+    shown = [event for event in events if event["ph"] == "X" and event["pid"] == 3]
+    assert [event["name"] for event in shown if event["tid"] == 2] == list(PHASES[:3])
+    (missed,) = (e["args"] for e in shown if (e["tid"], e["name"]) == (2, "multicast"))
+    assert (missed["drops"], missed["timer_expiries"]) == (2, 2)
+    (recovery,) = (event for event in shown if event["name"] == "recovery")
+    assert recovery["dur"] == pytest.approx(of[2]["recovery_s"] * 1e6, abs=2e-3)
+    assert recovery["args"]["fetched_chunks"] == 2
+
+
 def test_the_nic_has_memory_for_so_many_communicators(run: Run, fabric: Fabric) -> None:
-    engine = '[progress_engine]\npreset = "bluefield-3-dpa"\nmemory = "1B"'
-    result = multicast(run, fabric(engine), "bcast", "100000")
-    assert result.row(collective="bcast")["reason"] == "no NIC memory"
+    def reason(memory: str, size: int) -> str:
+        on = fabric(engine(1, f'memory = "{memory}"'))
+        row = multicast(run, on, "bcast", str(size)).row(collective="bcast")
+        return str(row["reason"] or row["path"])
+
+    assert reason("1B", 100_000) == "no NIC memory"
+    # 16 KiB of context and a bit for each of 16,384 chunks
+    assert reason("16KiB", 4096) == "no NIC memory"
+    assert reason("18431B", 64 << 20) == "no NIC memory"
+    assert reason("18432B", 64 << 20) == "multicast"
 
 
 def test_it_is_an_algorithm_of_smpi_as_well(run: Run, fabric: Fabric) -> None:
@@ -257,19 +422,28 @@ def refusal(program: Program, *options: str) -> str:
     return message
 
 
-def test_more_chains_than_ranks_are_refused(program: Program, fabric: Fabric) -> None:
-    on = fabric("[multicast]\nchains = 5")
+def test_more_chains_than_ranks_are_as_many_as_ranks(run: Run, fabric: Fabric) -> None:
+    many, four = (
+        multicast(run, fabric(f"[multicast]\nchains = {chains}"), "allgather", "100000")
+        for chains in (16, 4)
+    )
+    assert ends(many) == ends(four)
+
+
+@pytest.mark.parametrize(("key", "number"), [("root", 77), ("receiver", 4)])
+def test_drops_of_ranks_that_are_not_there_are_refused(
+    program: Program, fabric: Fabric, key: str, number: int
+) -> None:
+    on = fabric(f"[[multicast.drops]]\n{key} = {number}")
     assert refusal(program, "--fabric", on) == (
-        f"weft: {on}: [multicast] chains: found 5; allowed with 4 ranks: 1 to 4, since each chain"
-        " has a root at least"
+        f"weft: {on}: [multicast.drops] {key}: found {number}, so that it loses nothing; allowed"
+        " with 4 ranks: 0 to 3"
     )
 
 
 def test_a_ring_too_small_for_its_workers_is_refused(program: Program, fabric: Fabric) -> None:
-    engine = (
-        '[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = 16\nstaging = "16KiB"'
-    )
-    assert "[progress_engine] staging: found" in refusal(program, "--fabric", fabric(engine))
+    small = engine(16, 'staging = "16KiB"')
+    assert "[progress_engine] staging: found" in refusal(program, "--fabric", fabric(small))
 
 
 def test_platforms_of_simgrid_are_refused(program: Program) -> None:

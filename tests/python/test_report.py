@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from test_record import raw
 
-from weft.runs.record import CollectivePart, MulticastPart, OutcomePart, Record
+from weft.runs.record import CollectivePart, MulticastPart, MulticastRankPart, OutcomePart, Record
 from weft.runs.report import console, explain, print_run
 
 
@@ -30,7 +30,8 @@ def record_with(*rows: CollectivePart) -> Record:
 
 FALLBACK = {"path": "fallback", "reason": "datatype", "algorithm": "ompi", "datatype": "MPI_DOUBLE"}
 
-COUNTS = dict.fromkeys(MulticastPart.__struct_fields__, 0)
+COUNTS = {**dict.fromkeys(MulticastPart.__struct_fields__, 0), "by_rank": []}
+RANK = dict.fromkeys(MulticastRankPart.__struct_fields__, 0)
 LOSSES = {"collective": "allgather", "drops": 3, "fetched_bytes": 12288.0}
 
 
@@ -51,6 +52,17 @@ def test_losses_are_told() -> None:
     assert printed(record)[2] == (
         "allgather: 3 chunks did not arrive; ranks fetched 12 KiB from their neighbours"
     )
+    record.multicast[0].by_rank = [
+        MulticastRankPart.from_json({**RANK, "rank": rank, "drops": drops})
+        for rank, drops in enumerate((0, 2, 0, 1))
+    ]
+    record.multicast[0].staging_drops = 1
+    assert printed(record)[2] == (
+        "allgather: 3 chunks did not arrive at 2 ranks, most at rank 1 (2) (1 had no room in a"
+        " staging ring); ranks fetched 12 KiB from their neighbours"
+    )
+    record.multicast[0].by_rank.pop()
+    assert "did not arrive at rank 1 (1 had" in printed(record)[2]
     record.multicast[0].drops = 0
     assert len(printed(record)) == 3
 

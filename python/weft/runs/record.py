@@ -157,6 +157,31 @@ class LinkPart(Model, kw_only=True):
     utilisation: Number
 
 
+class MulticastRankPart(Model, kw_only=True):
+    """What one rank has seen of multicast calls."""
+
+    rank: Whole
+    drops: Whole
+    staging_drops: Whole
+    port_drops: Whole
+    fetch_requests: Whole
+    fetched_chunks: Whole
+    duplicates: Whole
+    timer_expiries: Whole
+    barrier_s: Number
+    multicast_s: Number
+    recovery_s: Number
+    handshake_s: Number
+
+
+class MulticastCallPart(MulticastRankPart, kw_only=True):
+    """One rank's call by the multicast protocol, whose phases follow one another."""
+
+    communicator: Whole
+    collective: str
+    start_s: Number
+
+
 class MulticastPart(Model, kw_only=True):
     """The calls of one collective by the multicast protocol."""
 
@@ -168,6 +193,8 @@ class MulticastPart(Model, kw_only=True):
     payload_bytes: Number
     header_bytes: Number
     drops: Whole
+    staging_drops: Whole = 0
+    port_drops: Whole = 0
     fetch_requests: Whole
     fetched_chunks: Whole
     fetched_bytes: Number
@@ -177,6 +204,7 @@ class MulticastPart(Model, kw_only=True):
     multicast_s: Number
     recovery_s: Number
     handshake_s: Number
+    by_rank: list[MulticastRankPart] = field(default_factory=list)
 
 
 class EventPart(Model, kw_only=True):
@@ -239,6 +267,7 @@ class Record(Model, kw_only=True):
     events: list[EventPart] = field(default_factory=list)
     slices: list[SlicePart] = field(default_factory=list)
     host_calls: list[HostCallPart] = field(default_factory=list)
+    multicast_calls: list[MulticastCallPart] = field(default_factory=list)
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

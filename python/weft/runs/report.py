@@ -10,7 +10,7 @@ from rich.table import Column, Table
 
 from weft.base.units import format_seconds, format_size, plural
 from weft.runs.profile import poll_warning, profile_rows
-from weft.runs.record import CollectivePart, Record
+from weft.runs.record import CollectivePart, MulticastPart, Record
 
 _PLAIN_WIDTH = 1000
 _USUAL_WIDTH = 80
@@ -24,7 +24,7 @@ REASONS = {
     "one rank": "the communicator has one rank",
     "zero count": "there are no data",
     "no free channel": "the switch has no free channel",
-    "no NIC memory": "the NIC's memory is full of other communicators' multicast state",
+    "no NIC memory": "the NIC's memory has no room for this call's multicast state",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
     "privatization": "ranks cannot reach each other's memory (smpi/privatization:mmap)",
     "communicator not on the tree": "its hosts reach no common smart switch",
@@ -211,11 +211,27 @@ def explain(reason: str, record: Record) -> str:
 def losses(record: Record) -> list[str]:
     """Return what was lost of multicasts, by collective, where anything was."""
     return [
-        f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive; ranks fetched"
-        f" {format_size(round(row.fetched_bytes))} from their neighbours"
+        f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive{_where(row)}{_why(row)};"
+        f" ranks fetched {format_size(round(row.fetched_bytes))} from their neighbours"
         for row in record.multicast
         if row.drops > 0
     ]
+
+
+def _where(row: MulticastPart) -> str:
+    missed = [(rank.drops, rank.rank) for rank in row.by_rank if rank.drops]
+    if not missed:
+        return ""
+    if len(missed) == 1:
+        return f" at rank {missed[0][1]}"
+    most, rank = max(missed, key=lambda one: (one[0], -one[1]))
+    return f" at {len(missed)} ranks, most at rank {rank} ({most})"
+
+
+def _why(row: MulticastPart) -> str:
+    places = {"a staging ring": row.staging_drops, "a switch": row.port_drops}
+    full = [f"{drops:,} had no room in {place}" for place, drops in places.items() if drops]
+    return f" ({', '.join(full)})" if full else ""
 
 
 def _summary(record: Record) -> str:

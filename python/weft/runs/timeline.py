@@ -4,7 +4,8 @@
 SimGrid writes what each rank did as a Paje trace, libweft.so what each switch did as events in the
 record, and as slices the calls that SimGrid does not trace. All become complete events
 (`"ph": "X"`) in the order of their start: a track a rank in the process `ranks`, a track a switch
-(several where communicators share it) in the process `switches`. The Paje trace is ordered by time,
+(several where communicators share it) in the process `switches`, and a track a rank (several where
+its calls overlap) with the phases of multicast calls. The Paje trace is ordered by time,
 so that the events come out in order when each waits for those that began before it; no more of it
 is held in memory than is open.
 """
@@ -21,9 +22,9 @@ from typing import Any
 from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
-from weft.runs.record import EventPart, HostCallPart, Record
+from weft.runs.record import EventPart, HostCallPart, MulticastCallPart, Record
 
-_RANKS, _SWITCHES = 1, 2
+_RANKS, _SWITCHES, _MULTICASTS = 1, 2, 3
 _PROCESSES = 10  # more than a run has
 _HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
@@ -46,10 +47,10 @@ class State:
 
 @dataclass(frozen=True)
 class Track:
-    """What a switch did, one thing after the other."""
+    """What a switch or rank did, one thing after the other."""
 
     name: str
-    events: list[EventPart]
+    events: list[Event]
 
 
 @dataclass
@@ -102,10 +103,10 @@ class PajeReader:
 def write_timeline(trace: Path, record: Record, target: Path) -> None:
     """Write the timeline of a run, whole or not at all."""
     ranks = read_ranks(trace, record.ranks)
-    tracks = _switch_tracks(record)
+    tracks = {_SWITCHES: _switch_tracks(record), _MULTICASTS: _multicast_tracks(record)}
     calls = HostCalls(record)
     ranks_did = _rank_events(trace, ranks, _ways(record), calls)
-    events = heapq.merge(ranks_did, _slices(record), _switch_events(tracks), key=_start)
+    events = heapq.merge(ranks_did, _slices(record), _on_tracks(tracks), key=_start)
     with whole_file(named("timeline"), target) as file:
         file.write(_HEAD)
         separator = ""
@@ -246,43 +247,89 @@ def _call_name(name: str) -> str:
 
 
 def _switch_tracks(record: Record) -> list[Track]:
-    """Give each switch a track, and more where several communicators use it at the same time.
+    did: dict[str, list[list[Event]]] = {switch.name: [] for switch in record.switches}
+    for event in record.events:
+        did.setdefault(event.switch, []).append([_switch_event(event)])
+    return _tracks(did)
 
-    Perfetto drops an event that begins within another of its track and ends after it.
+
+def _switch_event(event: EventPart) -> Event:
+    return _complete(
+        _SWITCHES,
+        0,
+        f"{event.collective} {format_size(event.bytes)}",
+        "offload",
+        (event.start_s, event.end_s),
+        {"bytes": event.bytes, "ranks": event.ranks, "communicator": event.communicator},
+    )
+
+
+def _multicast_tracks(record: Record) -> list[Track]:
+    did: dict[str, list[list[Event]]] = {}
+    for call in sorted(record.multicast_calls, key=lambda call: call.rank):
+        did.setdefault(f"rank {call.rank}", []).append(list(_phases(call)))
+    return _tracks(did)
+
+
+def _phases(call: MulticastCallPart) -> Iterator[Event]:
+    """Yield the phases of a rank's call that took time; `recovery` begins with the cutoff."""
+    missed = {
+        "drops": call.drops,
+        "staging_drops": call.staging_drops,
+        "port_drops": call.port_drops,
+        "timer_expiries": call.timer_expiries,
+    }
+    fetched = {"fetched_chunks": call.fetched_chunks, "duplicates": call.duplicates}
+    phases = {
+        "barrier": (call.barrier_s, {}),
+        "multicast": (call.multicast_s, missed),
+        "recovery": (call.recovery_s, fetched),
+        "handshake": (call.handshake_s, {}),
+    }
+    start_s = call.start_s
+    for phase, (lasts_s, details) in phases.items():
+        if lasts_s > 0:
+            whose = {"collective": call.collective, "communicator": call.communicator}
+            span_s = (start_s, start_s + lasts_s)
+            yield _complete(_MULTICASTS, 0, phase, "multicast", span_s, {**whose, **details})
+        start_s += lasts_s
+
+
+def _tracks(did: Mapping[str, list[list[Event]]]) -> list[Track]:
+    """Give each of those that did something a track, and more where things overlap.
+
+    What belongs together, one after the other, stays on one. Perfetto drops an event that begins
+    within another of its track and ends after it.
     """
-    lanes: dict[str, list[list[EventPart]]] = {switch.name: [[]] for switch in record.switches}
-    for event in sorted(record.events, key=lambda event: event.start_s):
-        own = lanes.setdefault(event.switch, [[]])
-        free = (lane for lane in own if not lane or lane[-1].end_s <= event.start_s)
-        lane = next(free, None)
-        if lane is None:
-            own.append(lane := [])
-        lane.append(event)
-    return [
-        Track(name if number == 1 else f"{name} ({number})", lane)
-        for name, own in lanes.items()
-        for number, lane in enumerate(own, start=1)
-    ]
+    tracks = []
+    for name, groups in did.items():
+        lanes: list[list[Event]] = [[]]
+        for group in sorted((group for group in groups if group), key=lambda group: group[0]["ts"]):
+            free = (lane for lane in lanes if not lane or _end(lane[-1]) <= group[0]["ts"])
+            lane = next(free, None)
+            if lane is None:
+                lanes.append(lane := [])
+            lane.extend(group)
+        tracks += [
+            Track(name if number == 1 else f"{name} ({number})", lane)
+            for number, lane in enumerate(lanes, start=1)
+        ]
+    return tracks
 
 
-def _switch_events(tracks: list[Track]) -> Iterator[Event]:
+def _end(event: Event) -> float:
+    end: float = round(event["ts"] + event["dur"], 3)
+    return end
+
+
+def _on_tracks(tracks: Mapping[int, list[Track]]) -> Iterator[Event]:
     events = [
-        _complete(
-            _SWITCHES,
-            number,
-            f"{event.collective} {format_size(event.bytes)}",
-            "offload",
-            (event.start_s, event.end_s),
-            _switch_details(event),
-        )
-        for number, track in enumerate(tracks)
+        {**event, "tid": number}
+        for of_process in tracks.values()
+        for number, track in enumerate(of_process)
         for event in track.events
     ]
     yield from sorted(events, key=_start)
-
-
-def _switch_details(event: EventPart) -> dict[str, Any]:
-    return {"bytes": event.bytes, "ranks": event.ranks, "communicator": event.communicator}
 
 
 def _complete(
@@ -306,13 +353,18 @@ def _complete(
     }
 
 
-def _metadata(ranks: dict[str, int], tracks: list[Track], on_hosts: str) -> Iterator[Event]:
+def _metadata(
+    ranks: dict[str, int], tracks: Mapping[int, list[Track]], on_hosts: str
+) -> Iterator[Event]:
     yield _name(_RANKS, None, "ranks")
     for rank in sorted(ranks.values()):
         yield _name(_RANKS, rank, f"rank {rank}")
-    yield _name(_SWITCHES, None, f"switches{on_hosts}")
-    for number, track in enumerate(tracks):
-        yield _name(_SWITCHES, number, track.name)
+    processes = {_SWITCHES: f"switches{on_hosts}", _MULTICASTS: "multicast calls"}
+    for process, name in processes.items():
+        if process == _SWITCHES or tracks[process]:
+            yield _name(process, None, name)
+        for number, track in enumerate(tracks[process]):
+            yield _name(process, number, track.name)
 
 
 def _name(process: int, track: int | None, name: str) -> Event:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/multicast/chunks.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -31,18 +32,37 @@ std::int64_t count_chunks(const std::vector<ChunkRun>& runs)
   return count;
 }
 
-std::vector<ChunkRun> others(const std::vector<ChunkRun>& runs, std::int64_t chunks)
+std::vector<ChunkRun> without(ChunkRun run, const std::vector<ChunkRun>& runs)
 {
   std::vector<ChunkRun> between;
-  std::int64_t next = 0;
-  for (const ChunkRun& run : runs) {
-    if (run.first > next)
-      between.push_back({next, run.first - next});
-    next = run.first + run.count;
+  std::int64_t next      = run.first;
+  const std::int64_t end = run.first + run.count;
+  for (const ChunkRun& gap : runs) {
+    if (gap.first + gap.count <= next)
+      continue;
+    if (gap.first >= end)
+      break;
+    if (gap.first > next)
+      between.push_back({next, gap.first - next});
+    next = gap.first + gap.count;
   }
-  if (chunks > next)
-    between.push_back({next, chunks - next});
+  if (end > next)
+    between.push_back({next, end - next});
   return between;
+}
+
+std::vector<ChunkRun> runs_of(std::vector<std::int64_t> chunks)
+{
+  std::ranges::sort(chunks);
+  std::vector<ChunkRun> runs;
+  for (const std::int64_t chunk : chunks) {
+    if (not runs.empty() && chunk < runs.back().first + runs.back().count)
+      continue;
+    if (runs.empty() || chunk > runs.back().first + runs.back().count)
+      runs.push_back({chunk, 0});
+    ++runs.back().count;
+  }
+  return runs;
 }
 
 ChunkBitmap::ChunkBitmap(std::int64_t chunks)

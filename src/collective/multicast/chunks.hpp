@@ -17,8 +17,11 @@ struct ChunkRun {
 };
 
 std::int64_t count_chunks(const std::vector<ChunkRun>& runs);
-/** What @p runs, which rise and do not touch, leave of a block of @p chunks chunks. */
-std::vector<ChunkRun> others(const std::vector<ChunkRun>& runs, std::int64_t chunks);
+
+/** What @p runs, which rise and do not touch, leave of @p run. */
+std::vector<ChunkRun> without(ChunkRun run, const std::vector<ChunkRun>& runs);
+/** Chunks in any order, each as often as one likes, as runs that rise and do not touch. */
+std::vector<ChunkRun> runs_of(std::vector<std::int64_t> chunks);
 
 class ChunkBitmap {
   std::int64_t chunks_;

@@ -8,11 +8,18 @@ namespace {
 
 using Runs = std::vector<ChunkRun>;
 
-TEST(Chunks, OthersAreWhatRunsLeave)
+TEST(Chunks, WithoutSomeAreWhatTheseLeave)
 {
-  EXPECT_EQ(others({}, 3), (Runs{{0, 3}}));
-  EXPECT_EQ(others({{0, 3}}, 3), Runs());
-  EXPECT_EQ(others({{1, 2}, {5, 1}}, 8), (Runs{{0, 1}, {3, 2}, {6, 2}}));
+  EXPECT_EQ(without({0, 3}, {}), (Runs{{0, 3}}));
+  EXPECT_EQ(without({0, 3}, {{0, 3}}), Runs());
+  EXPECT_EQ(without({0, 8}, {{1, 2}, {5, 1}}), (Runs{{0, 1}, {3, 2}, {6, 2}}));
+  EXPECT_EQ(without({2, 4}, {{0, 1}, {1, 2}, {5, 9}, {20, 1}}), (Runs{{3, 2}}));
+}
+
+TEST(Chunks, RunsAreOfChunksInAnyOrder)
+{
+  EXPECT_EQ(runs_of({}), Runs());
+  EXPECT_EQ(runs_of({5, 1, 2, 1, 4}), (Runs{{1, 2}, {4, 2}}));
 }
 
 TEST(ChunkBitmaps, SayWhatIsNewAndWhatIsMissing)

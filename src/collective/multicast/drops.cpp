@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fnmatch.h>
 #include <initializer_list>
 
 namespace weft {
@@ -58,20 +57,6 @@ void draw(const DropRule& rule, ChunkRun range, Random random, std::vector<std::
   }
 }
 
-std::vector<ChunkRun> runs_of(std::vector<std::int64_t> chunks)
-{
-  std::ranges::sort(chunks);
-  std::vector<ChunkRun> runs;
-  for (const std::int64_t chunk : chunks) {
-    if (not runs.empty() && chunk < runs.back().first + runs.back().count)
-      continue;
-    if (runs.empty() || chunk > runs.back().first + runs.back().count)
-      runs.push_back({chunk, 0});
-    ++runs.back().count;
-  }
-  return runs;
-}
-
 bool holds(int wanted, std::int64_t found)
 {
   return wanted < 0 || wanted == found;
@@ -110,7 +95,7 @@ void Drops::on_links(std::size_t rule, const MulticastTrip& trip, Losses& losses
       for (const TreeLink& link : node.links) {
         const bool up   = link.below.contains(tree.place[root_host]);
         const LinkId id = up ? link.up : reverse(link.up);
-        if (fnmatch(its.link.c_str(), fabric_.link(id).name.c_str(), 0) != 0)
+        if (not its.hits(fabric_.link(id).name))
           continue;
         std::vector<std::int64_t> lost;
         draw(its, share,

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -44,100 +47,219 @@ private:
   }
 };
 
-/** What a link carries. */
-struct LinkLoad {
-  FlowLink all; // trees together
+/** A link of a tree in one direction, and what the roots put on it. */
+struct Branch {
+  FlowLink link;
   Bytes payload;
+  Seconds pace;     ///< in which it carries that: no faster than what feeds it
+  std::size_t flow; ///< of the plan
 };
 
-class Planner {
+/** What a link carries, all trees together. */
+struct LinkLoad {
+  FlowLink link;
+  Bytes payload;
+};
+using LinkLoads = std::map<LinkId, LinkLoad>;
+
+/** Flows over one tree. */
+class TreePlanner {
   const Fabric& fabric_;
-  const MulticastModel& model_;
   const MulticastGroup& group_;
+  const ReductionTree& tree_;
   std::span<const MulticastRoot> roots_;
-  const EngineRates& rates_;
-  std::vector<std::vector<FlowLink>> by_switch_; // of all trees
-  std::map<LinkId, LinkLoad> loads_;
-  Seconds busiest_;
+  const BeforePlaces before_;
+  const LinkUse& use_;
+  const LinkLoads& loads_;
+  MulticastPlan& plan_;
+  std::map<VertexId, std::size_t> position_; // of the tree's switches
+  std::vector<int> member_at_;               // by place
+  std::map<double, Seconds> longest_up_;     // of the roots, by the latency factor of their chunks
+  std::vector<std::vector<Branch>> up_;      // by position: from below, with something
+  std::vector<std::optional<Branch>> down_;  // by position: from above
 
-public:
-  Planner(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
-          const EngineRates& rates)
-      : fabric_(fabric), model_(fabric.multicast()), group_(group), roots_(roots), rates_(rates)
-  {
-  }
+  /** Flows of one switch and direction, by what makes links alike. */
+  using Groups = std::map<std::tuple<double, double, double>, std::size_t>;
 
-  MulticastPlan make()
-  {
-    MulticastPlan plan;
-    for (int number = 0; std::cmp_less(number, group_.trees.size()); ++number)
-      add_tree(number, plan);
-    for (const auto& [id, load] : loads_) {
-      plan.links.push_back(load.all);
-      plan.payloads.push_back(load.payload);
-      busiest_ = std::max(busiest_, time_on(fabric_, load.all));
-    }
-    for (const MulticastRoot& root : roots_)
-      busiest_ = std::max(busiest_, root.block / rates_.send);
-    plan.injection = busiest_;
-    for (const std::vector<FlowLink>& links : by_switch_)
-      for (StreamFlow& flow : flows_by_size(links, busiest_))
-        plan.flows.push_back(std::move(flow));
-    return plan;
-  }
+  const TreeSwitch& node(std::size_t position) const { return tree_.switches[position]; }
 
-private:
-  void add_tree(int number, MulticastPlan& plan)
-  {
-    const ReductionTree& tree = group_.trees[static_cast<std::size_t>(number)];
-    const BeforePlaces before(model_, group_, tree, roots_, number);
-    if (before.all_bytes() == 0)
-      return;
-    for (const TreeSwitch& node : tree.switches) {
-      by_switch_.emplace_back();
-      for (const TreeLink& link : node.links) {
-        const double bytes   = before.bytes(link.below);
-        const double packets = before.packets(link.below);
-        add_link(link.up, bytes, packets, link);
-        add_link(reverse(link.up), before.all_bytes() - bytes, before.all_packets() - packets, link);
-      }
-    }
-    for (const MulticastRoot& root : roots_) {
-      const auto member = static_cast<std::size_t>(group_.member_of[static_cast<std::size_t>(root.rank)]);
-      const Seconds way = tree.ways[member].up_forwarded + tree.longest.down_forwarded;
-      const Bytes one   = std::min(root.block, model_.chunk);
-      plan.way          = std::max(plan.way, way * fabric_.segment(one).latency_factor);
-    }
-    plan.forwarding = std::max(plan.forwarding, tree.forwarding);
-  }
-
-  void add_link(LinkId id, double bytes, double packets, const TreeLink& link)
+  std::optional<Branch> branch(LinkId id, double bytes, double packets) const
   {
     if (bytes <= 0)
-      return;
-    const double wire = bytes + model_.packet_overhead.value() * packets;
-    FlowLink flow_link{id, 1, Bytes(wire), packets};
-    const bool to_host = fabric_.topology().is_host(fabric_.link(id).to);
-    if (to_host && std::isfinite(rates_.receive.value())) {
-      // All ranks there, each with workers of its own work, share the engine.
-      flow_link.receivers = ranks_below(link.below);
-      busiest_            = std::max(busiest_, Bytes(bytes * flow_link.receivers) / rates_.receive);
-    }
-    by_switch_.back().push_back(flow_link);
-    LinkLoad& load = loads_.try_emplace(id, LinkLoad{{id, 1, Bytes()}, Bytes()}).first->second;
-    load.payload += Bytes(bytes);
-    load.all.wire += Bytes(wire);
-    load.all.packets += packets;
+      return std::nullopt;
+    const Bytes wire(bytes + fabric_.multicast().packet_overhead.value() * packets);
+    return Branch{{id, 1, wire, packets}, Bytes(bytes), Seconds(), 0};
+  }
+  std::optional<Branch> up(const TreeLink& link) const
+  {
+    return branch(link.up, before_.bytes(link.below), before_.packets(link.below));
+  }
+  std::optional<Branch> down(const TreeLink& link) const
+  {
+    return branch(reverse(link.up), before_.all_bytes() - before_.bytes(link.below),
+                  before_.all_packets() - before_.packets(link.below));
   }
 
-  /** A cable has one host below it; its place in all trees belongs to the same member. */
-  int ranks_below(const Below& below) const
+  /** In which a link could carry all that it has to. */
+  Seconds time_of(const Branch& branch) const { return time_on(fabric_, loads_.at(branch.link.link).link); }
+
+  int member_of(const MulticastRoot& root) const { return group_.member_of[static_cast<std::size_t>(root.rank)]; }
+  /** Of a host's cable. */
+  int member_below(const TreeLink& link) const { return member_at_[static_cast<std::size_t>(link.below.first)]; }
+
+  /** A host's roots send no faster than their progress engines. */
+  Seconds sending(int member) const
   {
-    const ReductionTree& tree = group_.trees.front();
-    for (std::size_t member = 0; member < tree.place.size(); ++member)
-      if (below.contains(tree.place[member]))
-        return group_.ranks_at[member];
-    return 1;
+    Seconds longest;
+    for (const MulticastRoot& root : roots_)
+      if (member_of(root) == member)
+        longest = std::max(longest, root.block / root.send_rate);
+    return longest;
+  }
+
+  /** Give @p branch to the flow of those that are like it. */
+  void join(Branch& branch, Groups& groups)
+  {
+    const auto key             = std::tuple(branch.link.wire.value(), branch.pace.value(), use_(branch.link.link));
+    const auto [found, is_new] = groups.try_emplace(key, plan_.flows.size());
+    branch.flow                = found->second;
+    if (is_new) {
+      const Bytes wire(std::max(1.0, std::floor(branch.link.wire.value()))); // SimGrid wants a whole number
+      plan_.flows.push_back({{{}, wire, wire / branch.pace}, {}});
+      plan_.members.emplace_back();
+    }
+    plan_.flows[branch.flow].flow.links.push_back(branch.link);
+  }
+
+  void follow(const Branch& branch, std::size_t feeding)
+  {
+    std::vector<std::size_t>& after = plan_.flows[branch.flow].after;
+    if (feeding != branch.flow && std::ranges::find(after, feeding) == after.end())
+      after.push_back(feeding);
+  }
+
+  /** What climbs: children stand behind their parents. */
+  void add_ups()
+  {
+    up_.resize(tree_.switches.size());
+    for (std::size_t position = tree_.switches.size(); position-- > 0;) {
+      Groups groups;
+      for (const TreeLink& link : node(position).links) {
+        std::optional<Branch> its = up(link);
+        if (not its)
+          continue;
+        add_up(*its, link, groups);
+        up_[position].push_back(*its);
+      }
+    }
+  }
+
+  void add_up(Branch& its, const TreeLink& link, Groups& groups)
+  {
+    const VertexId below = fabric_.link(link.up).from;
+    if (fabric_.topology().is_host(below)) {
+      its.pace = std::max(time_of(its), sending(member_below(link)));
+      join(its, groups);
+      for (std::size_t root = 0; root < roots_.size(); ++root)
+        if (member_of(roots_[root]) == member_below(link))
+          plan_.leaving[root].push_back(its.flow);
+      return;
+    }
+    const std::vector<Branch>& feeding = up_[position_.at(below)];
+    its.pace                           = time_of(its);
+    for (const Branch& one : feeding)
+      its.pace = std::max(its.pace, one.pace);
+    join(its, groups);
+    for (const Branch& one : feeding)
+      follow(its, one.flow);
+  }
+
+  /** What a switch hands on below it: all that comes in by other links. */
+  void add_downs()
+  {
+    down_.resize(tree_.switches.size());
+    for (std::size_t position = 0; position < tree_.switches.size(); ++position) {
+      Groups groups;
+      for (const TreeLink& link : node(position).links) {
+        std::optional<Branch> its = down(link);
+        if (its)
+          add_down(*its, link, position, groups);
+      }
+    }
+  }
+
+  void add_down(Branch& its, const TreeLink& link, std::size_t position, Groups& groups)
+  {
+    std::vector<const Branch*> feeding;
+    if (down_[position])
+      feeding.push_back(&*down_[position]);
+    for (const Branch& up : up_[position])
+      if (up.link.link != link.up)
+        feeding.push_back(&up);
+    its.pace = time_of(its);
+    for (const Branch* one : feeding)
+      its.pace = std::max(its.pace, one->pace);
+    join(its, groups);
+    for (const Branch* one : feeding)
+      follow(its, one->flow);
+    const VertexId below = fabric_.link(link.up).from;
+    if (fabric_.topology().is_host(below))
+      add_arrival(member_below(link), its.flow);
+    else
+      down_[position_.at(below)] = its;
+  }
+
+  void add_arrival(int member, std::size_t flow)
+  {
+    Seconds way;
+    for (const auto& [factor, up] : longest_up_)
+      way = std::max(way, (up + tree_.ways[static_cast<std::size_t>(member)].down_forwarded) * factor);
+    MulticastArrival& its = plan_.arrivals[static_cast<std::size_t>(member)];
+    its.way               = std::max(its.way, way);
+    ++its.flows;
+    plan_.members[flow].push_back(member);
+  }
+
+public:
+  TreePlanner(const Fabric& fabric, const MulticastGroup& group, int number, std::span<const MulticastRoot> roots,
+              const LinkUse& use, const LinkLoads& loads, MulticastPlan& plan)
+      : fabric_(fabric), group_(group), tree_(group.trees[static_cast<std::size_t>(number)]), roots_(roots),
+        before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan)
+  {
+    for (std::size_t position = 0; position < tree_.switches.size(); ++position)
+      position_.emplace(fabric.host_count() + node(position).index, position);
+    member_at_.resize(tree_.place.size());
+    for (std::size_t member = 0; member < tree_.place.size(); ++member)
+      member_at_[static_cast<std::size_t>(tree_.place[member])] = static_cast<int>(member);
+    for (const MulticastRoot& root : roots) {
+      const double factor = fabric.segment(std::min(root.block, fabric.multicast().chunk)).latency_factor;
+      Seconds& longest    = longest_up_[factor];
+      longest             = std::max(longest, tree_.ways[static_cast<std::size_t>(member_of(root))].up_forwarded);
+    }
+  }
+
+  /** Add what its links carry. */
+  void add_to(LinkLoads& loads) const
+  {
+    for (const TreeSwitch& its : tree_.switches)
+      for (const TreeLink& link : its.links)
+        for (const std::optional<Branch>& branch : {up(link), down(link)})
+          if (branch) {
+            LinkLoad& load =
+                loads.try_emplace(branch->link.link, LinkLoad{{branch->link.link, 1, Bytes()}, Bytes()}).first->second;
+            load.link.wire += branch->link.wire;
+            load.link.packets += branch->link.packets;
+            load.payload += branch->payload;
+          }
+  }
+
+  void make()
+  {
+    if (before_.all_bytes() == 0)
+      return;
+    plan_.forwarding = std::max(plan_.forwarding, tree_.forwarding);
+    add_ups();
+    add_downs();
   }
 };
 
@@ -197,20 +319,23 @@ Bytes bytes_of(const MulticastModel& model, Bytes block, ChunkRun run)
   return bound(run.first + run.count) - bound(run.first);
 }
 
-EngineRates engine_rates(const Fabric& fabric)
-{
-  const auto& engine              = fabric.progress_engine();
-  const MulticastModel& multicast = fabric.multicast();
-  if (not engine)
-    return {};
-  return {engine->send_rate(multicast.transport, multicast.chunk),
-          engine->receive_rate(multicast.transport, multicast.chunk)};
-}
-
 MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
-                             const EngineRates& rates)
+                             const LinkUse& use)
 {
-  return Planner(fabric, group, roots, rates).make();
+  MulticastPlan plan;
+  plan.leaving.resize(roots.size());
+  plan.arrivals.resize(group.ranks_at.size());
+  LinkLoads loads;
+  std::vector<TreePlanner> trees;
+  for (int number = 0; std::cmp_less(number, group.trees.size()); ++number)
+    trees.emplace_back(fabric, group, number, roots, use, loads, plan).add_to(loads);
+  for (TreePlanner& tree : trees)
+    tree.make();
+  for (const auto& [id, load] : loads) {
+    plan.links.push_back(load.link);
+    plan.payloads.push_back(load.payload);
+  }
+  return plan;
 }
 
 } // namespace weft

@@ -6,18 +6,24 @@
  * others, so that it crosses every cable of a tree once, in one direction; a NIC with several ranks of the communicator
  * gets it once and gives it to all of them.
  *
- * Roots that start at the same time are planned together, as flows over the links of one tree switch each, like those
- * of stream.hpp. On a quiet fabric they need
+ * Roots that start at the same time are planned together, tree by tree: a flow for all links of a tree switch and a
+ * direction that carry as much, at the same pace, beside as much of others. Nothing comes out of a switch faster than
+ * it goes in: a flow cannot end before those that feed it. But nothing waits for other branches either: unreliable
+ * multicast does not, so that each receiver has its data when its own branch does, and a slow branch keeps what it has
+ * not yet passed on in its switch. On a quiet fabric a receiver gets the last chunk after
  *
- *   the time of the busiest link (or that of looking its packets up where it ends), or of the slowest root's or
- *   receiver's progress engine
- *   + the longest way from a root to a receiver, with the latency factor of messages of that size
+ *   the time of the busiest link between the roots and it (or that of looking its packets up where it ends), or of the
+ *   slowest root's progress engine
+ *   + the longest way from a root to it, with the latency factor of messages of that size
+ *
+ * What its own progress engine makes of that is not planned here (nic/staging_ring.hpp).
  */
 #pragma once
 
 #include "collective/multicast/chunks.hpp"
 #include "collective/stream.hpp"
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -44,28 +50,36 @@ struct GroupResult {
 /** @p rank_hosts: by rank. @p spread as for build_reduction_tree; each further tree takes the next root. */
 GroupResult make_multicast_group(const FabricState& state, std::span<const VertexId> rank_hosts, std::size_t spread);
 
-/** What each progress engine does at most, in payload. */
-struct EngineRates {
-  BytesPerSecond send{std::numeric_limits<double>::infinity()};
-  BytesPerSecond receive{std::numeric_limits<double>::infinity()};
-};
-
-/** Those of a fabric's hosts. */
-EngineRates engine_rates(const Fabric& fabric);
-
 struct MulticastRoot {
   int rank = 0;
   Bytes block;
+  BytesPerSecond send_rate{std::numeric_limits<double>::infinity()}; ///< of its progress engine, in payload
+};
+
+/** A flow, and those that it cannot end before. */
+struct MulticastFlow {
+  StreamFlow flow;
+  std::vector<std::size_t> after; ///< earlier ones of the plan
+};
+
+/** What comes to a host. */
+struct MulticastArrival {
+  Seconds way;   ///< the longest from a root
+  int flows = 0; ///< that bring it, one a tree
 };
 
 struct MulticastPlan {
-  std::vector<StreamFlow> flows;
-  std::vector<FlowLink> links; ///< what crosses each link, all trees together; `messages` is 1
-  std::vector<Bytes> payloads; ///< of those links, without headers
-  Seconds injection;           ///< until the last packet has left its root, on a quiet fabric
-  Seconds way;                 ///< from there to the last receiver
-  Seconds forwarding;          ///< of the longest way: the point-to-point messages that the flows compete as
+  std::vector<MulticastFlow> flows;
+  std::vector<std::vector<int>> members;         ///< by flow: those to which it brings something
+  std::vector<MulticastArrival> arrivals;        ///< by member: all is there a way after the ends of those flows
+  std::vector<std::vector<std::size_t>> leaving; ///< by root: the flows with whose ends its last chunk has left it
+  std::vector<FlowLink> links;                   ///< what crosses each link, all trees together; `messages` is 1
+  std::vector<Bytes> payloads;                   ///< of those links, without headers
+  Seconds forwarding; ///< of the longest way: the point-to-point messages that the flows compete as
 };
+
+/** How much others use a link: any measure of which equal values mean equal pace. */
+using LinkUse = std::function<double(LinkId)>;
 
 std::int64_t chunks_of(const MulticastModel& model, Bytes block);
 /** The chunks that go over tree @p tree of @p trees. */
@@ -73,7 +87,8 @@ ChunkRun share_of_tree(std::int64_t chunks, int tree, int trees);
 /** Their bytes. */
 Bytes bytes_of(const MulticastModel& model, Bytes block, ChunkRun run);
 
+/** @p use: of each link, when the roots start. */
 MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
-                             const EngineRates& rates);
+                             const LinkUse& use);
 
 } // namespace weft

@@ -13,6 +13,14 @@ using Kind = MulticastSignal::Kind;
 
 } // namespace
 
+void MulticastCounts::add(const MulticastCounts& other)
+{
+  requests += other.requests;
+  fetched += other.fetched;
+  timer_expiries += other.timer_expiries;
+  duplicates += other.duplicates;
+}
+
 MulticastProtocol::MulticastProtocol(MulticastShape shape, MulticastActions& actions)
     : shape_(std::move(shape)), actions_(actions), ranks_(static_cast<std::size_t>(shape_.ranks)),
       next_in_chain_(shape_.blocks.size(), -1)
@@ -121,7 +129,7 @@ void MulticastProtocol::fetched(int rank, const std::vector<MulticastFetch>& wha
 {
   for (const MulticastFetch& fetch : what)
     for (const ChunkRun& run : fetch.runs) {
-      counts_.fetched += run.count;
+      at(rank).counts.fetched += run.count;
       add(rank, fetch.block, run, left(rank));
     }
 }
@@ -144,7 +152,7 @@ void MulticastProtocol::add(int rank, int block, ChunkRun run, int from)
       added += fresh.count;
     }
   }
-  counts_.duplicates += run.count - added;
+  its.counts.duplicates += run.count - added;
   its.missing -= added;
   const auto bitmap = its.partial.find(block);
   if (added == chunks || (added > 0 && bitmap->second.missing_count() == 0))
@@ -177,26 +185,18 @@ void MulticastProtocol::expired(int rank)
   Rank& its = at(rank);
   if (its.missing == 0)
     return;
-  ++counts_.timer_expiries;
+  ++its.counts.timer_expiries;
+  if (actions_.hears(rank)) {
+    actions_.set_timer_after_silence(rank);
+    return;
+  }
   MulticastSignal request{Kind::request, 0, {}};
-  std::int64_t still_arriving = 0;
-  for (int block = 0; std::cmp_less(block, shape_.blocks.size()); ++block) {
-    if (its.complete[static_cast<std::size_t>(block)] || its.requested.contains(block))
-      continue;
-    if (actions_.arriving(rank, block))
-      still_arriving += count_chunks(missing(rank, block));
-    else
+  for (int block = 0; std::cmp_less(block, shape_.blocks.size()); ++block)
+    if (not its.complete[static_cast<std::size_t>(block)])
       request.blocks.push_back(block);
-  }
-  if (not request.blocks.empty()) {
-    if (its.phase == MulticastPhase::multicast)
-      enter_phase(rank, MulticastPhase::recovery);
-    its.requested.insert(request.blocks.begin(), request.blocks.end());
-    ++counts_.requests;
-    actions_.send(rank, left(rank), request);
-  }
-  if (still_arriving > 0)
-    actions_.set_timer(rank, still_arriving);
+  enter_phase(rank, MulticastPhase::recovery);
+  ++its.counts.requests;
+  actions_.send(rank, left(rank), request);
 }
 
 void MulticastProtocol::acknowledge(int rank, const std::vector<int>& blocks)

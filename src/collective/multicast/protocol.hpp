@@ -15,8 +15,11 @@
  *   handshake   whoever has everything tells its left neighbour, and may go once its right one has told it: until then
  *               that one may still read from it
  *
- * The cutoff timer expires for chunks that do not arrive any more. Where some still do, because other traffic slows the
- * multicast or because roots wait for their turns, it is set again for those.
+ * What a rank knows of the multicast is its own clock and its bitmap. Its cutoff timer runs for the data's time on its
+ * link and the slack alpha. If the bitmap has grown within the last alpha when it expires, because other traffic slows
+ * the multicast or roots wait for their turns, it is set again, to expire after an alpha of silence. (The source has
+ * the first part alone.) Then all that is missing is fetched, whether it got lost or is still to come; what comes after
+ * all finds its bits set.
  */
 #pragma once
 
@@ -67,10 +70,13 @@ public:
   virtual void send(int from, int to, const MulticastSignal& signal) = 0;
   /** Multicast a block: injected() when the root's last chunk has left it, arrived() for what comes to each rank. */
   virtual void multicast(int block) = 0;
-  /** Whether chunks of @p block are on their way to @p rank, or its root's turn has not come. */
-  virtual bool arriving(int rank, int block) const = 0;
-  /** Set a rank's cutoff timer for so many chunks: expired(), unless it has come to another phase. */
+  /** Whether chunks have come to @p rank within the last alpha. */
+  virtual bool hears(int rank) const = 0;
+  /** Set a rank's cutoff timer, for the time of so many chunks and alpha: expired(), unless it has come to another
+   *  phase. */
   virtual void set_timer(int rank, std::int64_t chunks) = 0;
+  /** Set it to expire an alpha after the last chunk that has come. */
+  virtual void set_timer_after_silence(int rank) = 0;
   /** Put chunks where the rank wants them, out of the memory of rank @p from, which has them all. */
   virtual void store(int rank, int block, ChunkRun run, int from) = 0;
   /** Read chunks from a neighbour: fetched(). */
@@ -84,6 +90,8 @@ struct MulticastCounts {
   std::int64_t fetched        = 0; ///< chunks
   std::int64_t timer_expiries = 0;
   std::int64_t duplicates     = 0; ///< chunks that came when they were there already
+
+  void add(const MulticastCounts& other);
 };
 
 class MulticastProtocol {
@@ -96,19 +104,18 @@ class MulticastProtocol {
     std::vector<bool> complete;
     std::map<int, ChunkBitmap> partial; // blocks of which some chunks are there
     std::int64_t missing = 0;           // chunks
-    std::set<int> requested;            // blocks, of the left neighbour
     std::set<int> wanted;               // blocks, by the right neighbour, not yet acknowledged
     int block      = -1;                // its own
     bool activated = false;
     bool started   = false;
     bool injected  = false;
     bool final     = false; // of the right neighbour
+    MulticastCounts counts;
   };
   const MulticastShape shape_;
   MulticastActions& actions_;
   std::vector<Rank> ranks_;
   std::vector<int> next_in_chain_; // by block; -1: none
-  MulticastCounts counts_;
   int over_ = 0;
 
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -128,7 +135,7 @@ public:
   MulticastProtocol(MulticastShape shape, MulticastActions& actions);
 
   const MulticastShape& shape() const { return shape_; }
-  const MulticastCounts& counts() const { return counts_; }
+  const MulticastCounts& counts(int rank) const { return ranks_[static_cast<std::size_t>(rank)].counts; }
   bool all_over() const { return over_ == shape_.ranks; }
 
   /** A rank makes the call. */

@@ -106,7 +106,13 @@ public:
     EXPECT_EQ(stored_, wanted); // store() sees that none is stored twice
   }
 
-  const MulticastCounts& counts() const { return protocol_->counts(); }
+  MulticastCounts counts() const
+  {
+    MulticastCounts all;
+    for (int rank = 0; rank < protocol_->shape().ranks; ++rank)
+      all.add(protocol_->counts(rank));
+    return all;
+  }
 
   void send(int from, int to, const MulticastSignal& signal) override
   {
@@ -141,14 +147,21 @@ public:
     events_.emplace_back([this, block] { protocol_->injected(block); });
   }
 
-  bool arriving(int rank, int block) const override
+  /** Now and then it hears nothing although chunks are on their way. */
+  bool hears(int rank) const override
   {
-    return on_their_way_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(block)] > 0;
+    const auto& its = on_their_way_[static_cast<std::size_t>(rank)];
+    return std::ranges::any_of(its, [](int chunks) { return chunks > 0; }) && draw(random_, 0, 3) > 0;
   }
 
   void set_timer(int rank, std::int64_t chunks) override
   {
     EXPECT_GT(chunks, 0);
+    set_timer_after_silence(rank);
+  }
+
+  void set_timer_after_silence(int rank) override
+  {
     events_.emplace_back([this, rank] {
       const auto phase = phases_[static_cast<std::size_t>(rank)];
       if (phase == MulticastPhase::multicast || phase == MulticastPhase::recovery)
