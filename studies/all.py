@@ -12,7 +12,19 @@ from studies import (
     progress_engine,
     testbed,
 )
-from studies.multicast import ag_rs, chains, figure_2, figure_10, figure_11, figure_12, fsdp
+from studies.multicast import (
+    activation,
+    ag_rs,
+    chains,
+    claims,
+    cutoff,
+    figure_2,
+    figure_10,
+    figure_11,
+    figure_12,
+    fsdp,
+    incast,
+)
 from studies.real_programs import gains
 from studies.study import Study
 
@@ -22,7 +34,8 @@ STUDIES: dict[str, Study] = {
         *(contention, cpu_and_memory, forwarding, forwarding_caches, progress_engine, gains),
         *(host_algorithms, testbed),
         *(command_line, fabric_files),
-        *(figure_2, figure_10, figure_11, figure_12, ag_rs, chains, fsdp),
+        *(figure_2, figure_10, cutoff, figure_11, figure_12, ag_rs, chains, incast),
+        *(activation, fsdp, claims),
     )
 }
 

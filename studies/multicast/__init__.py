@@ -4,7 +4,8 @@
 `python -m studies multicast` runs them all. Times are simulated and the same on every machine.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,8 +13,13 @@ from matplotlib.figure import Figure
 
 from studies.resume import kept_rows
 from studies.study import DOCS, IMAGES, Study, Table, read_table, write_table
+from weft.base import paths
+from weft.base.process import work_directory
+from weft.fabric.toml_file import with_values
+from weft.runs.record import MulticastPart
+from weft.runs.toolchain import compile_c
 from weft.study import bench_collectives as bench
-from weft.study.bench_collectives import COLLECTIVES
+from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
 from weft.study.ways import check_as_asked
 
 PAGE = DOCS / "multicast.md"
@@ -92,6 +98,31 @@ def run_one(
     rows = bench.run(study, lambda *_: None)
     check_as_asked(rows, "multicast")  # the tables' labels are fixed
     return [{name: _cell(getattr(row, name)) for name in _COLUMNS} for row in rows]
+
+
+@contextmanager
+def changed_fabric(
+    name: str, table: str, values: Mapping[str, Any], more: str = ""
+) -> Iterator[str]:
+    """Give a shipped fabric, as a file, with other values in one of its tables, and more tables."""
+    text = paths.installed("fabrics", f"{name}.toml").read_text(encoding="utf-8")
+    with work_directory() as work:
+        file = work / f"{name}.toml"
+        file.write_text(with_values(text, table, values) + more, encoding="utf-8")
+        yield str(file)
+
+
+def run_recorded(
+    collective: str, fabric: str, ranks: int, size: int
+) -> tuple[bench.CollectiveTime, MulticastPart]:
+    """Run one size by the protocol; return its times and what the record says of it."""
+    study = CollectivesBench(COLLECTIVES[collective], fabric, ranks, (size,), [MULTICAST], **MANY)
+    with work_directory() as work:
+        program = work / "collective_times"
+        compile_c(paths.example("collective_times.c"), program)
+        row, record = bench.measure(study, program, MULTICAST, size)
+    (part,) = record.multicast
+    return row, part
 
 
 def _cell(value: object) -> str:

@@ -2,31 +2,17 @@
 """Section II and appendix B of the paper: Allgather and Reduce-Scatter at the same time."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 
 from matplotlib.figure import Figure
 
-from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, make_study, run_one
+from studies.multicast import FULL_BANDWIDTH, MANY, MULTICAST, changed_fabric, make_study, run_one
 from studies.resume import kept_rows
 from studies.study import Table
-from weft.base import paths
 from weft.base.plots import COLOURS, GREY
-from weft.base.process import work_directory
-from weft.fabric.toml_file import with_values
 
 TOGETHER_BYTES = 8 * 2**20
 TOGETHER_RANKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
-
-
-@contextmanager
-def with_chains(chains: int) -> Iterator[str]:
-    """Give FULL_BANDWIDTH, as a file, with so many roots of an Allgather at the same time."""
-    text = (paths.installed("fabrics", f"{FULL_BANDWIDTH}.toml")).read_text(encoding="utf-8")
-    with work_directory() as work:
-        file = work / f"{FULL_BANDWIDTH}.toml"
-        file.write_text(with_values(text, "multicast", {"chains": chains}), encoding="utf-8")
-        yield str(file)
 
 
 def together(ranks: int, chains: int, modes: Sequence[str]) -> Table:
@@ -41,7 +27,7 @@ def together(ranks: int, chains: int, modes: Sequence[str]) -> Table:
 
 
 def _together(ranks: int, chains: int, mode: str) -> Table:
-    with with_chains(chains) as fabric:
+    with changed_fabric(FULL_BANDWIDTH, MULTICAST, {"chains": chains}) as fabric:
         return run_one("ag+rs", fabric, ranks, TOGETHER_BYTES, mode, **MANY)
 
 

@@ -6,16 +6,11 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from studies.multicast import MANY, MULTICAST, TESTBED, TESTBED_HOSTS, make_study
+from studies.multicast import TESTBED, TESTBED_HOSTS, make_study, run_recorded
 from studies.resume import kept_rows
 from studies.study import Table
-from weft.base import paths
 from weft.base.plots import bar_look
-from weft.base.process import work_directory
 from weft.base.units import format_size
-from weft.runs.toolchain import compile_c
-from weft.study import bench_collectives as bench
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
 
 PHASES = ("barrier", "multicast", "recovery", "handshake")
 PHASE_RANKS = (2, 4, 8, 16, 32, 64, 128, TESTBED_HOSTS)
@@ -36,11 +31,7 @@ def measure() -> Table:
 
 def measure_one(ranks: int, size: int) -> Table:
     """Run one Allgather; keep how long a rank is in each phase, in the mean."""
-    study = CollectivesBench(COLLECTIVES["allgather"], TESTBED, ranks, (size,), [MULTICAST], **MANY)
-    with work_directory() as work:
-        program = work / "collective_times"
-        compile_c(paths.example("collective_times.c"), program)
-        (part,) = bench.measure(study, program, MULTICAST, size)[1].multicast
+    _, part = run_recorded("allgather", TESTBED, ranks, size)
     times = {f"{phase}_us": f"{getattr(part, f'{phase}_s') * 1e6:.6g}" for phase in PHASES}
     return [{"ranks": str(ranks), "bytes": str(size), **times}]
 

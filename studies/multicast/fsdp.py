@@ -9,8 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from studies.multicast import MULTICAST, make_study
-from studies.multicast.ag_rs import with_chains
+from studies.multicast import FULL_BANDWIDTH, MULTICAST, changed_fabric, make_study
 from studies.resume import kept_rows
 from studies.study import OPTION, Table
 from weft.base import paths
@@ -49,7 +48,8 @@ def measure_step(mode: str, compute_us: int) -> Table:
     shown = compute_us == FSDP_SHOWN_US
     offload: Any = MULTICAST if mode == MULTICAST else "off"
     lines: list[str] = []
-    with work_directory() as work, with_chains(FSDP_RANKS) as fabric:
+    chains = changed_fabric(FULL_BANDWIDTH, MULTICAST, {"chains": FSDP_RANKS})
+    with work_directory() as work, chains as fabric:
         program, timeline = work / "fsdp_step", work / "timeline.json"
         compile_c(paths.example("fsdp_step.c"), program)
         request = Request.of(

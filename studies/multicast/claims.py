@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What the paper claims beside what weft gives, out of the tables of all its studies."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from studies.multicast import (
+    FULL_BANDWIDTH,
+    MULTICAST,
+    PAGE,
+    TESTBED,
+    TESTBED_HOSTS,
+    changed_fabric,
+    column,
+    run_recorded,
+)
+from studies.multicast.ag_rs import TOGETHER_RANKS, speed_ups
+from studies.multicast.figure_10 import shares
+from studies.resume import kept_rows
+from studies.study import DOCS, Study, Table, markdown, read_table, write_table
+
+TABLE = DOCS / "multicast" / "claims.csv"
+NODES, NODES_BYTES = (2, 16, 64, TESTBED_HOSTS), 64 * 2**10
+SUBGROUPS, SUBGROUPS_RANKS, SUBGROUPS_BYTES = (1, 2, 4, 8, 16), 16, 4 * 2**20
+ENGINE = '\n[progress_engine]\npreset = "bluefield-3-dpa"\n'
+GIB = 2**30
+
+
+def measure() -> None:
+    """Measure what no figure of the paper shows: Broadcasts by nodes and by subgroups."""
+    by_nodes = [(f"claims-nodes-{nodes}", partial(measure_nodes, nodes)) for nodes in NODES]
+    by_trees = [(f"claims-trees-{trees}", partial(measure_trees, trees)) for trees in SUBGROUPS]
+    write_table(TABLE, kept_rows("multicast", [*by_nodes, *by_trees]))
+
+
+def measure_nodes(nodes: int) -> Table:
+    """Broadcast on the testbed."""
+    row, _ = run_recorded("bcast", TESTBED, nodes, NODES_BYTES)
+    return [_row("nodes", nodes, row.max_us)]
+
+
+def measure_trees(trees: int) -> Table:
+    """Broadcast to the threads of SmartNICs, each of which serves one tree at least."""
+    with changed_fabric(FULL_BANDWIDTH, MULTICAST, {"trees": trees}, ENGINE) as fabric:
+        row, _ = run_recorded("bcast", fabric, SUBGROUPS_RANKS, SUBGROUPS_BYTES)
+    return [_row("subgroups", trees, row.max_us)]
+
+
+def _row(what: str, number: int, max_us: float) -> dict[str, str]:
+    return {"what": what, "number": str(number), "max_us": f"{max_us:.6g}"}
+
+
+def claims() -> str:
+    """Return the table."""
+    heads = ("the paper", "where", "weft", "by", "why it differs")
+    return markdown(heads, list(_rows()), len(heads))
+
+
+def _rows() -> Iterator[tuple[str, str, str, str, str]]:
+    yield from _network()
+    yield from _testbed()
+    yield from _hosts()
+
+
+def _table(name: str) -> Table:
+    return read_table(DOCS / "multicast" / f"{name}.csv")
+
+
+def _figures(name: str) -> str:
+    return f'`make multicast FIGURES="{name}"`'
+
+
+def _network() -> Iterator[tuple[str, str, str, str, str]]:
+    rows = _table("figure-2")
+    port = {(row["ranks"], row["mode"]): float(row["port_bytes"]) for row in rows}
+    less = port["1024", "ring"] / port["1024", MULTICAST]
+    yield (
+        "2 times less traffic on 1,024 nodes",
+        "II-A, figure 2",
+        f"{less:.2f} times less than a ring",
+        _figures("figure-2"),
+        "",
+    )
+    most = TOGETHER_RANKS[-1]
+    speed_up = speed_ups(_table("ag-rs"))[most]
+    yield (
+        "Allgather beside Reduce-Scatter: 2 - 2/P times as fast",
+        "II-A, appendix B",
+        f"{speed_up:.4f} of {2 - 2 / most:.4f} with {most:,} ranks",
+        _figures("ag-rs"),
+        "all roots at the same time; [fewer](#how-many-chains) gain less",
+    )
+    times = {row["number"]: float(row["max_us"]) for row in _measured("nodes")}
+    yield (
+        "Broadcast in constant time",
+        "III",
+        "64 KiB: " + ", ".join(f"{times[str(n)]:.1f} us on {n} nodes" for n in NODES),
+        _figures("claims"),
+        "the barrier before it has log P steps",
+    )
+
+
+def _measured(what: str) -> Table:
+    return [row for row in read_table(TABLE) if row["what"] == what]
+
+
+def _testbed() -> Iterator[tuple[str, str, str, str, str]]:
+    moving = {
+        row["bytes"]: shares(row)["multicast"]
+        for row in _table("figure-10")
+        if row["ranks"] == "16"
+    }
+    yield (
+        "99 % of the time is data movement from 16 nodes on",
+        "VI-B, figure 10",
+        f"{moving['262144']:.1%} with 256 KiB, {moving['65536']:.1%} with 64 KiB a rank",
+        _figures("figure-10"),
+        "the paper does not say of which size",
+    )
+    rows = _table("figure-11")
+    ours = column(rows, "bcast", MULTICAST, "receive_Bps")
+    for mode, name, stated in (
+        ("sag-knomial", "k-nomial", "1.3"),
+        ("binary-tree", "binary tree", "4.75"),
+    ):
+        its = column(rows, "bcast", mode, "receive_Bps")
+        ahead = [ours[size] / its[size] for size in its]
+        yield (
+            f"Broadcast up to {stated} times as fast as {name}",
+            "VI-B, figure 11",
+            f"{min(ahead):.2f} to {max(ahead):.2f} times `{mode}`",
+            _figures("figure-11"),
+            "no size is named, nor which k-nomial; [below 64 KiB](#where-it-differs) it fits"
+            if mode == "sag-knomial"
+            else "it is not pipelined here; no size is named",
+        )
+    mine, ring = (column(rows, "allgather", mode, "receive_Bps") for mode in (MULTICAST, "ring"))
+    yield (
+        "Allgather of 128 and 256 KiB as fast as the ring",
+        "VI-B, figure 11",
+        " and ".join(f"{mine[size] / ring[size]:.2f} times" for size in (2**17, 2**18)),
+        _figures("figure-11"),
+        "",
+    )
+    port = {(r["collective"], r["mode"]): float(r["port_bytes"]) for r in _table("figure-12")}
+    bcast = port["bcast", "knomial"] / port["bcast", MULTICAST]
+    gather = port["allgather", "ring"] / port["allgather", MULTICAST]
+    yield (
+        "1.5 times less traffic for Broadcast, 2 times for Allgather",
+        "VI-B, figure 12; IX",
+        f"{bcast:.2f} and {gather:.2f} times",
+        _figures("figure-12"),
+        "the placement of ranks is not known",
+    )
+
+
+def _hosts() -> Iterator[tuple[str, str, str, str, str]]:
+    rates = [SUBGROUPS_BYTES / float(row["max_us"]) * 1e6 / GIB for row in _measured("subgroups")]
+    yield (
+        "a worker polls one or more subgroups, so that throughput grows with them",
+        "IV-C",
+        ", ".join(f"{rate:.1f}" for rate in rates)
+        + f" GiB/s in a run with {', '.join(map(str, SUBGROUPS))} trees",
+        _figures("claims"),
+        "a Broadcast of 4 MiB with its barrier and handshake; of more, a full ring loses some",
+    )
+    yield (
+        "one thread takes 11.9 (UC) or 5.2 GiB/s (UD); 4 or 8 to 16 fill 200 Gbit/s,"
+        " 128 take 1.6 Tbit/s",
+        "VI-C, table I, figures 13 to 16",
+        "[the same](progress-engine.md#beside-the-paper); 3 of UC suffice",
+        "`make bench-progress-engine`",
+        "rates of one thread, and of UD the 128, are fitted",
+    )
+    yield (
+        "receivers that are too slow drop chunks, which are fetched in a ring",
+        "III-C",
+        "[a slow host](guide.md#multicast-on-switches-that-only-copy) among eight",
+        "`weft run --offload multicast`",
+        "the paper has no figures",
+    )
+    yield (
+        "incast where all roots start at once",
+        "IV-A",
+        "[lost chunks and time](#many-roots-at-once) by roots and room in switches",
+        _figures("incast"),
+        "the paper has no figures; lossless links lose nothing",
+    )
+    yield (
+        "throughput varies less than that of messages",
+        "VI-B, figure 11",
+        "times do not vary without noise",
+        "",
+        "",
+    )
+
+
+STUDY = Study(
+    name="multicast-claims",
+    about="what the paper claims and weft gives",
+    measure=measure,
+    page=PAGE,
+    texts=lambda: {"table: claims": claims()},
+)
