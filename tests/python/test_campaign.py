@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Campaigns: what a file spans, what is run and what is not run again, and wrong files."""
 
+import contextlib
 import csv
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -62,6 +62,17 @@ def weft(*words: str) -> Result:
 
 def results(file: Path) -> set[Path]:
     return set((file.with_suffix(".runs") / "runs").glob("*/*.json"))
+
+
+def group(number: int) -> list[int]:
+    """Return the processes of a process group, but those that have ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, own = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(own) == number and state != "Z":
+                found.append(int(stat.parent.name))
+    return found
 
 
 # ---- What is spanned
@@ -167,14 +178,24 @@ def test_failures_are_results_and_impossible_runs_are_named(write: Write) -> Non
     assert again.stdout == ran.stdout
 
 
-def test_a_killed_campaign_goes_on(write: Write) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_campaign_that_is_stopped_goes_on(write: Write, how: signal.Signals) -> None:
     file = write(HEAD + RUNS.replace("[64, 256]", str(list(range(8, 108)))))
     command = [*simulated.WEFT, "campaign", "run", str(file), "-j", "2"]
-    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as child:
+    with subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as child:
         until = time.monotonic() + 60
         while len(results(file)) < 20 and time.monotonic() < until:
             time.sleep(0.02)
-        os.killpg(child.pid, signal.SIGKILL)
+        child.send_signal(how)  # to it alone: its workers go with it
+        _, said = child.communicate(timeout=30)
+        assert child.returncode == (-how if how == signal.SIGKILL else 128 + how)
+        assert b"Traceback" not in said
+        until = time.monotonic() + 30
+        while group(child.pid) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert group(child.pid) == []
     before = {path: path.stat().st_mtime_ns for path in results(file)}
     assert 20 <= len(before) < 800
     for path in before:

@@ -5,8 +5,10 @@ What a run will need is learned from those that have ended: the most that runs o
 on as many ranks took, else of fewer ranks, in proportion.
 """
 
+import ctypes
 import multiprocessing
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -14,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
 
+from weft.base.errors import Interrupted
 from weft.base.process import raise_on_signals
 from weft.campaign.work import Done, Task, carry_out
 
@@ -25,6 +28,7 @@ _OF_A_RANK = 256 * _KIB
 _SHARE = 0.9
 """Of the machine's free memory, that runs may take."""
 _TRIES = 3
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Memory:
@@ -93,13 +97,13 @@ def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Me
     budget = int(_SHARE * free_memory())
     running: dict[Future[Done], Task] = {}
     pool = ProcessPoolExecutor(
-        at_once, multiprocessing.get_context("fork"), initializer=raise_on_signals
+        at_once, multiprocessing.get_context("fork"), initializer=_begin, initargs=(os.getpid(),)
     )
     try:
         while waiting or running:
             while waiting and _fits(waiting[0], running, at_once, budget, memory):
                 task = waiting.popleft()
-                running[pool.submit(carry_out, task)] = task
+                running[pool.submit(_work, task)] = task
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 done = future.result()
@@ -108,9 +112,41 @@ def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Me
                 on_done(task, done)
     except BrokenProcessPool:
         return list(running.values())
+    except BaseException:  # Ctrl-C reaches the workers as well, other signals do not
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return []
+
+
+def _begin(parent: int) -> None:
+    """Let the death of whoever gives a worker its runs end it, too.
+
+    What it leaves behind then goes by itself (`weft.base.process`).
+    """
+    _be_quiet()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has died before
+        os._exit(1)
+
+
+def _be_quiet() -> None:
+    """Let signals end a worker that has nothing to run without a word."""
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
+
+
+def _work(task: Task) -> Done:
+    """Make a run in a worker; a signal ends the run, and then the worker."""
+    raise_on_signals()
+    try:
+        return carry_out(task)
+    except Interrupted as interrupted:
+        os._exit(128 + interrupted.signum)
+    finally:
+        _be_quiet()
 
 
 def _fits(
