@@ -126,11 +126,14 @@ std::optional<Custom::Gap> Custom::find_gap() const
   for (VertexId host = 0; host < host_count(); ++host) {
     std::set<int> reached;
     for (const Port& port : ports(host))
-      reached.insert(parts[static_cast<std::size_t>(port.to - host_count())]);
-    if (std::cmp_equal(reached.size(), count))
+      if (not is_host(port.to))
+        reached.insert(parts[static_cast<std::size_t>(port.to - host_count())]);
+    if (count > 0 && std::cmp_equal(reached.size(), count))
       continue;
     const std::vector<int> links = distances(host);
     const auto missing           = static_cast<VertexId>(std::ranges::find(links, -1) - links.begin());
+    if (missing == vertices())
+      continue;
     if (is_host(missing))
       return Gap{host, missing};
     if (not gap)
@@ -145,12 +148,13 @@ int Custom::farthest_host(VertexId from) const
   return *std::max_element(links.begin(), links.begin() + host_count());
 }
 
-/** Hosts on the same switches are as far from all others, so that a search from one of them is enough. */
+/** Hosts on the same switches are as far from all others, so that a search from one of them is enough; one that has a
+ *  cable to another host is searched from itself. */
 int Custom::diameter() const
 {
   if (diameter_ > 0)
     return diameter_;
-  diameter_ = 2;
+  diameter_ = 1;
   std::set<std::set<VertexId>> searched;
   for (VertexId host = 0; host < host_count(); ++host) {
     std::set<VertexId> switches;
@@ -167,7 +171,8 @@ std::vector<VertexId> Custom::meeting_switches(std::span<const VertexId> hosts) 
   std::vector<VertexId> switches;
   for (const VertexId host : hosts)
     for (const Port& port : ports(host))
-      switches.push_back(port.to);
+      if (not is_host(port.to))
+        switches.push_back(port.to);
   std::ranges::sort(switches);
   const auto repeated = std::ranges::unique(switches);
   switches.erase(repeated.begin(), repeated.end());
@@ -192,7 +197,8 @@ const std::vector<Option<CustomOptions>>& custom_options()
   using M = CustomOptions;
   static const std::vector<Option<M>> ROWS{
       {"hosts", "names of the hosts, in the order of ranks", &M::hosts},
-      {"switches", "names of the switches", &M::switches},
+      {"switches", "names of the switches; none where hosts are cabled to each other alone", &M::switches,
+       Need::optional},
       link_aggregation_option<M>(),
   };
   return ROWS;
@@ -250,9 +256,7 @@ class CustomReader {
     const std::string found = "found \"" + options.between[0] + "\" and \"" + options.between[1] + "\"";
     if (lower == upper)
       row.fail("between", found + "; allowed: two different ends");
-    if (std::max(lower, upper) < hosts())
-      row.fail("between", found + ", which are both hosts; allowed: a host and a switch, or two switches");
-    if (upper < hosts())
+    if (upper < hosts() && lower >= hosts())
       std::swap(lower, upper);
     check_cable_count(row, "count", static_cast<double>(graph_.cables.size()) + options.count);
     int& number = numbers_[std::minmax(lower, upper)];
@@ -264,8 +268,9 @@ class CustomReader {
   {
     std::vector<bool> cabled(graph_.hosts.size());
     for (const Cable& cable : graph_.cables)
-      if (cable.lower < hosts())
-        cabled[static_cast<std::size_t>(cable.lower)] = true;
+      for (const VertexId end : {cable.lower, cable.upper})
+        if (end < hosts())
+          cabled[static_cast<std::size_t>(end)] = true;
     if (const auto bare = std::ranges::find(cabled, false); bare != cabled.end())
       table.fail("hosts", "\"" + names_[static_cast<std::size_t>(bare - cabled.begin())] +
                               "\" has no cable; list one with [[topology.cables]]");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Custom: hosts, switches and cables as the file lists them.
  *
+ * A cable joins a host and a switch, two switches, or two hosts, which reach each other by it and nobody else.
  * A packet takes a shortest way by number of links that passes through no host: from each vertex the first cable in the
  * file that begins such a way, or of those parallel to it the one that the destination chooses. A breadth-first search
  * back from a destination finds the cable at every vertex; the tables of the destinations searched last are kept, as
@@ -17,7 +18,7 @@ namespace weft {
 
 class Custom final : public Topology {
 public:
-  /** Ids of cables; their upper ends are switches. */
+  /** Ids of cables; their upper ends are switches where one end is. */
   struct Graph {
     std::vector<std::string> hosts;
     std::vector<std::string> switches;
@@ -57,7 +58,7 @@ private:
   int farthest_host(VertexId from) const;
 
 public:
-  /** Between any host and any other vertex there is a way through switches; see find_gap(). */
+  /** Between any host and any other vertex there is a way through switches, or a cable; see find_gap(). */
   explicit Custom(Graph graph, LinkAggregation aggregation = LinkAggregation());
 
   /** A pair that is not connected; two hosts where there are such. */

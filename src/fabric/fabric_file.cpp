@@ -75,10 +75,12 @@ std::vector<int> count_ports(const Topology& topology, const std::vector<Cable>&
   return ports;
 }
 
-/** A host's only cable has the host's name; others name both ends, and their number where there are several. */
+/** A host's only cable to a switch has the host's name; others name both ends, and their number where there are
+ *  several. */
 std::string cable_name(const Topology& topology, const Cable& cable, const std::vector<int>& ports)
 {
-  if (topology.is_host(cable.lower) && ports[static_cast<std::size_t>(cable.lower)] == 1)
+  const bool to_switch = topology.is_host(cable.lower) && not topology.is_host(cable.upper);
+  if (to_switch && ports[static_cast<std::size_t>(cable.lower)] == 1)
     return topology.vertex_name(cable.lower);
   const std::string name = topology.vertex_name(cable.lower) + "--" + topology.vertex_name(cable.upper);
   return cable.number == 0 ? name : name + "#" + std::to_string(cable.number + 1);
@@ -185,7 +187,7 @@ class FabricReader {
     std::int64_t ports = 0;
     for (int index = 0; index < topology().switch_count(); ++index)
       ports += model_of(index).max_ports;
-    if (hosts > ports)
+    if (topology().switch_count() > 0 && hosts > ports)
       file_.table("switch").fail("max_ports", "the topology has " + std::to_string(hosts) +
                                                   " hosts, and all switches together " + std::to_string(ports) +
                                                   " ports; take fewer hosts or switches with more ports");

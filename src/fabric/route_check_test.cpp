@@ -80,7 +80,7 @@ TEST(Check, FindsRoutesThatAreWrong)
   EXPECT_EQ(check_message(std::make_unique<Misrouted>(3, 0, Hop{6, 2}), {aside}),
             route + "passes through the host host-2");
   const Link direct{"direct", 0, 1, BytesPerSecond(1), Seconds(1)};
-  EXPECT_EQ(check_message(std::make_unique<Misrouted>(3, 0, Hop{6, 1}), {direct}), route + "crosses no switch");
+  EXPECT_EQ(check_message(std::make_unique<Misrouted>(3, 0, Hop{6, 1}), {direct}), ""); // a cable of two hosts is a way
 }
 
 } // namespace

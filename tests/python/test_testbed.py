@@ -329,6 +329,18 @@ def test_the_papers_medians_are_predicted_within_one_percent(tmp_path: Path) -> 
     assert measured().over("l2") == pytest.approx(-15, abs=0.5)
 
 
+def test_two_servers_over_a_virtual_wire_have_the_papers_median(tmp_path: Path) -> None:
+    made = planned("server-pair")
+    (trip,) = predict(made, made.experiments[0])
+    assert (trip.wires, trip.passes, trip.switches) == (2, 2, 0)
+    assert trip.round_trip_ns == pytest.approx(1446, rel=0.01)
+    path = tmp_path / "planned.toml"
+    fabric.write(made, made.experiments[0], path)
+    way = _core.load_fabric(str(path)).route(0, 1)
+    assert (way["links"], way["through"]) == (["client--server.up"], [])
+    assert way["latency_s"] == pytest.approx(2 * 0.94e-6 + 495.5e-9)
+
+
 def test_store_and_forward_waits_for_the_frame(tmp_path: Path) -> None:
     wait = 2 * (1500 - 64) * 8 / 100
     assert round_trips(SMALL, tmp_path, 1500) == [pytest.approx(1446)]
@@ -432,7 +444,9 @@ def test_the_program_has_the_tables_and_the_script_fills_them() -> None:
     assert {(int(group), int(nodes[int(node)])) for group, node in associated} == groups
 
 
-@pytest.mark.parametrize("name", ["ring-6", "fat-tree-8", "dragonfly-12", "torus-3x3"])
+@pytest.mark.parametrize(
+    "name", ["ring-6", "fat-tree-8", "dragonfly-12", "torus-3x3", "server-pair"]
+)
 def test_a_planned_fabric_has_the_routes_and_latencies_of_the_plan(
     name: str, tmp_path: Path
 ) -> None:

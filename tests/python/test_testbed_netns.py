@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from weft.base.errors import WeftError
-from weft.testbed import inventory, netns, plan, plan_file, probe, wanted
+from weft.testbed import diff, inventory, netns, plan, plan_file, probe, tables, wanted
 from weft.testbed.layout import Layout
+from weft.testbed.p4_client import Client, pipeline
 from weft.testbed.plan import Plan
 
 WEFT = (sys.executable, "-m", "weft.cli.main")
@@ -141,6 +143,82 @@ def test_hosts_with_two_ports_reach_each_other(up: Up, tmp_path: Path) -> None:
     assert all(pings(layout, "host-0", other) for other in ("host-1", "host-2", "host-3"))
 
 
+def test_two_servers_over_a_virtual_wire(up: Up) -> None:
+    made = planned("server-pair", "star-8")
+    layout = up(made)
+    found = probe.check(made, NAME)
+    assert found.problems == []
+    assert found.pairs == 2 + 8 * 7
+    assert found.broadcasts == 2 + 8
+    assert pings(layout, "client", "server")
+
+
+# ---- From plan to plan ---------------------------------------------------------------------------
+
+
+def test_a_change_leaves_what_runs_alone(up: Up) -> None:
+    there = inventory.read("topocloud-64")
+    star, torus, ring = (wanted.read(one) for one in ("line-4", "torus-3x3", "fat-tree-8"))
+    first = plan.make(there, [torus, star])
+    layout = up(first)
+    kept = first.experiments[1]
+    a, b = kept.hosts["host-0"], layout.address(kept, "host-1")
+    pinging = subprocess.Popen(
+        ["ip", "netns", "exec", netns.namespace(NAME, a), "ping", "-i", "0.05", "-c", "60", b],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with pinging:
+        for fabrics in ([ring], []):
+            found = diff.change(first, plan.make(there, fabrics, [kept]))
+            netns.apply(first, found, NAME)
+            checked = probe.check(found.plan, NAME)
+            assert checked.problems == []
+            hosts = [len(one.hosts) for one in found.plan.experiments]
+            assert checked.pairs == sum(count * (count - 1) for count in hosts)
+            first = found.plan
+        said = pinging.communicate()[0]
+    assert "60 packets transmitted, 60 received" in said
+
+
+def test_servers_go_from_one_experiment_to_another(up: Up) -> None:
+    first = planned("ring-6", on="recirculating-64")
+    up(first)
+    sleeping = subprocess.Popen(
+        ["ip", "netns", "exec", netns.namespace(NAME, "node-1"), "sleep", "60"]
+    )
+    for after in ("torus-3x3", "server-pair", "ring-6"):
+        found = diff.change(first, planned(after, on="recirculating-64"))
+        netns.apply(first, found, NAME)
+        checked = probe.check(found.plan, NAME)
+        assert checked.problems == []
+        hosts = found.plan.experiments[0].wanted.hosts
+        assert pings(Layout(found.plan), hosts[0], hosts[-1])
+        first = found.plan
+    assert sleeping.wait(5) != 0  # it belonged to what is over
+
+
+def test_a_change_of_another_plan_is_refused(up: Up) -> None:
+    up(planned("star-8"))
+    ring = planned("ring-6")
+    with pytest.raises(WeftError, match=r"testbed diff: .* is not this plan, or only part of it"):
+        netns.apply(ring, diff.change(ring, planned("star-8")), NAME)
+
+
+def test_the_switch_is_controlled_from_outside(up: Up, tmp_path: Path) -> None:
+    """What a controller takes away is away, and what it writes is there."""
+    made = planned("star-8")
+    up(made)
+    found = [entry for entry in tables.entries(made) if not entry.external]
+    with Client(netns.address(NAME), pipeline()) as switch:
+        assert switch.read() == sorted(found)
+        gone = [entry for entry in found if entry.table == "slice_table" and entry.key != (1,)]
+        switch.change(found, [entry for entry in found if entry not in gone], 0)
+        assert probe.check(made, NAME).problems
+        switch.change([entry for entry in found if entry not in gone], found, 0)
+    assert probe.check(made, NAME).problems == []
+
+
 # ---- What is wrong is seen -----------------------------------------------------------------------
 
 
@@ -210,6 +288,41 @@ def test_a_failing_up_undoes_what_it_did(
     with pytest.raises(WeftError, match=r"bridge.* failed: no"):
         up(planned("ring-6"))
     assert not netns.there(NAME)
+
+
+@pytest.mark.slow
+def test_of_two_that_build_at_once_one_does_and_the_other_removes_nothing(
+    up: Up, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    made = planned("torus-3x3")
+    plan_file.write(made, path)
+    command = [*WEFT, "testbed", "up", "--netns", str(path), "--name", NAME]
+    both = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [one.communicate(timeout=120)[1] for one in both]
+    assert sorted(one.returncode for one in both) == [0, 2], said
+    loser = said[0] or said[1]
+    assert "another weft is building" in loser or "is there already" in loser
+    assert probe.check(made, NAME).problems == []
+
+
+def test_one_that_comes_while_another_builds_removes_nothing(
+    up: Up, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = planned("star-8")
+    build = netns._build
+
+    def meanwhile(*arguments: Any) -> None:
+        build(*arguments)
+        with pytest.raises(WeftError, match="another weft is building, changing or removing"):
+            netns.up(made, NAME)
+
+    monkeypatch.setattr(netns, "_build", meanwhile)
+    up(made)
+    assert probe.check(made, NAME).problems == []
 
 
 @pytest.mark.slow

@@ -69,6 +69,37 @@ def test_experiments_share_a_testbed(tmp_path: Path) -> None:
     prove(made, tmp_path)
 
 
+def test_two_servers_are_joined_by_a_virtual_wire(tmp_path: Path) -> None:
+    there = inventory.read("topocloud-64")
+    made = plan.make(there, [wanted.read("server-pair"), wanted.read("star-8")])
+    pair = made.experiments[0]
+    assert [way.kind for way in pair.cables.values()] == ["wire"]
+    assert made.proven
+    assert {pair.hosts[one] for one in ("client", "server")} == {"node-1", "node-2"}
+    wires = [entry for entry in tables.entries(made) if entry.table == "wire_table"]
+    assert [(entry.key, entry.data) for entry in wires] == [((1,), (2,)), ((2,), (1,))]
+    assert prove(made, tmp_path) > 0
+
+
+def test_hosts_have_a_cable_of_their_own_beside_a_switch(tmp_path: Path) -> None:
+    path = tmp_path / "beside.toml"
+    path.write_text(
+        '[fabric]\nname = "beside"\n[topology]\nkind = "custom"\nhosts = ["a", "b", "c"]\n'
+        'switches = ["s"]\ncables = [{between = ["a", "s"]}, {between = ["b", "s"]},'
+        f' {{between = ["c", "s"]}}, {{between = ["a", "b"]}}]\n{DEVICES}'
+    )
+    text = (
+        '[testbed]\nname = "t"\n[chassis]\nname = "c"\nports = 9\nspeed = "100Gbps"\n'
+        '[[servers]]\nname = "d[1-3]"\nnics = ["e", "f"]\nspeed = "100Gbps"\n'
+        '[[cables]]\nbetween = ["d[1-3]:e", "c:[1-3]"]\n'
+        '[[cables]]\nbetween = ["d[1-3]:f", "c:[4-6]"]\n'
+    )
+    made = plan.make(inventory.parse(text, "t"), [wanted.read(str(path))])
+    assert [way.kind for way in made.experiments[0].cables.values()].count("wire") == 1
+    assert made.experiments[0].wanted.routes["a", "b"].switches == ()
+    prove(made, tmp_path)
+
+
 FULL = """
 [testbed]
 name = "full"

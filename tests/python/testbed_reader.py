@@ -154,6 +154,8 @@ def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int
             for address, target in addresses.items():
                 sent += 1
                 arrivals = reader.send(source, address)
+                # What wires carry comes to the other end whatever its address is, and ends there.
+                arrivals = [one for one in arrivals if one.switches or one.at == target]
                 if target[0] not in hosts or target[0] == source[0]:
                     assert not arrivals, (source, target, arrivals)
                 for arrival in arrivals:

@@ -46,10 +46,13 @@ class Change:
 
     def script(self) -> Iterator[str]:
         """Yield the same as commands of simple_switch_CLI."""
-        yield from script.removed(self.removed, self.plan.inventory)
-        if self.removed and self.added:
-            yield f"shell sleep {DRAIN_MS / 1000:g}"
-        yield from script.added(self.added, self.plan.inventory)
+        return script.changed(
+            self.removed,
+            self.added,
+            tables.entries(self.plan),
+            self.plan.inventory,
+            DRAIN_MS / 1000,
+        )
 
 
 def change(old: Plan, new: Plan) -> Change:

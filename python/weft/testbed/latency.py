@@ -102,10 +102,7 @@ def _costs(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -
 
 def _upwards(experiment: Experiment, route: Route, k: int) -> bool:
     """Whether a route takes its cable number k from the lower to the upper end."""
-    cable = experiment.wanted.cables[route.cables[k]]
-    if k < len(route.switches):
-        return cable.upper == route.switches[k]
-    return cable.lower == route.switches[-1]
+    return experiment.wanted.cables[route.cables[k]].upper == route.reached[k]
 
 
 def _entering_speed(plan: Plan, experiment: Experiment, cable: str, switch: str) -> int:

@@ -66,11 +66,17 @@ class Layout:
             used += [place for place in one.switches.values() if isinstance(place, str)]
         return used
 
+    def fixed(self) -> Iterator[tuple[Interface, Interface]]:
+        """Yield the fixed cables in use, the lesser end of each first."""
+        for _, _, way in self.plan.ways:
+            for ends in zip(way.ports[::2], way.ports[1::2], strict=True):
+                one, other = sorted(self.interface(self._end(end)) for end in ends)
+                yield one, other
+
     def cables(self) -> Iterator[tuple[Interface, Interface]]:
         """Yield what is joined: the fixed cables in use, and recirculated cables end to end."""
+        yield from self.fixed()
         for _, _, way in self.plan.ways:
-            for one, other in zip(way.ports[::2], way.ports[1::2], strict=True):
-                yield self.interface(self._end(one)), self.interface(self._end(other))
             if way.virtual:
                 yield self.interface(way.virtual[0]), self.interface(way.virtual[1])
 
@@ -96,9 +102,8 @@ class Layout:
     def trace(self, experiment: Experiment, pair: tuple[str, str]) -> list[Interface]:
         """Return all interfaces that a frame from one host to another comes in at."""
         route: Route = experiment.wanted.routes[pair]
-        targets = (*route.switches, pair[1])
         return [
             interface
-            for cable, target in zip(route.cables, targets, strict=True)
+            for cable, target in zip(route.cables, route.reached, strict=True)
             for interface in self.entered(experiment, cable, target)
         ]

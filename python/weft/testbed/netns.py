@@ -1,36 +1,43 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A plan as a small real testbed on Linux: namespaces, veth pairs, bridges and redirects.
+"""A plan as a small real testbed on Linux: namespaces, veth pairs, and a switch that is controlled.
 
 Cables are veth pairs, made inside the namespaces, so that all of a testbed goes with its
-namespaces, whatever happened; `down` finds them by their names alone. A virtual wire is a redirect
-of all frames that come in (tc), a switch a bridge without spanning tree, learning or flooding,
-whose forwarding entries are those of the emitted tables; broadcasts leave by the ports of the
-plan's tree. A recirculated cable is a veth pair between two bridges.
+namespaces, whatever happened; `down` finds them by their names alone. The chassis is a namespace
+with a P4Runtime server, which is told the entries as a real switch is, and makes bridges and
+redirects of them (`weft.testbed.bridges`). Layer 2 switches have one bridge, which is set directly.
+
+One command at a time builds, changes or removes a testbed of a name.
 """
 
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError, named
-from weft.testbed import tables
-from weft.testbed.inventory import Port
-from weft.testbed.layout import Layout
-from weft.testbed.plan import Experiment, Plan
+from weft.testbed import bridges, hosts, linux, tables
+from weft.testbed.diff import DRAIN_MS, Change
+from weft.testbed.layout import Interface, Layout
+from weft.testbed.plan import Plan
+from weft.testbed.tables import Entry
+
+if TYPE_CHECKING:
+    from weft.testbed.p4_client import Client
 
 _RUN = Path("/run/netns")
-_TOOLS = ("ip", "bridge", "tc")
+# Where the server of each testbed has its socket and says what goes wrong.
+_SERVERS = Path("/run/weft-testbed")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,19}")
-# Either takes all frames; kernels have the one or the other.
-_CLASSIFIERS = ("matchall", "u32 match u32 0 0")
 _PATIENCE_S = 1.0
-_TIMEOUT_S = 60
+_BUSY_S = 30.0
 
 
 def check_name(name: str) -> None:
@@ -58,7 +65,7 @@ def missing() -> str | None:
     """Return what this machine lacks for a testbed, or nothing."""
     if os.geteuid() != 0:
         return "it needs root, to make network namespaces; run it with sudo"
-    lacking = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    lacking = [tool for tool in linux.TOOLS if shutil.which(tool) is None]
     if lacking:
         return f"there is no {' and no '.join(lacking)}; install iproute2"
     return _missing_in_kernel()
@@ -68,177 +75,230 @@ def _missing_in_kernel() -> str | None:
     """Try everything once, in a namespace that goes at once."""
     trial = f"weft-trial-{os.getpid()}"
     try:
-        _ip(None, [f"netns add {trial}"])
-        _ip(trial, ["link add name a type veth peer name b", "link add name c type bridge"])
+        linux.ip(None, [f"netns add {trial}"])
+        linux.ip(trial, ["link add name a type veth peer name b", "link add name c type bridge"])
         _classifier(trial)
     except WeftError as error:
         return f"this kernel, or what it allows here, does not do: {error}"
     finally:
         if (_RUN / trial).exists():
-            _ip(None, [f"netns del {trial}"])
+            linux.ip(None, [f"netns del {trial}"])
     return None
 
 
 def _classifier(trial: str) -> str:
     """Return the first classifier that the kernel has for interface a of a namespace."""
-    _tc(trial, ["qdisc add dev a ingress"])
-    for kind in _CLASSIFIERS:
+    linux.tc(trial, ["qdisc add dev a ingress"])
+    for kind in bridges.CLASSIFIERS:
         try:
-            _tc(trial, [_redirect("a", "b", kind)])
+            linux.tc(trial, [bridges.redirect("a", "b", kind)])
             return kind
         except WeftError as error:
             refused = error
     raise refused
 
 
-def _redirect(one: str, other: str, classifier: str) -> str:
-    return (
-        f"filter add dev {one} parent ffff: protocol all {classifier}"
-        f" action mirred egress redirect dev {other}"
-    )
+def address(name: str) -> str:
+    """Return where the P4Runtime server of a testbed is."""
+    return f"unix:{_SERVERS / name}/p4runtime.sock"
+
+
+@contextmanager
+def _alone(name: str, patience_s: float = 0.0) -> Iterator[None]:
+    """Keep others from building, changing or removing a testbed of this name meanwhile.
+
+    The lock is a name of Linux's, without a file, which goes with whoever has it.
+    """
+    deadline = time.monotonic() + patience_s
+    with socket.socket(socket.AF_UNIX) as lock:
+        while True:
+            try:
+                lock.bind(f"\0weft-testbed-{name}")
+                break
+            except OSError:
+                if time.monotonic() >= deadline:
+                    raise WeftError(
+                        f"testbed: another weft is building, changing or removing '{name}'; wait"
+                        f" for it, or choose another {named('name')}"
+                    ) from None
+                time.sleep(0.05)
+        yield
 
 
 # ---- Up ------------------------------------------------------------------------------------------
 
 
-def up(plan: Plan, name: str) -> None:
-    """Build a plan; what fails is undone."""
+def up(plan: Plan, name: str, listen: str | None = None) -> None:
+    """Build a plan; what fails is undone. Its switch is controlled at `listen` as well."""
     check_name(name)
     if reason := missing():
         raise WeftError(f"testbed up: {reason}")
-    if there(name):
-        raise WeftError(
-            f"testbed up: '{name}' is there already ({len(there(name))} namespaces); take it down"
-            f" first (`weft testbed down --name {name}`), or choose another {named('name')}"
-        )
-    try:
-        _build(plan, name)
-    except BaseException:
-        down(name)
-        raise
+    with _alone(name):
+        if there(name):
+            raise WeftError(
+                f"testbed up: '{name}' is there already ({len(there(name))} namespaces); take it"
+                f" down first (`weft testbed down --name {name}`), or choose another"
+                f" {named('name')}"
+            )
+        try:
+            _build(plan, name, listen)
+        except BaseException:
+            _remove(name)
+            raise
 
 
-def _build(plan: Plan, name: str) -> None:
+def _build(plan: Plan, name: str, listen: str | None) -> None:
     layout = Layout(plan)
-    spaces = {device: namespace(name, device) for device in layout.devices()}
-    _ip(None, [f"netns add {space}" for space in spaces.values()])
-    for space in spaces.values():
-        _quiet(space)
-    _ip(
-        None,
-        [
-            f"link add name {one.name} netns {spaces[one.device]}"
-            f" type veth peer name {other.name} netns {spaces[other.device]}"
-            for one, other in layout.cables()
-        ],
-    )
-    commands: dict[str, list[str]] = defaultdict(list)
-    bridge: dict[str, list[str]] = defaultdict(list)
+    _make(name, layout.devices())
+    _lay(name, [*layout.fixed()])
+    _serve(name, layout.chassis, listen)
+    entries = tables.entries(plan)
+    with _control(name) as switch:
+        switch.configure()
+        switch.change([], entries, 0)
+    _set_switches(plan, name, [], entries)
     for experiment in plan.experiments:
-        _add_switches(layout, experiment, commands, bridge)
-        _add_hosts(layout, experiment, commands)
-    for one, other in layout.cables():
-        commands[one.device].append(f"link set dev {one.name} up")
-        commands[other.device].append(f"link set dev {other.name} up")
-    # Forwarding is complete before any interface is up, and addresses are the last thing.
-    for device, lines in commands.items():
-        _ip(spaces[device], sorted(lines, key=_stage))
-        _run(["bridge", "-n", spaces[device], "-batch", "-"], bridge[device])
-    _wire(layout, spaces[layout.chassis])
+        for device, lines in hosts.settings(layout, experiment).items():
+            linux.ip(namespace(name, device), lines)
 
 
-def _stage(command: str) -> int:
-    """Return when a command may come: devices are made, enslaved, up, addressed, routed."""
-    kinds = ("link add", "link set .* master", "link set .* address", "link set", "address", "")
-    return next(k for k, kind in enumerate(kinds) if re.match(kind, command))
-
-
-def _quiet(space: str) -> None:
-    """Let nothing be sent that nobody has asked for, and replies take any way."""
+def _make(name: str, devices: Sequence[str]) -> None:
+    """Make namespaces in which nothing is sent unasked, and replies take any way."""
+    linux.ip(None, [f"netns add {namespace(name, device)}" for device in devices])
     settings = {"ipv6/conf/all/disable_ipv6": 1, "ipv6/conf/default/disable_ipv6": 1}
     settings |= {"ipv4/conf/all/rp_filter": 0, "ipv4/conf/default/rp_filter": 0}
     script = "; ".join(
         f"test ! -e /proc/sys/net/{key} || echo {value} > /proc/sys/net/{key}"
         for key, value in settings.items()
     )
-    _run(["ip", "netns", "exec", space, "sh", "-c", script])
+    for device in devices:
+        linux.run(["ip", "netns", "exec", namespace(name, device), "sh", "-c", script])
 
 
-def _add_switches(
-    layout: Layout,
-    experiment: Experiment,
-    commands: dict[str, list[str]],
-    bridge: dict[str, list[str]],
-) -> None:
-    tree = tables.broadcast_tree(experiment)
-    for switch, place in experiment.switches.items():
-        device, slice_name = layout.bridge(place).device, layout.bridge(place).name
-        commands[device] += [
-            f"link add name {slice_name} type bridge stp_state 0 mcast_snooping 0",
-            f"link set dev {slice_name} up",
-        ]
-        for cable in experiment.wanted.at[switch]:
-            port = layout.interface(layout.plan.end(experiment, cable.name, switch)).name
-            commands[device].append(f"link set dev {port} master {slice_name}")
-            broadcasts = "on" if cable.name in tree[switch] else "off"
-            bridge[device].append(
-                f"link set dev {port} learning off flood off mcast_flood off"
-                f" bcast_flood {broadcasts}"
-            )
-    for entry in sorted({*tables.forwards(layout.plan, experiment)}):
-        end = str(entry.data[0])
-        at = layout.interface(Port(entry.table.split(":")[0], end) if entry.external else int(end))
-        address = entry.key[-1]
-        bridge[at.device].append(f"fdb add {address} dev {at.name} master static")
+def _lay(name: str, cables: Sequence[tuple[Interface, Interface]]) -> None:
+    """Lay cables, whose ends are up; the entries say what becomes of what comes in."""
+    linux.ip(
+        None,
+        [
+            f"link add name {one.name} netns {namespace(name, one.device)}"
+            f" type veth peer name {other.name} netns {namespace(name, other.device)}"
+            for one, other in cables
+        ],
+    )
+    ends: dict[str, list[str]] = {}
+    for one in (end for pair in cables for end in pair):
+        ends.setdefault(one.device, []).append(f"link set dev {one.name} up")
+    for device, lines in ends.items():
+        linux.ip(namespace(name, device), lines)
 
 
-def _add_hosts(layout: Layout, experiment: Experiment, commands: dict[str, list[str]]) -> None:
-    wanted, plan = experiment.wanted, layout.plan
-    for host, server in experiment.hosts.items():
-        ports = [layout.interface(plan.end(experiment, one.name, host)) for one in wanted.at[host]]
-        for cable, port in zip(wanted.at[host], ports, strict=True):
-            address = tables.mac(plan, experiment, host, cable.name)
-            commands[server].append(f"link set dev {port.name} address {address}")
-        commands[server].append("link set dev lo up")
-        # ARP finds who has one port; between others every way is set.
-        alone = all(len(wanted.at[one]) == 1 for one in wanted.hosts)
-        length = 16 if alone else 32
-        commands[server].append(
-            f"address add {layout.address(experiment, host)}/{length} dev {ports[0].name}"
+def _set_switches(plan: Plan, name: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
+    """Bring layer 2 switches from some entries to others."""
+    for device in plan.inventory.switches:
+        old, new = (bridges.of_switch(device, entries) for entries in (before, after))
+        if old != new:
+            bridges.change(namespace(name, device), old, new)
+
+
+def _serve(name: str, chassis: str, listen: str | None) -> None:
+    """Start the chassis' server, and wait until it listens."""
+    place = _SERVERS / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    addresses = [address(name), *([listen] if listen else [])]
+    command = [sys.executable, "-m", "weft.testbed.p4_server", namespace(name, chassis)]
+    with (place / "log").open("w") as log:
+        server = subprocess.Popen(
+            [*command, *addresses],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            cwd="/",
+            start_new_session=True,
         )
-        if not alone:
-            commands[server] += _ways(layout, experiment, host)
+    assert server.stdout is not None
+    try:
+        said = server.stdout.readline().strip()
+        if said != "ready":
+            raise WeftError(f"testbed up: {said or _last(place / 'log')}")
+    except BaseException:
+        server.kill()
+        server.wait()
+        raise
+    finally:
+        server.stdout.close()
+    server.returncode = 0  # it stays; nobody waits for it
 
 
-def _ways(layout: Layout, experiment: Experiment, host: str) -> Iterator[str]:
-    """Yield by which port a host reaches each other one, and at which of its ports."""
-    for (source, target), route in experiment.wanted.routes.items():
-        if source == host:
-            end = layout.plan.end(experiment, route.cables[0], host)
-            port = layout.interface(end).name
-            address = layout.address(experiment, target)
-            lladdr = tables.mac(layout.plan, experiment, target, route.cables[-1])
-            yield f"route add {address}/32 dev {port}"
-            yield f"neighbour add {address} lladdr {lladdr} dev {port} nud permanent"
+def _last(log: Path) -> str:
+    lines = log.read_text("utf-8", "replace").strip().splitlines()
+    return f"the chassis' server ended at once: {lines[-1] if lines else 'without a word'}"
 
 
-def _wire(layout: Layout, space: str) -> None:
-    wires = [*layout.wires()]
-    if not wires:
-        return
-    pairs = [
-        pair for one, other in wires for pair in ((one.name, other.name), (other.name, one.name))
-    ]
-    _tc(space, [f"qdisc add dev {one} ingress" for one, _ in pairs])
-    for kind in _CLASSIFIERS:
-        try:
-            _tc(space, [_redirect(*pairs[0], kind)])
-        except WeftError as error:
-            refused = error
-            continue
-        _tc(space, [_redirect(one, other, kind) for one, other in pairs[1:]])
-        return
-    raise refused
+def _control(name: str) -> "Client":
+    from weft.testbed.p4_client import Client, pipeline
+
+    return Client(address(name), pipeline())
+
+
+# ---- Changes -------------------------------------------------------------------------------------
+
+
+def apply(old: Plan, change: Change, name: str) -> None:
+    """Bring a testbed that is up from one plan to another; what both have is not touched."""
+    check_name(name)
+    if reason := missing():
+        raise WeftError(f"testbed diff: {reason}")
+    new, before, after = change.plan, Layout(old), Layout(change.plan)
+    with _alone(name):
+        check_up(name, before, "diff")
+        first, last = tables.entries(old), tables.entries(new)
+        left = {*last}
+        stays = [entry for entry in first if entry in left]
+        with _control(name) as switch:
+            switch.change(first, stays, 0)
+            _set_switches(old, name, first, stays)
+            time.sleep(DRAIN_MS / 1000)
+            _rebuild(name, before, after)
+            switch.change(stays, last, 0)
+        _set_switches(new, name, stays, last)
+        for experiment in hosts.changed(old, new):
+            for device, lines in hosts.settings(after, experiment).items():
+                linux.ip(namespace(name, device), lines)
+
+
+def _rebuild(name: str, before: Layout, after: Layout) -> None:
+    """Remove devices and cables that the new plan does not have, and make those that it adds."""
+    was, will = before.devices(), after.devices()
+    gone = [namespace(name, device) for device in was if device not in will]
+    _end_processes(gone)
+    linux.ip(None, [f"netns del {space}" for space in gone])
+    old, new = [*before.fixed()], [*after.fixed()]
+    for one, other in old:
+        if (one, other) not in new and {one.device, other.device} <= {*will}:
+            linux.ip(namespace(name, one.device), [f"link del {one.name}"])
+    for experiment in hosts.changed(after.plan, before.plan):
+        for server in {*experiment.hosts.values()} & {*will}:
+            _end_processes([namespace(name, server)])
+            stays = [pair for pair in old if pair in new]
+            linux.ip(namespace(name, server), hosts.emptied(before, experiment, server, stays))
+    _make(name, [device for device in will if device not in was])
+    _lay(name, [pair for pair in new if pair not in old])
+
+
+def check_up(name: str, layout: Layout, command: str) -> None:
+    """Prove that the testbed of a name has the devices of a plan."""
+    if os.geteuid() != 0:
+        raise WeftError(f"testbed {command}: it needs root, as `up` does")
+    wanted = {namespace(name, device) for device in layout.devices()}
+    found = {*there(name)}
+    if found != wanted:
+        state = "is not up" if not found else "is not this plan, or only part of it"
+        raise WeftError(
+            f"testbed {command}: '{name}' {state} ({len(found & wanted)} of {len(wanted)}"
+            f" namespaces are there); run `weft testbed down --name {name}`, then `weft testbed up`"
+        )
 
 
 # ---- Down ----------------------------------------------------------------------------------------
@@ -247,13 +307,34 @@ def _wire(layout: Layout, space: str) -> None:
 def down(name: str) -> int:
     """Remove a testbed, or what is left of one, with the processes in it; return how much."""
     check_name(name)
-    spaces = there(name)
-    if not spaces:
+    if not there(name) and not (_SERVERS / name).exists():
         return 0
     if os.geteuid() != 0 or shutil.which("ip") is None:
         raise WeftError("testbed down: it needs root and iproute2, as `up` does")
+    with _alone(name, _BUSY_S):
+        _empty(name)
+        return _remove(name)
+
+
+def _empty(name: str) -> None:
+    """Let the switch forward nothing any more, where its server still listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(address(name).removeprefix("unix:"))
+        except OSError:
+            return
+    try:
+        with _control(name) as switch:
+            switch.change(switch.read(), [], 0)
+    except WeftError:
+        return  # what is left of a testbed goes all the same
+
+
+def _remove(name: str) -> int:
+    spaces = there(name)
     _end_processes(spaces)
-    _ip(None, [f"netns del {space}" for space in spaces])
+    linux.ip(None, [f"netns del {space}" for space in spaces])
+    shutil.rmtree(_SERVERS / name, ignore_errors=True)
     return len(spaces)
 
 
@@ -275,36 +356,4 @@ def _end_processes(spaces: Sequence[str]) -> None:
 
 
 def _processes(space: str) -> list[int]:
-    return [int(pid) for pid in _run(["ip", "netns", "pids", space]).split()]
-
-
-# ---- Commands ------------------------------------------------------------------------------------
-
-
-def _ip(space: str | None, lines: Sequence[str]) -> None:
-    _run(["ip", *(["-n", space] if space else []), "-batch", "-"], lines)
-
-
-def _tc(space: str, lines: Sequence[str]) -> None:
-    _run(["tc", "-n", space, "-batch", "-"], lines)
-
-
-def _run(command: Sequence[str], lines: Sequence[str] = ()) -> str:
-    """Run a command with some input, and return what it prints."""
-    try:
-        result = subprocess.run(
-            command,
-            input="".join(f"{line}\n" for line in lines),
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise WeftError(f"`{' '.join(command)}` has not ended in {_TIMEOUT_S} s") from None
-    if result.returncode != 0:
-        words = " ".join(line.strip() for line in result.stderr.splitlines() if line.strip())
-        failed = re.search(r"Command failed -:(\d+)", words)
-        said = lines[int(failed[1]) - 1] if failed else ""
-        raise WeftError(f"`{' '.join([command[0], said] if said else command)}` failed: {words}")
-    return result.stdout
+    return [int(pid) for pid in linux.run(["ip", "netns", "pids", space]).split()]

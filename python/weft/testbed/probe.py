@@ -67,7 +67,7 @@ def check(plan: Plan, name: str) -> Findings:
     netns.check_name(name)
     layout = Layout(plan)
     spaces = {device: netns.namespace(name, device) for device in layout.devices()}
-    _check_up(name, set(spaces.values()))
+    netns.check_up(name, layout, "check")
     with ExitStack() as stack:
         watch = _Watch(stack, spaces, layout)
         judge = _Judge(plan, layout)
@@ -81,18 +81,6 @@ def check(plan: Plan, name: str) -> Findings:
         for probe in probes:
             judge.judge(probe, traces[probe])
     return judge.findings
-
-
-def _check_up(name: str, wanted: set[str]) -> None:
-    if os.geteuid() != 0:
-        raise WeftError("testbed check: it needs root, as `up` does")
-    found = set(netns.there(name))
-    if found != wanted:
-        state = "is not up" if not found else "is not this plan, or only part of it"
-        raise WeftError(
-            f"testbed check: '{name}' {state} ({len(found & wanted)} of {len(wanted)} namespaces"
-            f" are there); run `weft testbed down --name {name}`, then `weft testbed up`"
-        )
 
 
 def _probes(plan: Plan, layout: Layout) -> Iterator[Probe]:
@@ -125,7 +113,7 @@ class _Watch:
         home = os.open("/proc/self/ns/net", os.O_RDONLY)
         stack.callback(os.close, home)
         for device, interfaces in by_device.items():
-            _enter(Path("/run/netns") / spaces[device])
+            enter(Path("/run/netns") / spaces[device])
             try:
                 for one in interfaces:
                     self._open(stack, one)
@@ -185,7 +173,8 @@ def _frame(probe: Probe, number: int) -> bytes:
     return _HEADER.pack(address, source, _ETHERTYPE, _MARK, number).ljust(_SMALLEST, b"\0")
 
 
-def _enter(path: Path) -> None:
+def enter(path: Path) -> None:
+    """Move this thread into the network namespace of a file."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         _set_namespace(descriptor)
@@ -233,13 +222,26 @@ class _Judge:
         return not set(self.wanted.get(probe, ())) <= set(trace)
 
     def _hosts(self, probe: Probe) -> set[str]:
-        """Return the servers that a broadcast must reach."""
+        """Return the servers that a broadcast must reach.
+
+        On a cable of two hosts that is the other one. From the first port at a switch it is all
+        hosts with a port at a switch; from further ones it may be.
+        """
         one = self.plan.experiments[probe.experiment]
-        first = self.layout.interface(
-            self.plan.end(one, one.wanted.at[probe.host][0].name, probe.host)
-        )
-        servers = {*one.hosts.values()} - {one.hosts[probe.host]}
-        return servers if probe.source == first else set()
+        wanted = one.wanted
+        for cable in wanted.at[probe.host]:
+            other = cable.other(probe.host)
+            first = self.layout.interface(self.plan.end(one, cable.name, probe.host))
+            if other in one.hosts and probe.source == first:
+                return {one.hosts[other]}
+            if other in one.switches:
+                here = {
+                    server
+                    for host, server in one.hosts.items()
+                    if any(link.other(host) in one.switches for link in wanted.at[host])
+                }
+                return here - {one.hosts[probe.host]} if probe.source == first else set()
+        return set()
 
     def judge(self, probe: Probe, trace: "Counter[Interface]") -> None:
         """Take a probe into the findings."""

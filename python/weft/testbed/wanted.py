@@ -37,10 +37,19 @@ class Cable:
 
 @dataclass(frozen=True)
 class Route:
-    """From one host to another: the cables in their order, and the switches between them."""
+    """From one host to another: the cables in their order, and the switches between them.
 
+    Two hosts with a cable of their own have no switch between them.
+    """
+
+    hosts: tuple[str, str]
     cables: tuple[str, ...]
     switches: tuple[str, ...]
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """What each cable leads to: the switches, and the host at the end."""
+        return (*self.switches, self.hosts[1])
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class Wanted:
     def _route(self, source: int, target: int) -> Route:
         way = self.fabric.route(source, target)
         cables = tuple(link.removesuffix(".up").removesuffix(".down") for link in way["links"])
-        return Route(cables, tuple(way["through"]))
+        return Route((self.hosts[source], self.hosts[target]), cables, tuple(way["through"]))
 
 
 def read(name_or_path: str) -> Wanted:

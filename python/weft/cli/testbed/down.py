@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft testbed down`."""
 
+from pathlib import Path
+
 import click
 
 from weft.base.units import plural
 from weft.cli.files import command
-from weft.cli.testbed.shared import name_option
+from weft.cli.testbed.shared import name_option, p4info_option, switch, switch_option
 from weft.testbed import netns
 
 
 @command()
 @name_option
-def down(name: str) -> None:
-    """Remove a testbed and the processes in it, or what a crash has left of one."""
+@switch_option
+@p4info_option
+def down(name: str, p4runtime: str | None, p4info: Path | None) -> None:
+    """Remove a testbed and the processes in it, or what a crash has left of one.
+
+    With --p4runtime all entries of a switch are removed; the program stays.
+    """
+    if p4runtime is not None:
+        with switch(p4runtime, p4info, None, configured=True) as controller:
+            updates = controller.change(controller.read(), [], 0)
+        click.echo(f"{plural(updates, 'update')} written to {p4runtime}, which has no entry now")
+        return
     count = netns.down(name)
     click.echo(f"{plural(count, 'namespace')} removed" if count else f"'{name}' is not up")

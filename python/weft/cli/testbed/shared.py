@@ -4,14 +4,20 @@
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.units import plural
 from weft.cli.files import Input
 from weft.runs.report import console, new_table, print_table
 from weft.testbed.plan import Plan
+from weft.testbed.tables import Entry
+
+if TYPE_CHECKING:
+    from weft.testbed.p4_client import Client
 
 plan_argument = click.argument("plan", type=Input(), metavar="PLAN")
 experiment_option = click.option(
@@ -23,6 +29,41 @@ name_option = click.option(
     show_default=True,
     help="What the testbed is called: its namespaces are weft-NAME.DEVICE.",
 )
+switch_option = click.option(
+    "--p4runtime",
+    metavar="HOST:PORT",
+    help="A switch that speaks P4Runtime, in the place of namespaces.",
+)
+p4info_option = click.option(
+    "--p4info", type=Input(), metavar="FILE", help="The P4Info of the compiled program (text)."
+)
+config_option = click.option(
+    "--config",
+    type=Input(),
+    metavar="FILE",
+    help="The compiled program.  [default: its text, for weft's own server]",
+)
+
+
+def switch(address: str, p4info: Path | None, config: Path | None, *, configured: bool) -> "Client":
+    """Return a switch's controller; a program that is not loaded now need not be given."""
+    from weft.testbed.p4_client import Client, pipeline
+
+    if config is not None and p4info is None:
+        raise WeftError("--config: is given without --p4info, which its compiler writes beside it")
+    if p4info is not None and config is None and not configured:
+        raise WeftError("--p4info: is given without --config, the compiled program that it is of")
+    return Client(address, pipeline(p4info, config))
+
+
+def outside(entries: Iterable[Entry]) -> None:
+    """Say what a switch is not told: the settings of layer 2 switches."""
+    if count := sum(entry.external for entry in entries):
+        click.echo(
+            f"weft: {plural(count, 'setting')} of layer 2 switches are yours to make"
+            " (`weft testbed tables` lists them)",
+            err=True,
+        )
 
 
 def summary(plan: Plan) -> str:
@@ -34,6 +75,7 @@ def summary(plan: Plan) -> str:
         switches = [plural(slices, "slice")] if slices else []
         if others := len(one.switches) - slices:
             switches.append(plural(others, "layer 2 switch"))
+        switches = switches or ["no switch"]
         lines.append(
             f"{one.name}: {plural(len(one.hosts), 'server')}, {' and '.join(switches)};"
             f" {plural(kinds['direct'], 'fixed cable')}, {plural(kinds['wire'], 'virtual wire')},"
@@ -50,6 +92,15 @@ def print_rows(names: tuple[str, ...], rows: Iterable[tuple[str, ...]], numbers:
     for row in rows:
         table.add_row(*row)
     print_table(table, console())
+
+
+def checked(commands: Iterable[str], source: str) -> list[str]:
+    """Return a script for simple_switch_CLI that is proven to fit the program."""
+    from weft.testbed import p4_program, script_check
+
+    script = [*commands]
+    script_check.check(script, p4_program.shipped(), source)
+    return script
 
 
 def lines(texts: Iterable[str]) -> Iterable[str]:

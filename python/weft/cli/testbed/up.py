@@ -5,33 +5,81 @@ from pathlib import Path
 
 import click
 
+from weft.base.errors import WeftError
+from weft.base.units import plural
 from weft.cli.files import command
-from weft.cli.testbed.shared import name_option, plan_argument, print_rows
+from weft.cli.testbed.shared import (
+    config_option,
+    name_option,
+    outside,
+    p4info_option,
+    plan_argument,
+    print_rows,
+    switch,
+    switch_option,
+)
 from weft.testbed import netns as api
-from weft.testbed import plan_file
+from weft.testbed import plan_file, tables
 from weft.testbed.layout import Layout
+from weft.testbed.plan import Plan
 
 _UP = """
-Build a plan on this machine: a network namespace for each device, veth pairs as cables, bridges as
-slices and layer 2 switches, redirects as virtual wires.
+Build a plan on this machine, or give it to a switch that speaks P4Runtime.
 
-It needs root and iproute2. What fails is undone. A host's namespace is weft-NAME.SERVER:
+With --netns devices are network namespaces, cables veth pairs, layer 2 switches bridges; the
+chassis is a namespace with a P4Runtime server, which makes bridges and redirects of the entries. It
+needs root and iproute2. What fails is undone. A host's namespace is weft-NAME.SERVER.
+
+With --p4runtime the program is loaded into a switch, and the entries are written.
 
 \b
+Examples:
   weft testbed up --netns torus.json
   ip netns exec weft-testbed.node-1 ping 10.0.0.2
   weft testbed down
+  weft testbed up --p4runtime 10.1.1.1:9559 --p4info testbed.p4info.txt \\
+      --config testbed.json torus.json
 """
 
 
 @command(help=_UP)
 @plan_argument
-@click.option("--netns", is_flag=True, required=True, help="Of network namespaces.")
+@click.option("--netns", is_flag=True, help="Of network namespaces.")
 @name_option
-def up(plan: Path, netns: bool, name: str) -> None:
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    help="Where the namespaces' P4Runtime server listens as well.",
+)
+@switch_option
+@p4info_option
+@config_option
+def up(
+    plan: Path,
+    netns: bool,
+    name: str,
+    listen: str | None,
+    p4runtime: str | None,
+    p4info: Path | None,
+    config: Path | None,
+) -> None:
     """Read, build, tell the addresses."""
+    if netns == (p4runtime is not None):
+        raise WeftError("up: give one of --netns and --p4runtime HOST:PORT")
     read = plan_file.read(plan)
-    api.up(read, name)
+    if p4runtime is None:
+        api.up(read, name, listen)
+        _print_hosts(read, name)
+        return
+    entries = tables.entries(read)
+    with switch(p4runtime, p4info, config, configured=False) as controller:
+        controller.configure()
+        updates = controller.change([], entries, 0)
+    click.echo(f"{plural(updates, 'update')} written to {p4runtime}")
+    outside(entries)
+
+
+def _print_hosts(read: Plan, name: str) -> None:
     layout = Layout(read)
     rows = [
         (one.name, host, api.namespace(name, server), layout.address(one, host))
