@@ -150,7 +150,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_studies_are_chosen_by_name_or_beginning() -> None:
     assert [one.name for one in chosen(["contention"])] == ["contention"]
-    assert len(chosen(["multicast"])) == 7
+    assert len(chosen(["multicast"])) == 11
     assert [one.name for one in chosen(["forwarding"])] == ["forwarding"]
     assert len(chosen([])) == len(STUDIES)
     with pytest.raises(ValueError, match="found 'nothing'; allowed are contention"):
