@@ -157,6 +157,12 @@ PROGRAMS = (
     Program("IS", nas("is"), 256, ("256", "A"), "Verification    =               SUCCESSFUL"),
 )
 
+# Codes on grids, of whom there is the communication; at the slowest and the fastest links.
+GRID_PROGRAMS = tuple(
+    Program(name.upper(), example("npb"), 256, (name,), f"{name} of 256 ranks: right")
+    for name in ("bt", "lu", "mg", "sp")
+)
+
 _FACTORS = "".join(
     f'\n[[point_to_point]]\nfrom = "{size}B"\nlatency_factor = {latency}\n'
     f"bandwidth_factor = {bandwidth}\n"
@@ -320,6 +326,8 @@ def measure() -> None:
     wanted = [variant for case in CASES for variant in variants(case)]
     rows = sweep(PROGRAMS, wanted, RESULTS)
     report.write_csv(rows, report.TABLE)
+    ends = [one for one in variants("paper") if one.bandwidth_Gbps in ENDS_GBPS]
+    report.write_csv(sweep(GRID_PROGRAMS, ends, RESULTS), report.GRID_TABLE)
     print(report.summary(rows), end="")
 
 
@@ -333,6 +341,8 @@ STUDY = Study(
     },
     page=DOCS / "forwarding-experiment.md",
     texts=lambda: report.document_parts(
-        report.read_csv(report.TABLE), {name: case.meaning for name, case in CASES.items()}
+        report.read_csv(report.TABLE),
+        report.read_csv(report.GRID_TABLE),
+        {name: case.meaning for name, case in CASES.items()},
     ),
 )

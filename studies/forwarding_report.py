@@ -18,6 +18,7 @@ from studies.study import DOCS, OPTION
 from weft.base.output import whole_file
 
 TABLE = DOCS / "forwarding-experiment.csv"
+GRID_TABLE = DOCS / "forwarding-grid.csv"
 FORWARDING = ("tcam", "cache")
 BASELINE_GBPS = 100
 BASELINE = 1.0
@@ -188,6 +189,30 @@ def _gain_rows(found: Results, meaning: str, fabric: str, programs: Sequence[str
     ]
 
 
+def grid_table(rows: Sequence[Row], others: Sequence[Row]) -> str:
+    """Return what links and cache bring to codes on grids, and to all programs on average."""
+    lines = [
+        "| | | links | links and cache | cache, 100 Gb/s | cache, 1.6 Tb/s | hits |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    fast = max(row.bandwidth_Gbps for row in rows)
+    for fabric in dict.fromkeys(row.fabric for row in rows):
+        ends = [row for row in others if row.bandwidth_Gbps in (BASELINE_GBPS, fast)]
+        found = results([*ends, *rows], "paper", fabric)
+        wanted = dict.fromkeys(row.program for row in rows)
+        for name in (*wanted, "average"):
+            hits = [row for row in rows if row.hits and (row.program, row.fabric) == (name, fabric)]
+            rate = f"{hits[-1].hits / (hits[-1].hits + hits[-1].misses):.2%}" if hits else ""
+            label = f"average of {len(found.programs)}" if name == "average" else name
+            lines.append(
+                f"| {fabric} | {label} | {found.relative(name, fast, 'tcam'):.3f}"
+                f" | {found.relative(name, fast, 'cache'):.3f}"
+                f" | {found.gain(name, BASELINE_GBPS):+.2%} | {found.gain(name, fast):+.2%}"
+                f" | {rate} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
 def hit_table(rows: Sequence[Row]) -> str:
     """Return how many lookups the caches answer, by fabric and program, at the fastest links."""
     shown = [row for row in rows if (row.case, row.forwarding) == ("paper", "cache")]
@@ -277,10 +302,13 @@ def _bars(axes: Axes, found: Results, fabric: str) -> None:
     axes.set_xticks([k + last / 2 for k in range(len(groups))], groups)
 
 
-def document_parts(rows: Sequence[Row], meanings: Mapping[str, str]) -> dict[str, str]:
+def document_parts(
+    rows: Sequence[Row], grid: Sequence[Row], meanings: Mapping[str, str]
+) -> dict[str, str]:
     """Return the tables of the document, by the names that it marks them with."""
     tables = {
         **{fabric: relative_table(rows, fabric) for fabric in FIGURES},
+        "grid": grid_table(grid, rows),
         "hits": hit_table(rows),
         "gains": gain_table(rows, meanings),
     }

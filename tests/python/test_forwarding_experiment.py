@@ -111,7 +111,8 @@ def test_the_document_shows_what_was_run() -> None:
     meanings = {name: case.meaning for name, case in CASES.items()}
     assert forwarding.STUDY.page is not None
     text = forwarding.STUDY.page.read_text(encoding="utf-8")
-    for part in report.document_parts(rows, meanings).values():
+    grid = report.read_csv(report.GRID_TABLE)
+    for part in report.document_parts(rows, grid, meanings).values():
         assert part in text
     assert {row.program for row in rows} == {program.name for program in forwarding.PROGRAMS}
 
