@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Run
 
@@ -16,6 +17,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.testbed import (
     diff,
+    distribution,
     fabric,
     inventory,
     medians,
@@ -129,6 +131,11 @@ BAD = {
     "unknown key": (
         ("loopback =", "loopbacks ="),
         "[chassis] loopbacks: no such key; did you mean loopback?",
+    ),
+    "two chassis": (
+        ("[chassis]", '[[chassis]]\nname = "other"\n[[chassis]]'),
+        "[chassis]: found [[chassis]], 2 of them; an inventory has one P4 switch, [chassis]; write"
+        " an inventory for each, with what is cabled to it",
     ),
     "missing key": (('name = "small"', ""), "[testbed] name: is missing; it must be given"),
     "missing table": (
@@ -372,7 +379,16 @@ def test_the_probes_formula(tmp_path: Path) -> None:
     assert medians.round_trip(1000, 500, 2500, 4446) == 1446
     path = tmp_path / "probe.csv"
     path.write_text("# two\nc1,s1,s2,c2\n1000,500,2500,4446\n0,0,10,1456\n5,5,6,1000\n")
-    assert medians.summary(medians.read_probe(path)) == (3, 994, 1446, 1446)
+    trips = medians.read_probe(path)
+    assert sorted(trips) == [994, 1446, 1446]
+    assert [distribution.quantile(trips, share) for share in (0, 25, 50, 100)] == [
+        994, 1220, 1446, 1446,
+    ]  # fmt: skip
+    figure = distribution.figure_of({"a": trips})
+    (axes,) = figure.axes
+    curve, *medians_of_paper = (np.asarray(one.get_xydata()).tolist() for one in axes.lines)
+    assert curve == [[994, 0], [994, 100 / 3], [1446, 200 / 3], [1446, 100]]
+    assert medians_of_paper == [[[455, 50]], [[1446, 50]], [[1703, 50]]]
     for text, message in (
         ("a,b\n", "its first line must be c1,s1,s2,c2"),
         ("c1,s1,s2,c2\n", "has no rows"),

@@ -47,7 +47,7 @@ def show(fabric: str, changes: tuple[str, ...]) -> None:
 
 
 _CHECK = """
-Check a fabric file, and prove that every host-to-host route goes through a switch.
+Check a fabric file, and prove that every host-to-host route joins end to end.
 
 Exit status 0 when it holds, 2 with one message when it does not.
 

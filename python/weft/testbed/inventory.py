@@ -191,6 +191,12 @@ def parse(text: str, source: str) -> Inventory:
 
 
 def _chassis(top: Options) -> Chassis:
+    if isinstance(several := top.values.get("chassis"), list):
+        top.fail(
+            "chassis",
+            f"found [[chassis]], {len(several)} of them; an inventory has one P4 switch, [chassis];"
+            " write an inventory for each, with what is cabled to it",
+        )
     table = top.part("chassis").allow(
         "name", "ports", "speed", "pipes", "loopback", "recirculation", "recirculation_speed",
         "max_sharing", "slices", "forwarding", "pass_latency",

@@ -7,8 +7,6 @@ that device's cost more. The cost has the device's second cable in it, as the me
 
 import csv
 import math
-import statistics
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -89,9 +87,3 @@ def _trip(path: Path, line: int, row: dict[str, str]) -> float:
             f"{path}: row {line}: c2 before c1 or s2 before s1; each host's own clock must rise"
         )
     return round_trip(c1, s1, s2, c2)
-
-
-def summary(trips: Iterable[float]) -> tuple[int, float, float, float]:
-    """Return how many, the shortest, the median and the longest."""
-    times = sorted(trips)
-    return len(times), times[0], statistics.median(times), times[-1]

@@ -25,7 +25,9 @@ def paper() -> None:
     )
     for way, (low, high) in medians.STATED.items():
         verdict = "within" if min(low, high) <= found.over(way) <= max(low, high) else "outside"
+        base = getattr(found, way) / 100
         click.echo(
-            f"chassis against {way}: stated {low:+.0f} to {high:+.0f} %, of the medians"
+            f"chassis against {way}: stated {low:+.0f} to {high:+.0f} %, which is"
+            f" {base * (100 + low):.0f} to {base * (100 + high):.0f} ns; of the medians"
             f" {found.over(way):+.1f} %: {verdict}"
         )

@@ -5,20 +5,35 @@ from pathlib import Path
 
 import click
 
-from weft.base.units import plural
+from weft.base.plots import check_format
+from weft.cli.common import output_option
 from weft.cli.files import Input, command
-from weft.testbed import medians
+from weft.cli.testbed.shared import print_rows
+from weft.testbed import distribution, medians
 
 
 @command()
-@click.argument("table", type=Input(), metavar="FILE")
-def probe(table: Path) -> None:
+@click.argument("tables", type=Input(), metavar="FILE...", nargs=-1, required=True)
+@output_option("--picture", help="Picture to write, as TopoCloud's figure 2: .png, .pdf or .svg.")
+def probe(tables: tuple[Path, ...], picture: Path | None) -> None:
     """Compute round trips from time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
 
     Each is (C2 - C1) - (S2 - S1), as SLA-NG's probed has it: the client sends at C1 and receives at
-    C2, the server receives at S1 and sends at S2, each on its own clock.
+    C2, the server receives at S1 and sends at S2, each on its own clock. Of each file the
+    distribution is shown.
     """
-    count, least, median, most = medians.summary(medians.read_probe(table))
-    click.echo(
-        f"{plural(count, 'round trip')}: median {median:g} ns, from {least:g} to {most:g} ns"
-    )
+    if picture is not None:
+        check_format("--picture", picture)
+    trips = {str(table): medians.read_probe(table) for table in tables}
+    rows = [
+        (
+            str(len(found)),
+            *(f"{distribution.quantile(found, share):.6g}" for share in distribution.SHARES),
+            name,
+        )
+        for name, found in trips.items()
+    ]
+    names = ("count", "least", "5 %", "median", "95 %", "99 %", "most", "file")
+    print_rows(names, rows, 7)
+    if picture is not None:
+        distribution.draw(trips, picture, "--picture")
