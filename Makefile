@@ -79,8 +79,8 @@ conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; ta
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@PYTHONPATH=tests/python nice -n 19 $(BIN)/python -m fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
 
-real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch; table in docs/real-programs.md
-	@$(BIN)/python -m studies real-programs
+real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch, and replays of their traces; docs/real-programs.md
+	@$(BIN)/python -m studies real-programs real-program-traces
 
 stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core
 	@$(BIN)/python setup/stub.py

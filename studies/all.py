@@ -25,13 +25,21 @@ from studies.multicast import (
     fsdp,
     incast,
 )
-from studies.real_programs import gains
+from studies.real_programs import gains, traces
 from studies.study import Study
 
 STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
     for module in (
-        *(contention, cpu_and_memory, forwarding, forwarding_caches, progress_engine, gains),
+        *(
+            contention,
+            cpu_and_memory,
+            forwarding,
+            forwarding_caches,
+            progress_engine,
+            gains,
+            traces,
+        ),
         *(host_algorithms, testbed),
         *(command_line, fabric_files),
         *(figure_2, figure_10, cutoff, figure_11, figure_12, ag_rs, chains, incast),

@@ -62,6 +62,9 @@ def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
 
 def kept_rows(study: str, parts: Sequence[tuple[str, Callable[[], Table]]]) -> Table:
     """Return the rows of all parts, each of which has a name that says what it depends on."""
+    names = [name for name, _ in parts]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{study}: two parts have one name, and would have one result: {names}")
     folder = RESULTS / study
     folder.mkdir(parents=True, exist_ok=True)
     jobs = [

@@ -86,6 +86,11 @@ int Words::integer()
   return parsed<int>(next());
 }
 
+long long Words::bytes()
+{
+  return parsed<long long>(next());
+}
+
 double Words::real()
 {
   return std::strtod(std::string(next()).c_str(), nullptr);

@@ -22,6 +22,8 @@ public:
   /** The next word, which is still there. */
   std::string_view ahead() const;
   int integer();
+  /** Of memory: more than an int holds. */
+  long long bytes();
   double real();
   /** A number, or what a name stands for. */
   int integer_or(std::string_view name, int meaning);

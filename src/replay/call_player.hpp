@@ -22,6 +22,7 @@ class CallPlayer {
   };
   std::vector<Request> requests_;
   std::map<int, MPI_Comm> communicators_;
+  std::map<int, MPI_Win> windows_;
 
 public:
   void play(Words& words);
@@ -29,6 +30,7 @@ public:
   MPI_Comm communicator(std::string_view word) const;
   void add_communicator(std::string_view word, MPI_Comm made);
   MPI_Request& request(int number);
+  MPI_Win& window(int number) { return windows_[number]; }
   void started(int number) { requests_[static_cast<std::size_t>(number)].has_ended = false; }
 
   /** Those of the numbers, MPI_REQUEST_NULL for -1. */

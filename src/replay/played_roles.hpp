@@ -143,6 +143,22 @@ template <bool each> struct Reduction {
   auto arguments() { return std::tuple(send, receive, count, type); }
 };
 
+inline MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks)
+{
+  MPI_Group all  = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &all);
+  MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
+  MPI_Group_free(&all);
+  return some;
+}
+
+inline void free_group(MPI_Group& group)
+{
+  if (group != MPI_GROUP_EMPTY)
+    MPI_Group_free(&group);
+}
+
 template <class Value> struct One {
   Value value{};
   auto arguments() { return std::tuple(value); }
@@ -234,19 +250,8 @@ template <> struct Played<trace::Comm> : playing::One<MPI_Comm> {
 };
 
 template <> struct Played<trace::Group> : playing::One<MPI_Group> {
-  explicit Played(Turn& turn)
-  {
-    const std::vector<int> ranks = turn.words.places();
-    MPI_Group all                = MPI_GROUP_NULL;
-    MPI_Comm_group(turn.comm, &all);
-    MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &value);
-    MPI_Group_free(&all);
-  }
-  void done(Turn& /*turn*/)
-  {
-    if (value != MPI_GROUP_EMPTY)
-      MPI_Group_free(&value);
-  }
+  explicit Played(Turn& turn) { value = playing::group_of(turn.comm, turn.words.places()); }
+  void done(Turn& /*turn*/) { playing::free_group(value); }
 };
 
 template <> struct Played<trace::Grid> {
@@ -303,6 +308,77 @@ template <> struct Played<trace::Freed> {
   MPI_Comm comm;
   explicit Played(Turn& turn) : comm(turn.player.communicator(turn.words.next())) {}
   auto arguments() { return std::tuple(&comm); }
+};
+
+// ---- One-sided communication: all windows are the same memory
+// ---------------------------------------------------------
+
+template <> struct Played<trace::Memory> {
+  MPI_Aint size;
+  int unit;
+  explicit Played(Turn& turn) : size(turn.words.bytes()), unit(turn.words.integer()) {}
+  auto arguments() { return std::tuple(Scratch::to_receive().of(static_cast<std::size_t>(size)), size, unit); }
+};
+
+template <> struct Played<trace::Extent> {
+  MPI_Aint size;
+  int unit;
+  explicit Played(Turn& turn) : size(turn.words.bytes()), unit(turn.words.integer()) {}
+  auto arguments() { return std::tuple(size, unit); }
+};
+
+template <> struct Played<trace::Base> {
+  void* base = nullptr;
+  explicit Played(Turn& /*turn*/) {}
+  auto arguments() { return std::tuple(static_cast<void*>(&base)); }
+};
+
+template <> struct Played<trace::MadeWindow> {
+  MPI_Win window = MPI_WIN_NULL;
+  explicit Played(Turn& /*turn*/) {}
+  auto arguments() { return std::tuple(&window); }
+  void done(Turn& turn) { turn.player.window(turn.words.integer()) = window; }
+};
+
+template <> struct Played<trace::Window> : playing::One<MPI_Win> {
+  explicit Played(Turn& turn) { value = turn.player.window(turn.words.integer()); }
+};
+
+template <> struct Played<trace::FreedWindow> : playing::One<MPI_Win*> {
+  explicit Played(Turn& turn) { value = &turn.player.window(turn.words.integer()); }
+};
+
+template <> struct Played<trace::Target> : Played<trace::Partner> {
+  using Played<trace::Partner>::Played;
+};
+
+template <> struct Played<trace::Displacement> : playing::One<MPI_Aint> {
+  explicit Played(Turn& turn) { value = turn.words.bytes(); }
+};
+
+template <> struct Played<trace::Remote> {
+  int count;
+  MPI_Datatype type;
+  explicit Played(Turn& turn) : count(turn.words.integer()), type(turn.words.datatype()) {}
+  auto arguments() { return std::tuple(count, type); }
+};
+
+template <> struct Played<trace::Fetched> : playing::One<MPI_Datatype> {
+  explicit Played(Turn& turn) { value = turn.words.datatype(); }
+  auto arguments() { return std::tuple(Scratch::to_send().of(0), Scratch::to_receive().of(0), value); }
+};
+
+template <> struct Played<trace::Swapped> : playing::One<MPI_Datatype> {
+  explicit Played(Turn& turn) { value = turn.words.datatype(); }
+  auto arguments()
+  {
+    return std::tuple(Scratch::to_send().of(0), Scratch::to_send().of(0), Scratch::to_receive().of(0), value);
+  }
+};
+
+template <> struct Played<trace::WorldGroup> : playing::One<MPI_Group> {
+  explicit Played(Turn& turn) { value = playing::group_of(MPI_COMM_WORLD, turn.words.places()); }
+  void done(Turn& /*turn*/) { playing::free_group(value); }
 };
 
 template <> struct Played<trace::Started> : playing::One<MPI_Request*> {

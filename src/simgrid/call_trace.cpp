@@ -66,34 +66,6 @@ template <class Value, class Write> std::string repeated(const Value* all, int c
 
 } // namespace
 
-int TracedRank::open(MPI_Request request)
-{
-  const auto [place, is_new] = numbers_.try_emplace(request, next_);
-  if (not is_new)
-    return place->second; // it has ended in a way that no call shows
-  if (free_.empty()) {
-    ++next_;
-  } else {
-    place->second = free_.back();
-    free_.pop_back();
-  }
-  return place->second;
-}
-
-int TracedRank::number(MPI_Request request) const
-{
-  const auto found = numbers_.find(request);
-  return found == numbers_.end() ? -1 : found->second;
-}
-
-void TracedRank::close(MPI_Request request)
-{
-  if (const auto found = numbers_.find(request); found != numbers_.end()) {
-    free_.push_back(found->second);
-    numbers_.erase(found);
-  }
-}
-
 TraceLine::TraceLine(TracedRank& its_rank, const char* its_call) : call(its_call), rank(its_rank)
 {
   append(text_, rank.rank);
@@ -169,7 +141,7 @@ CallTrace::CallTrace(const std::string& path) : file_(path)
     if (not Profile::get().knows(actor.get_pid()))
       return;
     by_actor_.resize(std::max(by_actor_.size(), at + 1));
-    by_actor_[at] = &ranks_.emplace_back(Profile::get().rank_of(actor.get_pid()));
+    by_actor_[at] = &ranks_.emplace_back(TracedRank{Profile::get().rank_of(actor.get_pid())});
     actor.on_exit([this, at](bool /*killed*/) { flush(*by_actor_[at]); });
   });
   sg::Exec::on_start_cb([this](const sg::Exec& exec) {
@@ -260,7 +232,7 @@ void CallTrace::introduce(MPI_Comm comm)
   const int number = traced_number(comm);
   if (not communicators_.insert(number).second || unfit_)
     return;
-  TracedRank nobody(0);
+  TracedRank nobody{0};
   TraceLine line(nobody, "");
   std::vector<int> members;
   for (const aid_t member : members_of(comm))

@@ -18,25 +18,48 @@
 
 namespace weft {
 
-/** What the trace knows of a rank. */
-class TracedRank {
-  std::unordered_map<MPI_Request, int> numbers_; // of open requests
+/** The numbers of what a rank has open; those of what is over are used again. */
+template <class Handle> class TracedHandles {
+  std::unordered_map<Handle, int> numbers_;
   std::vector<int> free_;
   int next_ = 0;
 
 public:
+  void open(Handle handle)
+  {
+    const auto [place, is_new] = numbers_.try_emplace(handle, next_);
+    if (not is_new) // it has ended in a way that no call shows
+      return;
+    if (free_.empty()) {
+      ++next_;
+    } else {
+      place->second = free_.back();
+      free_.pop_back();
+    }
+  }
+  /** -1 where no call in the trace has opened it. */
+  int number(Handle handle) const
+  {
+    const auto found = numbers_.find(handle);
+    return found == numbers_.end() ? -1 : found->second;
+  }
+  void close(Handle handle)
+  {
+    if (const auto found = numbers_.find(handle); found != numbers_.end()) {
+      free_.push_back(found->second);
+      numbers_.erase(found);
+    }
+  }
+};
+
+/** What the trace knows of a rank. */
+struct TracedRank {
   int rank;
-  bool in_call      = false;
-  double since      = 0; ///< when the last call or computation has ended
-  double operations = 0; ///< computed since, not yet written
-
-  explicit TracedRank(int its_rank) : rank(its_rank) {}
-
-  /** The number of a request that a call has opened. */
-  int open(MPI_Request request);
-  /** That of an open one; -1 where no call in the trace has opened it. */
-  int number(MPI_Request request) const;
-  void close(MPI_Request request);
+  TracedHandles<MPI_Request> requests = {};
+  TracedHandles<MPI_Win> windows      = {};
+  bool in_call                        = false;
+  double since                        = 0; ///< when the last call or computation has ended
+  double operations                   = 0; ///< computed since, not yet written
 };
 
 /** A line that a call writes, word by word. */

@@ -6,6 +6,7 @@
 #include "mpi/names.hpp"
 #include "simgrid/call_trace.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/profile.hpp"
 #include "trace/calls.hpp"
 
 #include <numeric>
@@ -93,7 +94,7 @@ inline void number_or(TraceLine& line, int number, int other, const char* name)
 
 inline void request(TraceLine& line, MPI_Request request)
 {
-  const int number = request == MPI_REQUEST_NULL ? 0 : line.rank.number(request);
+  const int number = request == MPI_REQUEST_NULL ? 0 : line.rank.requests.number(request);
   if (number < 0)
     line.unfit = "with a request of a call that traces do not hold";
   if (request == MPI_REQUEST_NULL)
@@ -108,7 +109,7 @@ inline void requests(TraceLine& line, int count, const MPI_Request* all)
   line.requests.assign(all, all + count);
   std::vector<int> numbers;
   for (const MPI_Request one : line.requests) {
-    numbers.push_back(one == MPI_REQUEST_NULL ? -1 : line.rank.number(one));
+    numbers.push_back(one == MPI_REQUEST_NULL ? -1 : line.rank.requests.number(one));
     if (one != MPI_REQUEST_NULL && numbers.back() < 0)
       line.unfit = "with a request of a call that traces do not hold";
   }
@@ -120,7 +121,7 @@ inline void close(TraceLine& line, const MPI_Request* all)
 {
   for (std::size_t i = 0; i < line.requests.size(); ++i)
     if (line.requests[i] != MPI_REQUEST_NULL && all[i] == MPI_REQUEST_NULL)
-      line.rank.close(line.requests[i]);
+      line.rank.requests.close(line.requests[i]);
 }
 
 inline std::vector<int> all_places(int count)
@@ -233,7 +234,7 @@ template <> struct Written<trace::Opened> : Writing<1> {
   static void after(TraceLine& line, const MPI_Request* request)
   {
     if (*request != MPI_REQUEST_NULL)
-      line.rank.open(*request);
+      line.rank.requests.open(*request);
     writing::request(line, *request);
   }
 };
@@ -267,6 +268,83 @@ template <> struct Written<trace::MadeByHost> : Writing<1> {
   }
 };
 
+template <> struct Written<trace::Memory> : Writing<3> {
+  static void before(TraceLine& line, const void* /*address*/, MPI_Aint size, int unit)
+  {
+    line.number(size).number(unit);
+  }
+};
+
+template <> struct Written<trace::Extent> : Writing<2> {
+  static void before(TraceLine& line, MPI_Aint size, int unit) { line.number(size).number(unit); }
+};
+
+template <> struct Written<trace::Base> : Writing<1> {};
+
+template <> struct Written<trace::Window> : Writing<1> {
+  static void before(TraceLine& line, MPI_Win window)
+  {
+    if (line.rank.windows.number(window) < 0)
+      line.unfit = "on a window that traces do not hold";
+    line.number(line.rank.windows.number(window));
+  }
+};
+
+template <> struct Written<trace::MadeWindow> : Writing<1> {
+  static void after(TraceLine& line, const MPI_Win* window)
+  {
+    line.rank.windows.open(*window);
+    line.number(line.rank.windows.number(*window));
+  }
+};
+
+template <> struct Written<trace::FreedWindow> : Writing<1> {
+  static void before(TraceLine& line, const MPI_Win* window)
+  {
+    Written<trace::Window>::before(line, *window);
+    line.rank.windows.close(*window);
+  }
+};
+
+template <> struct Written<trace::Target> : Writing<1> {
+  static void before(TraceLine& line, int rank) { Written<trace::Partner>::before(line, rank); }
+};
+
+template <> struct Written<trace::Displacement> : Writing<1> {
+  static void before(TraceLine& line, MPI_Aint place) { line.number(place); }
+};
+
+template <> struct Written<trace::Remote> : Writing<2> {
+  static void before(TraceLine& line, int count, MPI_Datatype type) { line.number(count).datatype(type); }
+};
+
+template <> struct Written<trace::Fetched> : Writing<3> {
+  static void before(TraceLine& line, const void* /*origin*/, const void* /*result*/, MPI_Datatype type)
+  {
+    line.datatype(type);
+  }
+};
+
+template <> struct Written<trace::Swapped> : Writing<4> {
+  static void before(TraceLine& line, const void* /*origin*/, const void* /*compared*/, const void* /*result*/,
+                     MPI_Datatype type)
+  {
+    line.datatype(type);
+  }
+};
+
+template <> struct Written<trace::WorldGroup> : Writing<1> {
+  static void before(TraceLine& line, MPI_Group group)
+  {
+    int size = 0;
+    PMPI_Group_size(group, &size);
+    std::vector<int> ranks;
+    for (int member = 0; member < size; ++member)
+      ranks.push_back(Profile::get().rank_of(group->actor(member)));
+    line.places(ranks);
+  }
+};
+
 template <> struct Written<trace::Started> : Writing<1> {
   static void before(TraceLine& line, const MPI_Request* request) { writing::request(line, *request); }
 };
@@ -282,7 +360,7 @@ template <> struct Written<trace::Closed> : Writing<1> {
   static void before(TraceLine& line, const MPI_Request* request)
   {
     writing::request(line, *request);
-    line.rank.close(*request);
+    line.rank.requests.close(*request);
   }
 };
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t LONGEST_LINE   = 268'435'456;
 constexpr std::size_t MOST_ITEMS     = 1'048'576; // ranks, of which a list has one item each
 constexpr std::size_t LONGEST_QUOTED = 60;
+constexpr long long MOST_BYTES       = 1'099'511'627'776; // 1 TiB, of which no rank has as much
 constexpr double MOST_REAL           = 1e30;
 constexpr std::string_view DERIVED   = "derived:";
 
@@ -109,6 +110,7 @@ struct CallCheck::Line {
 
 private:
   static std::string text_of(int number) { return std::to_string(number); }
+  static std::string text_of(long long number) { return std::to_string(number); }
   static std::string text_of(double number) { return number == 0 ? "0" : "1e30"; }
 };
 
@@ -152,6 +154,18 @@ const std::map<std::string, CallCheck::Role, std::less<>>& CallCheck::roles()
       {"Grid", {&Self::grid}},
       {"Kept", {&Self::kept}},
       {"Ignored", {}},
+      {"Memory", {&Self::memory}},
+      {"Extent", {&Self::memory}},
+      {"Base", {}},
+      {"Window", {&Self::window}},
+      {"Target", {&Self::target}},
+      {"WorldGroup", {&Self::world_group}},
+      {"Displacement", {&Self::displacement}},
+      {"Remote", {&Self::remote}},
+      {"Fetched", {&Self::type}},
+      {"Swapped", {&Self::type}},
+      {"MadeWindow", {nullptr, &Self::made_window}},
+      {"FreedWindow", {&Self::window}},
       {"Opened", {nullptr, &Self::opened}},
       {"Flag", {nullptr, &Self::flag}},
       {"Made", {nullptr, &Self::made}},
@@ -418,6 +432,50 @@ void CallCheck::made(Line& line)
   if (found == members_.end() || not found->second.contains(line.rank))
     line.fail("found that " + quoted(line.call) + " makes the communicator " + quoted(word) + ", of which rank " +
               std::to_string(line.rank) + " is no member");
+}
+
+void CallCheck::memory(Line& line)
+{
+  line.parsed<long long>(line.next(), 0, MOST_BYTES);
+  line.whole(line.next(), 0);
+}
+
+void CallCheck::target(Line& line)
+{
+  if (const std::string_view word = line.next(); word != "null")
+    line.whole(word, 0, ranks_ - 1);
+}
+
+void CallCheck::world_group(Line& line)
+{
+  line.places(line.next(), ranks_);
+}
+
+void CallCheck::displacement(Line& line)
+{
+  line.parsed<long long>(line.next(), 0, MOST_BYTES);
+}
+
+void CallCheck::remote(Line& line)
+{
+  line.whole(line.next(), 0);
+  datatype(line, line.next());
+}
+
+void CallCheck::type(Line& line)
+{
+  datatype(line, line.next());
+}
+
+void CallCheck::window(Line& line)
+{
+  line.whole(line.next(), 0, state_[static_cast<std::size_t>(line.rank)].windows - 1);
+}
+
+void CallCheck::made_window(Line& line)
+{
+  Rank& rank   = state_[static_cast<std::size_t>(line.rank)];
+  rank.windows = std::max(rank.windows, line.whole(line.next(), 0, rank.windows) + 1);
 }
 
 void CallCheck::made_by_host(Line& line)

@@ -37,6 +37,7 @@ private:
   };
   struct Rank {
     int requests   = 0; ///< how many numbers they have
+    int windows    = 0; ///< likewise
     bool has_ended = false;
   };
 
@@ -80,6 +81,14 @@ private:
   void requests(Line& line);
   void requests_and_ended(Line& line);
   void communicator(Line& line);
+  void memory(Line& line);
+  void target(Line& line);
+  void world_group(Line& line);
+  void displacement(Line& line);
+  void remote(Line& line);
+  void type(Line& line);
+  void window(Line& line);
+  void made_window(Line& line);
   void datatype(Line& line, std::string_view word);
   int known_request(Line& line, std::string_view word);
 };

@@ -43,17 +43,30 @@ struct Comm;      ///< its number: 0 is MPI_COMM_WORLD; `self`
 struct Group;     ///< ranks of the call's communicator
 struct Grid;      ///< of MPI_Cart_create: dimensions, their sizes, which are periodic: `SIZES PERIODS`
 struct Kept;      ///< of MPI_Cart_sub: which dimensions
-struct Ignored;   ///< no word
+// One-sided communication.
+struct Memory;     ///< address, size, unit: `SIZE UNIT`
+struct Extent;     ///< size, unit, of memory that the call provides
+struct Base;       ///< where it says where that is: no word
+struct Window;     ///< the number of a window of the rank
+struct Target;     ///< a rank of the window's
+struct WorldGroup; ///< ranks of MPI_COMM_WORLD
+struct Displacement;
+struct Remote;  ///< count, datatype: what the target gives or gets
+struct Fetched; ///< of MPI_Fetch_and_op: two buffers and a datatype, which is the word
+struct Swapped; ///< of MPI_Compare_and_swap: three buffers and a datatype, which is the word
+struct Ignored; ///< no word
 // What a call gives: at the end of the line.
 struct Opened;     ///< the number of a request of the rank, `null`
 struct Flag;       ///< 0 or 1
 struct Made;       ///< a communicator: its number, `null`
+struct MadeWindow; ///< the number of a window of the rank
 struct MadeByHost; ///< the same, with the colour and the key that MPI_Comm_split would make it with
 // Requests and communicators that the rank has.
-struct Started;    ///< the number of a request
-struct StartedAll; ///< a number, requests: theirs
-struct Closed;     ///< a request that the call frees
-struct Freed;      ///< a communicator that the call frees
+struct Started;     ///< the number of a request
+struct StartedAll;  ///< a number, requests: theirs
+struct Closed;      ///< a request that the call frees
+struct FreedWindow; ///< a window that the call frees
+struct Freed;       ///< a communicator that the call frees
 // All arguments of a wait or a test: the requests, and but for WaitsForAll which of those have ended: places among them
 // from 0 on, or `-`.
 struct WaitsForAll;
@@ -147,6 +160,33 @@ struct Untraceable;
   X(Comm_split_type, Comm, Ignored, Ignored, Ignored, MadeByHost)                                                      \
   X(Cart_create, Comm, Grid, Number, Made)                                                                             \
   X(Cart_sub, Comm, Kept, Made)                                                                                        \
+  X(Win_create, Memory, Ignored, Comm, MadeWindow)                                                                     \
+  X(Win_allocate, Extent, Ignored, Comm, Base, MadeWindow)                                                             \
+  X(Win_allocate_shared, Extent, Ignored, Comm, Base, MadeWindow)                                                      \
+  X(Win_free, FreedWindow)                                                                                             \
+  X(Win_fence, Number, Window)                                                                                         \
+  X(Win_lock, Number, Target, Number, Window)                                                                          \
+  X(Win_lock_all, Number, Window)                                                                                      \
+  X(Win_unlock, Target, Window)                                                                                        \
+  X(Win_unlock_all, Window)                                                                                            \
+  X(Win_flush, Target, Window)                                                                                         \
+  X(Win_flush_all, Window)                                                                                             \
+  X(Win_flush_local, Target, Window)                                                                                   \
+  X(Win_flush_local_all, Window)                                                                                       \
+  X(Win_post, WorldGroup, Number, Window)                                                                              \
+  X(Win_start, WorldGroup, Number, Window)                                                                             \
+  X(Win_complete, Window)                                                                                              \
+  X(Win_wait, Window)                                                                                                  \
+  X(Put, Given, Target, Displacement, Remote, Window)                                                                  \
+  X(Get, Got, Target, Displacement, Remote, Window)                                                                    \
+  X(Accumulate, Given, Target, Displacement, Remote, Operation, Window)                                                \
+  X(Get_accumulate, Given, Got, Target, Displacement, Remote, Operation, Window)                                       \
+  X(Fetch_and_op, Fetched, Target, Displacement, Operation, Window)                                                    \
+  X(Compare_and_swap, Swapped, Target, Displacement, Window)                                                           \
+  X(Rput, Given, Target, Displacement, Remote, Window, Opened)                                                         \
+  X(Rget, Got, Target, Displacement, Remote, Window, Opened)                                                           \
+  X(Raccumulate, Given, Target, Displacement, Remote, Operation, Window, Opened)                                       \
+  X(Rget_accumulate, Given, Got, Target, Displacement, Remote, Operation, Window, Opened)                              \
   X(Comm_free, Freed)                                                                                                  \
   X(Comm_disconnect, Freed)                                                                                            \
   X(Finalize)
@@ -156,36 +196,9 @@ struct Untraceable;
   X(Request_get_status, Untraceable)                                                                                   \
   X(Init, Implied)                                                                                                     \
   X(Wtime, Unrecorded)                                                                                                 \
-  X(Accumulate, Untraceable)                                                                                           \
-  X(Compare_and_swap, Untraceable)                                                                                     \
-  X(Fetch_and_op, Untraceable)                                                                                         \
-  X(Get, Untraceable)                                                                                                  \
-  X(Get_accumulate, Untraceable)                                                                                       \
-  X(Put, Untraceable)                                                                                                  \
-  X(Raccumulate, Untraceable)                                                                                          \
-  X(Rget, Untraceable)                                                                                                 \
-  X(Rget_accumulate, Untraceable)                                                                                      \
-  X(Rput, Untraceable)                                                                                                 \
-  X(Win_allocate, Untraceable)                                                                                         \
-  X(Win_allocate_shared, Untraceable)                                                                                  \
   X(Win_attach, Untraceable)                                                                                           \
-  X(Win_complete, Untraceable)                                                                                         \
-  X(Win_create, Untraceable)                                                                                           \
   X(Win_create_dynamic, Untraceable)                                                                                   \
   X(Win_detach, Untraceable)                                                                                           \
-  X(Win_fence, Untraceable)                                                                                            \
-  X(Win_flush, Untraceable)                                                                                            \
-  X(Win_flush_all, Untraceable)                                                                                        \
-  X(Win_flush_local, Untraceable)                                                                                      \
-  X(Win_flush_local_all, Untraceable)                                                                                  \
-  X(Win_free, Untraceable)                                                                                             \
-  X(Win_lock, Untraceable)                                                                                             \
-  X(Win_lock_all, Untraceable)                                                                                         \
-  X(Win_post, Untraceable)                                                                                             \
-  X(Win_start, Untraceable)                                                                                            \
-  X(Win_unlock, Untraceable)                                                                                           \
-  X(Win_unlock_all, Untraceable)                                                                                       \
-  X(Win_wait, Untraceable)                                                                                             \
   X(File_close, Untraceable)                                                                                           \
   X(File_delete, Untraceable)                                                                                          \
   X(File_get_position, Untraceable)                                                                                    \

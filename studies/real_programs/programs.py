@@ -40,6 +40,11 @@ class Program:
     status: int = 0
     """How it ends when all is well."""
 
+    @property
+    def part(self) -> str:
+        """What tells it from all others, in names of files."""
+        return f"{self.name}-{self.ranks}".replace(" ", "-")
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -133,7 +138,7 @@ def _run(program: Program, command: list[str], directory: Path) -> Finished:
 
 
 def _findings(program: Program, stdout: str, directory: Path) -> list[str]:
-    if program.name.startswith("NAS"):
+    if not program.name.startswith("HPCC"):
         found = re.search(r"Verification +=\s+(\w+)", stdout)
         return [] if found is None else ["passed" if found[1] == "SUCCESSFUL" else "failed"]
     lines = (directory / "hpccoutf.txt").read_text(encoding="utf-8").splitlines()

@@ -47,6 +47,19 @@ def gemm() -> Path:
     return _compiled("gemm", _GEMM, ("gemm.c",), ())
 
 
+def own(source: Path) -> Path:
+    """Return a compiled program of weft's own."""
+    name = f"{source.stem}-{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}"
+    target = BUILD / SimGrid().prefix.name / name
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{name}.unfinished")
+        compiler = str(SimGrid().compiler("smpicc"))
+        _run([compiler, "-O2", str(source), "-o", str(unfinished), "-lm"])
+        unfinished.rename(target)
+    return target
+
+
 def _nas(program: str, name: str, flags: Sequence[str]) -> Path:
     return _compiled(name, _NAS, _NAS_SOURCES[program], flags)
 

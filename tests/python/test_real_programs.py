@@ -39,22 +39,30 @@ def test_a_real_program_verifies_on_every_switch(
         assert ran.findings == stock.findings, f"{preset}, {offload}"
 
 
+@pytest.mark.parametrize("program", SMALL, ids=lambda program: program.name)
+def test_a_real_program_replays_in_its_own_time(program: Program, tmp_path: Path) -> None:
+    check_replay(program, tmp_path, 1e-6, "--record")
+
+
 @pytest.mark.parametrize(
     "program", [one for one in SMALL if "HPCC" not in one.name], ids=lambda program: program.name
 )
-def test_a_real_program_replays_in_its_own_time(program: Program, tmp_path: Path) -> None:
+def test_simgrids_trace_of_a_real_program_replays_too(program: Program, tmp_path: Path) -> None:
     """HPCC uses communicators of its own, which SimGrid does not trace."""
-    trace, record = tmp_path / "trace", tmp_path / "replayed.json"
-    fabric = fabric_with("sharp", tmp_path)
-    options = ("--record-ti", str(trace), "--cfg", "smpi/wtime:0")
-    ran = run_weft(program, fabric, tmp_path, *options)
+    check_replay(program, tmp_path, 0.01, "--record-ti", "--cfg", "smpi/wtime:0")
+
+
+def check_replay(program: Program, directory: Path, bound: float, *options: str) -> None:
+    trace, record = directory / "trace", directory / "replayed.json"
+    fabric = fabric_with("sharp", directory)
+    ran = run_weft(program, fabric, directory, options[0], str(trace), *options[1:])
     assert ran.status == program.status, ran.output
     replayed = run_command(
         [*WEFT, "replay", "-q", str(trace), "--fabric", str(fabric), "--json", str(record)]
     )
     assert replayed.status == 0, replayed.stderr
     again = read_record(record)["simulated_time_s"]
-    assert again == pytest.approx(ran.record["simulated_time_s"], rel=0.01)
+    assert again == pytest.approx(ran.record["simulated_time_s"], rel=bound)
 
 
 def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def check_replay(trace: Path, *options: str) -> dict[str, Any]:
 
 PARTS = (
     *("waitany", "waitsome", "testall", "testany", "testsome", "probes", "persistent"),
-    *("communicators", "derived", "collectives", "between"),
+    *("communicators", "derived", "collectives", "between", "windows"),
 )
 
 
@@ -79,7 +79,7 @@ def test_a_replay_on_the_same_fabric_is_the_program(record: Record, part: str) -
 
 WERE_REFUSED = (
     *("split", "waitany", "waitsome", "waitpart", "profiled", "derived", "sendrecv"),
-    *("persistent", "nonblocking", "poll", "operations", "communicators", "clocks"),
+    *("persistent", "nonblocking", "poll", "operations", "communicators", "clocks", "window"),
 )
 
 
@@ -150,14 +150,16 @@ def test_a_trace_is_recorded_beside_a_timeline(record: Record, tmp_path: Path) -
 # ---- What is not recorded, and what is no trace --------------------------------------------------
 
 
-def test_one_sided_communication_is_refused(program: Program, tmp_path: Path) -> None:
+def test_memory_by_address_is_refused(program: Program, tmp_path: Path) -> None:
     result = weft(
         *("run", "-q", "--fabric", "tofino-4", "-n", "4", "--record", str(tmp_path / "trace")),
-        *("--", str(program("recorded.c")), "memory"),
+        *("--", str(program("recorded.c")), "dynamic"),
     )
     assert result.status == 2
     (message,) = result.messages
-    assert "was not written: rank 0 calls MPI_Win_create, which traces do not hold" in message
+    assert (
+        "was not written: rank 0 calls MPI_Win_create_dynamic, which traces do not hold" in message
+    )
     assert list(tmp_path.iterdir()) == []
 
 

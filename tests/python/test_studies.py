@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from studies.all import STUDIES, chosen
-from studies.resume import Job, carry_out
+from studies.real_programs import gains, traces
+from studies.resume import Job, carry_out, kept_rows
 from studies.study import DOCS, ROOT, read_table, write_table
 from weft.base import pages, plots
 from weft.base.errors import WeftError
@@ -140,6 +141,13 @@ def test_ctrl_c_loses_nothing_that_has_started(tmp_path: Path) -> None:
     before = len(started)
     carry_out(jobs[:4], at_once=2)
     assert len(started) == before
+
+
+def test_two_parts_of_a_study_cannot_have_one_result() -> None:
+    with pytest.raises(ValueError, match="two parts have one name"):
+        kept_rows("none", [("HPCC", list), ("HPCC", list)])
+    for programs in (gains.PROGRAMS, traces.PROGRAMS):
+        assert len({program.part for program in programs}) == len(programs)
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -246,10 +246,47 @@ static void between(void)
   usleep(100 * rank);
 }
 
-static void memory(void)
+/* Fences, locks, posts and starts; a window that the call provides. */
+static void windows(void)
+{
+  MPI_Win window, own;
+  MPI_Group all, before, after;
+  MPI_Request request;
+  double *base, one = 1, kept;
+  const int next = right(), last = left();
+  MPI_Win_create(in, sizeof(in), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_allocate(COUNT * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &own);
+  MPI_Win_fence(0, window);
+  MPI_Put(out, COUNT, MPI_DOUBLE, next, COUNT, COUNT, MPI_DOUBLE, window);
+  MPI_Win_fence(0, window);
+  MPI_Get(out, COUNT / 2, MPI_DOUBLE, last, 0, COUNT / 2, MPI_DOUBLE, window);
+  MPI_Accumulate(out, COUNT / 3, MPI_DOUBLE, next, 5, COUNT / 3, MPI_DOUBLE, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, own);
+  MPI_Fetch_and_op(&one, &kept, MPI_DOUBLE, 0, 0, MPI_SUM, own);
+  MPI_Win_unlock(0, own);
+  MPI_Win_lock_all(0, own);
+  MPI_Rput(out, COUNT, MPI_DOUBLE, next, 0, COUNT, MPI_DOUBLE, own, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Win_flush(next, own);
+  MPI_Win_unlock_all(own);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_incl(all, 1, &last, &before);
+  MPI_Group_incl(all, 1, &next, &after);
+  MPI_Win_post(before, 0, window);
+  MPI_Win_start(after, 0, window);
+  MPI_Put(out, COUNT, MPI_INT, next, 0, COUNT, MPI_INT, window);
+  MPI_Win_complete(window);
+  MPI_Win_wait(window);
+  MPI_Win_free(&own);
+  MPI_Win_free(&window);
+}
+
+/* Memory by its address, which is another one in a replay. */
+static void dynamic(void)
 {
   MPI_Win window;
-  MPI_Win_create(in, sizeof(in), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   MPI_Win_free(&window);
 }
 
@@ -263,7 +300,8 @@ int main(int argc, char** argv)
                {"testsome", testsome},     {"probes", probes},
                {"persistent", persistent}, {"communicators", communicators},
                {"derived", derived},       {"collectives", collectives},
-               {"between", between},       {"memory", memory}};
+               {"between", between},       {"windows", windows},
+               {"dynamic", dynamic}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

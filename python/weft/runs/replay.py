@@ -76,6 +76,7 @@ def _calls_manifest(plan: PreparedRun, record: Record) -> CallsManifest:
         ranks=record.ranks,
         ppn=plan.request.placement.ppn,
         fabric=record.fabric.name,
+        changes=plan.request.placement.changes,
         offload=record.offload,
         fallback=record.fallback,
         host_speed=record.host_speed,

@@ -70,6 +70,8 @@ class CallsManifest(Model, kw_only=True):
     ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
     """Ranks per host, where the user chose them."""
     fabric: str
+    changes: tuple[str, ...] = ()
+    """What was other than in the fabric's file."""
     offload: str
     fallback: str
     host_speed: str

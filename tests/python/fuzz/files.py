@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What is fuzzed: each target reads one kind of file as the commands do."""
 
+import gzip
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from weft.runs import settings, site
 from weft.runs.record import read_record
 from weft.study import jobs, validate
 from weft.testbed import inventory, medians, plan, plan_file, wanted
+from weft.trace.calls import CALLS
 from weft.trace.folder import read_folder
 
 SHARED = Path(_core.__file__).parent
@@ -119,6 +121,13 @@ def _actions(path: Path) -> str:
     return read_folder(path.parent).manifest.fabric
 
 
+def _calls(path: Path) -> str:
+    """The lines are read unpacked: gzip's checksum would hide them."""
+    (path.parent / "manifest.json").write_text(_CALLS_MANIFEST)
+    (path.parent / CALLS).write_bytes(gzip.compress(path.read_bytes(), 1))
+    return read_folder(path.parent).manifest.fabric
+
+
 def _pingpong(path: Path) -> str:
     return read_pingpong(path).source
 
@@ -176,6 +185,31 @@ _MANIFEST = json.dumps(
         **{"schema": "weft-trace/1", "weft": "0", "simgrid": "4.1", "program": "p", "ranks": 2},
         **{"arguments": ["x"], "command": ["weft", "run"], "ppn": None, "fabric": "tofino-4"},
         **{"offload": "stream", "simulated_time_s": 0.1, "polls": False},
+    },
+    indent=1,
+)
+_CALLS = """weft-calls 2 2
+0 Isend 0 4 MPI_INT 1 7 0
+communicator 1 0-1
+0 Comm_dup 0 1
+0 Waitany 0,-1 0
+0 Allgatherv 1 4 MPI_INT 4*2 MPI_INT
+0 Alltoallw 1 1*2 MPI_INT,derived:8 1*2 MPI_INT*2
+0 Comm_split 1 undefined 3 null
+0 Finalize
+1 compute 1e6
+1 Recv 0 4 MPI_INT any any
+1 Comm_dup 0 1
+1 Allreduce 1 in-place 4 MPI_DOUBLE user
+1 Finalize
+end 12
+"""
+_CALLS_MANIFEST = json.dumps(
+    {
+        **{"schema": "weft-trace/2", "weft": "0", "simgrid": "4.1", "program": "p", "ranks": 2},
+        **{"arguments": ["x"], "command": ["weft", "run"], "ppn": None, "fabric": "tofino-4"},
+        **{"offload": "stream", "fallback": "openmpi-5.0", "host_speed": "", "config": []},
+        **{"simulated_time_s": 0.1, "lines": 12},
     },
     indent=1,
 )
@@ -249,8 +283,9 @@ def targets(directory: Path) -> list[Target]:
         Target("inventory", "i.toml", _texts("inventories/*.toml"), _inventory),
         Target("plan", "p.json", [_plan_text(directory)], _plan),
         Target("record", "r.json", [_record_text()], _record),
-        Target("manifest", "manifest.json", [_MANIFEST], _manifest),
+        Target("manifest", "manifest.json", [_MANIFEST, _CALLS_MANIFEST], _manifest),
         Target("actions", "actions.txt", [_ACTIONS], _actions),
+        Target("calls", "calls", [_CALLS], _calls),
         Target("pingpong", "t.csv", tables, _pingpong),
         Target("allreduce", "t.csv", tables, _allreduce),
         Target("probe", "t.csv", [_PROBE], _probe),
