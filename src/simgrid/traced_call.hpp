@@ -339,6 +339,7 @@ template <> struct Written<trace::WorldGroup> : Writing<1> {
     int size = 0;
     PMPI_Group_size(group, &size);
     std::vector<int> ranks;
+    ranks.reserve(static_cast<std::size_t>(size));
     for (int member = 0; member < size; ++member)
       ranks.push_back(Profile::get().rank_of(group->actor(member)));
     line.places(ranks);
