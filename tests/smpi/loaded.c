@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 0 prints the path of each library in its memory whose name begins with that given: `loaded NAME`. */
+/* Rank 0 prints the path of each file in its memory whose name begins with that given: `loaded NAME`. It has some
+ * shared memory of SMPI's. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,11 +21,13 @@ int main(int argc, char** argv)
   int rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  FILE* maps = fopen("/proc/self/maps", "r");
+  void* shared = SMPI_SHARED_MALLOC(1 << 21);
+  FILE* maps   = fopen("/proc/self/maps", "r");
   if (rank == 0 && argc == 2 && maps)
     print_paths(maps, argv[1]);
   if (maps)
     fclose(maps);
+  SMPI_SHARED_FREE(shared);
   MPI_Finalize();
   return 0;
 }
