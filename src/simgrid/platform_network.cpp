@@ -6,6 +6,7 @@
 #include "simgrid/switch_properties.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -194,9 +195,13 @@ void PlatformNetwork::sort_hosts()
   for (sg::Host* host : sg::Engine::get_instance()->get_all_hosts())
     if (is_smart(host))
       vertices_.push_back(host);
-  const auto by_number = [](const sg::Host* one, const sg::Host* other) { return number_of(one) < number_of(other); };
-  std::stable_sort(vertices_.begin(), vertices_.begin() + host_count_, by_number);
-  std::stable_sort(vertices_.begin() + host_count_, vertices_.end(), by_number);
+  // Numbers in names count as numbers, so that a rank next to another is in its cabinet: griffon-2 before griffon-10.
+  const auto comes_before = [](const sg::Host* one, const sg::Host* other) {
+    const long first = number_of(one), second = number_of(other);
+    return first != second ? first < second : strverscmp(one->get_cname(), other->get_cname()) < 0;
+  };
+  std::stable_sort(vertices_.begin(), vertices_.begin() + host_count_, comes_before);
+  std::stable_sort(vertices_.begin() + host_count_, vertices_.end(), comes_before);
   for (VertexId vertex = 0; std::cmp_less(vertex, vertices_.size()); ++vertex)
     vertex_of_.emplace(vertices_[static_cast<std::size_t>(vertex)], vertex);
 }

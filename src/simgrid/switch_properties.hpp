@@ -11,7 +11,8 @@
  * `meeting`, of the first switch for all, says where the tree of a communicator has its root: at the switch `nearest`
  * to all of its hosts together, as where the property is absent; at the `centre`, from which the farthest host is
  * nearest, as in fat trees; or at any `next-to-hosts`, to which one of them is cabled, as in tori. Hosts and switches
- * with a `number` come in that order, and ranks with them; without one, in the order of their names.
+ * with a `number` come in that order, and ranks with them; without one, in the order of their names, in
+ * which numbers count as such (host-2 is before host-10).
  *
  * The keys of [nic] are properties of the switches above the hosts and must be the same at all of them. Plain numbers
  * are seconds, bytes and bytes per second.

@@ -55,6 +55,12 @@ def test_weft_run_loads_the_installed_library(run: Run) -> None:
     assert Path(simgrid).is_relative_to(_core.simgrid_prefix)
 
 
+def test_shared_memory_is_no_file_on_a_disk(run: Run) -> None:
+    """Linux writes those back again and again, and ranks wait for it."""
+    block = "memfd:simgrid-shmalloc"
+    assert run("loaded.c", block, ranks=2).lines == [f"/{block} (deleted)"]
+
+
 def test_plain_smpirun_loads_the_library_that_it_is_given(program: Program) -> None:
     result = simulated.run_library(program("loaded.c"), "libweft", WEFT_FABRIC="tofino-4")
     assert result.lines == [str(paths.platform_library())]
@@ -89,6 +95,29 @@ def test_files_of_mpi_take_the_time_of_a_platforms_disk(program: Program, tmp_pa
     assert result.status == 0, result.stderr
     _, written, read = map(float, result.lines[0].split())
     assert (written, read) == pytest.approx((2**20 / 40e6, 2**20 / 100e6), rel=1e-6)
+
+
+# ---- Ranks on hosts ----
+
+CABINETS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="all" prefix="node-" suffix=".site" radical="1-12" speed="1Gf" bw="1Gbps" lat="1us"/>
+</platform>
+"""
+
+
+def test_ranks_go_to_hosts_in_the_order_of_their_numbers(program: Program, tmp_path: Path) -> None:
+    """Else ranks 1 and 2 are on node-10 and node-11, in another cabinet perhaps."""
+    platform = tmp_path / "cabinets.xml"
+    platform.write_text(CABINETS)
+    command = simulated.weft_command(program("hosts.c"), ranks=12)
+    at = command.index("--fabric")
+    command[at : at + 2] = ["--platform", str(platform)]
+    result = simulated.run_command(command)
+    assert result.status == 0, result.stderr
+    hosts = dict(line.split() for line in result.lines)
+    assert hosts == {str(rank): f"node-{rank + 1}.site" for rank in range(12)}
 
 
 # ---- Plain smpirun ----
