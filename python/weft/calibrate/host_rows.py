@@ -127,13 +127,13 @@ def named_rows(times: Times, texts: Sequence[str]) -> list[HostRow]:
     return found
 
 
-def check_fits(fabric: "Fabric", times: Times) -> None:
-    """Prove that the fabric has hosts and cores enough."""
+def check_fits(fabric: "Fabric", times: Times, asked_by: str = named("base")) -> None:
+    """Prove that the fabric has hosts and cores enough; `asked_by` named it."""
     for row in times:
         hosts = row.ranks // row.ppn
         if hosts > len(fabric.hosts) or row.ppn > fabric.host["cores"]:
             raise WeftError(
-                f"{named('base')}: {fabric.name} has {plural(len(fabric.hosts), 'host')} of"
+                f"{asked_by}: {fabric.name} has {plural(len(fabric.hosts), 'host')} of"
                 f" {plural(fabric.host['cores'], 'core')}, and the table has"
                 f" {plural(hosts, 'host')} of {plural(row.ppn, 'rank')}"
             )

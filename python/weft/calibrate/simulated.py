@@ -19,7 +19,8 @@ from weft.runs.toolchain import compile_c
 
 Lines = list[list[str]]
 
-_MOST_SIZES = 128  # examples/allreduce_latency.c takes no more
+MOST_SIZES = 128
+"""Of a run of examples/allreduce_latency.c."""
 _INT_BYTES = 4  # of whose numbers it sends some
 
 
@@ -86,8 +87,8 @@ def simulate_offloaded(fabric: str, hosts: int, ppn: int, sizes: Sequence[int]) 
     taken = sorted(set(asked.values()))
     times: Column = {}
     with compiled("allreduce_latency") as program:
-        for first in range(0, len(taken), _MOST_SIZES):
-            some = taken[first : first + _MOST_SIZES]
+        for first in range(0, len(taken), MOST_SIZES):
+            some = taken[first : first + MOST_SIZES]
             arguments = (",".join(map(str, some)), "2")
             lines, record = program.run(fabric, arguments, hosts * ppn, ppn=ppn, offload="stream")
             _check_offloaded(record)

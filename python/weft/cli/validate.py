@@ -4,33 +4,83 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
+from weft.base.units import parse_size
+from weft.cli.calibrate_options import column_option
 from weft.cli.common import output_option
-from weft.cli.files import Output, OutputDirectory, command
+from weft.cli.files import Input, Output, OutputDirectory, command, fabric_name
+from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
-from weft.study import accuracy
+from weft.study import accuracy, own_tables
 from weft.study.validate import SCHEMA, Check, Result, plot, read_checks, run
 
 _HELP = """
-Run the simulator on every measured table that ships with weft, and say how far it is from each.
+Run the simulator on measured tables, and say how far it is from each: on those that ship with weft,
+or on TABLEs of your own.
 
-Errors are logarithmic, exp(mean |ln(simulated / measured)|) - 1 and the worst. The bounds stand in
-data/checks.toml; a check without any is reported as it is. Takes about half a minute.
+Errors are logarithmic, exp(mean |ln(simulated / measured)|) - 1 and the worst. The bounds of the
+shipped tables stand in data/checks.toml; a check without any is reported as it is. Takes about half
+a minute.
+
+An own TABLE is CSV, or what the OSU benchmarks, IMB or SKaMPI print. By its columns it is of
+Allreduces by size on hosts of one rank (`bytes,time_us`), of Allreduces of one size by the number
+of ranks (`ranks,nodes,time_us`), or of any collectives (`collective,ranks,ppn,bytes,time_us`). The
+unit ends a name: _us, _ms, _s. --fabric and --mode say what it is compared with; its rows are
+printed too.
 
 \b
 Examples:
   weft validate
   weft validate --json errors.json --figures figures
+  weft validate osu_allreduce.txt --fabric my-cluster.toml --mode openmpi-4.1 --ranks 8
+  weft validate collectives.csv --fabric my-cluster.toml --mode mpich-4 --mean 0.2
+  weft validate osu_latency.txt --fabric my-cluster.toml --mode pingpong
 
 \b
 Exit status: 1 where an error is above its bound.
 """
+_OF_OWN = ("fabric", "mode", "column", "ranks", "bytes_", "rows", "mean", "worst")
+_BOUND = click.FloatRange(min=0, min_open=True)
 
 
 @command(help=_HELP)
+@click.argument("tables", nargs=-1, metavar="[TABLE]...", type=Input(exists=True, dir_okay=False))
+@click.option(
+    "--fabric",
+    type=fabric_name,
+    metavar="FILE|NAME",
+    help="Of own tables: the fabric to compare them with.",
+)
+@click.option(
+    "--mode",
+    metavar="MODE",
+    help="Of own tables: stream or message (switches did it), what hosts did (openmpi-5.0, ring, as"
+    " for `weft run --fallback`), pingpong, or bandwidth (of a stream of messages, in a column"
+    " whose name ends in _GBps).",
+)
+@column_option
+@click.option(
+    "--ranks",
+    type=click.IntRange(2, MOST_RANKS),
+    metavar="N",
+    help="Of own tables by size: hosts, one rank each.  [default: 4]",
+)
+@click.option(
+    "--bytes", "bytes_", metavar="SIZE", help="Of own tables by ranks: size of the Allreduce."
+)
+@click.option(
+    "--rows",
+    type=click.Choice(["all", "even", "odd"]),
+    help="Rows of own tables; every second, where the fabric was fitted to the others."
+    "  [default: all]",
+)
+@click.option("--mean", type=_BOUND, metavar="X", help="Bound of the mean error: 0.1 is 10 %.")
+@click.option("--worst", type=_BOUND, metavar="X", help="Bound of the worst error.")
 @output_option("--json", "json_file", help="Write checks, errors and every row (JSON).")
 @click.option(
     "--figures",
@@ -44,20 +94,44 @@ Exit status: 1 where an error is above its bound.
     metavar="FILE",
     help="Fill the tables of a document such as docs/accuracy.md.",
 )
-def validate(json_file: Path | None, figures: Path | None, document: Path | None) -> int:
+def validate(
+    tables: tuple[Path, ...],
+    json_file: Path | None,
+    figures: Path | None,
+    document: Path | None,
+    **asked: Any,
+) -> int:
     """Run, print, write."""
-    results = run(read_checks())
+    checks = _own_checks(tables, asked)
+    results = run(read_checks() if checks is None else checks)
     _print(results)
+    if checks is not None:
+        _print_rows(results)
     if json_file is not None:
         with whole_file("--json", json_file) as file:
-            checks = [result.to_json() for result in results]
-            json.dump({"schema": SCHEMA, "checks": checks}, file, indent=1)
+            written = [result.to_json() for result in results]
+            json.dump({"schema": SCHEMA, "checks": written}, file, indent=1)
             file.write("\n")
     if figures is not None:
         plot(results, figures)
     if document is not None:
         accuracy.write(document, results)
     return 0 if all(result.holds for result in results) else 1
+
+
+def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | None:
+    """Return the checks of own tables, or nothing where there are none."""
+    given = {name: asked[name] for name in _OF_OWN if asked[name] is not None}
+    if not tables:
+        if given:
+            raise WeftError(f"{named(next(iter(given)))}: is for a TABLE of your own; name one")
+        return None
+    for needed in ("fabric", "mode"):
+        if needed not in given:
+            raise WeftError(f"{named(needed)}: is missing; an own TABLE is compared with one")
+    if "bytes_" in given:
+        given["bytes"] = parse_size(given.pop("bytes_"), "--bytes")
+    return own_tables.own_checks(tables, own_tables.Asked(**given))
 
 
 def _print(results: Sequence[Result]) -> None:
@@ -67,7 +141,7 @@ def _print(results: Sequence[Result]) -> None:
     for result in results:
         check, error = result.check, result.error
         table.add_row(
-            f"{check.table.removesuffix('.csv')} {check.column}",
+            f"{check.stem} {check.what}",
             result.title,
             _rows(check, result),
             f"{error.mean:.1%}",
@@ -78,6 +152,18 @@ def _print(results: Sequence[Result]) -> None:
         )
     print_title("Logarithmic error of the simulator against measurements", on)
     print_table(table, on)
+
+
+def _print_rows(results: Sequence[Result]) -> None:
+    on = console()
+    for result in results:
+        table = new_table((result.by, "measured", "simulated", "off by"))
+        measured, simulated = result.in_unit(result.measured), result.in_unit(result.simulated)
+        for key in measured:
+            off = simulated[key] / measured[key] - 1
+            table.add_row(str(key), f"{measured[key]:.3f}", f"{simulated[key]:.3f}", f"{off:+.1%}")
+        print_title(f"{result.check.stem} {result.check.what}: {result.title}, {result.unit}", on)
+        print_table(table, on)
 
 
 def _rows(check: Check, result: Result) -> str:

@@ -19,7 +19,9 @@ def render(results: Sequence[Result]) -> dict[str, str]:
     """Return the text of each place."""
     texts = {SUMMARY: _lines(_summary(results))}
     for table in dict.fromkeys(result.check.table for result in results):
-        texts[table] = _lines(_table([one for one in results if one.check.table == table]))
+        texts[Path(table).name] = _lines(
+            _table([one for one in results if one.check.table == table])
+        )
     return texts
 
 
@@ -46,7 +48,7 @@ def _summary(results: Sequence[Result]) -> list[str]:
         check, error = one.check, one.error
         count = f"{len(one.points)}" if check.rows == "all" else f"{len(one.points)} {check.rows}"
         rows.append(
-            f"| `{check.table.removesuffix('.csv')}` | {check.what} | {one.title} |"
+            f"| `{check.stem}` | {check.what} | {one.title} |"
             f" {check.fitted} | {count} | {_limited(error.mean, check.mean)} |"
             f" {_limited(error.worst, check.worst)} |"
         )
@@ -60,7 +62,7 @@ def _limited(error: float, bound: float | None) -> str:
 
 def _table(results: Sequence[Result]) -> list[str]:
     shown = [one for one in results if one.check.rows == "all"]
-    name = results[0].check.table.removesuffix(".csv")
+    name = results[0].check.stem
     figure = ["", f"![{name}](figures/{name}.png)"]
     keys = list(shown[0].measured)
     if len(keys) > _MOST_ROWS:

@@ -42,8 +42,8 @@ from weft.study.ways import check_as_asked
 
 SCHEMA = "weft-validate/1"
 CHECKS = "checks.toml"
-_PING_PONG, _BANDWIDTH = "pingpong", "bandwidth"
-_RATE = "_GBps"
+PING_PONG, BANDWIDTH = "pingpong", "bandwidth"
+RATE = "_GBps"
 ITERATIONS = 2
 """Calls of an Allreduce that are timed, one after the other."""
 
@@ -51,9 +51,10 @@ Progress = Callable[[str], None]
 
 
 class Check(Model):
-    """One comparison of data/checks.toml."""
+    """One comparison: of data/checks.toml, or of a user's own table (weft.study.own_tables)."""
 
     table: str
+    """A shipped one, or the absolute path of another."""
     column: str
     mode: str
     fitted: str
@@ -81,11 +82,15 @@ class Check(Model):
         return self.fabric or f"{self.segments} segments"
 
     @property
+    def stem(self) -> str:
+        """The table's name without its ending."""
+        return Path(self.table).stem
+
+    @property
     def name(self) -> str:
         """Say in some words what it is."""
         rows = "" if self.rows == "all" else f", {self.rows} rows"
-        table = self.table.removesuffix(".csv")
-        return f"{table}: {self.what} by {self.mode}, {self.where}{rows}"
+        return f"{self.stem}: {self.what} by {self.mode}, {self.where}{rows}"
 
 
 @dataclass(frozen=True)
@@ -128,11 +133,11 @@ class Result:
     @property
     def unit(self) -> str:
         """What a figure's axis says of the values."""
-        return "bandwidth (GB/s)" if self.check.column.endswith(_RATE) else "latency (µs)"
+        return "bandwidth (GB/s)" if self.check.column.endswith(RATE) else "latency (µs)"
 
     def in_unit(self, times_us: Mapping[int, float]) -> dict[int, float]:
         """Return times as what was measured: some tables have rates."""
-        if not self.check.column.endswith(_RATE):
+        if not self.check.column.endswith(RATE):
             return dict(times_us)
         size = self.check.bytes
         return {key: (size or key) / time * 1e-3 for key, time in times_us.items()}
@@ -195,9 +200,9 @@ def run(checks: Sequence[Check], progress: Progress | None = None) -> list[Resul
 
 
 def _run(check: Check) -> Result:
-    if check.mode == _PING_PONG:
+    if check.mode == PING_PONG:
         return _ping_pong(check)
-    if check.mode == _BANDWIDTH:
+    if check.mode == BANDWIDTH:
         return _bandwidth(check)
     return _allreduce(check) if check.collective is None else _collective(check)
 
@@ -215,7 +220,7 @@ def _collective(check: Check) -> Result:
     }
     rows = list(measured)[part(check.rows)]
     fabric = _core.load_fabric(_fabric(check))
-    check_fits(fabric, dict.fromkeys(rows, 0.0))
+    check_fits(fabric, dict.fromkeys(rows, 0.0), named("fabric"))
     text = Path(fabric.file).read_text(encoding="utf-8")
     with compiled("collective_latency") as program:
         simulated = simulate_rows(program, text, rows, check.mode)
@@ -261,7 +266,7 @@ def _by_ranks(check: Check, table: Table, rows: Sequence[TableRow]) -> Iterator[
 
 def _measured_us(check: Check, table: Table, row: TableRow) -> float:
     value = table.number(row, check.column)
-    if check.column.endswith(_RATE):
+    if check.column.endswith(RATE):
         return (check.bytes or 0) / value * 1e-3
     return value * seconds_per_unit(table, check.column) * 1e6
 
@@ -328,7 +333,7 @@ def plot(results: Sequence[Result], directory: Path, suffix: str = ".png") -> li
 
 
 def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: str) -> Path:
-    target = directory / f"{name.removesuffix('.csv')}{suffix}"
+    target = directory / f"{Path(name).stem}{suffix}"
     shown = [one for one in results if one.check.rows == "all"]
     measured = {one.check.what: one.in_unit(one.measured) for one in shown}
     columns = list(measured)
@@ -355,12 +360,12 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
 def _title(table: str) -> str:
     """Return what a figure is called: `[titles]` of the checks has it, or else the table's name."""
     titles = tomllib.loads(paths.data(CHECKS).read_text(encoding="utf-8"))["titles"]
-    return str(titles.get(table, table.removesuffix(".csv")))
+    return str(titles.get(table, Path(table).stem))
 
 
 def _column_name(column: str) -> str:
     """Return what a measured column is called in a figure."""
-    name = column.removesuffix("_us").removesuffix(_RATE)
+    name = column.removesuffix("_us").removesuffix(RATE)
     return {"openmpi_tuned": "Open MPI, tuned", "openmpi_basic": "Open MPI, basic"}.get(name, name)
 
 
