@@ -25,11 +25,11 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding multicast conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean FORCE
+.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
 
 demo: $(WEFT) ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
 	@$(BIN)/weft demo --out build/demo
@@ -63,6 +63,9 @@ bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-
 
 bench-forwarding: $(WEFT) ## what a packet forwarding cache does to programs; docs/forwarding-experiment.md
 	@$(BIN)/python -m studies forwarding
+
+paper-001: $(WEFT) ## figures of Clauss et al. on their own cluster, griffon; docs/paper-001.md
+	@$(BIN)/python -m studies paper-001 cpu-and-memory
 
 multicast: $(WEFT) ## traffic, throughput and speed-up of multicasts; docs/multicast.md; FIGURES="figure-2 …" for some
 	@$(BIN)/python -m studies $(or $(FIGURES:%=multicast-%),multicast)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Binomial Scatter and pairwise Alltoall as Clauss et al. (IPDPS 2011) write them out:
- * `contention scatter|alltoall SWITCHES BYTES,BYTES,...`.
+ * `contention scatter|iscatter|alltoall SWITCHES BYTES,BYTES,...`. An iscatter begins to send to all at once.
  *
  * Ranks next to each other go to SWITCHES switches in turn (1: in the order of the hosts). BYTES is what one rank gets
  * from one other. Each rank prints "bytes rank seconds", the time that it needs.
@@ -26,17 +26,34 @@ static int place(int its_number)
   return its_number % there * switches + its_number / there;
 }
 
-/* A rank gets what belongs to it and to the ranks below it in the tree, and passes on the larger half first. */
-static void scatter(char* data, int bytes)
+/* A rank gets what belongs to it and to the ranks below it in the tree; returns how many these are. */
+static int receive_part(char* data, int bytes)
 {
   int span = 1;
   while (span < ranks && (rank & span) == 0)
     span *= 2;
   if (rank > 0)
     MPI_Recv(data, span * bytes, MPI_BYTE, number(rank - span), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  for (span /= 2; span > 0; span /= 2)
+  return span;
+}
+
+/* It passes on the larger half first. */
+static void scatter(char* data, int bytes)
+{
+  for (int span = receive_part(data, bytes) / 2; span > 0; span /= 2)
     if (rank + span < ranks)
       MPI_Send(data + (size_t)span * bytes, span * bytes, MPI_BYTE, number(rank + span), 0, MPI_COMM_WORLD);
+}
+
+static void iscatter(char* data, int bytes)
+{
+  MPI_Request requests[32];
+  int sent = 0;
+  for (int span = receive_part(data, bytes) / 2; span > 0; span /= 2)
+    if (rank + span < ranks)
+      MPI_Isend(data + (size_t)span * bytes, span * bytes, MPI_BYTE, number(rank + span), 0, MPI_COMM_WORLD,
+                &requests[sent++]);
+  MPI_Waitall(sent, requests, MPI_STATUSES_IGNORE);
 }
 
 static void alltoall(char* data, int bytes)
@@ -51,10 +68,12 @@ int main(int argc, char** argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  void (*run)(char*, int) = strcmp(argv[1], "scatter") == 0 ? scatter : alltoall;
-  const char* sizes       = argv[3];
-  switches                = atoi(argv[2]);
-  rank                    = place(rank);
+  void (*run)(char*, int) = alltoall;
+  if (strcmp(argv[1], "alltoall") != 0)
+    run = strcmp(argv[1], "scatter") == 0 ? scatter : iscatter;
+  const char* sizes = argv[3];
+  switches          = atoi(argv[2]);
+  rank              = place(rank);
   while (*sizes != '\0') {
     char* end;
     const int bytes = (int)strtol(sizes, &end, 10);

@@ -39,7 +39,6 @@ class Sampled:
     """NAS EP with a part of its iterations; the best of the rounds."""
 
     ratio: float
-    wall_time_s: float
     cpu_time_s: float
     simulated_time_s: float
 
@@ -52,8 +51,6 @@ class Shared:
     ranks: int
     memory_MiB: float  # noqa: N815 (the unit's name)
     shared_MiB: float  # noqa: N815
-    wall_time_s: float
-    shared_wall_time_s: float
     simulated_time_s: float
     shared_simulated_time_s: float
 
@@ -65,7 +62,7 @@ def measure_sampled(ratio: float) -> Sampled:
         for _ in range(EP_ROUNDS)
     ]
     best = min(records, key=lambda record: record.cpu_time_s)
-    return Sampled(ratio, best.wall_time_s, best.cpu_time_s, best.simulated_time_s)
+    return Sampled(ratio, best.cpu_time_s, best.simulated_time_s)
 
 
 def measure_shared(size: str, graph: str, ranks: int) -> Shared:
@@ -80,8 +77,6 @@ def measure_shared(size: str, graph: str, ranks: int) -> Shared:
         ranks,
         own[0] / 2**20,
         common[0] / 2**20,
-        alone.wall_time_s,
-        shared.wall_time_s,
         alone.simulated_time_s,
         shared.simulated_time_s,
     )
@@ -173,13 +168,13 @@ def read_shared() -> list[Shared]:
 def sampling_table(rows: Sequence[Sampled]) -> str:
     """Return EP's rows as a table."""
     lines = [
-        "| sampling ratio | simulation (wall) | CPU time | simulated time | difference |",
-        "|---:|---:|---:|---:|---:|",
+        "| sampling ratio | simulation (CPU time) | simulated time | difference |",
+        "|---:|---:|---:|---:|",
     ]
     whole = rows[0].simulated_time_s
     for row in rows:
         lines.append(
-            f"| {row.ratio:.0%} | {row.wall_time_s:.2f} s | {row.cpu_time_s:.2f} s"
+            f"| {row.ratio:.0%} | {row.cpu_time_s:.2f} s"
             f" | {row.simulated_time_s:.3f} s | {row.simulated_time_s / whole - 1:+.1%} |"
         )
     return "\n".join(lines) + "\n"
@@ -188,13 +183,12 @@ def sampling_table(rows: Sequence[Sampled]) -> str:
 def memory_table(rows: Sequence[Shared]) -> str:
     """Return DT's rows as a table."""
     lines = [
-        "| class, graph | ranks | memory | shared | wall time | shared | simulated time | shared |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| class, graph | ranks | memory | shared | simulated time | shared |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
         lines.append(
             f"| {row.graph} | {row.ranks} | {row.memory_MiB:.0f} MiB | {row.shared_MiB:.0f} MiB"
-            f" | {row.wall_time_s:.2f} s | {row.shared_wall_time_s:.2f} s"
             f" | {row.simulated_time_s * 1e3:.2f} ms | {row.shared_simulated_time_s * 1e3:.2f} ms |"
         )
     return "\n".join(lines) + "\n"

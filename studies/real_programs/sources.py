@@ -55,9 +55,14 @@ def own(source: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{name}.unfinished")
         compiler = str(SimGrid().compiler("smpicc"))
-        _run([compiler, "-O2", str(source), "-o", str(unfinished), "-lm"])
+        run_command([compiler, "-O2", str(source), "-o", str(unfinished), "-lm"])
         unfinished.rename(target)
     return target
+
+
+def simgrid_file(folder: str, name: str) -> Path:
+    """Return a file of a folder of SimGrid's source distribution."""
+    return _unpacked(_simgrid_tarball(), folder) / name
 
 
 def _nas(program: str, name: str, flags: Sequence[str]) -> Path:
@@ -72,7 +77,7 @@ def _compiled(name: str, folder: str, files: Sequence[str], flags: Sequence[str]
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{name}.unfinished")
         compiler = [str(SimGrid().compiler("smpicc")), "-O2", "-w", *flags]
-        _run([*compiler, *sources, "-o", str(unfinished), "-lm"])
+        run_command([*compiler, *sources, "-o", str(unfinished), "-lm"])
         unfinished.rename(target)
     return target
 
@@ -84,13 +89,14 @@ def hpcc() -> Path:
         directory = _unpacked(_download(_HPCC, _HPCC_SHA256), "hpcc-")
         shutil.copy(CASE / "Make.weft", directory / "hpl" / "Make.weft")
         compiler = SimGrid().compiler("smpicc")
-        _run(["make", "-C", str(directory), "-j2", "arch=weft", f"SMPICC={compiler}"])
+        run_command(["make", "-C", str(directory), "-j2", "arch=weft", f"SMPICC={compiler}"])
         target.parent.mkdir(parents=True, exist_ok=True)
         (directory / "hpcc").rename(target)
     return target
 
 
-def _run(command: Sequence[str]) -> None:
+def run_command(command: Sequence[str]) -> None:
+    """Run a command, whose output is shown where it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     result = subprocess.run(command, text=True, capture_output=True, env=environment, check=False)
     if result.returncode != 0:
@@ -130,7 +136,7 @@ def _download(path: str, sha256: str) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
         where = f"{_archive()}/{path}"
-        _run(["/usr/lib/apt/apt-helper", "download-file", where, str(unfinished)])
+        run_command(["/usr/lib/apt/apt-helper", "download-file", where, str(unfinished)])
         if _sha256(unfinished) != sha256:
             raise WeftError(f"{OPTION}: {where} has another checksum than expected")
         unfinished.rename(target)

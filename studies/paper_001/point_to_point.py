@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Figures 3, 4 and 5: a ping-pong within a cabinet and across two, by three models of messages.
+
+The paper's measured times are in its figures alone. So the affine models are held against the
+piece-wise linear one, which is SMPI's own and was fitted to griffon; and all three are fitted to
+the ping-pongs that ship with weft, as the paper does to its own.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from studies.paper_001.griffon import (
+    HERE,
+    HOSTS,
+    PAGE,
+    TABLES,
+    compiled,
+    numbers,
+    plain_numbers,
+    run,
+)
+from studies.resume import kept_rows
+from studies.study import IMAGES, Study, Table, markdown, read_table, write_table
+from weft.base import paths
+from weft.base.measured import LogError, log_error
+from weft.base.plots import look
+from weft.base.process import work_directory
+from weft.calibrate import fabric_file
+from weft.calibrate.affine import Affine, best_affine
+from weft.calibrate.p2p import calibrate
+from weft.calibrate.samples import Floats, read_pingpong
+from weft.calibrate.simulated import simulate_ping_pong
+
+SIZES = tuple(sorted({2**k for k in range(24)} | {3 * 2**k for k in range(22)}))  # 1 B to 8 MiB
+ROUTES = {"one": 2, "three": HOSTS}
+"""Ranks by switches on the way from the first to the last: one cabinet, or the first and third."""
+ROUTE_NAMES = {"one": "one switch", "three": "three switches"}
+CABLE_LATENCY_S, CABLE_BYTES_PER_S = 24e-6, 125e6
+"""Of griffon's hosts in the file."""
+TCP_SHARE = 0.92
+"""Of the bandwidth that TCP reaches: the paper's default affine model."""
+MODELS = {
+    "piecewise": "piece-wise linear",
+    "default": "default affine",
+    "best": "best-fit affine",
+}
+CALIBRATED = ("p2p_taurus_ethernet", "p2p_azure_hc44rs_mpi", "p2p_alaska_ib")
+SEGMENTS = 3
+"""The paper's."""
+MESSAGES, FITS = TABLES / "ping-pong.csv", TABLES / "calibrated.csv"
+
+Column = dict[int, float]
+
+
+def measure() -> None:
+    """Run the ping-pongs, fit the tables."""
+    write_table(MESSAGES, kept_rows("paper-001", [("ping-pong", measure_messages)]))
+    write_table(
+        FITS,
+        kept_rows("paper-001", [(f"fit-{name}", lambda n=name: fit(n)) for name in CALIBRATED]),
+    )
+
+
+def measure_messages() -> Table:
+    """Run each model on both routes; the affine ones are made on one switch."""
+    rows: Table = []
+    with work_directory() as work:
+        program = compiled(HERE / "first_and_last.c", work)
+        one_switch = ping_pong(program, "one", ())
+        for route in ROUTES:
+            for model, settings in models(one_switch).items():
+                rows += [
+                    {
+                        "switches": route,
+                        "model": model,
+                        "bytes": str(size),
+                        "seconds": f"{time:.9g}",
+                    }
+                    for size, time in ping_pong(program, route, settings).items()
+                ]
+    return rows
+
+
+def ping_pong(program: Path, route: str, settings: tuple[str, ...]) -> Column:
+    """Return the time of each size one way."""
+    arguments = (",".join(map(str, SIZES)),)
+    lines, _ = run(program, ROUTES[route], arguments, config=("smpi/wtime:0", *settings))
+    return {int(size): seconds for size, seconds in numbers(lines)}
+
+
+def models(one_switch: Column) -> dict[str, tuple[str, ...]]:
+    """Return SimGrid's settings of each."""
+    default = Affine(one_switch[1], TCP_SHARE * CABLE_BYTES_PER_S)
+    best = best_affine(*_arrays(one_switch))
+    return {"piecewise": (), "default": _settings(default), "best": _settings(best)}
+
+
+def _arrays(times: Column) -> tuple[Floats, Floats]:
+    return np.array(list(times), dtype=float), np.array(list(times.values()))
+
+
+def _settings(model: Affine) -> tuple[str, ...]:
+    return (
+        f"network/latency-factor:{model.latency_s / (2 * CABLE_LATENCY_S):.9g}",
+        f"network/bandwidth-factor:{model.bandwidth_Bps / CABLE_BYTES_PER_S:.9g}",
+    )
+
+
+def fit(name: str) -> Table:
+    """Fit the models to a measured table; the piece-wise linear one is simulated."""
+    pingpong = read_pingpong(paths.data(f"{name}.csv"))
+    calibration = calibrate(pingpong, SEGMENTS)
+    simulated = simulate_ping_pong(
+        fabric_file.render(calibration, name, None), list(calibration.measured)
+    )
+    errors = {"piecewise": log_error(simulated, calibration.measured)}
+    errors |= {name: calibration.error(f"{MODELS[name]}") for name in ("default", "best")}
+    return [
+        {
+            "table": name,
+            "rows": str(len(calibration.measured)),
+            "model": model,
+            "mean_error": f"{error.mean:.6g}",
+            "worst_error": f"{error.worst:.6g}",
+        }
+        for model, error in errors.items()
+    ]
+
+
+def read() -> Mapping[tuple[str, str], Column]:
+    """Return the times of the table by route and model."""
+    found: dict[tuple[str, str], Column] = {}
+    for row in read_table(MESSAGES):
+        column = found.setdefault((row["switches"], row["model"]), {})
+        column[int(row["bytes"])] = float(row["seconds"])
+    return found
+
+
+def messages_table() -> str:
+    """Return how far the affine models are from the piece-wise linear one."""
+    times = read()
+    rows = []
+    for route, name in ROUTE_NAMES.items():
+        for model in ("default", "best"):
+            error = log_error(times[route, model], times[route, "piecewise"])
+            rows.append((f"{name}: {MODELS[model]}", *_cells(error)))
+    return markdown(("against the piece-wise linear model", "mean error", "worst"), rows)
+
+
+def fits_table() -> str:
+    """Return how far each model is from measurements."""
+    rows = []
+    for name in CALIBRATED:
+        own = {row["model"]: row for row in read_table(FITS) if row["table"] == name}
+        cells = [f"`{name}`", own["piecewise"]["rows"]]
+        for model in MODELS:
+            error = LogError(*(float(own[model][f"{part}_error"]) for part in ("mean", "worst")))
+            cells.append(" / ".join(_cells(error)))
+        rows.append(cells)
+    return markdown(("measured", "rows", *MODELS.values()), rows)
+
+
+def _cells(error: LogError) -> tuple[str, str]:
+    return f"{error.mean:.1%}", f"{error.worst:.1%}"
+
+
+def draw() -> Figure:
+    """Draw the time by size, a panel for each route."""
+    times = read()
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    for axes, route in zip(figure.subplots(1, 2, sharey=True), ROUTES, strict=True):
+        _draw_route(axes, route, times)
+    return figure
+
+
+def _draw_route(axes: Axes, route: str, times: Mapping[tuple[str, str], Column]) -> None:
+    for number, (model, name) in enumerate(MODELS.items()):
+        column = times[route, model]
+        axes.plot(
+            list(column), [1e6 * time for time in column.values()], label=name, **look(number)
+        )
+    axes.set(xscale="log", yscale="log", title=f"griffon, {ROUTE_NAMES[route]}")
+    axes.set(xlabel="message size, B", ylabel="one way, µs")
+    plain_numbers(axes.xaxis)
+    plain_numbers(axes.yaxis)
+    axes.grid(visible=True, color="#dddddd", linewidth=0.7)
+    axes.legend(frameon=False)
+
+
+STUDY = Study(
+    name="paper-001-messages",
+    about="ping-pongs on griffon by three models of messages",
+    measure=measure,
+    figures=lambda: {IMAGES / "paper-001-messages.png": draw()},
+    page=PAGE,
+    texts=lambda: {
+        "table: paper-001 messages": messages_table(),
+        "table: paper-001 fits": fits_table(),
+    },
+)
