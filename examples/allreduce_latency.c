@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* How long an MPI_Allreduce (MPI_INT, MPI_SUM) takes, by message size. Plain MPI: any MPI compiler builds it.
  *
- *     allreduce_latency [SIZES [ITERATIONS]]
+ *     allreduce_latency [SIZES [ITERATIONS [each]]]
  *
  * SIZES in bytes, multiples of 4: `4:1048576` doubles from the first to the last, `4,1000,1024` is a list.
  *
@@ -9,10 +9,14 @@
  * other), then ITERATIONS calls back to back. Only the whole loop is timed. A line is the size, the average over all
  * ranks of the mean time of a call, and the mean time on the slowest rank. Every rank checks its last result; a wrong
  * one ends the program with exit status 1.
+ *
+ * With `each` every call is timed as well: before the line of a size each rank writes one of its own, which is `each`,
+ * the size, the rank, and the times of its calls in order. All times are in microseconds.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_SIZES 128
 
@@ -22,12 +26,13 @@ typedef struct {
   int rank;
   int ranks;
   int iterations;
+  int each;
   int n_sizes;
   long sizes[MAX_SIZES];
 } Options;
 
-static const char* usage = "usage: allreduce_latency [MIN:MAX | SIZE,SIZE,... [ITERATIONS]]   (sizes in bytes, "
-                           "multiples of 4; at most 128 of them)\n";
+static const char* usage = "usage: allreduce_latency [MIN:MAX | SIZE,SIZE,... [ITERATIONS [each]]]   (sizes in "
+                           "bytes, multiples of 4; at most 128 of them)\n";
 
 static int add_size(Options* options, long bytes)
 {
@@ -68,8 +73,9 @@ static int parse_sizes(Options* options, const char* text)
 static int parse_options(Options* options, int argc, char** argv)
 {
   options->iterations = argc > 2 ? atoi(argv[2]) : 10;
+  options->each       = argc > 3 && strcmp(argv[3], "each") == 0;
   options->n_sizes    = 0;
-  return argc <= 3 && options->iterations > 0 && parse_sizes(options, argc > 1 ? argv[1] : "4:1048576");
+  return argc <= 3 + options->each && options->iterations > 0 && parse_sizes(options, argc > 1 ? argv[1] : "4:1048576");
 }
 
 /* Small numbers that differ by rank and place, so that a sum of the wrong contributions shows. */
@@ -87,16 +93,34 @@ static int count_wrong(const int* result, int count, int ranks)
   return wrong;
 }
 
-static double time_per_call(const int* send, int* receive, int count, int iterations)
+/* The loop, whose calls end at the times `ends`, in seconds from its start; where nobody wants them there are none. */
+static double timed_calls(const int* send, int* receive, int count, int iterations, double* ends)
+{
+  const double start = MPI_Wtime();
+  for (int i = 0; i < iterations; i++) {
+    MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (ends != NULL)
+      ends[i] = MPI_Wtime() - start;
+  }
+  return ends != NULL ? ends[iterations - 1] : MPI_Wtime() - start;
+}
+
+static double time_per_call(const int* send, int* receive, int count, int iterations, double* ends)
 {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < count; i++)
     receive[i] = -1;
-  double start = MPI_Wtime();
-  for (int i = 0; i < iterations; i++)
-    MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  return (MPI_Wtime() - start) / iterations;
+  return timed_calls(send, receive, count, iterations, ends) / iterations;
+}
+
+static void print_each(const Options* options, long bytes, const double* ends)
+{
+  printf("each %ld %d", bytes, options->rank);
+  for (int i = 0; i < options->iterations; i++)
+    printf(" %.4f", (ends[i] - (i > 0 ? ends[i - 1] : 0)) * 1e6);
+  printf("\n");
+  fflush(stdout);
 }
 
 static void print_line(const Options* options, long bytes, double seconds)
@@ -115,20 +139,25 @@ static int measure(const Options* options, long bytes)
   int count    = (int)(bytes / (long)sizeof(int));
   int* send    = malloc((size_t)bytes);
   int* receive = malloc((size_t)bytes);
-  if (send == NULL || receive == NULL) {
+  double* ends = options->each ? malloc(sizeof(double) * (size_t)options->iterations) : NULL;
+  if (send == NULL || receive == NULL || (options->each && ends == NULL)) {
     fprintf(stderr, "allreduce_latency: rank %d: no memory for 2 x %ld bytes\n", options->rank, bytes);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   for (int i = 0; i < count; i++)
     send[i] = contribution(options->rank, i);
 
-  print_line(options, bytes, time_per_call(send, receive, count, options->iterations));
+  const double seconds = time_per_call(send, receive, count, options->iterations, ends);
+  if (ends != NULL)
+    print_each(options, bytes, ends);
+  print_line(options, bytes, seconds);
   int wrong = count_wrong(receive, count, options->ranks);
   if (wrong > 0)
     fprintf(stderr, "allreduce_latency: rank %d: %d of %d numbers are wrong at %ld bytes\n", options->rank, wrong,
             count, bytes);
   free(send);
   free(receive);
+  free(ends);
   return wrong;
 }
 

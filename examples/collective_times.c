@@ -2,7 +2,7 @@
 /* How long a Broadcast, an Allgather, or an Allgather together with a Reduce-Scatter takes each rank. Plain MPI: any
  * MPI compiler builds it.
  *
- *     collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked]]
+ *     collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked] [each]]
  *
  * BYTES, a multiple of 4, is what one rank gives (bcast: the root; ag+rs: to the Allgather, and gets from the
  * Reduce-Scatter). ALGORITHM is `mpi`, the MPI library's own, or one written out here in point-to-point messages:
@@ -16,7 +16,8 @@
  *
  * All ranks meet in a barrier before each iteration but the first. A line is a rank, the mean and the maximum of its
  * times in microseconds. Every rank checks its last result; a wrong one ends the program with exit status 1.
- * `unchecked` neither fills nor reads the buffers, so that a simulator may share their memory among the ranks.
+ * `unchecked` neither fills nor reads the buffers, so that a simulator may share their memory among the ranks. With
+ * `each` the times of all iterations follow on a rank's line, in order.
  */
 #include "ring.h"
 
@@ -35,6 +36,7 @@ typedef struct {
   int ranks;
   int count;
   int checked;
+  int each;
   int* part;
   int* parts;
   int* to_reduce;
@@ -425,19 +427,35 @@ static void release(Call* call)
 /* ---- Measurement
  * ----------------------------------------------------------------------------------------------------- */
 
-static void measure(const Call* call, const Algorithm* algorithm, int iterations)
+static void print_times(const Call* call, const double* seconds, int iterations)
 {
   double sum = 0, most = 0;
+  for (int i = 0; i < iterations; i++) {
+    sum += seconds[i];
+    most = seconds[i] > most ? seconds[i] : most;
+  }
+  printf("%d %.4f %.4f", call->rank, sum / iterations * 1e6, most * 1e6);
+  for (int i = 0; call->each && i < iterations; i++)
+    printf(" %.4f", seconds[i] * 1e6);
+  printf("\n");
+}
+
+static void measure(const Call* call, const Algorithm* algorithm, int iterations)
+{
+  double* seconds = malloc(sizeof(double) * (size_t)iterations);
+  if (seconds == NULL) {
+    fprintf(stderr, "collective_times: no memory for %d times\n", iterations);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
   for (int i = 0; i < iterations; i++) {
     if (i > 0)
       MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     algorithm->run(call);
-    const double seconds = MPI_Wtime() - start;
-    sum += seconds;
-    most = seconds > most ? seconds : most;
+    seconds[i] = MPI_Wtime() - start;
   }
-  printf("%d %.4f %.4f\n", call->rank, sum / iterations * 1e6, most * 1e6);
+  print_times(call, seconds, iterations);
+  free(seconds);
 }
 
 static const Algorithm* find_algorithm(const char* collective, const char* name)
@@ -450,13 +468,20 @@ static const Algorithm* find_algorithm(const char* collective, const char* name)
 
 static int parse(int argc, char** argv, Call* call, const Algorithm** algorithm, int* iterations)
 {
-  if (argc < 4 || argc > 6 || (argc == 6 && strcmp(argv[5], "unchecked") != 0))
+  if (argc < 4 || argc > 7)
     return 0;
+  call->checked = 1;
+  for (int k = 5; k < argc; k++)
+    if (strcmp(argv[k], "unchecked") == 0)
+      call->checked = 0;
+    else if (strcmp(argv[k], "each") == 0)
+      call->each = 1;
+    else
+      return 0;
   const long bytes = atol(argv[3]);
   *algorithm       = find_algorithm(argv[1], argv[2]);
   *iterations      = argc > 4 ? atoi(argv[4]) : 1;
   call->count      = (int)(bytes / (long)sizeof(int));
-  call->checked    = argc < 6;
   return *algorithm != NULL && *iterations > 0 && bytes > 0 && bytes % (long)sizeof(int) == 0 &&
          bytes / (long)sizeof(int) == call->count;
 }
@@ -471,7 +496,7 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &call.ranks);
   if (!parse(argc, argv, &call, &algorithm, &iterations)) {
     if (call.rank == 0)
-      fputs("usage: collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked]]\n", stderr);
+      fputs("usage: collective_times bcast|allgather|ag+rs ALGORITHM BYTES [ITERATIONS [unchecked] [each]]\n", stderr);
     MPI_Finalize();
     return EXIT_USAGE;
   }

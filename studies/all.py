@@ -24,6 +24,7 @@ from studies.multicast import (
     figure_12,
     fsdp,
     incast,
+    variability,
 )
 from studies.paper_001 import collectives, dt, point_to_point, speed
 from studies.real_programs import gains, traces
@@ -44,7 +45,7 @@ STUDIES: dict[str, Study] = {
         *(host_algorithms, testbed),
         *(command_line, fabric_files),
         *(point_to_point, collectives, dt, speed),
-        *(figure_2, figure_10, cutoff, figure_11, figure_12, ag_rs, chains, incast),
+        *(figure_2, figure_10, cutoff, figure_11, variability, figure_12, ag_rs, chains, incast),
         *(activation, fsdp, claims),
     )
 }

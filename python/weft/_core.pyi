@@ -274,6 +274,11 @@ class Fabric:
     @property
     def nic(self) -> Nic: ...
     @property
+    def noise_seed(self) -> int | None:
+        """
+        Of what makes runs on it vary; None where nothing does.
+        """
+    @property
     def point_to_point(self) -> list[Segment]:
         """
         Factors of point-to-point messages, by rising size.

@@ -65,6 +65,12 @@ std::string describe(const Fabric& fabric)
          << describe(*engine) << "\n";
   for (const PolicyRow& row : fabric.policy())
     text << "  policy " << to_text(row) << "\n";
+  if (const std::optional<NoiseModel>& noise = fabric.noise()) {
+    for (const HostNoise& row : noise->hosts)
+      text << "  noise: " << to_text(row) << "\n";
+    for (const LinkNoise& row : noise->links)
+      text << "  noise: " << to_text(row) << "\n";
+  }
   return text.str();
 }
 

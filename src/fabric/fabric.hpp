@@ -2,9 +2,10 @@
 /* A fabric: topology, hosts, NICs, links and switches, as a fabric file describes them.
  *
  * The file is TOML with the tables [fabric], [topology], [host], [nic], [link], [switch], [[point_to_point]], [mpi],
- * [progress_engine], [[policy]] and [multicast]; [[links]] and [[switches]] change single values of those cables and
- * switches whose names match a pattern, so that any part of a fabric can be faster, or smart. fabric_schema.hpp has
- * every key. Host, NIC and switch tables may name a preset. Nothing of a Fabric changes after it has been read.
+ * [progress_engine], [[policy]], [multicast] and [noise]; [[links]] and [[switches]] change single values of those
+ * cables and switches whose names match a pattern, so that any part of a fabric can be faster, or smart.
+ * fabric_schema.hpp has every key. Host, NIC and switch tables may name a preset. Nothing of a Fabric changes after it
+ * has been read.
  */
 #pragma once
 
@@ -15,6 +16,7 @@
 #include "fabric/topology.hpp"
 #include "nic/nic_model.hpp"
 #include "nic/progress_engine.hpp"
+#include "noise/noise_model.hpp"
 #include "smart_switch/switch_model.hpp"
 
 #include <memory>
@@ -47,6 +49,7 @@ struct FabricParts {
   std::vector<int> engine_of; ///< by host: its model; empty: all have the first
   std::vector<PolicyRow> policy;
   MulticastModel multicast = default_multicast();
+  std::optional<NoiseModel> noise;
 };
 
 class Fabric {
@@ -97,6 +100,8 @@ public:
   const std::vector<ProgressEngine>& progress_engines() const { return parts_.progress_engines; }
   const std::vector<PolicyRow>& policy() const { return parts_.policy; }
   const MulticastModel& multicast() const { return parts_.multicast; }
+  /** What makes runs on it vary; nothing where they do not. */
+  const std::optional<NoiseModel>& noise() const { return parts_.noise; }
 
   int host_count() const { return parts_.topology->host_count(); }
   int switch_count() const { return parts_.topology->switch_count(); }

@@ -303,6 +303,21 @@ class FabricReader {
     }
   }
 
+  void read_noise()
+  {
+    if (not file_.has("noise"))
+      return;
+    std::vector<std::string> hosts;
+    hosts.reserve(static_cast<std::size_t>(topology().host_count()));
+    for (int host = 0; host < topology().host_count(); ++host)
+      hosts.push_back(topology().host_name(host));
+    std::vector<std::string> links;
+    links.reserve(parts_.links.size());
+    for (const Link& link : parts_.links)
+      links.push_back(link.name.substr(0, link.name.rfind('.'))); // its cable's name
+    parts_.noise = weft::read_noise(file_.table("noise"), hosts, links);
+  }
+
   /** A link passes the medium that is read next. */
   void share(const OptionTable& row, const std::map<std::string, std::size_t>& ids, const std::string& name)
   {
@@ -352,6 +367,7 @@ public:
     read_links();
     read_shared();
     check_drops();
+    read_noise();
     return std::move(parts_);
   }
 };

@@ -8,6 +8,7 @@
 #include "fabric/topology.hpp"
 #include "nic/nic_model.hpp"
 #include "nic/progress_engine.hpp"
+#include "noise/noise_model.hpp"
 #include "smart_switch/switch_model.hpp"
 
 namespace weft {
@@ -78,6 +79,12 @@ std::vector<TableHelp> fabric_schema()
       {"multicast", "how the hosts multicast, with --offload multicast", describe_options(multicast_options())});
   schema.push_back(
       {"multicast.drops", "chunks that get lost, as [[multicast.drops]]", describe_options(drop_options())});
+  schema.push_back(
+      {"noise", "what makes runs vary; where it is absent, nothing does", describe_options(noise_options())});
+  schema.push_back({"noise.host", "how cores are taken away from their programs, as [[noise.host]]",
+                    describe_options(host_noise_options())});
+  schema.push_back({"noise.link", "how much later messages arrive than on a quiet link, as [[noise.link]]",
+                    describe_options(link_noise_options())});
   return schema;
 }
 

@@ -151,6 +151,11 @@ Rows<"Switch"> switches(const Fabric& fabric)
   return SWITCH.all(all);
 }
 
+std::optional<int> noise_seed(const Fabric& fabric)
+{
+  return fabric.noise() ? std::optional(fabric.noise()->seed) : std::nullopt;
+}
+
 py::typing::Optional<Row<"Mpi">> mpi(const Fabric& fabric)
 {
   if (not fabric.mpi())
@@ -210,6 +215,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
           "point_to_point", [](const Fabric& fabric) { return SEGMENT.all(fabric.segments()); },
           "Factors of point-to-point messages, by rising size.")
       .def_property_readonly("mpi", &mpi, "What the hosts' MPI library adds, where the file says it.")
+      .def_property_readonly("noise_seed", &noise_seed, "Of what makes runs on it vary; None where nothing does.")
       .def_property_readonly(
           "links", [](const Fabric& fabric) { return fabric.links().size(); }, "Number of links, two per cable.")
       .def_property_readonly("shared", [](const Fabric& fabric) { return SHARED.all(fabric.shared()); })

@@ -140,9 +140,17 @@ MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostSh
   return request;
 }
 
+/** What its core does for an offloaded call; the way that it takes accounts for it. */
+Seconds Call::host_overhead() const
+{
+  return decision_.path == Path::multicast ? Seconds() : Simulation::get().fabric.nic().offload_overhead;
+}
+
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
-  OffloadedCall& offloaded    = *pending_->offloaded;
+  OffloadedCall& offloaded = *pending_->offloaded;
+  CoreNoise& noise         = Simulation::get().core_noise;
+  noise.pay(host_overhead());
   const sg::SemaphorePtr gate = offloaded.gate();
   offloaded.join(rank, buffers, operation, [this, opened = gate.get()](const FlowResult& result) {
     check(result);
@@ -150,6 +158,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
   });
   offloaded.speak(rank);
   gate->acquire();
+  noise.pay({}); // it goes on when its core is there
   offloaded.deliver(rank);
 }
 
@@ -158,6 +167,7 @@ MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const R
   const auto signal         = std::make_shared<RequestSignal>();
   const MPI_Request request = signal->make_request(call->described_.kind().name);
   const auto offloaded      = call->pending_->offloaded;
+  Simulation::get().core_noise.pay(call->host_overhead());
   offloaded->join(call->rank, buffers, operation, [call, signal](const FlowResult& result) {
     call->check(result);
     call->end();

@@ -45,6 +45,7 @@ class Call {
   void enter(MPI_Comm comm);
   void decide(Simulation& simulation);
   void record_schedule(Record& record) const;
+  Seconds host_overhead() const;
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
   void check(const FlowResult& result) const;
 

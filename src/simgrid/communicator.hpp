@@ -83,6 +83,7 @@ public:
   bool served               = false;           ///< whether its switches have actors for it (message granularity)
   std::int64_t served_calls = 0;               ///< calls that those have been given
   std::vector<simgrid::s4u::ActorPtr> servers; ///< those actors
+  std::uint32_t streamed_calls = 0;            ///< that have started
   std::optional<GroupResult> multicast;        ///< its multicast trees, where a call has asked for them
   std::int64_t multicast_calls = 0;            ///< by the multicast protocol
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/fabric_messages.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sg = simgrid::s4u;
@@ -11,23 +13,35 @@ namespace {
 /** Ways that the zone counts, as it does those of all messages. */
 class ZoneWays : public FabricWays {
   FabricZone& zone_;
+  std::size_t links_;
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;
 
 public:
-  ZoneWays(const Fabric& fabric, FabricZone& zone) : FabricWays(fabric), zone_(zone) {}
+  ZoneWays(const Fabric& fabric, FabricZone& zone) : FabricWays(fabric), zone_(zone), links_(fabric.links().size()) {}
 
-  bool repeats() const override { return not zone_.has_caches(); }
+  bool repeats() const override { return not zone_.has_caches() && not zone_.has_jitter(); }
   void repeat(const FlowWay& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
   void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
   {
     started_ = ForwardingState::NONE;
     FabricWays::find(from, to, bytes, missed, into);
     into.known_as = started_;
+    if (zone_.has_jitter())
+      add_jitter(from, into);
     zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
   }
   bool vary() const override { return zone_.ports_bound(); }
   void left(const FlowWay& way) override { zone_.end_message(way.known_as); }
   double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
+
+private:
+  void add_jitter(int from, FlowWay& into)
+  {
+    std::vector<LinkId> links; // without shared media, and memories
+    std::ranges::copy_if(into.resources, std::back_inserter(links),
+                         [this](int resource) { return std::cmp_less(resource, links_); });
+    into.latency += zone_.next_jitter(links, from).value();
+  }
 
 protected:
   Seconds start(const Route& route, int from, int to, Bytes bytes) override

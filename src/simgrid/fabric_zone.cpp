@@ -20,6 +20,10 @@ FabricZone::FabricZone(const Fabric& fabric)
 {
   if (ForwardingState::needed(fabric))
     forwarding_.emplace(fabric);
+  if (fabric.noise() && not fabric.noise()->links.empty()) {
+    jitter_.emplace(*fabric.noise());
+    messages_sent_.resize(static_cast<std::size_t>(fabric.host_count() + fabric.switch_count()));
+  }
   has_caches_ =
       std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); });
   ports_bound_ =
@@ -158,6 +162,9 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
       delay += started.added.value();
     }
   }
+  constexpr double LEAST = 1e-12; // what jitter is added to must be something, since SimGrid multiplies it
+  if (jitter_ && delay == 0)
+    delay = LEAST;
   latency_ = delay;
   if (latency)
     *latency += delay;
@@ -181,11 +188,30 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
     if (const auto found = link_ids_.find(link); found != link_ids_.end())
       count_bytes(found->second, Bytes(size));
   const PointToPointSegment* const factors = segment(size, from, to);
-  const double factor                      = factors ? factors->latency_factor : 1.0;
+  double factor                            = factors ? factors->latency_factor : 1.0;
+  if (jitter_ && latency_ > 0)
+    factor += jitter_of(links, vertex_of(from)).value() / latency_;
   const Seconds latency(latency_ * factor);
   expect_use(links, latency);
   begin_simgrids(size, from, to, links, latency);
   return factor;
+}
+
+Seconds FabricZone::jitter_of(const std::vector<sg::Link*>& links, VertexId from)
+{
+  std::vector<LinkId> ids;
+  for (const sg::Link* link : links)
+    if (const auto found = link_ids_.find(link); found != link_ids_.end())
+      ids.push_back(found->second);
+  return next_jitter(ids, from);
+}
+
+Seconds FabricZone::next_jitter(std::span<const LinkId> links, VertexId from)
+{
+  if (links.empty())
+    return {};
+  return jitter_->on(links, {Crossing::Kind::message, static_cast<std::uint32_t>(from),
+                             messages_sent_[static_cast<std::size_t>(from)]++});
 }
 
 double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to) const

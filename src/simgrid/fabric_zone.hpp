@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.hpp"
 #include "flow/flow_network.hpp"
+#include "noise/jitter.hpp"
 #include "simgrid/network.hpp"
 #include "simgrid/stream_zone.hpp"
 
@@ -16,6 +17,8 @@
 
 #include <fstream>
 #include <functional>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -41,7 +44,9 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<double> use_begins_; // by resource: until then SimGrid's own answer does not count
   std::vector<bool> seen_used_;    // by resource: SimGrid may use it
   std::function<void(int)> on_use_;
-  double latency_ = 0; // of the message that starts now
+  double latency_ = 0;                       // of the message that starts now
+  std::optional<Jitter> jitter_;             // where links have some
+  std::vector<std::uint32_t> messages_sent_; // by vertex, where they have
 
   simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
   void add_hosts();
@@ -52,6 +57,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const;
   void follow_messages();
   ForwardingState::Start start_message(const Route& route, VertexId from, VertexId to);
+  Seconds jitter_of(const std::vector<simgrid::s4u::Link*>& links, VertexId from);
   /** SimGrid makes the action of the message that has started. */
   void begin_simgrids(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                       const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
@@ -88,6 +94,10 @@ public:
   bool ports_bound() const { return ports_bound_; }
   /** Whether packets are looked up in caches, so that equal messages need not take equal times. */
   bool has_caches() const { return has_caches_; }
+  /** Whether links have jitter. */
+  bool has_jitter() const { return jitter_.has_value(); }
+  /** What the next message that @p from sends is later by, because of @p links. */
+  Seconds next_jitter(std::span<const LinkId> links, VertexId from);
   /** A message that has been counted uses its links when its latency is over, as @p volume on each. */
   void begin_message(ForwardingState::MessageNumber message, Bytes bytes, Bytes volume, Seconds latency);
   void end_message(ForwardingState::MessageNumber message);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/hosts/execution.hpp"
+#include "simgrid/core_noise.hpp"
 #include "simgrid/network.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -51,6 +52,7 @@ public:
   const MessageCosts costs;
   /// Told the UserError of a rank that is to do what cannot be done; does not return.
   std::function<void(const std::string& why)> refuse;
+  CoreNoise* core_noise                           = nullptr;                               ///< of the ranks' cores
   const std::shared_ptr<Execution::Memory> memory = std::make_shared<Execution::Memory>(); ///< of the calls
 
   explicit HostNetwork(MessageCosts its_costs) : costs(std::move(its_costs)) {}

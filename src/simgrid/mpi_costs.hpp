@@ -3,10 +3,12 @@
 #pragma once
 
 #include "fabric/fabric.hpp"
+#include "simgrid/core_noise.hpp"
 
 namespace weft {
 
-/** Make SMPI use what @p fabric says, but for what the command line sets. Must come before SMPI starts the ranks. */
-void set_mpi_costs(const Fabric& fabric);
+/** Make SMPI use what @p fabric says, but for what the command line sets, with the detours of the ranks' cores. Must
+ *  come before SMPI starts the ranks. */
+void set_mpi_costs(const Fabric& fabric, CoreNoise& noise);
 
 } // namespace weft

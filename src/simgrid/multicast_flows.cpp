@@ -77,9 +77,17 @@ void MulticastFlows::message(int from, int to, Bytes payload, std::function<void
   Seconds overhead;
   if (const auto& mpi = simulation_.fabric.mpi())
     overhead = mpi->send_time(payload) + mpi->receive_time(payload);
-  transfer(
-      host(from), host(to), payload + SMPI_ENVELOPE,
-      listener_.when_arrived([this, overhead, arrived = std::move(arrived)] { listener_.after(overhead, arrived); }));
+  const auto take = listener_.when_arrived(
+      [this, to, overhead, arrived = std::move(arrived)] { listener_.after(work_of(to, overhead), arrived); });
+  listener_.after(work_of(from, {}),
+                  [this, from, to, payload, take] { transfer(host(from), host(to), payload + SMPI_ENVELOPE, take); });
+}
+
+Seconds MulticastFlows::work_of(int rank, Seconds work) const
+{
+  const auto at = static_cast<std::size_t>(rank);
+  return simulation_.core_noise.lengthened(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
+                                           Seconds(sg::Engine::get_clock()), work);
 }
 
 double MulticastFlows::last_heard(int rank) const
@@ -107,9 +115,39 @@ bool MulticastFlows::hears(int rank, Seconds time) const
 
 void MulticastFlows::multicast(int block)
 {
-  leaving_.push_back(block);
-  if (leaving_.size() == 1)
-    listener_.later([this] { depart(); });
+  listener_.after(work_of(call_.block(block).root, {}), [this, block] {
+    leaving_.push_back(block);
+    if (leaving_.size() == 1)
+      listener_.later([this] { depart(); });
+  });
+}
+
+/** What is on its way to hosts is later by the jitter of the links from the roots. */
+void MulticastFlows::add_jitter(Departure& departure) const
+{
+  const auto& noise = simulation_.fabric.noise();
+  if (not noise || noise->links.empty())
+    return;
+  for (std::size_t member = 0; member < departure.plan.arrivals.size(); ++member) {
+    Seconds latest;
+    for (const int block : departure.blocks)
+      latest = std::max(latest, jitter_of(block, member));
+    departure.plan.arrivals[member].way += latest;
+  }
+}
+
+Seconds MulticastFlows::jitter_of(int block, std::size_t member) const
+{
+  const int root      = call_.block(block).root;
+  const VertexId from = call_.communicator->rank_hosts[static_cast<std::size_t>(root)];
+  const VertexId to   = call_.communicator->rank_hosts[static_cast<std::size_t>(ranks_at_[member].front())];
+  if (from == to)
+    return {};
+  Route way;
+  simulation_.fabric.route(from, to, way);
+  const auto calls = static_cast<std::uint32_t>(call_.number * call_.communicator->size() + root);
+  return Jitter(*simulation_.fabric.noise())
+      .on(way.links, {Crossing::Kind::multicast, static_cast<std::uint32_t>(call_.communicator->handle), calls});
 }
 
 void MulticastFlows::depart()
@@ -122,9 +160,10 @@ void MulticastFlows::depart()
     take_off(block);
   }
   // Links are alike where others leave as much of them, to the 64th part.
-  departure->plan           = plan_multicast(simulation_.fabric, call_.group, roots, [this](LinkId id) {
+  departure->plan = plan_multicast(simulation_.fabric, call_.group, roots, [this](LinkId id) {
     return std::round(64 * simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value());
   });
+  add_jitter(*departure);
   const MulticastPlan& plan = departure->plan;
   departure->prepare();
   for (std::size_t at = 0; at < plan.links.size(); ++at)

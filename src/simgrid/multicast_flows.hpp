@@ -4,6 +4,7 @@
 #pragma once
 
 #include "nic/staging_ring.hpp"
+#include "noise/jitter.hpp"
 #include "simgrid/flow_result.hpp"
 #include "simgrid/multicast_call.hpp"
 #include "simgrid/multicast_reception.hpp"
@@ -88,6 +89,10 @@ class MulticastFlows {
   {
     return static_cast<std::size_t>(call_.group.member_of[static_cast<std::size_t>(rank)]);
   }
+  /** How long a rank's core takes for what it does now. */
+  Seconds work_of(int rank, Seconds work) const;
+  void add_jitter(Departure& departure) const;
+  Seconds jitter_of(int block, std::size_t member) const;
   void depart();
   void take_off(int block);
   void ended(const Shared& departure, std::size_t flow);

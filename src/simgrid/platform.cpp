@@ -190,7 +190,7 @@ weft::Simulation& load_fabric(const std::string& name_or_path)
   const auto& fabric           = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
   weft::FabricZone& zone       = *weft::FabricZone::create(fabric, environment("WEFT_MESSAGES"));
   weft::Simulation& simulation = make_simulation(fabric, zone);
-  weft::set_mpi_costs(fabric);
+  weft::set_mpi_costs(fabric, simulation.core_noise);
   simulation.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));

@@ -276,6 +276,8 @@ std::string Record::to_json(const Run& run) const
               {"multicast", multicast_to_json()},
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
+  if (run.fabric.noise())
+    record["noise"] = {{"seed", run.fabric.noise()->seed}};
   if (keep_events) {
     record["events"]          = events_to_json(run);
     record["slices"]          = Profile::get().slices_to_json();

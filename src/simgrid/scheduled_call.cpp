@@ -54,6 +54,8 @@ ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communica
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
           [this](int rank) { return steps(rank); }, *this, network.memory)
 {
+  if (network.core_noise->any())
+    cores_ = communicator.actors;
   if (shape.parts) {
     parts_.assign(shape.parts, shape.parts + communicator.size());
     call_.block = [this](int from, int to) {
@@ -107,6 +109,13 @@ void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd 
 bool ScheduledCall::attends(int rank) const
 {
   return actors_.empty() || Profile::get().is_inside(actors_[static_cast<std::size_t>(rank)]);
+}
+
+Seconds ScheduledCall::lengthened(int rank, Seconds start, Seconds work)
+{
+  return cores_.empty()
+             ? work
+             : network_.core_noise->lengthened(cores_[static_cast<std::size_t>(rank)], call_.host(rank), start, work);
 }
 
 void ScheduledCall::rank_ended(int rank)

@@ -54,6 +54,7 @@ class ScheduledCall : public RankEnd, public Attended, public std::enable_shared
   std::vector<FlowEnd> on_end_; // by rank
   std::vector<Tally> tallies_;  // by rank, where they are kept
   std::vector<aid_t> actors_;   // by rank, where the call goes on only while they are in MPI
+  std::vector<aid_t> cores_;    // by rank: the actor whose core it has, where cores have detours
   int entered_ = 0;             // ranks
   int ended_   = 0;             // ranks
   Execution execution_;
@@ -80,6 +81,7 @@ public:
 
   void rank_ended(int rank) override;
   bool attends(int rank) const override;
+  Seconds lengthened(int rank, Seconds start, Seconds work) override;
   void attend(int rank) override { execution_.attend(rank); }
   void call_failed(const std::string& why) override;
 };

@@ -27,8 +27,9 @@ Simulation*& the_simulation()
 
 Simulation::Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode,
                        const std::string& record_path)
-    : record_file_(record_path), fabric(its_fabric), state(fabric), network(its_network), mode(its_mode),
-      decider(state, mode, algorithms, hosts_fallback, switches), communicators(state, network, decider)
+    : record_file_(record_path), fabric(its_fabric), state(fabric), network(its_network),
+      core_noise(its_fabric, its_network), mode(its_mode), decider(state, mode, algorithms, hosts_fallback, switches),
+      communicators(state, network, decider)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
     switches.emplace_back(fabric.switch_model(index));
@@ -67,8 +68,9 @@ Simulation& Simulation::get()
 HostNetwork& Simulation::host_network()
 {
   if (not host_network_) {
-    host_network_         = make_host_network(message_costs(fabric, network));
-    host_network_->refuse = [this](const std::string& why) { refuse_fallback(why); };
+    host_network_             = make_host_network(message_costs(fabric, network));
+    host_network_->core_noise = &core_noise;
+    host_network_->refuse     = [this](const std::string& why) { refuse_fallback(why); };
     if (fabric.mpi() && fabric.mpi()->progress == Progress::calls)
       host_network_->advance_by_calls();
   }

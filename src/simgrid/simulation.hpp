@@ -9,6 +9,7 @@
 #include "collective/hosts/fallback.hpp"
 #include "fabric/fabric_state.hpp"
 #include "simgrid/communicators.hpp"
+#include "simgrid/core_noise.hpp"
 #include "simgrid/decider.hpp"
 #include "simgrid/host_network.hpp"
 #include "simgrid/network.hpp"
@@ -37,6 +38,7 @@ public:
   const Fabric& fabric;
   FabricState state; ///< what of it is up
   Network& network;
+  CoreNoise core_noise;
   const OffloadMode mode;            ///< what the run asks for
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;

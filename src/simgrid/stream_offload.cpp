@@ -3,6 +3,7 @@
  * tree switches start; when the last flow ends, all wake up. */
 #include "simgrid/stream_offload.hpp"
 
+#include "collective/stream_jitter.hpp"
 #include "simgrid/tree_offload.hpp"
 
 #include <utility>
@@ -37,16 +38,28 @@ private:
     return simulation_.switches[static_cast<std::size_t>(communicator_->tree->switches[position].index)];
   }
 
+  /** What jitter adds to the base latency. */
+  Seconds jitter()
+  {
+    const std::uint32_t number = communicator_->streamed_calls++;
+    const auto& noise          = simulation_.fabric.noise();
+    if (not noise || noise->links.empty())
+      return {};
+    return stream_jitter(*communicator_->tree, call_, Jitter(*noise), static_cast<std::uint32_t>(communicator_->handle),
+                         number);
+  }
+
   void start()
   {
-    start_ = sg::Engine::get_clock();
-    plan_  = communicator_->plan(simulation_.fabric, call_, host_work_.rate);
+    start_                = sg::Engine::get_clock();
+    plan_                 = communicator_->plan(simulation_.fabric, call_, host_work_.rate);
+    const Seconds latency = plan_->base_latency + jitter();
     for (const SwitchPlan& its : plan_->switches)
       flows_ += static_cast<int>(its.flows.size());
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       aggregation(position).begin(vector());
       for (const StreamFlow& flow : plan_->switches[position].flows)
-        simulation_.network.start_flow(flow, plan_->base_latency, communicator_->tree->forwarding, arrival([this] {
+        simulation_.network.start_flow(flow, latency, communicator_->tree->forwarding, arrival([this] {
                                          if (--flows_ == 0)
                                            finish();
                                        }));

@@ -24,6 +24,12 @@ from weft.runs.record import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench as api
 from weft.study.bench import AllreduceTime, Bench
+from weft.study.quantiles import (
+    NOISY_ITERATIONS,
+    Sampling,
+    parse_percentiles,
+)
+from weft.study.quantiles import title as percentile_title
 from weft.study.ways import Benched, labels, messages
 
 _HELP = """
@@ -35,8 +41,9 @@ on the hosts: an MPI library's choice of algorithms (`openmpi-5.0`, `mpich-4`), 
 (`recursive_doubling`, `ring`, `rabenseifner`), or SMPI's (`smpi:rdb`, `smpi:ompi`). Where the
 switches cannot do it the hosts do, and the mode is called after what was simulated:
 `recursive_doubling for stream`.
-Latencies are in microseconds: the mean over all ranks and calls. Sizes are in bytes, or carry a
-unit: B, kB, KiB, MB, MiB, GB, GiB, TB.
+Latencies are in microseconds: the mean over all ranks and calls, and percentiles where the fabric
+has noise or they are asked for. Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB,
+TB.
 
 \b
 Examples:
@@ -46,11 +53,43 @@ Examples:
 """
 
 
+_ITERATIONS = 10
+
 bench = help_group("bench", "Measure collectives on a simulated fabric.")
 
 rows_option = output_option(
     "--csv", "csv_file", help="Write the table, one line per mode and size."
 )
+
+
+percentiles_option = click.option(
+    "--percentiles",
+    metavar="NUMBERS",
+    help="Percentiles of the times of single calls, as 5,50,95.  [default: 5,50,95 where the fabric"
+    " has noise, else none]",
+)
+
+
+def iterations_option(usual: int, what: str) -> Callable[[Command], Command]:
+    """Return the option for how many calls are made."""
+    return click.option(
+        "--iterations",
+        type=click.IntRange(1, 1_000_000),
+        help=f"{what}  [default: {usual}, since without noise all are alike; {NOISY_ITERATIONS}"
+        " where the fabric has noise]",
+    )
+
+
+def sampling(
+    fabric: str,
+    changes: tuple[str, ...],
+    iterations: int | None,
+    percentiles: str | None,
+    usual: int,
+) -> Sampling:
+    """Return how often calls are made, and what of their times is wanted."""
+    wanted = None if percentiles is None else parse_percentiles(percentiles, "--percentiles")
+    return Sampling.of(fabric, changes, iterations, wanted, usual)
 
 
 def modes_option(default: str) -> Callable[[Command], Command]:
@@ -72,13 +111,8 @@ def modes_option(default: str) -> Callable[[Command], Command]:
     metavar="SIZES",
     help="A range that doubles (4:1MiB), or a list (4,1KiB,64KiB).",
 )
-@click.option(
-    "--iterations",
-    type=click.IntRange(1, 1_000_000),
-    default=10,
-    show_default=True,
-    help="Calls per size; few are enough, since a simulation has no noise.",
-)
+@iterations_option(_ITERATIONS, "Calls per size.")
+@percentiles_option
 @modes_option(f"stream,message,{DEFAULT_FALLBACK}")
 @rows_option
 @output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
@@ -87,7 +121,8 @@ def allreduce(
     ranks: int,
     ppn: int | None,
     sizes: str,
-    iterations: int,
+    iterations: int | None,
+    percentiles: str | None,
     modes: str,
     csv_file: Path | None,
     plot: Path | None,
@@ -95,13 +130,15 @@ def allreduce(
 ) -> None:
     """Check, run, print, write."""
     check_outputs(plot)
+    sample = sampling(fabric, changes, iterations, percentiles, _ITERATIONS)
     request = Bench(
         fabric,
         ranks,
         parse_sizes(sizes, "--sizes"),
         parse_modes(modes),
         ppn,
-        iterations,
+        sample.iterations,
+        percentiles=sample.percentiles,
         changes=changes,
     )
     with progress_bar(len(request.sizes) * len(request.modes)) as progress:
@@ -144,12 +181,26 @@ def _title(rows: Sequence[AllreduceTime], request: Bench) -> str:
 
 
 def _print(rows: Sequence[AllreduceTime], request: Bench) -> None:
+    if request.percentiles:
+        _print_percentiles(rows, request)
+        return
     on = console()
     table = new_table(("bytes", *(labels(rows, mode) for mode in request.modes)))
     columns = [api.latencies(rows, mode) for mode in request.modes]
     for size in request.sizes:
         table.add_row(str(size), *(f"{column[size]:.2f}" for column in columns))
     print_title(f"{_title(rows, request)}: latency in us", on)
+    print_table(table, on)
+
+
+def _print_percentiles(rows: Sequence[AllreduceTime], request: Bench) -> None:
+    on = console()
+    heads = ("bytes", "mode", "mean, us", *map(percentile_title, request.percentiles))
+    table = new_table(heads, left=("mode",))
+    for row in sorted(rows, key=lambda row: row.bytes):
+        times = (row.latency_us, *row.percentiles_us.values())
+        table.add_row(str(row.bytes), row.way.label, *(f"{time:.2f}" for time in times))
+    print_title(f"{_title(rows, request)}: {request.iterations} calls a size", on)
     print_table(table, on)
 
 

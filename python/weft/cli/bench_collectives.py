@@ -12,9 +12,12 @@ from weft.base.units import parse_sizes, plural
 from weft.cli.bench import (
     bench,
     check_outputs,
+    iterations_option,
     modes_option,
     parse_modes,
+    percentiles_option,
     rows_option,
+    sampling,
     say_fallbacks,
 )
 from weft.cli.common import (
@@ -30,7 +33,10 @@ from weft.runs.record import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench_collectives as api
 from weft.study.bench_collectives import COLLECTIVES, Collective, CollectivesBench, CollectiveTime
+from weft.study.quantiles import title
 from weft.study.ways import labels
+
+_ITERATIONS = 1
 
 _HELP = """
 Measure the simulated times of {title} by the bytes that one rank gives.
@@ -40,7 +46,8 @@ A mode is a way to offload ({offloading}), an algorithm that the benchmark write
 (`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Where the switches cannot do it
 the hosts do, and the mode is called after what was simulated. Shown are the mean latency of the
 ranks that receive, how much each of them receives a second, and how much goes through all ports of
-switches, in and out.
+switches, in and out; and percentiles of the ranks' latencies where the fabric has noise or they are
+asked for.
 
 \b
 Example:
@@ -79,13 +86,8 @@ def _options(collective: Collective) -> Iterator[Callable[[click.Command], click
         metavar="SIZES",
         help="A range that doubles (4KiB:256KiB), or a list (4KiB,1MiB).",
     )
-    yield click.option(
-        "--iterations",
-        type=click.IntRange(1, 1_000_000),
-        default=1,
-        show_default=True,
-        help="Calls per size, with a barrier between; a simulation has no noise: one is enough.",
-    )
+    yield iterations_option(_ITERATIONS, "Calls per size, with a barrier between.")
+    yield percentiles_option
     yield modes_option(",".join(collective.default_modes))
     yield click.option(
         "--unchecked",
@@ -103,7 +105,8 @@ def _measure(
     ranks: int,
     ppn: int | None,
     sizes: str,
-    iterations: int,
+    iterations: int | None,
+    percentiles: str | None,
     modes: str,
     unchecked: bool,
     csv_file: Path | None,
@@ -113,11 +116,13 @@ def _measure(
     """Check, run, print, write."""
     check_outputs(plot)
     parsed = parse_sizes(sizes, "--sizes")
+    sample = sampling(fabric, changes, iterations, percentiles, _ITERATIONS)
     study = CollectivesBench(
         *(collective, fabric, ranks, parsed, parse_modes(modes), ppn),
-        iterations,
+        sample.iterations,
         unchecked,
         changes,
+        sample.percentiles,
     )
     with progress_bar(len(study.sizes) * len(study.modes)) as progress:
         rows = api.run(study, progress)
@@ -139,7 +144,11 @@ def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:
     on = console()
     print_title(_title(rows, study), on)
     table = new_table(
-        ("bytes", "mode", "latency, us", "maximum, us", "received, MB/s", "switch ports, MB"),
+        (
+            *("bytes", "mode", "latency, us"),
+            *map(title, study.percentiles),
+            *("maximum, us", "received, MB/s", "switch ports, MB"),
+        ),
         left=("mode",),
     )
     for row in sorted(rows, key=lambda row: row.bytes):
@@ -147,6 +156,7 @@ def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:
             str(row.bytes),
             row.way.label,
             f"{row.latency_us:.2f}",
+            *(f"{time:.2f}" for time in row.percentiles_us.values()),
             f"{row.max_us:.2f}",
             f"{row.receive_Bps / 1e6:.1f}",
             f"{row.port_bytes / 1e6:.3f}",

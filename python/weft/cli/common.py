@@ -62,26 +62,36 @@ set_option = click.option(
     " link.bandwidth=400Gbps; repeatable. `weft fabric options` lists all keys.",
 )
 
-# Changes of `[multicast]` that have an option of their own.
-_MULTICAST_OPTIONS: Mapping[str, tuple[str, str]] = {
-    "chains": ("multicast.chains={}", "Roots of an Allgather that multicast at the same time"),
-    "trees": ("multicast.trees={}", "Multicast trees among which the data is divided"),
+_Short = tuple[str, Any, str, str]
+# Changes that have an option of their own: the change, the type of its values, what they are.
+_SHORT: Mapping[str, _Short] = {
+    "chains": (
+        *("multicast.chains={}", click.IntRange(1), "N"),
+        "Roots of an Allgather that multicast at the same time",
+    ),
+    "trees": (
+        *("multicast.trees={}", click.IntRange(1), "N"),
+        "Multicast trees among which the data is divided",
+    ),
     "drop_rate": (
-        "multicast.drops=[{{probability={}}}]",
+        *("multicast.drops=[{{probability={}}}]", Finite(min=0, max=1), "RATE"),
         "Part of the multicast chunks that each receiver misses, from 0 to 1",
+    ),
+    "seed": (
+        *("noise.seed={}", click.IntRange(0, 2**31 - 1), "N"),
+        "Of the fabric's noise: the same seed gives the same run",
     ),
 }
 
 
 def changes_options(command: Command) -> Command:
     """Add the options that change keys of the fabric; what they decorate gets `changes`."""
-    for name, (change, meaning) in reversed(list(_MULTICAST_OPTIONS.items())):
-        is_rate = name == "drop_rate"
+    for name, (change, values, metavar, meaning) in reversed(list(_SHORT.items())):
         option = click.option(
             f"--{name.replace('_', '-')}",
-            type=Finite(min=0, max=1) if is_rate else click.IntRange(1),
-            metavar="RATE" if is_rate else "N",
-            help=f"{meaning}, as --set '{change.format('RATE' if is_rate else 'N')}' does.",
+            type=values,
+            metavar=metavar,
+            help=f"{meaning}, as --set '{change.format(metavar)}' does.",
         )
         command = option(command)
     command = set_option(command)
@@ -97,7 +107,7 @@ def _gathering_changes(function: Any) -> Any:
 
     @functools.wraps(function)
     def with_changes(*args: Any, changes: tuple[str, ...], **options: Any) -> Any:
-        own = [(change, options.pop(name)) for name, (change, _) in _MULTICAST_OPTIONS.items()]
+        own = [(change, options.pop(name)) for name, (change, *_) in _SHORT.items()]
         more = [change.format(value) for change, value in own if value is not None]
         return function(*args, changes=(*changes, *more), **options)
 

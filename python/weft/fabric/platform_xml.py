@@ -34,7 +34,7 @@ _SWITCH_SPEED = "100Gf"
 _FASTER = 100
 
 # Tables that mean something to weft alone.
-_UNSAYABLE = ("policy", "multicast", "progress_engine")
+_UNSAYABLE = ("policy", "multicast", "progress_engine", "noise")
 # Where trees have their roots, as src/simgrid/switch_properties.hpp names it.
 _MEETING = {"star": "centre", "fat_tree": "centre"}
 # The preset of a switch whose properties say all.

@@ -244,6 +244,12 @@ class HostCallPart(Model, kw_only=True):
     end_s: Number
 
 
+class NoisePart(Model, kw_only=True):
+    """What was drawn in a run on a fabric that varies."""
+
+    seed: Whole
+
+
 class Record(Model, kw_only=True):
     """One run. Times are simulated, but for the simulator's own `wall_time_s` and `cpu_time_s`."""
 
@@ -268,6 +274,8 @@ class Record(Model, kw_only=True):
     slices: list[SlicePart] = field(default_factory=list)
     host_calls: list[HostCallPart] = field(default_factory=list)
     multicast_calls: list[MulticastCallPart] = field(default_factory=list)
+    noise: NoisePart | UnsetType = UNSET
+    """There where the fabric has a [noise] table."""
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

@@ -8,7 +8,7 @@ mode.
 
 import csv
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
+from weft.study import quantiles
 from weft.study.ways import Way, WentAWay, way_taken
 
 COLUMNS = (
@@ -33,6 +34,8 @@ COLUMNS = (
 )
 _OFFLOADING = ("stream", "message", "auto")
 _INT_BYTES = 4
+_EACH = "each"  # the program's word for times of single calls
+_NO_TIME_TO_LOOK = ("smpi/wtime:0",)  # at the clock: the loop is as long as when it is timed alone
 
 Progress = Callable[[str, int], None]
 """Called with the mode and the bytes whenever one size is done."""
@@ -54,6 +57,8 @@ class Bench:
     """SimGrid settings, KEY:VALUE."""
     changes: tuple[str, ...] = ()
     """What differs from the fabric file: TABLE.KEY=VALUE each."""
+    percentiles: tuple[float, ...] = ()
+    """Of the times of single calls, which are then timed one by one."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ class AllreduceTime(WentAWay):
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
     """What was simulated in this mode."""
+    percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
+    """Of all calls of all ranks, where they are wanted."""
 
 
 def check(bench: Bench) -> None:
@@ -127,10 +134,15 @@ def _no_progress(mode: str, size: int) -> None:
 def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> list[AllreduceTime]:
     plan = launch.prepare(_request(bench, program, mode))
     rows: list[AllreduceTime] = []
+    times_us: list[float] = []  # of the calls of the next row
 
     def take(line: str) -> None:
-        if not line.startswith("#"):
-            rows.append(_row(plan, mode, line))
+        if line.startswith(_EACH):
+            times_us.extend(map(float, line.split()[3:]))
+        elif not line.startswith("#"):
+            found = quantiles.percentiles_of(times_us, bench.percentiles)
+            rows.append(replace(_row(plan, mode, line), percentiles_us=found))
+            times_us.clear()
             progress(mode, rows[-1].bytes)
 
     record = launch.run(plan, take)
@@ -146,11 +158,15 @@ def _request(bench: Bench, program: Path, mode: str) -> Request:
         ranks=bench.ranks,
         ppn=bench.ppn,
         program=str(program),
-        arguments=(join_sizes(bench.sizes), str(bench.iterations)),
+        arguments=(join_sizes(bench.sizes), str(bench.iterations), *_each(bench)),
         privatize=bench.privatize,
-        config=bench.config,
+        config=(*(_NO_TIME_TO_LOOK if bench.percentiles else ()), *bench.config),
         **_mode_options(mode),
     )
+
+
+def _each(bench: Bench) -> tuple[str, ...]:
+    return (_EACH,) if bench.percentiles else ()
 
 
 def _mode_options(mode: str) -> dict[str, Any]:
@@ -183,5 +199,8 @@ def write_csv(rows: Sequence[AllreduceTime], target: Path, option: str = named("
     """Write the long table, whole or not at all."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([getattr(row, column) for column in COLUMNS] for row in rows)
+        writer.writerow([*COLUMNS, *quantiles.columns([row.percentiles_us for row in rows])])
+        writer.writerows(
+            [*(getattr(row, column) for column in COLUMNS), *row.percentiles_us.values()]
+            for row in rows
+        )

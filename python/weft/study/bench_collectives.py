@@ -8,7 +8,7 @@ a run of its own, so that its record says what the links carried.
 """
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
+from weft.study import quantiles
 from weft.study.bench import Progress, check_mode
 from weft.study.ways import Way, WentAWay, way_taken
 
@@ -110,6 +111,8 @@ class CollectivesBench:
     """All ranks share the memory of their buffers; what is in them is not looked at."""
     changes: tuple[str, ...] = ()
     """What differs from the fabric file: TABLE.KEY=VALUE each."""
+    percentiles: tuple[float, ...] = ()
+    """Of the times of single calls."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,10 @@ class CollectiveTime(WentAWay):
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
     """What was simulated in this mode."""
+    percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
+    """Of all calls of the ranks that `latency_us` is of, where they are wanted."""
+    calls_us: Sequence[Sequence[float]] = field(default=(), compare=False)
+    """The times of each of those ranks' calls, where percentiles are wanted."""
 
 
 def check(study: CollectivesBench) -> None:
@@ -176,11 +183,11 @@ def measure(
     study: CollectivesBench, program: Path, mode: str, size: int
 ) -> tuple[CollectiveTime, Record]:
     """Run one mode and size with the compiled program."""
-    times: dict[int, tuple[float, float]] = {}
+    times: dict[int, list[float]] = {}  # mean, maximum, and each where they are wanted
 
     def take(line: str) -> None:
-        rank, mean_us, most_us = line.split()
-        times[int(rank)] = (float(mean_us), float(most_us))
+        rank, *numbers = line.split()
+        times[int(rank)] = list(map(float, numbers))
 
     plan = launch.prepare(_request(study, program, mode, size))
     record = launch.run(plan, take)
@@ -198,7 +205,11 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
         changes=study.changes,
         ranks=study.ranks,
         program=str(program),
-        arguments=(*arguments, *(["unchecked"] if study.unchecked else [])),
+        arguments=(
+            *arguments,
+            *(["unchecked"] if study.unchecked else []),
+            *(["each"] if study.percentiles else []),
+        ),
         ppn=study.ppn,
         privatize=False,
         config=_SHARED if study.unchecked else (),
@@ -217,13 +228,14 @@ def _row(
     study: CollectivesBench,
     mode: str,
     size: int,
-    times: dict[int, tuple[float, float]],
+    times: dict[int, list[float]],
     record: Record,
 ) -> CollectiveTime:
     receiving = [
         rank for rank in sorted(times) if study.collective.name != "bcast" or rank or len(times) < 2
     ]
     means = [times[rank][0] for rank in receiving]
+    calls = [times[rank][2:] for rank in receiving]
     latency_us = sum(means) / len(means)
     return CollectiveTime(
         study.collective.name,
@@ -238,6 +250,8 @@ def _row(
         means,
         record.fabric.label,
         way_taken(record, mode, study.collective.called, offloading=mode in OFFLOADING),
+        quantiles.percentiles_of([time for its in calls for time in its], study.percentiles),
+        calls,
     )
 
 
@@ -261,12 +275,15 @@ def write_csv(rows: Sequence[CollectiveTime], target: Path, option: str = named(
     """Write the long table, whole or not at all."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow([*COLUMNS, *quantiles.columns([row.percentiles_us for row in rows])])
         writer.writerows(map(_cells, rows))
 
 
 def _cells(row: CollectiveTime) -> list[object]:
     return [
         f"{value:.9g}" if isinstance(value, float) else value
-        for value in (getattr(row, column) for column in COLUMNS)
+        for value in (
+            *(getattr(row, column) for column in COLUMNS),
+            *row.percentiles_us.values(),
+        )
     ]

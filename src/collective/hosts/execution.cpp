@@ -144,8 +144,14 @@ bool Execution::take(int number, const Step& step)
   return true;
 }
 
-/** The rank goes on after that time; true where that is now. */
-bool Execution::spend(int number, Seconds time, Doing doing)
+/** The rank goes on after that work; true where that is now. */
+bool Execution::spend(int number, Seconds work, Doing doing)
+{
+  return pass(number, on_end_.lengthened(number, agenda_.now(), work), doing);
+}
+
+/** The same after that time. */
+bool Execution::pass(int number, Seconds time, Doing doing)
 {
   if (time <= Seconds())
     return true;
@@ -284,7 +290,8 @@ void Execution::complete(int number, weft::Request which, double cost)
     if (wait_for(number, which))
       go_on(number);
   } else if (rank.doing == Doing::waiting_for_all) {
-    rank.free_at = std::max(rank.free_at, agenda_.now().value()) + cost;
+    const Seconds begins(std::max(rank.free_at, agenda_.now().value()));
+    rank.free_at = (begins + on_end_.lengthened(number, begins, Seconds(cost))).value();
     if (--rank.open == 0 && on_end_.attends(number)) {
       rank.doing = Doing::stepping;
       if (all_have_come(number))
@@ -325,7 +332,7 @@ bool Execution::wait_for_all(int number)
     rank.open += one.complete ? 0 : 1;
     costs += one.reaped ? 0 : one.cost;
   }
-  rank.free_at = agenda_.now().value() + costs;
+  rank.free_at = (agenda_.now() + on_end_.lengthened(number, agenda_.now(), Seconds(costs))).value();
   if (rank.open > 0) {
     rank.doing = Doing::waiting_for_all;
     return false;
@@ -340,7 +347,7 @@ bool Execution::all_have_come(int number)
   rank.first += static_cast<weft::Request>(rank.requests.size());
   rank.requests.clear();
   rank.reaped = 0;
-  return spend(number, Seconds(rank.free_at) - agenda_.now(), Doing::computing);
+  return pass(number, Seconds(rank.free_at) - agenda_.now(), Doing::computing);
 }
 
 } // namespace weft

@@ -55,6 +55,8 @@ public:
   virtual void rank_ended(int rank)  = 0;
   /** Whether a rank goes on by itself when what it waits for has come; else Execution::attend must be called. */
   virtual bool attends(int /*rank*/) const { return true; }
+  /** How long @p work takes that a rank begins at @p start, now or later: longer where its core does other things. */
+  virtual Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
   /** A message never arrives: some ranks will not end. */
   virtual void call_failed(const std::string& /*why*/) {}
 };
@@ -131,7 +133,8 @@ private:
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void go_on(int number);
   bool take(int number, const Step& step);
-  bool spend(int number, Seconds time, Doing doing);
+  bool spend(int number, Seconds work, Doing doing);
+  bool pass(int number, Seconds time, Doing doing);
   bool post_send(int number, const Step& step);
   bool post_receive(int number, const Step& step);
   void leave(std::uint32_t number);

@@ -84,6 +84,31 @@ Schedule one_message(int rank, double bytes)
     co_yield recv(0, Bytes(bytes));
 }
 
+/** Ranks whose cores take twice the time for what they do, and are away for 1 us when they begin. */
+class Away : public Ends {
+public:
+  using Ends::Ends;
+  Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) override { return work * 2 + Seconds(1e-6); }
+};
+
+TEST_F(ExecutionTest, WhatCoresDoTakesLongerWhereTheyAreAway)
+{
+  model_.send_overhead     = Seconds(2e-6);
+  model_.receive_overhead  = Seconds(3e-6);
+  const MessageCosts costs = costs_of(model_, fabric_.host());
+  Agenda agenda;
+  FabricWays ways(fabric_);
+  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+  Away all(agenda, 2);
+  Execution execution(agenda, network, costs, hosts_of(2, 1), [](int rank) { return one_message(rank, 100); }, all);
+  for (int rank = 0; rank < 2; ++rank)
+    execution.enter(rank, Seconds());
+  agenda.run_until(Seconds(1));
+  // The send, and that the sender takes note of its end; the send, the way and the receive.
+  EXPECT_NEAR(all.times[0], 5e-6 + 1e-6, 1e-12);
+  EXPECT_NEAR(all.times[1], 5e-6 + message(100) + 7e-6, 1e-12);
+}
+
 TEST_F(ExecutionTest, AnEagerSenderGoesOnAndARendezvousWaits)
 {
   model_.eager_threshold          = Bytes(1000);

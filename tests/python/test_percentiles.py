@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Percentiles in `weft bench`: where runs vary, or where they are asked for."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from weft import _core
+from weft.base.errors import WeftError
+from weft.cli.root import weft
+from weft.study import bench
+from weft.study.bench import Bench
+from weft.study.quantiles import Sampling, parse_percentiles, percentiles_of
+
+JITTER = '\n[[noise.link]]\njitter = "2us"\ndistribution = "exponential"\n'
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("noisy") / "noisy-4.toml"
+    path.write_text(Path(_core.load_fabric("tofino-4").file).read_text() + JITTER)
+    return str(path)
+
+
+def test_percentiles_are_numbers_up_to_a_hundred() -> None:
+    assert parse_percentiles("95, 5,50,5", "--percentiles") == (5, 50, 95)
+    for text in ("", "5,", "x", "-1", "101", "nan", "inf"):
+        with pytest.raises(WeftError) as error:
+            parse_percentiles(text, "--percentiles")
+        assert str(error.value) == (
+            f"--percentiles: found '{text}'; allowed: numbers from 0 to 100, as 5,50,95"
+        )
+
+
+def test_percentiles_lie_between_two_times() -> None:
+    assert percentiles_of([4, 1, 3, 2], (0, 50, 100)) == {0: 1, 50: 2.5, 100: 4}
+    assert percentiles_of([], ()) == {}
+
+
+def test_noise_makes_more_calls_and_has_percentiles(noisy: str) -> None:
+    assert Sampling.of("tofino-4", (), None, None, 10) == Sampling(10)
+    assert Sampling.of(noisy, (), None, None, 10) == Sampling(100, (5, 50, 95))
+    assert Sampling.of(noisy, (), 7, (50,), 10) == Sampling(7, (50,))
+    noise = ('noise.link=[{jitter="1us",distribution="fixed"}]',)
+    assert Sampling.of("tofino-4", noise, None, (), 10) == Sampling(100)
+
+
+def test_without_noise_all_calls_are_alike_and_timing_each_changes_nothing() -> None:
+    (each,) = bench.run(Bench("tofino-4", 4, [1024], ["stream"], percentiles=(0, 50, 100)))
+    (loop,) = bench.run(Bench("tofino-4", 4, [1024], ["stream"]))
+    # The clock costs the loop its 10 ns once.
+    assert each.latency_us == pytest.approx(loop.latency_us, abs=0.002)
+    assert list(each.percentiles_us.values()) == pytest.approx([each.latency_us] * 3, abs=2e-4)
+
+
+def test_the_command_shows_and_writes_percentiles(noisy: str, tmp_path: Path) -> None:
+    target = tmp_path / "times.csv"
+    options = ["--fabric", noisy, "-n", "4", "--sizes", "1KiB", "--modes", "stream", "--seed", "3"]
+    for collective in ("allreduce", "allgather"):
+        command = ["bench", collective, *options, "--iterations", "40", "--csv", str(target)]
+        result = CliRunner().invoke(weft, command, env={"COLUMNS": "200"}, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        assert "median, us" in result.output and "95 %, us" in result.output
+        with target.open() as file:
+            (row,) = csv.DictReader(file)
+        low, median, high = (float(row[f"p{one}_us"]) for one in (5, 50, 95))
+        # An Allgather on these switches is one of the hosts: several messages in turn.
+        assert low < median < high
+        assert low < float(row["latency_us"]) < high
+        assert high - low > 2
