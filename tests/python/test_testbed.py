@@ -256,6 +256,7 @@ def test_too_few_slices_are_said(tmp_path: Path) -> None:
     [
         (lambda found: found.update(format="x"), "no plan of weft's: its format is 'x'"),
         (lambda found: found.pop("experiments"), "this plan is damaged"),
+        (lambda found: found["experiments"][0].update(number=256), "the number of star-8 is 256"),
         (lambda found: found["experiments"][0]["cables"].popitem(), "are not those of its fabric"),
         (
             lambda found: found["experiments"][0]["hosts"].update({"host-0": "node-2"}),

@@ -23,6 +23,8 @@ from weft.testbed.inventory import Port
 from weft.testbed.plan import Experiment, Kind, Plan, Way
 
 FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
+# An experiment's number is the second byte of its hosts' addresses.
+_MOST_NUMBER = 255
 
 
 def write(plan: Plan, target: Path) -> None:
@@ -155,6 +157,8 @@ def _check(plan: Plan) -> None:
         used.update(experiment.hosts.values())
         used.update(experiment.switches.values())
         used[f"the number {experiment.number}"] += 1
+        if not 0 <= experiment.number <= _MOST_NUMBER:
+            raise _OddError(f"the number of {experiment.name} is {experiment.number}")
         if set(experiment.cables) != set(experiment.wanted.cables):
             raise _OddError(f"the cables of {experiment.name} are not those of its fabric")
     for experiment, name, way in plan.ways:
