@@ -349,6 +349,20 @@ def test_two_servers_over_a_virtual_wire_have_the_papers_median(tmp_path: Path) 
     assert way["latency_s"] == pytest.approx(2 * 0.94e-6 + 495.5e-9)
 
 
+def test_programs_run_on_two_servers_and_on_their_virtual_wire(tmp_path: Path, run: Run) -> None:
+    """One way a byte takes the cable's latency, and over the wire a pass of the chassis more."""
+    made = planned("server-pair")
+    path = tmp_path / "planned.toml"
+    fabric.write(made, made.experiments[0], path)
+    times = []
+    for on in ("server-pair", str(path)):
+        options = ("--cfg", "smpi/wtime:0", "--quiet")
+        result = run("pingpong.c", "1", on=on, ranks=2, options=options)
+        times.append(float(result.stdout.split()[1]))
+    assert times[0] == pytest.approx(1.88e-6, rel=0.01)
+    assert times[1] - times[0] == pytest.approx(495.5e-9, rel=1e-3)
+
+
 def test_store_and_forward_waits_for_the_frame(tmp_path: Path) -> None:
     wait = 2 * (1500 - 64) * 8 / 100
     assert round_trips(SMALL, tmp_path, 1500) == [pytest.approx(1446)]

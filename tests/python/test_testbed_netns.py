@@ -153,6 +153,30 @@ def test_two_servers_over_a_virtual_wire(up: Up) -> None:
     assert pings(layout, "client", "server")
 
 
+def test_a_cable_of_two_hosts_beside_a_switch(up: Up, tmp_path: Path) -> None:
+    path = tmp_path / "beside.toml"
+    path.write_text(
+        '[fabric]\nname = "beside"\n[topology]\nkind = "custom"\nhosts = ["a", "b", "c"]\n'
+        'switches = ["s"]\ncables = [{between = ["a", "s"]}, {between = ["b", "s"]},'
+        ' {between = ["c", "s"]}, {between = ["a", "b"]}]\n'
+        '[host]\npreset = "xeon-8360"\n[nic]\npreset = "connectx-6-dx"\n'
+        '[link]\nbandwidth = "100Gbps"\nlatency = "1us"\n[switch]\npreset = "l2"\n'
+    )
+    there = inventory.parse(
+        '[testbed]\nname = "two"\n[chassis]\nname = "c"\nports = 8\nspeed = "100Gbps"\n'
+        '[[servers]]\nname = "s[1-3]"\nnics = ["a", "b"]\nspeed = "100Gbps"\n'
+        '[[cables]]\nbetween = ["s[1-3]:a", "c:[1-3]"]\n'
+        '[[cables]]\nbetween = ["s[1-3]:b", "c:[4-6]"]\n',
+        "two",
+    )
+    made = plan.make(there, [wanted.read(str(path))])
+    layout = up(made)
+    found = probe.check(made, NAME)
+    assert found.problems == []
+    assert found.pairs == 3 * 2
+    assert all(pings(layout, one, other) for one in "abc" for other in "abc" if one != other)
+
+
 # ---- From plan to plan ---------------------------------------------------------------------------
 
 
@@ -287,6 +311,12 @@ def test_a_failing_up_undoes_what_it_did(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(WeftError, match=r"bridge.* failed: no"):
         up(planned("ring-6"))
+    assert not netns.there(NAME)
+
+
+def test_an_address_that_cannot_be_listened_on_is_said(up: Up) -> None:
+    with pytest.raises(WeftError, match="testbed up: P4Runtime: cannot listen on nonsense"):
+        netns.up(planned("star-8"), NAME, "nonsense")
     assert not netns.there(NAME)
 
 
