@@ -62,8 +62,8 @@ TEST(Detours, DoNotDependOnWhatIsAsked)
 {
   const NoiseModel model = noise(1e-4, Intervals::exponential, 3e-5, Distribution::exponential);
   Detours asked(model, 0, 1);
-  for (double time = 0; time < 0.5; time += 1e-3)
-    end_of(asked, time, 2e-4);
+  for (int step = 0; step < 500; ++step)
+    end_of(asked, step * 1e-3, 2e-4);
   Detours fresh(model, 0, 1);
   EXPECT_EQ(end_of(asked, 0.5, 0.1), end_of(fresh, 0.5, 0.1));
   // What begins later may be asked for before what begins now.
@@ -114,6 +114,7 @@ TEST(Detours, OfSeveralTablesOverlap)
 double mean_of_slowest(const NoiseModel& model, int cores, double work, int phases)
 {
   std::vector<Detours> all;
+  all.reserve(static_cast<std::size_t>(cores));
   for (int core = 0; core < cores; ++core)
     all.emplace_back(model, 0, static_cast<std::uint32_t>(core));
   const double interval = model.hosts[0].interval.value();
