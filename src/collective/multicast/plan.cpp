@@ -72,6 +72,7 @@ class TreePlanner {
   const LinkUse& use_;
   const LinkLoads& loads_;
   MulticastPlan& plan_;
+  const Seconds slowed_;                     // what roots and links take at least
   std::map<VertexId, std::size_t> position_; // of the tree's switches
   std::vector<int> member_at_;               // by place
   std::map<double, Seconds> longest_up_;     // of the roots, by the latency factor of their chunks
@@ -158,7 +159,8 @@ class TreePlanner {
   {
     const VertexId below = fabric_.link(link.up).from;
     if (fabric_.topology().is_host(below)) {
-      its.pace = std::max(time_of(its), sending(member_below(link)));
+      its.pace            = std::max({time_of(its), sending(member_below(link)), slowed_});
+      plan_.least_sending = std::min(plan_.least_sending, its.pace);
       join(its, groups);
       for (std::size_t root = 0; root < roots_.size(); ++root)
         if (member_of(roots_[root]) == member_below(link))
@@ -166,7 +168,7 @@ class TreePlanner {
       return;
     }
     const std::vector<Branch>& feeding = up_[position_.at(below)];
-    its.pace                           = time_of(its);
+    its.pace                           = std::max(time_of(its), slowed_);
     for (const Branch& one : feeding)
       its.pace = std::max(its.pace, one.pace);
     join(its, groups);
@@ -196,7 +198,7 @@ class TreePlanner {
     for (const Branch& up : up_[position])
       if (up.link.link != link.up)
         feeding.push_back(&up);
-    its.pace = time_of(its);
+    its.pace = std::max(time_of(its), slowed_);
     for (const Branch* one : feeding)
       its.pace = std::max(its.pace, one->pace);
     join(its, groups);
@@ -204,27 +206,29 @@ class TreePlanner {
       follow(its, one->flow);
     const VertexId below = fabric_.link(link.up).from;
     if (fabric_.topology().is_host(below))
-      add_arrival(member_below(link), its.flow);
+      add_arrival(member_below(link), its);
     else
       down_[position_.at(below)] = its;
   }
 
-  void add_arrival(int member, std::size_t flow)
+  void add_arrival(int member, const Branch& branch)
   {
     Seconds way;
     for (const auto& [factor, up] : longest_up_)
       way = std::max(way, (up + tree_.ways[static_cast<std::size_t>(member)].down_forwarded) * factor);
     MulticastArrival& its = plan_.arrivals[static_cast<std::size_t>(member)];
     its.way               = std::max(its.way, way);
+    its.wire += branch.link.wire;
+    its.pace = std::max(its.pace, branch.pace);
     ++its.flows;
-    plan_.members[flow].push_back(member);
+    plan_.members[branch.flow].push_back(member);
   }
 
 public:
   TreePlanner(const Fabric& fabric, const MulticastGroup& group, int number, std::span<const MulticastRoot> roots,
-              const LinkUse& use, const LinkLoads& loads, MulticastPlan& plan)
+              const LinkUse& use, const LinkLoads& loads, Seconds slowed, MulticastPlan& plan)
       : fabric_(fabric), group_(group), tree_(group.trees[static_cast<std::size_t>(number)]), roots_(roots),
-        before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan)
+        before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan), slowed_(slowed)
   {
     for (std::size_t position = 0; position < tree_.switches.size(); ++position)
       position_.emplace(fabric.host_count() + node(position).index, position);
@@ -319,8 +323,11 @@ Bytes bytes_of(const MulticastModel& model, Bytes block, ChunkRun run)
   return bound(run.first + run.count) - bound(run.first);
 }
 
-MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
-                             const LinkUse& use)
+namespace {
+
+/** @p slowed: what roots and links take at least. */
+MulticastPlan make_plan(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
+                        const LinkUse& use, Seconds slowed)
 {
   MulticastPlan plan;
   plan.leaving.resize(roots.size());
@@ -328,13 +335,39 @@ MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, 
   LinkLoads loads;
   std::vector<TreePlanner> trees;
   for (int number = 0; std::cmp_less(number, group.trees.size()); ++number)
-    trees.emplace_back(fabric, group, number, roots, use, loads, plan).add_to(loads);
+    trees.emplace_back(fabric, group, number, roots, use, loads, slowed, plan).add_to(loads);
   for (TreePlanner& tree : trees)
     tree.make();
   for (const auto& [id, load] : loads) {
     plan.links.push_back(load.link);
     plan.payloads.push_back(load.payload);
   }
+  return plan;
+}
+
+/** Of the hosts that get most, what the quickest takes for it. */
+Seconds quickest_of_most(const MulticastPlan& plan)
+{
+  Bytes most;
+  Seconds quickest;
+  for (const MulticastArrival& its : plan.arrivals) {
+    if (its.wire > most || (its.wire == most && its.pace < quickest))
+      quickest = its.pace;
+    most = std::max(most, its.wire);
+  }
+  return quickest;
+}
+
+} // namespace
+
+MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
+                             const LinkUse& use)
+{
+  MulticastPlan plan  = make_plan(fabric, group, roots, use, Seconds());
+  const bool lossless = not std::isfinite(fabric.multicast().port_buffer.value());
+  const Seconds slow  = quickest_of_most(plan);
+  if (lossless && plan.least_sending < slow)
+    return make_plan(fabric, group, roots, use, slow);
   return plan;
 }
 
