@@ -28,7 +28,7 @@ def measure() -> Table:
     return kept_rows(
         "multicast",
         [
-            (f"activation-{size}-{activation}", partial(measure_one, size, activation))
+            (f"activation-{RANKS}-{size}-{activation}", partial(measure_one, size, activation))
             for size in SIZES
             for activation in ACTIVATIONS_US
         ],

@@ -29,8 +29,13 @@ GIB = 2**30
 
 def measure() -> None:
     """Measure what no figure of the paper shows: Broadcasts by nodes and by subgroups."""
-    by_nodes = [(f"claims-nodes-{nodes}", partial(measure_nodes, nodes)) for nodes in NODES]
-    by_trees = [(f"claims-trees-{trees}", partial(measure_trees, trees)) for trees in SUBGROUPS]
+    by_nodes = [
+        (f"claims-nodes-{nodes}-{NODES_BYTES}", partial(measure_nodes, nodes)) for nodes in NODES
+    ]
+    by_trees = [
+        (f"claims-trees-{trees}-{SUBGROUPS_BYTES}", partial(measure_trees, trees))
+        for trees in SUBGROUPS
+    ]
     write_table(TABLE, kept_rows("multicast", [*by_nodes, *by_trees]))
 
 

@@ -14,7 +14,7 @@ from weft.base.units import format_size
 
 CHAINS = (1, 2, 4, 8, 16, 32, 64)
 BUFFERS = (64 * 2**10, 256 * 2**10, 2**20, 4 * 2**20, 0)
-"""In a switch for a host's cable, in bytes; 0: without a limit."""
+"""In a switch for a host's cable, in bytes; 0: links are lossless."""
 RANKS, BYTES = 64, 64 * 2**10
 
 
@@ -23,7 +23,7 @@ def measure() -> Table:
     return kept_rows(
         "multicast",
         [
-            (f"incast-{chains}-{buffer}", partial(measure_one, chains, buffer))
+            (f"incast-{RANKS}-{BYTES}-{chains}-{buffer}", partial(measure_one, chains, buffer))
             for buffer in BUFFERS
             for chains in CHAINS
         ],
@@ -51,7 +51,7 @@ def draw(rows: Table, figure: Figure) -> None:
     for k, buffer in enumerate(BUFFERS):
         its = [row for row in rows if row["port_buffer"] == str(buffer)]
         times = [float(row["max_us"]) / 1e3 for row in its]
-        label = format_size(buffer) if buffer else "no limit"
+        label = format_size(buffer) if buffer else "lossless"
         axes.plot([int(row["chains"]) for row in its], times, label=label, **look(k))
     axes.set_xscale("log", base=2)
     axes.set_xticks(CHAINS, list(map(str, CHAINS)))
@@ -69,7 +69,7 @@ def table(rows: Table) -> Iterator[str]:
     for buffer in BUFFERS:
         its = {row["chains"]: row for row in rows if row["port_buffer"] == str(buffer)}
         cells = [_cell(its[str(chains)]) for chains in CHAINS]
-        yield f"| {format_size(buffer) if buffer else 'no limit'} | {' | '.join(cells)} |"
+        yield f"| {format_size(buffer) if buffer else 'lossless'} | {' | '.join(cells)} |"
 
 
 def _cell(row: dict[str, str]) -> str:
