@@ -7,6 +7,7 @@ the ping-pongs that ship with weft, as the paper does to its own.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def measure() -> None:
     write_table(MESSAGES, kept_rows("paper-001", [("ping-pong", measure_messages)]))
     write_table(
         FITS,
-        kept_rows("paper-001", [(f"fit-{name}", lambda n=name: fit(n)) for name in CALIBRATED]),
+        kept_rows("paper-001", [(f"fit-{name}", partial(fit, name)) for name in CALIBRATED]),
     )
 
 
