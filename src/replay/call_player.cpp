@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "replay/call_player.hpp"
 
-#include "replay/played_roles.hpp"
+#include "replay/play_call.hpp"
 
 #include <algorithm>
 #include <cmath>

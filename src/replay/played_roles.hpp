@@ -7,7 +7,6 @@
 #include "replay/scratch.hpp"
 #include "trace/calls.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <tuple>
@@ -363,16 +362,18 @@ template <> struct Played<trace::Remote> {
   auto arguments() { return std::tuple(count, type); }
 };
 
-template <> struct Played<trace::Fetched> : playing::One<MPI_Datatype> {
-  explicit Played(Turn& turn) { value = turn.words.datatype(); }
-  auto arguments() { return std::tuple(Scratch::to_send().of(0), Scratch::to_receive().of(0), value); }
+template <> struct Played<trace::Fetched> {
+  MPI_Datatype type;
+  explicit Played(Turn& turn) : type(turn.words.datatype()) {}
+  auto arguments() { return std::tuple(Scratch::to_send().of(0), Scratch::to_receive().of(0), type); }
 };
 
-template <> struct Played<trace::Swapped> : playing::One<MPI_Datatype> {
-  explicit Played(Turn& turn) { value = turn.words.datatype(); }
+template <> struct Played<trace::Swapped> {
+  MPI_Datatype type;
+  explicit Played(Turn& turn) : type(turn.words.datatype()) {}
   auto arguments()
   {
-    return std::tuple(Scratch::to_send().of(0), Scratch::to_send().of(0), Scratch::to_receive().of(0), value);
+    return std::tuple(Scratch::to_send().of(0), Scratch::to_send().of(0), Scratch::to_receive().of(0), type);
   }
 };
 
@@ -398,145 +399,5 @@ template <> struct Played<trace::StartedAll> {
   }
   auto arguments() { return std::tuple(static_cast<int>(requests.size()), requests.data()); }
 };
-
-// ---- Waits and tests ------------------------------------------------------------------------------------------------
-
-/** A wait or a test in the form that those of several requests have; it says which it has ended. */
-namespace ending {
-
-inline std::vector<int> all(std::size_t count, int flag)
-{
-  std::vector<int> places(flag != 0 ? count : 0);
-  std::iota(places.begin(), places.end(), 0);
-  return places;
-}
-
-using Requests = std::vector<MPI_Request>;
-
-inline std::vector<int> make(decltype(&MPI_Wait) wait, Requests& requests)
-{
-  wait(requests.data(), MPI_STATUS_IGNORE);
-  return all(1, 1);
-}
-
-inline std::vector<int> make(decltype(&MPI_Test) test, Requests& requests)
-{
-  int flag = 0;
-  test(requests.data(), &flag, MPI_STATUS_IGNORE);
-  return all(1, flag);
-}
-
-inline std::vector<int> make(decltype(&MPI_Waitall) wait, Requests& requests)
-{
-  wait(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  return all(requests.size(), 1);
-}
-
-/** MPI_Testall, and MPI_Waitany, which has an index where that has a flag. */
-inline std::vector<int> make(decltype(&MPI_Testall) call, Requests& requests, bool is_index)
-{
-  int output = is_index ? MPI_UNDEFINED : 0;
-  call(static_cast<int>(requests.size()), requests.data(), &output, MPI_STATUSES_IGNORE);
-  if (is_index)
-    return output == MPI_UNDEFINED ? std::vector<int>() : std::vector{output};
-  return all(requests.size(), output);
-}
-
-/** MPI_Waitsome and MPI_Testsome; and MPI_Testany, which has an index and a flag where those have a number and indices.
- */
-inline std::vector<int> make_several(decltype(&MPI_Waitsome) call, Requests& requests)
-{
-  int count = 0;
-  std::vector<int> indices(requests.size() + 1);
-  call(static_cast<int>(requests.size()), requests.data(), &count, indices.data(), MPI_STATUSES_IGNORE);
-  indices.resize(static_cast<std::size_t>(count == MPI_UNDEFINED ? 0 : count));
-  return indices;
-}
-
-inline std::vector<int> make_any(decltype(&MPI_Testany) test, Requests& requests)
-{
-  int index = MPI_UNDEFINED;
-  int flag  = 0;
-  test(static_cast<int>(requests.size()), requests.data(), &index, &flag, MPI_STATUS_IGNORE);
-  return flag == 0 || index == MPI_UNDEFINED ? std::vector<int>() : std::vector{index};
-}
-
-} // namespace ending
-
-template <class Call> void CallPlayer::wait(const std::vector<int>& numbers, const std::vector<int>& ended, Call&& call)
-{
-  const auto is_missing = [&](int place) { return is_open(numbers.at(static_cast<std::size_t>(place))); };
-  if (not ended.empty() && std::ranges::none_of(ended, is_missing))
-    return; // an earlier test has found them
-  do {
-    std::vector<MPI_Request> now = handles(numbers);
-    const std::vector<int> done  = call(now);
-    take_back(numbers, now, done);
-  } while (std::ranges::any_of(ended, is_missing));
-}
-
-template <class Role> void take(Role& role, Turn& turn)
-{
-  if constexpr (requires { role.done(turn); })
-    role.done(turn);
-}
-
-template <class Role> bool is_wanted(const Role& role)
-{
-  if constexpr (requires { role.again(); })
-    return role.again();
-  else
-    return false;
-}
-
-/** Play the line of a call: once, or until it has given what the line says. */
-template <class... Roles, class Function>
-void play_roles(trace::List<Roles...> /*roles*/, Function function, Turn& turn)
-{
-  if constexpr ((std::is_same_v<Roles, trace::Comm> || ...))
-    turn.comm = turn.player.communicator(turn.words.next());
-  std::tuple<Played<Roles>...> played{Played<Roles>(turn)...};
-  const auto call = [&] {
-    std::apply([&](auto&... all) { std::apply(function, std::tuple_cat(all.arguments()...)); }, played);
-  };
-  call();
-  std::apply([&](auto&... all) { (take(all, turn), ...); }, played);
-  while (std::apply([](auto&... all) { return (is_wanted(all) || ...); }, played))
-    call();
-}
-
-template <class Function> void play_roles(trace::List<trace::WaitsForAll> /*roles*/, Function function, Turn& turn)
-{
-  turn.player.wait(turn.words.numbers(), {}, [&](auto& requests) { return ending::make(function, requests); });
-}
-
-template <class Function> void play_roles(trace::List<trace::TestsAll> /*roles*/, Function function, Turn& turn)
-{
-  const std::vector<int> numbers = turn.words.numbers();
-  turn.player.wait(numbers, turn.words.places(), [&](auto& requests) {
-    if constexpr (std::is_same_v<Function, decltype(&MPI_Test)>)
-      return ending::make(function, requests);
-    else
-      return ending::make(function, requests, false);
-  });
-}
-
-template <class Function> void play_roles(trace::List<trace::EndsOne> /*roles*/, Function function, Turn& turn)
-{
-  const std::vector<int> numbers = turn.words.numbers();
-  turn.player.wait(numbers, turn.words.places(), [&](auto& requests) {
-    if constexpr (std::is_same_v<Function, decltype(&MPI_Testany)>)
-      return ending::make_any(function, requests);
-    else
-      return ending::make(function, requests, true);
-  });
-}
-
-template <class Function> void play_roles(trace::List<trace::EndsSome> /*roles*/, Function function, Turn& turn)
-{
-  const std::vector<int> numbers = turn.words.numbers();
-  turn.player.wait(numbers, turn.words.places(),
-                   [&](auto& requests) { return ending::make_several(function, requests); });
-}
 
 } // namespace weft::replay
