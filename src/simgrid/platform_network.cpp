@@ -197,7 +197,8 @@ void PlatformNetwork::sort_hosts()
       vertices_.push_back(host);
   // Numbers in names count as numbers, so that a rank next to another is in its cabinet: griffon-2 before griffon-10.
   const auto comes_before = [](const sg::Host* one, const sg::Host* other) {
-    const long first = number_of(one), second = number_of(other);
+    const long first  = number_of(one);
+    const long second = number_of(other);
     return first != second ? first < second : strverscmp(one->get_cname(), other->get_cname()) < 0;
   };
   std::stable_sort(vertices_.begin(), vertices_.begin() + host_count_, comes_before);
