@@ -124,7 +124,7 @@ def test_commands_print_what_the_document_says(document: Path, desk: Path) -> No
 
 def test_the_guide_names_every_variable_that_the_platform_reads() -> None:
     sources = (path.read_text() for path in (ROOT / "src" / "simgrid").glob("*.cpp"))
-    read = set(re.findall(r'(?:environment|getenv)\("(WEFT_\w+)"', "".join(sources)))
+    read = set(re.findall(r'(?:environment|getenv|lines)\("(WEFT_\w+)"', "".join(sources)))
     assert len(read) > 5
     guide = (ROOT / "docs" / "guide.md").read_text()
     assert [name for name in sorted(read) if f"`{name}" not in guide] == []

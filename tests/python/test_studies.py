@@ -158,7 +158,9 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_studies_are_chosen_by_name_or_beginning() -> None:
     assert [one.name for one in chosen(["contention"])] == ["contention"]
-    assert len(chosen(["multicast"])) == 11
+    multicasts = [one.name for one in chosen(["multicast"])]
+    assert len(multicasts) > 5
+    assert all(name.startswith("multicast-") for name in multicasts)
     assert [one.name for one in chosen(["forwarding"])] == ["forwarding"]
     assert len(chosen([])) == len(STUDIES)
     with pytest.raises(ValueError, match="found 'nothing'; allowed are contention"):
