@@ -264,8 +264,9 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     )
     (desk / "bcast.c").write_text(bcast)
     run = "weft run -q --fabric tofino-4 -n 4"
+    noise = """--set 'noise.link=[{match="*",jitter="1ns",distribution="exponential"}]'"""
     for command in (
-        f"{run} --set link.latency=1us --json whole.json --trace whole.trace -- ./ring",
+        f"{run} {noise} --json whole.json --trace whole.trace -- ./ring",
         "weft cc bcast.c -o bcast",
         f"{run} --offload multicast --json multicast.json --trace made.trace -- ./bcast",
         "weft cc crash.c -o crash",

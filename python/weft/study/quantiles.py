@@ -7,8 +7,6 @@ Percentiles are over all calls of all ranks whose mean a benchmark shows, linear
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from weft.base.errors import WeftError
 from weft.runs.site import load_fabric
 
@@ -61,6 +59,8 @@ def percentiles_of(times_us: Sequence[float], wanted: Sequence[float]) -> dict[f
     """Return those of some times."""
     if not wanted:
         return {}
+    import numpy as np  # which takes a tenth of a second to load
+
     return dict(zip(wanted, map(float, np.percentile(times_us, wanted)), strict=True))
 
 
