@@ -132,11 +132,6 @@ BAD = {
         ("loopback =", "loopbacks ="),
         "[chassis] loopbacks: no such key; did you mean loopback?",
     ),
-    "two chassis": (
-        ("[chassis]", '[[chassis]]\nname = "other"\n[[chassis]]'),
-        "[chassis]: found [[chassis]], 2 of them; an inventory has one P4 switch, [chassis]; write"
-        " an inventory for each, with what is cabled to it",
-    ),
     "missing key": (('name = "small"', ""), "[testbed] name: is missing; it must be given"),
     "missing table": (
         ('[testbed]\nname = "small"', ""),

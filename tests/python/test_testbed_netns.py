@@ -95,6 +95,28 @@ def test_experiments_do_not_see_each_other(up: Up) -> None:
     assert inside(a, "ping", "-c1", "-W1", address).returncode != 0, b
 
 
+def test_two_chassis_of_an_inventory_are_up_at_the_same_time(up: Up) -> None:
+    text = "".join(
+        f'[[chassis]]\nname = "c{k}"\nports = 8\nspeed = "100Gbps"\n'
+        f'[[servers]]\nname = "s{k}-[1-2]"\nnics = ["e"]\nspeed = "100Gbps"\n'
+        f'[[cables]]\nbetween = ["s{k}-[1-2]:e", "c{k}:[{k}-{k + 1}]"]\n'
+        for k in (1, 2)
+    )
+    pair = wanted.read("server-pair")
+    chassis = inventory.parse_all(f'[testbed]\nname = "t"\n{text}', "t")
+    one, other = (plan.make(there, [pair]) for there in chassis)
+    up(one)
+    second = f"{NAME}-b"
+    netns.up(other, second)
+    try:
+        for made, name in ((one, NAME), (other, second)):
+            found = probe.check(made, name)
+            assert (found.problems, found.pairs) == ([], 2)
+    finally:
+        netns.down(second)
+    assert netns.there(NAME)
+
+
 def test_data_cross_wires_slices_and_recirculation(up: Up) -> None:
     if not shutil.which("iperf3"):
         pytest.skip("there is no iperf3; install it")

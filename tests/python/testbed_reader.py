@@ -49,9 +49,11 @@ class Arrival:
 class Reader:
     """A testbed with some entries, which may be added and removed."""
 
-    def __init__(self, inventory: str, entries: Iterable[dict[str, Any]] = ()) -> None:
+    def __init__(
+        self, inventory: str, entries: Iterable[dict[str, Any]] = (), chassis: str = ""
+    ) -> None:
         parsed = tomllib.loads(inventory)
-        self.chassis = parsed["chassis"]["name"]
+        self.chassis = chassis or parsed["chassis"]["name"]
         self.servers = {
             name for one in parsed.get("servers", []) for name in spelt_out(one["name"])
         }
@@ -61,10 +63,10 @@ class Reader:
             self.add(entry)
 
     @classmethod
-    def of(cls, inventory: str, tables: str) -> "Reader":
+    def of(cls, inventory: str, tables: str, chassis: str = "") -> "Reader":
         content = json.loads(tables)
         assert content["format"] == "weft-testbed-tables/1"
-        return cls(inventory, content["entries"])
+        return cls(inventory, content["entries"], chassis)
 
     def add(self, entry: dict[str, Any]) -> None:
         table, key = self.tables[entry["table"]], tuple(entry["key"])
@@ -142,7 +144,7 @@ def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int
     `wanted` has by experiment the routes of each ordered pair of hosts: the switches on the way.
     """
     text = plan["inventory"]
-    reader = Reader.of(text, tables)
+    reader = Reader.of(text, tables, plan.get("chassis", ""))
     addresses = {address: place for place, address in nic_addresses(text).items()}
     sent = 0
     for experiment in plan["experiments"]:

@@ -63,6 +63,12 @@ def change(old: Plan, new: Plan) -> Change:
             f" {_called(new.inventory)}, that are not the same; cables do not move, so plan both"
             " on one file"
         )
+    if old.inventory.chassis.name != new.inventory.chassis.name:
+        raise WeftError(
+            f"diff: the plans are on two chassis of '{old.inventory.name}',"
+            f" {old.inventory.chassis.name} and {new.inventory.chassis.name}, and each has its own"
+            " entries; compare plans of one chassis (`weft testbed plan --chassis` chooses it)"
+        )
     before = tables.entries(old)
     found = matching.match(old, new, before)
     new = relabelled(new, found.slices, found.virtual)

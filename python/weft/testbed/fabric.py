@@ -29,10 +29,10 @@ def write(plan: Plan, experiment: Experiment, target: Path) -> None:
 
 def render(plan: Plan, experiment: Experiment) -> Iterator[str]:
     """Yield the lines of the file."""
-    yield f"# {experiment.name} as planned on {plan.inventory.name} (weft testbed fabric)."
+    yield f"# {experiment.name} as planned on {plan.inventory.called} (weft testbed fabric)."
     yield "[fabric]"
     yield f"name = {in_toml(f'{experiment.name}-planned')}"
-    yield f"description = {in_toml(f'{experiment.name} on {plan.inventory.name}')}"
+    yield f"description = {in_toml(f'{experiment.name} on {plan.inventory.called}')}"
     yield ""
     yield without_tables(experiment.wanted.text, _REPLACED).strip("\n")
     yield from _links(plan, experiment)

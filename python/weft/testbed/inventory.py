@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a testbed has: one P4 chassis, servers, layer 2 switches, and the cables that never move.
+"""What a testbed has: P4 chassis, servers, layer 2 switches, and the cables that never move.
 
 A port is written `DEVICE:PORT`. Chassis ports have numbers: those on the front from 1, and above
 them internal ones that only recirculate. A looping port (loopback or recirculation) brings back
-what is sent to it.
+what is sent to it. A file may have several chassis; an `Inventory` is what belongs to one of them.
 """
 
 import re
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Literal
 
 from weft.base import paths
-from weft.base.errors import WeftError, suggestion
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.reading import UnreadableError, read_text
-from weft.testbed import options
+from weft.testbed import cables, options
+from weft.testbed.cables import Port
 from weft.testbed.medians import measured
 from weft.testbed.options import Options
 
@@ -28,18 +29,6 @@ MOST_PORTS = 510
 # As long as Linux has them (IFNAMSIZ, less the end of the text).
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-@dataclass(frozen=True, order=True)
-class Port:
-    """A port of a server or a layer 2 switch, or of the chassis."""
-
-    device: str
-    name: str
-
-    def __str__(self) -> str:
-        """Return it as files and messages have it."""
-        return f"{self.device}:{self.name}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +96,7 @@ class Layer2:
 
 @dataclass(frozen=True)
 class Inventory:
-    """All of it; `text` is the file."""
+    """One chassis and all that is cabled to it; `text` is the file, which may have others."""
 
     name: str
     description: str
@@ -116,6 +105,18 @@ class Inventory:
     switches: Mapping[str, Layer2]
     peers: Mapping[Port, Port]
     text: str = field(repr=False)
+    several: bool = False
+    """Whether the file has other chassis as well."""
+
+    @property
+    def called(self) -> str:
+        """What messages call it: the testbed's name, with the chassis' where it has several."""
+        return f"{self.name}, chassis {self.chassis.name}" if self.several else self.name
+
+    @property
+    def table(self) -> str:
+        """The table of the file that its chassis is in."""
+        return "[[chassis]]" if self.several else "[chassis]"
 
     @property
     def devices(self) -> dict[str, "Server | Layer2"]:
@@ -151,61 +152,106 @@ def find(name_or_path: str) -> Path:
     )
 
 
-def read(name_or_path: str) -> Inventory:
-    """Read a file or a shipped inventory."""
+def read(name_or_path: str, chassis: str | None = None) -> Inventory:
+    """Read a file or a shipped inventory: one chassis of it, the first where none is named."""
+    return read_all(name_or_path, chassis)[0]
+
+
+def read_all(name_or_path: str, chassis: str | None = None) -> list[Inventory]:
+    """Read all chassis of an inventory in the file's order, or only the named one."""
     path = find(name_or_path)
     try:
         text = read_text(path)
     except UnreadableError as error:
         raise WeftError(f"{path}: {error}") from None
-    return parse(text, str(path))
+    found = parse_all(text, str(path))
+    if chassis is None:
+        return found
+    names = [one.chassis.name for one in found]
+    if chassis not in names:
+        raise WeftError(
+            f"{named('chassis')}: found '{chassis}', which {path} does not have;"
+            f" {suggestion(chassis, names)}"
+        )
+    return [found[names.index(chassis)]]
 
 
 def parse(text: str, source: str) -> Inventory:
-    """Return the inventory that a text describes; messages call it by its source."""
+    """Return the first chassis, mostly the only one, that a text describes."""
+    return parse_all(text, source)[0]
+
+
+def parse_all(text: str, source: str) -> list[Inventory]:
+    """Return all chassis that a text describes, each with what is cabled to it.
+
+    What is cabled to none belongs to the first. Messages call the text by its source.
+    """
     top = options.parse(text, source).allow(
         "testbed", "chassis", "ports", "servers", "switches", "cables"
     )
     about = top.part("testbed").allow("name", "description")
-    chassis = _chassis(top)
+    name, description = about.text("name"), about.text("description", "")
+    chassis = _all_chassis(top)
     servers = [one for table in top.parts("servers") for one in _servers(table)]
     for number, server in enumerate(servers):
         _fill_macs(server, number)
     switches = [one for table in top.parts("switches") for one in _switches(table)]
-    _unique(top, [chassis.name, *(one.name for one in servers), *(one.name for one in switches)])
+    devices: list[Server | Layer2] = [*servers, *switches]
+    _unique(top, [*(one.name for one in chassis), *(one.name for one in devices)])
     _unique_macs(top, servers)
-    inventory = Inventory(
-        name=about.text("name"),
-        description=about.text("description", ""),
-        chassis=chassis,
-        servers={one.name: one for one in servers},
-        switches={one.name: one for one in switches},
-        peers={},
-        text=text,
-    )
-    peers: dict[Port, Port] = {}
-    for table in top.parts("cables"):
-        for one, other in _ends(table):
-            _lay(inventory, peers, table, one, other)
-    return Inventory(**{**vars(inventory), "peers": peers})
-
-
-def _chassis(top: Options) -> Chassis:
-    if isinstance(several := top.values.get("chassis"), list):
-        top.fail(
-            "chassis",
-            f"found [[chassis]], {len(several)} of them; an inventory has one P4 switch, [chassis];"
-            " write an inventory for each, with what is cabled to it",
+    peers = cables.lay(top, _sockets(chassis, devices))
+    first = chassis[0].name
+    homes = cables.homes(top, [one.name for one in chassis], peers)
+    return [
+        Inventory(
+            name=name,
+            description=description,
+            chassis=one,
+            servers={it.name: it for it in servers if homes.get(it.name, first) == one.name},
+            switches={it.name: it for it in switches if homes.get(it.name, first) == one.name},
+            peers={p: q for p, q in peers.items() if homes.get(p.device, first) == one.name},
+            text=text,
+            several=len(chassis) > 1,
         )
-    table = top.part("chassis").allow(
-        "name", "ports", "speed", "pipes", "loopback", "recirculation", "recirculation_speed",
-        "max_sharing", "slices", "forwarding", "pass_latency",
-    )  # fmt: skip
+        for one in chassis
+    ]
+
+
+def _sockets(chassis: Sequence[Chassis], devices: Sequence[Server | Layer2]) -> cables.Sockets:
+    """Return the speed and the kind of every port."""
+    return {
+        **{one.name: {str(k): (p.speed, p.kind) for k, p in one.ports.items()} for one in chassis},
+        **{one.name: {port.name: (one.speed, "front") for port in one.ports} for one in devices},
+    }
+
+
+def _all_chassis(top: Options) -> list[Chassis]:
+    one_table = not isinstance(top.values.get("chassis"), list)
+    tables = [top.part("chassis")] if one_table else [*top.parts("chassis")]
+    if not tables:
+        top.fail("chassis", "is empty; a testbed has a P4 switch, in a table [chassis]")
+    for table in tables:
+        table.allow(
+            "name", "ports", "speed", "pipes", "loopback", "recirculation", "recirculation_speed",
+            "max_sharing", "slices", "forwarding", "pass_latency",
+        )  # fmt: skip
+    names = [table.text("name") for table in tables]
+    _unique(top, names)
+    exceptions: dict[str, list[Options]] = {name: [] for name in names}
+    for table in top.parts("ports"):
+        table.allow("chassis", "numbers", "speed")
+        name = table.text("chassis", names[0] if len(names) == 1 else None)
+        if name not in names:
+            table.fail("chassis", f"found {name!r}; {suggestion(name, names)}")
+        exceptions[name].append(table)
+    return [_chassis(table, exceptions[name]) for table, name in zip(tables, names, strict=True)]
+
+
+def _chassis(table: Options, exceptions: Sequence[Options]) -> Chassis:
     count = table.integer("ports", 1, MOST_PORTS)
     pipes = table.integer("pipes", 1, count, 1)
     speeds = dict.fromkeys(range(1, count + 1), table.bandwidth("speed"))
-    for exception in top.parts("ports"):
-        exception.allow("numbers", "speed")
+    for exception in exceptions:
         for number in _numbers(exception, "numbers", range(1, count + 1)):
             speeds[number] = exception.bandwidth("speed")
     loopback = set(_numbers(table, "loopback", range(1, count + 1)))
@@ -314,80 +360,3 @@ def _unique_macs(top: Options, servers: Sequence[Server]) -> None:
                     f"{top.source}: {other} and {port} have the same address, {mac}; an address"
                     " belongs to one port"
                 )
-
-
-def _ends(table: Options) -> Iterator[tuple[Port, Port]]:
-    """Yield the cables of a table, whose two ends may be ranges of the same length."""
-    table.allow("between")
-    between = table.need("between")
-    if not isinstance(between, list) or len(between) != 2:
-        table.fail("between", f'found {between!r}; write two ports, such as ["a:eth0", "b:1"]')
-    ones, others = (table.expand("between", end) for end in map(str, between))
-    if len(ones) != len(others):
-        table.fail(
-            "between", f"found {len(ones)} ports at one end and {len(others)} at the other;"
-            " both ends must have as many",
-        )  # fmt: skip
-    for one, other in zip(ones, others, strict=True):
-        yield _port(table, one), _port(table, other)
-
-
-def _port(table: Options, text: str) -> Port:
-    device, colon, name = text.partition(":")
-    if not colon:
-        table.fail("between", f"found {text!r}; write a port as DEVICE:PORT")
-    return Port(device, name)
-
-
-def _lay(
-    inventory: Inventory, peers: dict[Port, Port], table: Options, one: Port, other: Port
-) -> None:
-    for port in (one, other):
-        _check_end(inventory, table, port)
-    for port, end in ((one, other), (other, one)):
-        if port in peers:
-            table.fail(
-                "between", f"{port} is cabled twice, to {peers[port]} and to {end}; a port takes"
-                " one cable",
-            )  # fmt: skip
-    if one.device == other.device:
-        table.fail(
-            "between",
-            f"found {one} and {other}, both of {one.device}; a cable joins two devices (ports that"
-            ' bring frames back are listed in [chassis] loopback = ["…"])',
-        )
-    speeds = inventory.speed(one), inventory.speed(other)
-    if speeds[0] != speeds[1]:
-        table.fail(
-            "between",
-            f"{one} has {gbps(speeds[0])} and {other} {gbps(speeds[1])}; both ends of a cable run"
-            " at the same speed (a port's own is set in [[ports]], [[servers]] or [[switches]])",
-        )
-    peers[one], peers[other] = other, one
-
-
-def _check_end(inventory: Inventory, table: Options, port: Port) -> None:
-    chassis = inventory.chassis
-    devices: dict[str, list[str]] = {
-        chassis.name: [str(number) for number in chassis.ports],
-        **{name: [*one.macs] for name, one in inventory.servers.items()},
-        **{name: [p.name for p in one.ports] for name, one in inventory.switches.items()},
-    }
-    if port.device not in devices:
-        table.fail(
-            "between",
-            f"found {str(port)!r}, but there is no device {port.device!r}"
-            f" among {len(devices)}; {suggestion(port.device, devices)}",
-        )
-    names = devices[port.device]
-    if port.name not in names:
-        ports = ", ".join(names) if len(names) <= 8 else f"{names[0]} to {names[-1]}"
-        table.fail("between", f"found {str(port)!r}; the ports of {port.device} are {ports}")
-    if port.device == chassis.name and chassis.ports[int(port.name)].kind != "front":
-        kind = chassis.ports[int(port.name)].kind
-        table.fail("between", f"{port} is a {kind} port, which brings frames back; cable another")
-
-
-def gbps(speed: float) -> str:
-    """Return a speed in Gb/s."""
-    return f"{speed / 1e9:g} Gb/s"

@@ -30,12 +30,12 @@ class Step:
     environment: Mapping[str, str]
 
 
-def prepare(inventory: Inventory, fabrics: Sequence[Wanted], directory: Path) -> list[Step]:
-    """Plan all topologies, and write what belongs to each."""
+def prepare(chassis: Sequence[Inventory], fabrics: Sequence[Wanted], directory: Path) -> list[Step]:
+    """Plan all topologies on the first chassis that has room for each, and write what they need."""
+    plans = plan.on_first(chassis, lambda there: [plan.make(there, [one]) for one in fabrics])
     steps: list[Step] = []
     before: Plan | None = None
-    for number, one in enumerate(fabrics, 1):
-        made = plan.make(inventory, [one])
+    for number, (one, made) in enumerate(zip(fabrics, plans, strict=True), 1):
         change = diff.change(before, made) if before else None
         before = change.plan if change else made
         steps.append(_written(before, change, directory, f"{number}-{one.name}"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weft.base.errors import WeftError, named
-from weft.testbed.inventory import Port
+from weft.testbed.cables import Port
 from weft.testbed.medians import PROBE_FRAME_BYTES, measured
 from weft.testbed.plan import Experiment, Plan
 from weft.testbed.wanted import Route

@@ -10,7 +10,7 @@ one bridge.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.testbed.inventory import Port
+from weft.testbed.cables import Port
 from weft.testbed.plan import Experiment, Plan
 from weft.testbed.wanted import Route
 

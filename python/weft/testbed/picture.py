@@ -49,7 +49,7 @@ def figure_of(plan: Plan) -> "Figure":
     figure = Figure(figsize=(max(6.0, 0.36 * columns + 1), 4.8), layout="constrained")
     axes = figure.add_subplot()
     names = ", ".join(one.name for one in plan.experiments)
-    axes.set_title(f"{names} on {plan.inventory.name}", loc="left", fontsize=11)
+    axes.set_title(f"{names} on {plan.inventory.called}", loc="left", fontsize=11)
     slices = _slices(plan)
     places = {use.port.number: _place(k) for k, use in enumerate(all_uses)}
     for use in all_uses:

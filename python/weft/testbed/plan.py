@@ -6,21 +6,23 @@ chassis' own. What already runs can be kept: then only what is new is placed, on
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 from weft.base.errors import WeftError, named
 from weft.testbed import shortage, solver, wanted
 from weft.testbed.alike import Demand, Link, Node
-from weft.testbed.inventory import Inventory, Port
-from weft.testbed.solver import Assignment
+from weft.testbed.cables import Port
+from weft.testbed.inventory import Inventory
+from weft.testbed.solver import Assignment, NoPlanError
 from weft.testbed.wanted import Wanted
 
 # Above the nine bits of a port number, so that the two never mix.
 FIRST_VIRTUAL = 512
 
+Made = TypeVar("Made")
 Kind = Literal["direct", "wire", "recirculated"]
 
 
@@ -57,7 +59,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Plan:
-    """All experiments on one inventory."""
+    """All experiments on one chassis of an inventory."""
 
     inventory: Inventory
     experiments: tuple[Experiment, ...]
@@ -123,12 +125,30 @@ def make(inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experim
         shortage.check_servers(demand, free)
         found = solver.solve(demand, free)
         if isinstance(found, solver.Shortage):
-            raise WeftError(shortage.explain(found, demand, free))
-    except WeftError as error:
+            raise NoPlanError(shortage.explain(found, demand, free))
+    except NoPlanError as error:
         if not keep:
             raise
         raise _does_not_fit(error, inventory, fabrics, keep) from None
     return _Builder(free, fabrics, demand, found, keep).plan(inventory)
+
+
+def on_first(chassis: Sequence[Inventory], planned: Callable[[Inventory], Made]) -> Made:
+    """Return what is planned on the first chassis on which it fits, or say what each is short of.
+
+    No experiment spans chassis.
+    """
+    if len(chassis) == 1:
+        return planned(chassis[0])
+    short = []
+    for one in chassis:
+        try:
+            return planned(one)
+        except NoPlanError as error:
+            short.append(f"{one.chassis.name}: {error.message.removeprefix('no plan: ')}")
+    raise NoPlanError(
+        f"no plan on any of the {len(chassis)} chassis of {chassis[0].name}: {' | '.join(short)}"
+    )
 
 
 def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
@@ -159,15 +179,15 @@ def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
 
 def _does_not_fit(
     error: WeftError, inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment]
-) -> WeftError:
+) -> NoPlanError:
     """Return the message about what does not fit beside what is kept."""
     try:
         make(inventory, [*(one.wanted for one in keep), *fabrics])
         else_ = f"a new plan of all of them, without {named('keep')}, fits, but moves what runs"
-    except WeftError:
+    except NoPlanError:
         else_ = f"a new plan of all of them, without {named('keep')}, does not fit either"
     names = ", ".join(one.name for one in keep)
-    return WeftError(f"{error.message}; counted beside what is kept ({names}): {else_}")
+    return NoPlanError(f"{error.message}; counted beside what is kept ({names}): {else_}")
 
 
 class _Builder:

@@ -19,7 +19,8 @@ from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, read_json
 from weft.testbed import inventory as inventories
 from weft.testbed import wanted
-from weft.testbed.inventory import Port
+from weft.testbed.cables import Port
+from weft.testbed.inventory import Inventory
 from weft.testbed.plan import Experiment, Kind, Plan, Way
 
 FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
@@ -68,6 +69,8 @@ class PlanRecord(Model, kw_only=True):
     experiments: list[ExperimentRecord]
     inventory: str
     """The inventory file, whole."""
+    chassis: str | UnsetType = UNSET
+    """Which one of the inventory's the plan is on; absent where that has only one."""
 
 
 def _as_record(plan: Plan) -> PlanRecord:
@@ -87,6 +90,7 @@ def _as_record(plan: Plan) -> PlanRecord:
             for one in plan.experiments
         ],
         inventory=plan.inventory.text,
+        chassis=plan.inventory.chassis.name if plan.inventory.several else UNSET,
     )
 
 
@@ -131,7 +135,7 @@ def _damaged(path: Path, reason: str) -> WeftError:
 
 
 def _from_record(found: PlanRecord, source: str) -> Plan:
-    inventory = inventories.parse(found.inventory, f"{source}: its inventory")
+    inventory = _chassis(found, source)
     experiments = tuple(
         Experiment(
             one.name,
@@ -144,6 +148,18 @@ def _from_record(found: PlanRecord, source: str) -> Plan:
         for place, one in enumerate(found.experiments)
     )
     return Plan(inventory, experiments, found.proven)
+
+
+def _chassis(found: PlanRecord, source: str) -> Inventory:
+    """Return the chassis that a plan is on."""
+    there = inventories.parse_all(found.inventory, f"{source}: its inventory")
+    names = [one.chassis.name for one in there]
+    if found.chassis is UNSET and len(there) == 1:
+        return there[0]
+    if found.chassis not in names:
+        said = "no chassis" if found.chassis is UNSET else f"the chassis '{found.chassis}'"
+        raise _OddError(f"it names {said}, and its inventory has {', '.join(names)}")
+    return there[names.index(found.chassis)]
 
 
 def _way(found: CableRecord) -> Way:

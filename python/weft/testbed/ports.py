@@ -4,7 +4,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.testbed.inventory import ChassisPort, Port
+from weft.testbed.cables import Port
+from weft.testbed.inventory import ChassisPort
 from weft.testbed.plan import Experiment, Plan, Way
 
 

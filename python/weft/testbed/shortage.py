@@ -8,17 +8,17 @@ has proven, with the least that is short.
 
 from collections.abc import Iterator
 
-from weft.base.errors import WeftError
 from weft.base.units import plural
 from weft.testbed.alike import Demand
-from weft.testbed.inventory import Inventory, gbps
-from weft.testbed.solver import Shortage
+from weft.testbed.cables import gbps
+from weft.testbed.inventory import Inventory
+from weft.testbed.solver import NoPlanError, Shortage
 
 
 def check_servers(demand: Demand, inventory: Inventory) -> None:
     """Prove by counting that there may be servers enough."""
     if short := max(_too_few(demand, inventory), default=None):
-        raise WeftError(short[1])
+        raise NoPlanError(short[1])
 
 
 def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
@@ -36,7 +36,7 @@ def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
                 hosts - servers,
                 f"no plan: servers are short: {plural(hosts, 'host')}"
                 f" wanted with {plural(ports, 'cable')} of {gbps(speed)} or more,"
-                f" {plural(servers, 'server')} with such ports cabled in {inventory.name}"
+                f" {plural(servers, 'server')} with such ports cabled in {inventory.called}"
                 f"{f' (and {others} with fewer or slower)' if others else ''}:"
                 f" {hosts - servers} short; take a smaller topology, or cable more servers",
             )
@@ -55,13 +55,14 @@ def _parts(found: Shortage, demand: Demand, inventory: Inventory) -> Iterator[st
         yield (
             f"servers are short: {plural(len(demand.hosts), 'host')} wanted,"
             f" {found.hosts} of them without a server whose ports fit"
-            f" ({len(inventory.servers)} in {inventory.name}); cable more servers to the chassis"
+            f" ({len(inventory.servers)} in {inventory.called}); cable more servers to the chassis"
         )
     if found.slices:
         yield (
             f"slices are short: {plural(len(demand.switches), 'switch')} wanted, {chassis.slices}"
             f" allowed on {chassis.name} beside {plural(len(inventory.switches), 'layer 2 switch')}"
-            f": {found.slices} short; raise [chassis] slices, or cable more layer 2 switches"
+            f": {found.slices} short; raise {inventory.table} slices, or cable more layer 2"
+            " switches"
         )
     if found.bandwidth:
         loops = sum(port.speed for port in chassis.loops)
@@ -71,5 +72,6 @@ def _parts(found: Shortage, demand: Demand, inventory: Inventory) -> Iterator[st
             f"recirculation is short: {found.recirculated} directions of cables between slices,"
             f" {plural(len(chassis.loops), 'looping port')} of {gbps(loops)} together{kept}"
             f" at max_sharing = {chassis.max_sharing}: at least {gbps(found.bandwidth)} short;"
-            " list more [chassis] loopback ports, raise max_sharing, or cable more layer 2 switches"
+            f" list more {inventory.table} loopback ports, raise max_sharing, or cable more layer 2"
+            " switches"
         )

@@ -40,6 +40,10 @@ _SEED = 1
 _MOST_WORK = 60.0
 
 
+class NoPlanError(WeftError):
+    """There is no plan: the message says what is short, or that the solver gave up."""
+
+
 @dataclass
 class Assignment:
     """What the solver found: who is what, which cables are fixed ones, which loop takes what."""
@@ -273,7 +277,7 @@ class _Program:
             if status == cp_model.INFEASIBLE:
                 return None
             if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-                raise WeftError(
+                raise NoPlanError(
                     "plan: the solver gave up before it found a plan or a proof that there is none;"
                     " plan a smaller topology, or give it more servers and looping ports"
                 )

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from weft.testbed.inventory import Port
+from weft.testbed.cables import Port
 from weft.testbed.plan import Experiment, Plan
 
 FORMAT = "weft-testbed-tables/1"

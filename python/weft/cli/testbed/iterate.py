@@ -9,7 +9,7 @@ import click
 
 from weft.cli.files import OutputDirectory, fabric_name, inventory_name
 from weft.cli.files import command as command_of
-from weft.cli.testbed.shared import name_option
+from weft.cli.testbed.shared import chassis_option, name_option
 from weft.testbed import inventory as inventories
 from weft.testbed import iterate as api
 from weft.testbed import netns as namespaces
@@ -44,6 +44,7 @@ Example:
     required=True,
     help="A topology; repeatable, in the order given.",
 )
+@chassis_option
 @click.option("--netns", is_flag=True, help="Build each one while the command runs.")
 @name_option
 @click.option(
@@ -57,6 +58,7 @@ Example:
 def iterate(
     inventory: str,
     fabrics: tuple[str, ...],
+    chassis: str | None,
     netns: bool,
     name: str,
     directory: Path | None,
@@ -64,7 +66,7 @@ def iterate(
 ) -> None:
     """Plan all, run each."""
     namespaces.check_name(name)
-    there = inventories.read(inventory)
+    there = inventories.read_all(inventory, chassis)
     topologies = [wanted.read(one) for one in fabrics]
 
     def work(place: Path) -> None:

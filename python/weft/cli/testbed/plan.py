@@ -8,12 +8,12 @@ import click
 from weft.base.errors import WeftError, suggestion
 from weft.cli.common import output_option
 from weft.cli.files import Input, command, fabric_name, inventory_name
-from weft.cli.testbed.shared import summary
+from weft.cli.testbed.shared import chassis_option, summary
 from weft.testbed import inventory as inventories
 from weft.testbed import plan as plans
 from weft.testbed import plan_file, wanted
 from weft.testbed.inventory import Inventory
-from weft.testbed.plan import Experiment
+from weft.testbed.plan import Plan
 
 _PLAN = """
 Map wanted topologies on a testbed: each switch becomes a slice of the chassis or a layer 2 switch,
@@ -26,11 +26,15 @@ much. Several fabrics are several experiments that share the testbed.
 With --keep the experiments of a plan stay exactly as they are, but for those that --end names, and
 the FABRICs are placed on what they leave.
 
+A plan is of one chassis. Where INVENTORY has several, it is the first on which all FABRICs fit, the
+one that --chassis names, or that of --keep.
+
 \b
 Examples:
   weft testbed plan topocloud-64 torus-3x3 -o torus.json
   weft testbed plan my-testbed.toml my-fabric.toml star-8 -o both.json
   weft testbed plan topocloud-64 star-8 --keep torus.json -o both.json
+  weft testbed plan two-chassis.toml star-8 --chassis tofino-b -o star.json
   weft testbed plan topocloud-64 --keep both.json --end torus-3x3 -o star.json
 """
 
@@ -51,20 +55,26 @@ Examples:
     multiple=True,
     help="One of --keep's that is not kept; repeatable.",
 )
+@chassis_option
 @output_option("-o", "output", required=True, help="Plan to write (JSON).")
 def make_plan(
     inventory: str,
     fabrics: tuple[str, ...],
     keep: Path | None,
     ended: tuple[str, ...],
+    chassis: str | None,
     output: Path,
 ) -> None:
     """Read, solve, write."""
-    there = inventories.read(inventory)
-    kept = _kept(there, keep, ended)
+    there = inventories.read_all(inventory, chassis)
+    running = _running(there[0], keep, ended)
+    if running is not None:
+        there = [_its_chassis(there, running, chassis)]
+    kept = [one for one in running.experiments if one.name not in ended] if running else []
     if not fabrics and not (kept and ended):
         raise WeftError(_nothing(keep, ended))
-    made = plans.make(there, [wanted.read(fabric) for fabric in fabrics], kept)
+    topologies = [wanted.read(fabric) for fabric in fabrics]
+    made = plans.on_first(there, lambda one: plans.make(one, topologies, kept))
     plan_file.write(made, output)
     click.echo(summary(made))
 
@@ -77,12 +87,23 @@ def _nothing(keep: Path | None, ended: tuple[str, ...]) -> str:
     return "FABRIC: is not given, and --keep alone changes nothing; name a topology, or use --end"
 
 
-def _kept(there: Inventory, keep: Path | None, ended: tuple[str, ...]) -> list[Experiment]:
-    """Return the experiments of a plan that stay."""
+def _its_chassis(there: list[Inventory], running: Plan, chassis: str | None) -> Inventory:
+    """Return the chassis of what is kept."""
+    name = running.inventory.chassis.name
+    if chassis not in (None, name):
+        raise WeftError(
+            f"--chassis: found '{chassis}', but --keep is a plan of {name}, and what runs stays"
+            " where it is; leave --chassis out, or plan on that one without --keep"
+        )
+    return next(one for one in there if one.chassis.name == name)
+
+
+def _running(there: Inventory, keep: Path | None, ended: tuple[str, ...]) -> Plan | None:
+    """Return the plan that is kept, all of which --end names being in it."""
     if keep is None:
         if ended:
             raise WeftError(f"--end: found '{ended[0]}' without --keep PLAN, which has experiments")
-        return []
+        return None
     running = plan_file.read(keep)
     if running.inventory.text != there.text:
         raise WeftError(
@@ -94,4 +115,4 @@ def _kept(there: Inventory, keep: Path | None, ended: tuple[str, ...]) -> list[E
     for name in ended:
         if name not in names:
             raise WeftError(f"--end: found '{name}'; {suggestion(name, names)}")
-    return [one for one in running.experiments if one.name not in ended]
+    return running

@@ -23,6 +23,11 @@ plan_argument = click.argument("plan", type=Input(), metavar="PLAN")
 experiment_option = click.option(
     "--experiment", metavar="NAME", help="Which one, where the plan has several."
 )
+chassis_option = click.option(
+    "--chassis",
+    metavar="NAME",
+    help="Which one of INVENTORY's.  [default: the first on which all fit]",
+)
 name_option = click.option(
     "--name",
     default="testbed",
@@ -68,6 +73,7 @@ def outside(entries: Iterable[Entry]) -> None:
 
 def summary(plan: Plan) -> str:
     """Return a line for each experiment: what of the testbed it takes."""
+    on = f" on {plan.inventory.chassis.name}" if plan.inventory.several else ""
     lines = []
     for one in plan.experiments:
         kinds = Counter(way.kind for way in one.cables.values())
@@ -77,7 +83,7 @@ def summary(plan: Plan) -> str:
             switches.append(plural(others, "layer 2 switch"))
         switches = switches or ["no switch"]
         lines.append(
-            f"{one.name}: {plural(len(one.hosts), 'server')}, {' and '.join(switches)};"
+            f"{one.name}{on}: {plural(len(one.hosts), 'server')}, {' and '.join(switches)};"
             f" {plural(kinds['direct'], 'fixed cable')}, {plural(kinds['wire'], 'virtual wire')},"
             f" {kinds['recirculated']} recirculated"
         )

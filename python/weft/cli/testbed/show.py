@@ -9,7 +9,7 @@ from weft.base.plots import check_format
 from weft.cli.common import output_option
 from weft.cli.files import command
 from weft.cli.testbed.shared import plan_argument, print_rows, summary
-from weft.testbed import inventory, plan_file, ports
+from weft.testbed import cables, plan_file, ports
 from weft.testbed import picture as pictures
 
 
@@ -25,7 +25,7 @@ def show(plan: Path, picture: Path | None) -> None:
         (
             str(use.port.number),
             str(use.port.pipe),
-            inventory.gbps(use.port.speed),
+            cables.gbps(use.port.speed),
             str(use.peer or (use.port.kind if use.port.kind != "front" else "")),
             use.role,
             use.experiment,
