@@ -68,22 +68,29 @@ def record_calls(plan: PreparedRun, target: Path) -> Recording:
 
 def _calls_manifest(plan: PreparedRun, record: Record) -> CallsManifest:
     return CallsManifest(
-        weft=_core.version,
-        simgrid=_core.simgrid_version,
-        program=record.program,
-        arguments=tuple(record.arguments),
-        command=tuple(record.command),
-        ranks=record.ranks,
-        ppn=plan.request.placement.ppn,
-        fabric=record.fabric.name,
+        **_origin(plan, record),
         changes=plan.request.placement.changes,
-        offload=record.offload,
         fallback=record.fallback,
         host_speed=record.host_speed,
         config=tuple(record.config),
-        simulated_time_s=record.simulated_time_s,
         lines=0,
     )
+
+
+def _origin(plan: PreparedRun, record: Record) -> dict[str, Any]:
+    """Return the fields of `Origin`, but its schema."""
+    return {
+        "weft": _core.version,
+        "simgrid": _core.simgrid_version,
+        "program": record.program,
+        "arguments": tuple(record.arguments),
+        "command": tuple(record.command),
+        "ranks": record.ranks,
+        "ppn": plan.request.placement.ppn,
+        "fabric": record.fabric.name,
+        "offload": record.offload,
+        "simulated_time_s": record.simulated_time_s,
+    }
 
 
 def _differences(plan: PreparedRun, folder: Folder, record: Record) -> Iterator[str]:
@@ -187,19 +194,7 @@ def _replay_at_home(plan: PreparedRun, folder: Folder) -> Request:
 
 
 def _manifest(plan: PreparedRun, record: Record, found: Survey) -> Manifest:
-    return Manifest(
-        weft=_core.version,
-        simgrid=_core.simgrid_version,
-        program=record.program,
-        arguments=tuple(record.arguments),
-        command=tuple(record.command),
-        ranks=record.ranks,
-        ppn=plan.request.placement.ppn,
-        fabric=record.fabric.name,
-        offload=record.offload,
-        simulated_time_s=record.simulated_time_s,
-        polls=found.polls,
-    )
+    return Manifest(**_origin(plan, record), polls=found.polls)
 
 
 def _check_collectives(found: Survey, record: Record) -> None:

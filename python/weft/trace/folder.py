@@ -37,10 +37,10 @@ _SHORTEST_PACKED = 0.01
 _LONGEST_LINE = 1 << 24
 
 
-class Manifest(Model, kw_only=True):
+class Origin(Model, kw_only=True):
     """Where a trace comes from."""
 
-    schema: Literal["weft-trace/1"] = SCHEMA
+    schema: str
     weft: str
     simgrid: str
     program: str
@@ -53,33 +53,27 @@ class Manifest(Model, kw_only=True):
     offload: str
     simulated_time_s: Number
     """Of the program itself."""
+
+
+class Manifest(Origin, kw_only=True):
+    """Where a trace of SimGrid's comes from."""
+
+    schema: Literal["weft-trace/1"] = SCHEMA
     polls: bool
     """Whether the program calls MPI_Test, so that it may do something else on another network."""
 
 
-class CallsManifest(Model, kw_only=True):
+class CallsManifest(Origin, kw_only=True):
     """Where a trace of weft's own comes from."""
 
     schema: Literal["weft-trace/2"] = CALLS_SCHEMA
-    weft: str
-    simgrid: str
-    program: str
-    arguments: tuple[str, ...]
-    command: tuple[str, ...]
-    ranks: Whole
-    ppn: Annotated[int, Meta(ge=1, le=MOST_RANKS)] | None
-    """Ranks per host, where the user chose them."""
-    fabric: str
     changes: tuple[str, ...] = ()
     """What was other than in the fabric's file."""
-    offload: str
     fallback: str
     host_speed: str
     """What the run took for the speed of the machine that computed; nothing: it was not timed."""
     config: tuple[str, ...]
     """SimGrid's settings."""
-    simulated_time_s: Number
-    """Of the program itself."""
     lines: Whole
     """Calls of all ranks, and what they computed between them."""
 
