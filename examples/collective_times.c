@@ -442,7 +442,8 @@ static void print_times(const Call* call, const double* seconds, int iterations)
 
 static void measure(const Call* call, const Algorithm* algorithm, int iterations)
 {
-  double* seconds = malloc(sizeof(double) * (size_t)iterations);
+  /* In parentheses it is no macro: where a simulator shares what ranks allocate, these are not to be shared. */
+  double* seconds = (malloc)(sizeof(double) * (size_t)iterations);
   if (seconds == NULL) {
     fprintf(stderr, "collective_times: no memory for %d times\n", iterations);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -455,7 +456,7 @@ static void measure(const Call* call, const Algorithm* algorithm, int iterations
     seconds[i] = MPI_Wtime() - start;
   }
   print_times(call, seconds, iterations);
-  free(seconds);
+  (free)(seconds);
 }
 
 static const Algorithm* find_algorithm(const char* collective, const char* name)

@@ -45,8 +45,9 @@ def digest(*parts: str | bytes) -> str:
 
 @cache
 def weft_digest() -> str:
-    """Return a name of weft as it is built: another one may give other results."""
-    return digest(paths.platform_library().read_bytes())
+    """Return a name of weft as it is built, and of its programs: others may give other results."""
+    programs = sorted((ROOT / "examples").glob("*.[ch]"))
+    return digest(*(file.read_bytes() for file in (paths.platform_library(), *programs)))
 
 
 def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:

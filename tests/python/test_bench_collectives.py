@@ -64,6 +64,16 @@ def test_what_the_program_writes_out_has_right_results(
     assert sorted(int(line.split()[0]) for line in lines) == list(range(ranks))
 
 
+@pytest.mark.parametrize("mode", ["multicast", "ring"])
+def test_memory_that_is_shared_changes_no_time(mode: str) -> None:
+    asked = replace(study("allgather", 5, 4096, mode), iterations=3)
+    own, shared = (
+        bench_collectives.run(replace(asked, unchecked=unchecked))[0] for unchecked in (False, True)
+    )
+    assert len(set(own.times_us)) > 1  # each rank has its own
+    assert shared.times_us == own.times_us
+
+
 def test_the_program_sees_wrong_results(times: Path) -> None:
     shared = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")
     status, _ = run(times, 4, "allgather", "ring", "4096", offload="off", config=shared)
