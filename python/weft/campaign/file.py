@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import WeftError, suggestion
+from weft.base.options import Options, parse
 from weft.base.reading import UnreadableError, read_text
 from weft.campaign.axes import Grid, Point, Value
 from weft.runs.launch import MOST_RANKS, OFFLOADS
-from weft.testbed.options import Options, parse
 
 WORDS: Mapping[str, str] = {
     "program": "one of the programs that the file describes",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.base.errors import suggestion
-from weft.testbed.options import Options
+from weft.base.options import Options
 
 Sockets = Mapping[str, Mapping[str, tuple[int, str]]]
 """By device and port: bits a second, and "front", or the kind of a looping port."""

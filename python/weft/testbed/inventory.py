@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from weft.base import paths
+from weft.base import options, paths
 from weft.base.errors import WeftError, named, suggestion
+from weft.base.options import Options
 from weft.base.reading import UnreadableError, read_text
-from weft.testbed import cables, options
+from weft.testbed import cables
 from weft.testbed.cables import Port
 from weft.testbed.medians import measured
-from weft.testbed.options import Options
 
 FOLDER = "inventories"
 Forwarding = Literal["cut-through", "store-and-forward"]
