@@ -174,8 +174,12 @@ def test_failures_are_results_and_impossible_runs_are_named(write: Write) -> Non
     assert ran.stdout == said
     assert "no shipped fabric has that name" in ran.stderr
     assert "rank 0 ended with exit status 2" in ran.stderr
-    again = weft("run", str(file))
-    assert again.stdout == ran.stdout
+    before = {path: path.stat().st_mtime_ns for path in results(file)}
+    assert weft("run", str(file)).stdout == ran.stdout
+    assert {path: path.stat().st_mtime_ns for path in results(file)} == before
+    assert weft("run", str(file), "--again").stdout == ran.stdout
+    made = [path for path in results(file) if path.stat().st_mtime_ns != before[path]]
+    assert len(made) == 6  # those that had failed
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

@@ -63,28 +63,26 @@ def prepare(file: Path, store: Path | None = None) -> Prepared:
 
 
 def carry_out(
-    prepared: Prepared,
-    on_done: Callable[[Run, Done], None],
-    at_once: int | None = None,
-    *,
-    again: bool = False,
+    prepared: Prepared, on_done: Callable[[Run, Done], None], at_once: int | None = None
 ) -> None:
-    """Make the runs that are missing; those that have failed as well, where `again` is asked."""
-    if again:
-        _forget_failures(prepared)
-    by_digest = {run.digest: run for run in prepared.runs}
+    """Make the runs that are missing."""
+    missing = prepared.missing()
+    if not missing:  # then nothing that has ended needs to be read
+        return
+    by_digest = {run.digest: run for run in missing}
     memory = local.Memory()
     for run, result in prepared.results():
         memory.learn(_task(prepared, run), said(run.digest, result).peak_memory_bytes)
     local.run(
-        [_task(prepared, run) for run in prepared.missing()],
+        [_task(prepared, run) for run in missing],
         lambda task, done: on_done(by_digest[task.digest], done),
         at_once or os.cpu_count() or 1,
         memory,
     )
 
 
-def _forget_failures(prepared: Prepared) -> None:
+def forget_failures(prepared: Prepared) -> None:
+    """Remove the results of runs that have failed or were refused, so that they are made again."""
     for run, result in prepared.results():
         if result.state != "done":
             prepared.store.path(run.digest).unlink(missing_ok=True)

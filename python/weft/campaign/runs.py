@@ -37,11 +37,6 @@ class Run:
     digest: str
     """What a store calls it."""
 
-    @property
-    def label(self) -> str:
-        """The combination in one line."""
-        return ", ".join(f"{key} {value}" for key, value in self.point.items())
-
 
 @dataclass(frozen=True)
 class Runs:

@@ -42,8 +42,11 @@ def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
     """
     prepared = api.prepare(file, store)
     say_impossible(prepared.found.impossible)
-    with _progress(len(prepared.runs), len(prepared.missing())) as progress:
-        api.carry_out(prepared, progress.take, jobs, again=again)
+    if again:
+        api.forget_failures(prepared)
+    total = len({run.digest for run in prepared.runs})
+    with _progress(total, len(prepared.missing())) as progress:
+        api.carry_out(prepared, progress.take, jobs)
     states = api.states(prepared)
     click.echo(summary(prepared, states))
     return int(states["done"] < len(prepared.runs))
