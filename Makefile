@@ -25,7 +25,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean FORCE
+.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean FORCE
 FORCE:
 
 help: ## this list
@@ -42,6 +42,10 @@ test: ## everything: lint, unit tests, all end-to-end tests
 
 check: unit $(WEFT) ## unit tests and the quick end-to-end tests
 	@$(PYTEST) -m 'not slow'
+
+docs: $(VENV) ## the documentation as a site, with search, in build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo 'docs: build/site/index.html'
 
 bench: $(WEFT) ## how fast the simulator is
 	@$(BIN)/python benchmarks/run.py

@@ -23,7 +23,7 @@ from weft import _core
 from weft.cli.root import weft
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FABRIC_FILES = ROOT / "docs" / "fabric-files.md"
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
 RECORD = ROOT / "docs" / "record.md"
