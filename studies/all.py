@@ -2,6 +2,7 @@
 """The list of all studies."""
 
 from studies import (
+    campaigns,
     command_line,
     contention,
     cpu_and_memory,
@@ -43,7 +44,7 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, testbed),
-        *(command_line, fabric_files),
+        *(campaigns, command_line, fabric_files),
         *(point_to_point, collectives, dt, speed),
         *(figure_2, figure_10, cutoff, figure_11, variability, figure_12, ag_rs, chains, incast),
         *(activation, fsdp, claims),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from studies.study import DOCS
 from weft.base.models import Model, schema
+from weft.campaign.exported import Table
+from weft.campaign.store import Result
 from weft.runs.record import Record
 from weft.study.compare import ComparisonRecord
 from weft.testbed.plan_file import PlanRecord
@@ -18,6 +20,8 @@ SCHEMAS = DOCS / "schema"
 FILES: dict[str, type[Model]] = {
     "weft-run-1": Record,
     "weft-compare-1": ComparisonRecord,
+    "weft-campaign-run-1": Result,
+    "weft-campaign-table-1": Table,
     "weft-testbed-plan-1": PlanRecord,
     "weft-trace-1": Manifest,
     "weft-trace-2": CallsManifest,

@@ -3,7 +3,7 @@
 
 prepared = prepare(Path("slots.toml"))
 carry_out(prepared, on_done=print)
-rows = table(prepared)
+weft.campaign.table.frame(prepared)
 """
 
 import os
@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from weft.base.errors import WeftError
-from weft.campaign import build, local, runs
+from weft.campaign import build, index, local, runs
 from weft.campaign.file import Campaign, read
+from weft.campaign.index import Index
 from weft.campaign.runs import Run, Runs
 from weft.campaign.store import Result, Store
-from weft.campaign.work import Done, Task, said
+from weft.campaign.work import Done, Task
 
 STATES = ("done", "failed", "refused")
 
@@ -36,14 +36,18 @@ class Prepared:
         """A run for each combination; those that cannot differ have one digest."""
         return self.found.runs
 
-    def missing(self) -> list[Run]:
+    def index(self) -> Index:
+        """Return what the store has, brought up to date."""
+        return index.read(self.store)
+
+    def missing(self, found: Index | None = None) -> list[Run]:
         """Return the runs that nobody has made, each once."""
-        there = self.store.names()
+        there = set((found or self.index()).rows["run"])
         return list({run.digest: run for run in self.runs if run.digest not in there}.values())
 
     def results(self) -> Iterator[tuple[Run, Result]]:
-        """Yield the runs that have ended, with what came of them."""
-        there = self.store.names()
+        """Yield the runs that have ended, with what came of them, records and all."""
+        there = set(self.index().rows["run"])
         for run in self.runs:
             if run.digest in there:
                 yield run, self.store.read(run.digest)
@@ -65,27 +69,39 @@ def prepare(file: Path, store: Path | None = None) -> Prepared:
 def carry_out(
     prepared: Prepared, on_done: Callable[[Run, Done], None], at_once: int | None = None
 ) -> None:
-    """Make the runs that are missing."""
-    missing = prepared.missing()
-    if not missing:  # then nothing that has ended needs to be read
+    """Make the runs that are missing, and those whose files are damaged."""
+    found = prepared.index()
+    for name in found.damaged:
+        prepared.store.path(name).unlink(missing_ok=True)
+    missing = prepared.missing(found)
+    if not missing:
         return
     by_digest = {run.digest: run for run in missing}
-    memory = local.Memory()
-    for run, result in prepared.results():
-        memory.learn(_task(prepared, run), said(run.digest, result).peak_memory_bytes)
     local.run(
         [_task(prepared, run) for run in missing],
         lambda task, done: on_done(by_digest[task.digest], done),
         at_once or os.cpu_count() or 1,
-        memory,
+        _learned(prepared, found),
     )
+
+
+def _learned(prepared: Prepared, found: Index) -> local.Memory:
+    """Return what the runs that have ended say of the others."""
+    memory = local.Memory()
+    ended = found.rows.filter(found.rows["peak_memory_bytes"] > 0)
+    peaks = dict(zip(ended["run"], ended["peak_memory_bytes"], strict=True))
+    for run in prepared.runs:
+        if run.digest in peaks:
+            memory.learn(_task(prepared, run), peaks[run.digest])
+    return memory
 
 
 def forget_failures(prepared: Prepared) -> None:
     """Remove the results of runs that have failed or were refused, so that they are made again."""
-    for run, result in prepared.results():
-        if result.state != "done":
-            prepared.store.path(run.digest).unlink(missing_ok=True)
+    found = prepared.index().rows
+    own = {run.digest for run in prepared.runs}
+    for name in own.intersection(found.filter(found["state"] != "done")["run"]):
+        prepared.store.path(name).unlink(missing_ok=True)
 
 
 def _task(prepared: Prepared, run: Run) -> Task:
@@ -93,32 +109,14 @@ def _task(prepared: Prepared, run: Run) -> Task:
     return Task(store, prepared.campaign.name, run.digest, run.point, run.request)
 
 
-def states(prepared: Prepared) -> Counter[str]:
-    """Count the runs by state: `done`, `failed`, `refused`, `missing`."""
-    found = Counter(result.state for _, result in prepared.results())
-    found["missing"] = len(prepared.runs) - found.total()
-    return found
+def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:
+    """Count the combinations by state: `done`, `failed`, `refused`, `missing`."""
+    rows = (found or prepared.index()).rows
+    by_run = dict(zip(rows["run"], rows["state"], strict=True))
+    return Counter(by_run.get(run.digest, "missing") for run in prepared.runs)
 
 
-def table(prepared: Prepared) -> list[dict[str, Any]]:
-    """Return a row for each run that has ended: its keys, and what came of it, in seconds."""
-    keys = list(runs.columns(prepared.runs))
-    return [_row(run, result, keys) for run, result in prepared.results()]
-
-
-def _row(run: Run, result: Result, keys: list[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {key: run.point.get(key) for key in keys}
-    record = result.record
-    done = said(run.digest, result)
-    row |= {"run": run.digest, "state": result.state, "message": done.message}
-    if not record:
-        return row
-    return row | {
-        "simulated_time_s": record.simulated_time_s,
-        "collectives_s": sum(one.total_time_s or 0 for one in record.collectives) / record.ranks,
-        "offloaded_calls": sum(one.calls for one in record.collectives if one.offloaded),
-        "calls": sum(one.calls for one in record.collectives),
-        "wall_time_s": record.wall_time_s,
-        "cpu_time_s": record.cpu_time_s,
-        "peak_memory_bytes": record.peak_memory_bytes,
-    }
+def others(prepared: Prepared, found: Index) -> int:
+    """Return how many results are of older files, fabrics or programs."""
+    own = {run.digest for run in prepared.runs}
+    return sum(name not in own for name in found.rows["run"])

@@ -32,6 +32,7 @@ from weft.base.errors import WeftError, suggestion
 from weft.base.options import Options, parse
 from weft.base.reading import UnreadableError, read_text
 from weft.campaign.axes import Grid, Point, Value
+from weft.campaign.columns import COLUMNS
 from weft.runs.launch import MOST_RANKS, OFFLOADS
 
 WORDS: Mapping[str, str] = {
@@ -237,6 +238,8 @@ def _check_keys(
     named = [programs[str(name)] for name in values["program"] if name in programs]
     wanted = dict.fromkeys(key for program in named for key in program.placeholders)
     for key in values:
+        if key in COLUMNS:
+            table.fail(key, "is the name of a column of results; call the placeholder otherwise")
         if key not in WORDS and key not in wanted and "." not in key:
             known = (*WORDS, *wanted, *_RULES)
             table.fail(key, f"no such key, and no argument has {{{key}}}; {suggestion(key, known)}")

@@ -108,7 +108,8 @@ def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Me
             for future in ended:
                 done = future.result()
                 task = running.pop(future)
-                memory.learn(task, done.peak_memory_bytes)
+                if done.peak_memory_bytes:
+                    memory.learn(task, done.peak_memory_bytes)
                 on_done(task, done)
     except BrokenProcessPool:
         return list(running.values())

@@ -4,6 +4,7 @@
     STORE/
       store.json            what this folder is
       runs/3f/3f02….json    a result: combination, what the program printed, the record
+      index.parquet         what tables need of all results (`weft.campaign.index`)
       claims/3f02…          locked by the process that makes this run, as long as it lives
 
 Files appear whole or not at all. Any number of processes on machines that share the folder write to
@@ -79,17 +80,13 @@ class Store:
         """Whether a run has ended."""
         return self.path(digest).exists()
 
-    def names(self) -> set[str]:
-        """Return the names of all runs that have ended."""
-        return {file.stem for file in (self.folder / "runs").glob("??/*.json")}
-
     def read(self, digest: str) -> Result:
         """Return a run's result. Raises `WeftError`."""
         path = self.path(digest)
         try:
             return Result.from_json(read_json(path))
         except UnreadableError as error:
-            raise WeftError(f"{path}: {error}; remove it, and the run is made again") from None
+            raise WeftError(f"store {path}: {error}; `weft campaign run` makes it again") from None
 
     def write(self, digest: str, result: Result) -> None:
         """Keep a run's result."""

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft campaign export`."""
 
-import csv
 from pathlib import Path
 
 import click
 
 from weft.base.errors import WeftError
-from weft.base.output import whole_file
+from weft.base.output import STANDARD_OUTPUT, shown
 from weft.base.units import plural
 from weft.campaign import campaign as api
+from weft.campaign import table
+from weft.campaign.exported import check_format, write
 from weft.cli.campaign.shared import file_argument, store_option
 from weft.cli.common import output_option
 from weft.cli.files import command
@@ -18,20 +19,29 @@ from weft.cli.files import command
 @command()
 @file_argument
 @store_option
-@output_option("-o", "output", required=True, help="Table to write (CSV).")
-def export(file: Path, store: Path | None, output: Path) -> None:
+@click.option("--collectives", is_flag=True, help="A line for each collective of each run instead.")
+@output_option(
+    "-o",
+    "output",
+    required=True,
+    help="Table to write, as its name ends: CSV, Parquet (.parquet) or JSON (.json); - is CSV.",
+)
+def export(file: Path, store: Path | None, output: Path, *, collectives: bool) -> None:
     """Write a table with a line for each run that has ended.
 
     Its keys come first, then its state, what it took in the simulation (seconds), how many calls
-    of collectives it made and how many of them were offloaded, and what it took to simulate.
+    of collectives it made and how many of them were offloaded, what links and switches had to do,
+    and what it took to simulate.
     """
+    check_format("-o", output)
     prepared = api.prepare(file, store)
-    rows = api.table(prepared)
-    if not rows:
+    found = prepared.index()
+    rows = table.frame(prepared, found=found)
+    if rows.is_empty():
         raise WeftError(f"{file}: nothing of it has been run yet; weft campaign run {file}")
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with whole_file("-o", output) as target:
-        writer = csv.DictWriter(target, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    click.echo(f"{output}: {plural(len(rows), 'run')}")
+    number = plural(len(rows), "run")
+    if collectives:
+        rows = table.collectives(prepared, found=found)
+        number += f", {plural(len(rows), 'line')}"
+    write("-o", output, rows, table.described(rows, collectives=collectives))
+    click.echo(f"{shown(output)}: {number}", err=output == STANDARD_OUTPUT)

@@ -7,7 +7,13 @@ import click
 
 from weft.campaign import campaign as api
 from weft.campaign import runs
-from weft.cli.campaign.shared import file_argument, say_impossible, store_option, summary
+from weft.cli.campaign.shared import (
+    file_argument,
+    say_damaged,
+    say_impossible,
+    store_option,
+    summary,
+)
 from weft.cli.files import command
 from weft.runs.report import console, new_table, print_table
 
@@ -22,15 +28,16 @@ def plan(file: Path, store: Path | None, listed: bool) -> int:
     Programs are built, because what they are decides which results they have.
     """
     prepared = api.prepare(file, store)
+    found = prepared.index()
     if listed:
-        _list(prepared)
-    click.echo(summary(prepared, api.states(prepared)))
+        _list(prepared, set(found.rows["run"]))
+    click.echo(summary(prepared, api.states(prepared, found)))
+    say_damaged(found)
     say_impossible(prepared.found.impossible)
     return 0
 
 
-def _list(prepared: api.Prepared) -> None:
-    there = prepared.store.names()
+def _list(prepared: api.Prepared, there: set[str]) -> None:
     keys = list(runs.columns(prepared.runs))
     table = new_table(("run", *keys, ""), left=keys)
     for run in prepared.runs:

@@ -14,7 +14,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from weft.campaign import campaign as api
 from weft.campaign.runs import Run
 from weft.campaign.work import Done
-from weft.cli.campaign.shared import file_argument, label, say_impossible, store_option, summary
+from weft.cli.campaign.shared import (
+    file_argument,
+    label,
+    say_damaged,
+    say_impossible,
+    store_option,
+    summary,
+)
 from weft.cli.files import command
 from weft.runs.report import console
 
@@ -44,8 +51,10 @@ def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
     say_impossible(prepared.found.impossible)
     if again:
         api.forget_failures(prepared)
+    found = prepared.index()
+    say_damaged(found)
     total = len({run.digest for run in prepared.runs})
-    with _progress(total, len(prepared.missing())) as progress:
+    with _progress(total, len(prepared.missing(found))) as progress:
         api.carry_out(prepared, progress.take, jobs)
     states = api.states(prepared)
     click.echo(summary(prepared, states))

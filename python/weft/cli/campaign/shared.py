@@ -9,6 +9,7 @@ import click
 from weft.base.units import plural
 from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
+from weft.campaign.index import Index
 from weft.cli.files import Input, OutputDirectory
 
 file_argument = click.argument("file", type=Input(), metavar="FILE")
@@ -36,6 +37,14 @@ def say_impossible(found: Sequence[tuple[Point, str]]) -> None:
     if len(reasons) > _SHOWN:
         more_reasons = len(reasons) - _SHOWN
         click.echo(f"weft: cannot be run: others, for {plural(more_reasons, 'reason')}", err=True)
+
+
+def say_damaged(found: Index) -> None:
+    """Name results that cannot be read."""
+    for why in list(found.damaged.values())[:_SHOWN]:
+        click.echo(f"weft: {why}", err=True)
+    if (more := len(found.damaged) - _SHOWN) > 0:
+        click.echo(f"weft: {plural(more, 'result')} more cannot be read either", err=True)
 
 
 def summary(prepared: Prepared, states: "Counter[str]") -> str:

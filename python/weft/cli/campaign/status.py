@@ -8,10 +8,11 @@ import click
 
 from weft.base.units import plural
 from weft.campaign import campaign as api
-from weft.campaign.work import said
+from weft.campaign.index import Index
 from weft.cli.campaign.shared import (
     file_argument,
     label,
+    say_damaged,
     say_impossible,
     store_option,
     summary,
@@ -28,20 +29,24 @@ def status(file: Path, store: Path | None) -> int:
     Exit status 0 when all has been run, 1 when something is to do or has failed.
     """
     prepared = api.prepare(file, store)
-    states = api.states(prepared)
+    found = prepared.index()
+    states = api.states(prepared, found)
     click.echo(summary(prepared, states))
     if running := prepared.store.at_work():
         click.echo(f"{plural(running, 'run')} being made now")
-    _say_failures(prepared)
+    if others := api.others(prepared, found):
+        click.echo(f"{plural(others, 'result')} of other versions of it are in the store as well")
+    say_damaged(found)
+    _say_failures(prepared, found)
     say_impossible(prepared.found.impossible)
     return int(states["done"] < len(prepared.runs))
 
 
-def _say_failures(prepared: api.Prepared) -> None:
-    failed = [
-        (run, said(run.digest, one)) for run, one in prepared.results() if one.state != "done"
-    ]
-    first = {done.message: run for run, done in reversed(failed)}
-    for message, number in Counter(done.message for _, done in failed).most_common(5):
+def _say_failures(prepared: api.Prepared, found: Index) -> None:
+    rows = found.rows.filter(found.rows["state"] != "done")
+    messages = dict(zip(rows["run"], rows["message"], strict=True))
+    failed = [(run, messages[run.digest]) for run in prepared.runs if run.digest in messages]
+    first = {message: run for run, message in reversed(failed)}
+    for message, number in Counter(message for _, message in failed).most_common(5):
         more = "" if number == 1 else f" (and {number - 1:,} more)"
         click.echo(f"weft: {label(first[message].point)}{more}: {message}", err=True)
