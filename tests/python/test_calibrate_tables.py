@@ -3,11 +3,13 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.calibrate.samples import read_pingpong
+from weft.cli.files import measured_table
 
 OSU = """
 # OSU MPI Latency Test v7.4
@@ -149,3 +151,19 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WeftError, match="is no text: line 1 is not UTF-8"):
         read_pingpong(path)
+
+
+def test_shipped_tables_have_names_on_the_command_line() -> None:
+    assert measured_table.convert("p2p_azure_hc44rs_mpi", None, None) == paths.data(
+        "p2p_azure_hc44rs_mpi.csv"
+    )
+    with pytest.raises(click.BadParameter, match=r"no such file.*p2p_azure_hc44rs_mpi"):
+        measured_table.convert("p2p_azure", None, None)
+
+
+def test_a_file_goes_before_a_shipped_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p2p_alaska_ib").write_text("bytes,a_us\n1,1\n")
+    assert measured_table.convert("p2p_alaska_ib", None, None) == Path("p2p_alaska_ib")

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FABRIC_FILES = ROOT / "docs" / "fabric-files.md"
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
+FIRST_HOUR = ROOT / "docs" / "first-hour.md"
 RECORD = ROOT / "docs" / "record.md"
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -110,16 +112,35 @@ def run_step(directory: Path, step: Step) -> str:
     return "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "console")], ids=name_of)
+def hold_against_document(directory: Path, document: Path, block: str) -> None:
+    """Run the commands of a block; what they print must be what the document says."""
+    for step in steps(block):
+        printed = run_step(directory, step)
+        said = "".join(f"{line}\n" for line in step.output)
+        if not pattern(step.output).fullmatch(printed):
+            message = f"{name_of(document)} says\n$ {step.command}\n{said}but it prints\n"
+            pytest.fail(message + printed, pytrace=False)
+
+
+@pytest.mark.parametrize(
+    "document", [d for d in DOCUMENTS if blocks(d, "console") and d != FIRST_HOUR], ids=name_of
+)
 @pytest.mark.slow
 def test_commands_print_what_the_document_says(document: Path, desk: Path) -> None:
     for block in blocks(document, "console"):
-        for step in steps(block):
-            printed = run_step(desk, step)
-            said = "".join(f"{line}\n" for line in step.output)
-            if not pattern(step.output).fullmatch(printed):
-                message = f"{name_of(document)} says\n$ {step.command}\n{said}but it prints\n"
-                pytest.fail(message + printed, pytrace=False)
+        hold_against_document(desk, document, block)
+
+
+@pytest.mark.slow
+def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> None:
+    """Each block in its turn, with the files that have been shown by then; and in time."""
+    start = time.process_time() + sum(os.times()[2:4])
+    for match in _BLOCK.finditer(FIRST_HOUR.read_text(encoding="utf-8")):
+        if name := _FILE_NAME.match(match[2]):
+            (tmp_path / name[1]).write_text(match[2])
+        elif match[1] == "console":
+            hold_against_document(tmp_path, FIRST_HOUR, match[2])
+    assert time.process_time() + sum(os.times()[2:4]) - start < 180
 
 
 def test_the_guide_names_every_variable_that_the_platform_reads() -> None:

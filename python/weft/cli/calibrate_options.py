@@ -3,9 +3,9 @@
 
 import click
 
-from weft.cli.files import Input, fabric_name
+from weft.cli.files import fabric_name, measured_table
 
-table_argument = click.argument("table", metavar="TABLE", type=Input(exists=True, dir_okay=False))
+table_argument = click.argument("table", metavar="TABLE", type=measured_table)
 column_option = click.option(
     "--column",
     metavar="NAME",

@@ -24,7 +24,8 @@ Fit point-to-point messages to a ping-pong: what cables, network and cores take 
 The table is what osu_latency, IMB's PingPong or SKaMPI's Pingpong_Send_Recv print, or CSV with a
 column `bytes` and one-way times whose names end in their unit (`median_us`; `rtt_us` is halved).
 With a column `op`, CSV has MPI_Send and MPI_Recv timed apart on the side that sends first; that
-gives the eager threshold and the sender's overhead as well.
+gives the eager threshold and the sender's overhead as well. The name of a table that comes with
+weft (`p2p_azure_hc44rs_mpi`) does for a file.
 
 Cables get the rate of the largest messages. What eager messages take beside it is the cores', half
 each where nothing tells them apart: so cables are free for others meanwhile, and hosts with many

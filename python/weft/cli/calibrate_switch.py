@@ -11,7 +11,7 @@ from weft.base.measured import log_error
 from weft.base.units import parse_size, plural
 from weft.cli.calibrate_options import column_option, rows_option
 from weft.cli.common import output_option
-from weft.cli.files import Input, command, fabric_name
+from weft.cli.files import command, fabric_name, measured_table
 from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
 
@@ -51,7 +51,7 @@ Examples:
     metavar="TABLE...",
     nargs=-1,
     required=True,
-    type=Input(exists=True, dir_okay=False),
+    type=measured_table,
 )
 @output_option("-o", "output", required=True, help="Fabric file to write.")
 @click.option(

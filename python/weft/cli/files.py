@@ -19,7 +19,7 @@ import click
 
 from weft import _core
 from weft.base import output
-from weft.base.errors import WeftError, printable
+from weft.base.errors import WeftError, printable, suggestion
 
 
 class Input(click.Path):
@@ -35,6 +35,30 @@ class Input(click.Path):
         yield path
         if path.is_dir():
             yield from path.iterdir()
+
+
+class Measured(Input):
+    """A table of measurements that a command reads: a file, or one of data/ by its name."""
+
+    def __init__(self) -> None:
+        """Take any file."""
+        super().__init__(dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the table's path, where there is one."""
+        name = str(value)
+        if not Path(name).exists():
+            folder = Path(_core.__file__).parent / "data"
+            shipped = {path.stem: path for path in sorted(folder.glob("*.csv"))}
+            if name not in shipped:
+                self.fail(
+                    f"'{printable(name)}': there is no such file, and no table of that name comes"
+                    f" with weft; {suggestion(name, shipped)}",
+                    param,
+                    ctx,
+                )
+            value = shipped[name]
+        return super().convert(value, param, ctx)
 
 
 class Named(click.ParamType[str]):
@@ -137,6 +161,7 @@ OUTPUTS = (Output, OutputDirectory)
 fabric_name = Named("fabrics")
 inventory_name = Named("inventories")
 engine_name = Named("presets/progress_engine")
+measured_table = Measured()
 
 
 class Command(click.Command):
