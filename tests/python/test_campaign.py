@@ -139,6 +139,20 @@ def test_a_campaign_is_run_once_and_its_table_has_what_single_runs_have(write: W
     assert weft("status", str(file)).status == 0
 
 
+def test_paths_of_a_campaign_start_from_its_folder_wherever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    shutil.copy(LATENCY, folder / "latency.c")
+    text = (HEAD + RUNS).replace(str(LATENCY), "latency.c")
+    (folder / "small.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    prepared = api.prepare(Path("inner/small.toml"))
+    assert all(Path(run.request.workload.program).is_file() for run in prepared.runs)
+    assert {path.name for path in folder.iterdir()} == {"latency.c", "small.toml", "small.runs"}
+
+
 def test_what_is_added_or_changed_is_run_and_nothing_else(write: Write, tmp_path: Path) -> None:
     fabric = tmp_path / "own.toml"
     shutil.copy(Path(paths.installed("fabrics", "tofino-4.toml")), fabric)

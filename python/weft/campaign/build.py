@@ -19,17 +19,21 @@ _LAST_LINES = 20
 
 
 def programs(campaign: Campaign, store: Path) -> dict[str, Path]:
-    """Make all programs; return their files by name. Raises `WeftError` with a compiler's words."""
-    return {name: _made(campaign, one, store) for name, one in campaign.programs.items()}
+    """Make all programs; return their files by name. Raises `WeftError` with a compiler's words.
+
+    They are called in the campaign's folder, where a path from elsewhere means something else.
+    """
+    place = store.absolute()
+    return {name: _made(campaign, one, place) for name, one in campaign.programs.items()}
 
 
 def _made(campaign: Campaign, program: Program, store: Path) -> Path:
     if program.source is not None:
-        return _compiled(campaign, program, campaign.folder / program.source, store)
+        return _compiled(campaign, program, campaign.folder.absolute() / program.source, store)
     assert program.path is not None
     if program.build:
         _call(program, ["/bin/sh", "-c", program.build], campaign.folder)
-    path = campaign.folder / program.path
+    path = campaign.folder.absolute() / program.path
     try:
         check_program(path)
     except WeftError as error:
