@@ -9,6 +9,7 @@ begins with a comment of a file's name is that file. Blocks of other kinds are n
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -141,6 +142,50 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
         elif match[1] == "console":
             hold_against_document(tmp_path, FIRST_HOUR, match[2])
     assert time.process_time() + sum(os.times()[2:4]) - start < 180
+
+
+# Blocks of `sh` hold commands that are not run here. By document, why not.
+NOT_RUN = {
+    "CONTRIBUTING.md": "targets of the Makefile, which has them",
+    "README.md": "targets of the Makefile, which has them",
+    "docs/conformance.md": "sources of the checkout, which test_random_calls.py compiles and runs",
+    "docs/cpu-and-memory.md": "minutes, and NAS's sources; studies/cpu_and_memory.py runs them",
+    "docs/first-hour.md": "the installation itself",
+    "docs/multicast.md": "half a minute; studies/multicast runs it",
+    "docs/real-programs.md": "NAS's sources from SimGrid's; test_real_programs.py runs them",
+    "docs/testbed.md": "a switch, or root; test_testbed_netns.py runs them where it is root",
+}
+
+
+def shown_only() -> Iterator[tuple[str, list[str]]]:
+    """Each command of the blocks that are not run, with its document, in words."""
+    for document in DOCUMENTS:
+        for block in blocks(document, "sh"):
+            for line in block.replace("\\\n", " ").splitlines():
+                for part in line.split(";"):
+                    if words := shlex.split(part, comments=True):
+                        yield name_of(document), words
+
+
+def test_commands_that_are_not_run_have_a_reason() -> None:
+    assert {document for document, _ in shown_only()} == set(NOT_RUN)
+
+
+def test_commands_that_are_not_run_are_ones_at_least() -> None:
+    targets = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    parsed = 0
+    for document, words in shown_only():
+        command = [Path(word).name if word.endswith("bin/weft") else word for word in words]
+        command = command[1:] if command[0] == "sudo" else command
+        if command[0] == "make":
+            assert all(word in targets for word in command[1:2]), f"{document}: {words}"
+        if command[0] == "weft":
+            length = max(n for n in range(1, 4) if " ".join(command[:n]) in COMMANDS)
+            name, rest = " ".join(command[:length]), command[length:]
+            context = click.Context(COMMANDS[name], info_name=name)
+            COMMANDS[name].make_parser(context).parse_args(rest)
+            parsed += 1
+    assert parsed > 10
 
 
 def test_the_guide_names_every_variable_that_the_platform_reads() -> None:
