@@ -182,8 +182,9 @@ def test_commands_that_are_not_run_are_ones_at_least() -> None:
         if command[0] == "weft":
             length = max(n for n in range(1, 4) if " ".join(command[:n]) in COMMANDS)
             name, rest = " ".join(command[:length]), command[length:]
-            context = click.Context(COMMANDS[name], info_name=name)
-            COMMANDS[name].make_parser(context).parse_args(rest)
+            one = COMMANDS[name]
+            context = click.Context(one, info_name=name, **one.context_settings)
+            one.make_parser(context).parse_args(rest)
             parsed += 1
     assert parsed > 10
 
