@@ -239,6 +239,17 @@ void load()
   weft::register_collectives(simulation);
 }
 
+/** Leave what is wrong beside the record, for whoever asked for one to say; else, and where that fails, say it here. */
+void refuse(const std::string& message)
+{
+  const std::string record = environment("WEFT_RECORD");
+  std::ofstream file;
+  if (not record.empty())
+    file.open(record + ".refused");
+  if (not(file.is_open() && file << message && file.flush()))
+    std::fprintf(stderr, "weft: %s\n", message.c_str());
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& /*engine*/)
@@ -246,7 +257,7 @@ extern "C" __attribute__((visibility("default"))) void load_platform(const simgr
   try {
     load();
   } catch (const weft::UserError& error) {
-    std::fprintf(stderr, "weft: %s\n", error.what());
+    refuse(error.what());
     std::exit(2);
   }
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """A child process that never outlives weft, and the signals that stop both.
 
-weft's own SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is
-cleaned up on the way out. The child does not see the terminal's Ctrl-C: SimGrid would print the
-state of every rank. weft ends it instead.
+Of a command, SIGINT, SIGTERM and SIGHUP become an `Interrupted` exception, so that whatever runs is
+cleaned up on the way out; a program that imports weft keeps its own handlers, and is cleaned up as
+well on the way of whatever they raise. The child does not see the terminal's Ctrl-C: SimGrid would
+print the state of every rank. weft ends it instead.
 
 Nothing of weft's runs when weft itself is killed outright (kill -9, a batch system, want of
 memory). Then the kernel kills the child, which asks for that when it starts (libweft.so, told by
@@ -31,6 +32,8 @@ from weft.base.errors import Interrupted, WeftError
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
+_LONGEST_LINE = 1 << 20
+"""Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
 PARENT = "WEFT_PARENT"
 """The variable of the environment that tells a child of ours whose death is to be its own."""
 _PREFIX = "weft-"
@@ -53,34 +56,31 @@ def raise_on_signals() -> None:
 
 
 def _raise(signum: int, _frame: FrameType | None = None) -> None:
-    if _held.active:
-        _held.came = _held.came or signum
-        return
     ignore_signals()
     raise Interrupted(signum)
 
 
-@dataclass
-class _Held:
-    """A signal that waits."""
-
-    active: bool = False
-    came: int = 0
-
-
-_held = _Held()
-
-
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let signals wait: an exception in the middle of a start would lose the child."""
-    _held.active, _held.came = True, 0
+    """Let signals wait: an exception in the middle of a start or an end would lose the child.
+
+    Only the main thread has them raised, whoever's the handlers are.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {signum: signal.getsignal(signum) for signum in _STOPPING}
+    held = {signum: handler for signum, handler in before.items() if callable(handler)}
+    for signum in held:
+        signal.signal(signum, lambda number, _frame: came.append(number))
     try:
         yield
     finally:
-        _held.active = False
-    if _held.came:
-        _raise(_held.came)
+        for signum, handler in held.items():
+            signal.signal(signum, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def ignore_signals() -> None:
@@ -193,12 +193,15 @@ def run_child(
 ) -> Ended:
     """Run a command to its end.
 
-    Its standard output goes line by line to `on_line`, and it has no input then; without, its
-    streams are those given, or weft's own.
+    Its standard output goes line by line to `on_line`, and it has no input then but one that is
+    given; without, its streams are those given, or weft's own. Standard error joins the output
+    where it is `subprocess.STDOUT`.
     """
     start = time.monotonic()
-    captured = Streams(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    streams = (streams or Streams()) if on_line is None else captured
+    streams = streams or Streams()
+    if on_line is not None:
+        stdin = subprocess.DEVNULL if streams.stdin is None else streams.stdin
+        streams = Streams(stdin, subprocess.PIPE, streams.stderr)
     with _running(command, environment, streams) as child:
         clock = _Clock(child, timeout_s)
         try:
@@ -229,7 +232,8 @@ def _running(
         yield child
     finally:
         if child is not None and child.returncode is None:
-            _stop(child)
+            with _signals_held():
+                _stop(child)
         if child is not None and child.stdout is not None:
             child.stdout.close()
 
@@ -281,7 +285,7 @@ def _own_group(streams: Streams) -> bool:
 
 
 def _read_lines(stream: IO[str] | None, on_line: Callable[[str], None]) -> None:
-    for line in stream or ():
+    while stream is not None and (line := stream.readline(_LONGEST_LINE)):
         on_line(line.rstrip("\n"))
 
 

@@ -15,6 +15,8 @@ from weft.runs.record import OutcomePart, Record
 RAW_RECORD = "record.json"
 CRASHED = RAW_RECORD + ".crashed"
 """Where libweft.so leaves the number of the rank that crashed."""
+REFUSED = RAW_RECORD + ".refused"
+"""Where it leaves why it does not begin."""
 TIMED_OUT = 124
 _STACK_HINT = (
     "; if it needs more stack than SimGrid's 8 MiB a rank,"
@@ -68,7 +70,7 @@ def judge(
     if reported.kind in _TOLD:
         return reported, ended.returncode
     if reported.kind == "unfinished" and ended.returncode == USER_ERROR:
-        raise WeftError("")  # libweft.so has said what is wrong
+        raise WeftError(_refusal(work))
     if ended.returncode > 0 and reported.kind in ("completed", "unfinished"):
         message = f"the program ended with exit status {ended.returncode}"
         return OutcomePart(kind="exit", message=message), ended.returncode
@@ -78,6 +80,14 @@ def judge(
             " let every rank call MPI_Finalize"
         )
     return reported, 0 if reported.kind == "completed" else 1
+
+
+def _refusal(work: Path) -> str:
+    """Return why libweft.so did not begin, or nothing where it or SimGrid has said it itself."""
+    try:
+        return (work / REFUSED).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
