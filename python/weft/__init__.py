@@ -1,28 +1,226 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """weft simulates MPI programs on clusters whose switches compute.
 
-`weft.cli` parses command lines and calls the groups beside it, which are the API: `runs` for one
-run, `study` for several, `fabric`, `testbed`, `calibrate` and `trace` for what their names say;
-`base` is what all of them stand on. The compiled core is `weft._core`.
+    import weft
 
-What documents name as `weft.NAME` stands in `_PUBLIC`, wherever its group is. It is loaded when it
-is asked for, and nothing is imported here but what Python has imported already: build systems call
-`weft-cc` hundreds of times.
+    record = weft.run("ring.c", fabric="tofino-16", ranks=16)
+    print(record)
+    record.frame("collectives")
+
+`weft.run`, `weft.compare` and `weft.Campaign` are for one run, two, and many; `docs/python.md` has
+a call for each command of the command line. Whatever a user can mend is a `WeftError`, and how a
+program fails in the simulation stands in its record.
+
+Each public name is loaded when it is asked for, and nothing is imported here but what Python has
+imported already: build systems call `weft-cc` hundreds of times. What type checkers and editors
+read stands first, what Python reads after it.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from weft._core import version as __version__
+    from weft.api.asking import ArgumentError
+    from weft.api.benches import (
+        Demo,
+        Schedule,
+        Validation,
+        bench,
+        collective_algorithms,
+        collective_schedule,
+        collective_selections,
+        demo,
+        validate,
+    )
+    from weft.api.caches import (
+        CacheTable,
+        HashProof,
+        cache_capacity,
+        cache_hash,
+        cache_jobs,
+        cache_rate,
+        cache_trace,
+        cache_traffic,
+        cache_ways,
+        progress_engine_memory,
+        progress_engine_throughput,
+    )
+    from weft.api.calibrating import (
+        calibrate_cpu,
+        calibrate_host,
+        calibrate_p2p,
+        calibrate_switch,
+    )
+    from weft.api.campaigns import Campaign, Program, Progress, Results, Status
+    from weft.api.compiling import compile
+    from weft.api.fabrics import Fabric, fabric_options, fabrics, new_fabric
+    from weft.api.running import compare, record_trace, replay, run
+    from weft.api.testbeds import (
+        P4Switch,
+        TestbedPlan,
+        testbed_down,
+        testbed_inventories,
+        testbed_iterate,
+        testbed_paper,
+        testbed_plan,
+        testbed_probe,
+    )
     from weft.base import paths
+    from weft.base.errors import WeftError
+    from weft.runs.record import FailedRunError, Record, read_record
+    from weft.runs.replay import Recording
+    from weft.study.compare import Comparison
+    from weft.study.hashes import Cube
 
-__all__ = ["paths"]
+__all__ = [
+    "ArgumentError",
+    "CacheTable",
+    "Campaign",
+    "Comparison",
+    "Cube",
+    "Demo",
+    "Fabric",
+    "FailedRunError",
+    "HashProof",
+    "P4Switch",
+    "Program",
+    "Progress",
+    "Record",
+    "Recording",
+    "Results",
+    "Schedule",
+    "Status",
+    "TestbedPlan",
+    "Validation",
+    "WeftError",
+    "__version__",
+    "bench",
+    "cache_capacity",
+    "cache_hash",
+    "cache_jobs",
+    "cache_rate",
+    "cache_trace",
+    "cache_traffic",
+    "cache_ways",
+    "calibrate_cpu",
+    "calibrate_host",
+    "calibrate_p2p",
+    "calibrate_switch",
+    "collective_algorithms",
+    "collective_schedule",
+    "collective_selections",
+    "compare",
+    "compile",
+    "demo",
+    "fabric_options",
+    "fabrics",
+    "new_fabric",
+    "paths",
+    "progress_engine_memory",
+    "progress_engine_throughput",
+    "read_record",
+    "record_trace",
+    "replay",
+    "run",
+    "testbed_down",
+    "testbed_inventories",
+    "testbed_iterate",
+    "testbed_paper",
+    "testbed_plan",
+    "testbed_probe",
+    "validate",
+]
 
-_PUBLIC = {"paths": "weft.base.paths"}
+_MODULES: "dict[str, tuple[str, ...]]" = {
+    "weft._core": ("__version__",),
+    "weft.api.asking": ("ArgumentError",),
+    "weft.api.benches": (
+        "Demo",
+        "Schedule",
+        "Validation",
+        "bench",
+        "collective_algorithms",
+        "collective_schedule",
+        "collective_selections",
+        "demo",
+        "validate",
+    ),
+    "weft.api.caches": (
+        "CacheTable",
+        "HashProof",
+        "cache_capacity",
+        "cache_hash",
+        "cache_jobs",
+        "cache_rate",
+        "cache_trace",
+        "cache_traffic",
+        "cache_ways",
+        "progress_engine_memory",
+        "progress_engine_throughput",
+    ),
+    "weft.api.calibrating": (
+        "calibrate_cpu",
+        "calibrate_host",
+        "calibrate_p2p",
+        "calibrate_switch",
+    ),
+    "weft.api.campaigns": (
+        "Campaign",
+        "Program",
+        "Progress",
+        "Results",
+        "Status",
+    ),
+    "weft.api.compiling": ("compile",),
+    "weft.api.fabrics": (
+        "Fabric",
+        "fabric_options",
+        "fabrics",
+        "new_fabric",
+    ),
+    "weft.api.running": (
+        "compare",
+        "record_trace",
+        "replay",
+        "run",
+    ),
+    "weft.api.testbeds": (
+        "P4Switch",
+        "TestbedPlan",
+        "testbed_down",
+        "testbed_inventories",
+        "testbed_iterate",
+        "testbed_paper",
+        "testbed_plan",
+        "testbed_probe",
+    ),
+    "weft.base": ("paths",),
+    "weft.base.errors": ("WeftError",),
+    "weft.runs.record": (
+        "FailedRunError",
+        "Record",
+        "read_record",
+    ),
+    "weft.runs.replay": ("Recording",),
+    "weft.study.compare": ("Comparison",),
+    "weft.study.hashes": ("Cube",),
+}
+_NAMES = {name: module for module, names in _MODULES.items() for name in names}
+_OTHERWISE_CALLED = {"__version__": "version"}
 
 
 def __getattr__(name: str) -> object:
     """Load what is public when it is asked for."""
-    if name not in _PUBLIC:
+    if name not in _NAMES:
         raise AttributeError(f"module 'weft' has no attribute '{name}'")
     from importlib import import_module
 
-    return import_module(_PUBLIC[name])
+    own = _OTHERWISE_CALLED.get(name, name)
+    module = import_module(_NAMES[name])
+    value = globals()[name] = (
+        getattr(module, own) if hasattr(module, own) else import_module(f"{module.__name__}.{own}")
+    )
+    return value
+
+
+def __dir__() -> "list[str]":
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

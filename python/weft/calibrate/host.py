@@ -44,7 +44,7 @@ _FACTOR, _UNCHANGED = 4.0, 1e-3
 
 Point = tuple[float, ...]
 """A value of each key."""
-Progress = Callable[[int, float], None]
+Progress = Callable[[int, float], object]
 """Called after each turn with the tries so far and the best loss."""
 
 

@@ -55,7 +55,12 @@ class Prepared:
 
 def prepare(file: Path, store: Path | None = None) -> Prepared:
     """Read a campaign, build its programs, open its store: by default FILE's name and `.runs`."""
-    campaign = read(file)
+    return prepare_read(read(file), store)
+
+
+def prepare_read(campaign: Campaign, store: Path | None = None) -> Prepared:
+    """Do the same with a campaign that has been read, or made of tables."""
+    file = campaign.file
     folder = store or file.with_suffix(".runs")
     opened = Store(folder, campaign.name)
     programs = build.programs(campaign, folder)

@@ -99,9 +99,14 @@ class Campaign:
 def read(file: Path) -> Campaign:
     """Read a campaign file; paths in it are not looked at. Raises `WeftError`."""
     try:
-        top = parse(read_text(file), str(file)).allow("campaign", "programs", "runs")
+        return of_tables(parse(read_text(file), str(file)), file)
     except UnreadableError as error:
         raise WeftError(f"{file}: {error}") from None
+
+
+def of_tables(top: Options, file: Path) -> Campaign:
+    """Return the campaign that tables describe, wherever they come from; `file` is its place."""
+    top.allow("campaign", "programs", "runs")
     about = top.part("campaign").allow("name", "description", "timeout", "most_runs")
     programs = {one.name: one for one in _programs(top)}
     most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)

@@ -59,7 +59,12 @@ _Scale = tuple[str, float, float]
 
 def plot(fabric: "Fabric", target: Path, traffic: Traffic | None = None) -> None:
     """Draw a fabric, with what a run did to it where there is one."""
-    save(_Picture(fabric, traffic).draw(), [target], named("output"))
+    save(figure_of(fabric, traffic), [target], named("output"))
+
+
+def figure_of(fabric: "Fabric", traffic: Traffic | None = None) -> "Figure":
+    """Return the drawing."""
+    return _Picture(fabric, traffic).draw()
 
 
 class _Picture:

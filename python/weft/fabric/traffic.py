@@ -39,8 +39,12 @@ class Traffic:
 
 def read_traffic(path: Path, fabric: "Fabric") -> Traffic:
     """Read the record of a run, which must be one on this fabric."""
-    record = read_record(path)
-    _check_fabric(path, record, fabric)
+    return traffic_of(read_record(path), fabric, str(path))
+
+
+def traffic_of(record: Record, fabric: "Fabric", source: str = "the record") -> Traffic:
+    """Return what a run did, which must be one on this fabric; messages name its source."""
+    _check_fabric(source, record, fabric)
     utilisation = {link.name: link.utilisation for link in record.links}
     try:
         by_cable = [
@@ -50,21 +54,21 @@ def read_traffic(path: Path, fabric: "Fabric") -> Traffic:
         reduced = {switch.name: switch.bytes_reduced for switch in record.switches}
         by_switch = {switch["name"]: reduced[switch["name"]] for switch in fabric.switches}
     except KeyError as error:
-        raise _other_fabric(path, f"it says nothing about {error}", fabric) from None
+        raise _other_fabric(source, f"it says nothing about {error}", fabric) from None
     return Traffic(_title(record), by_cable, by_switch)
 
 
-def _check_fabric(path: Path, record: Record, fabric: "Fabric") -> None:
+def _check_fabric(source: str, record: Record, fabric: "Fabric") -> None:
     ran_on = record.fabric
     if (ran_on.name, ran_on.links) != (fabric.name, fabric.links):
         problem = f"it ran on '{ran_on.name}' with {plural(ran_on.links, 'link')}"
-        raise _other_fabric(path, problem, fabric)
+        raise _other_fabric(source, problem, fabric)
 
 
-def _other_fabric(path: Path, problem: str, fabric: "Fabric") -> WeftError:
+def _other_fabric(source: str, problem: str, fabric: "Fabric") -> WeftError:
     return WeftError(
         f"{named('record')}:"
-        f" {path} is no run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
+        f" {source} is no run on '{fabric.name}' with {plural(fabric.links, 'link')}:"
         f" {problem}; name the fabric that it ran on"
     )
 

@@ -8,7 +8,7 @@ times, and writes the file. The classes below are the schema (`weft.base.models`
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import UNSET, UnsetType, field
 
@@ -17,8 +17,37 @@ from weft.base.models import Model, Number, OfSchema, Whole
 from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, described, read_json
 
+if TYPE_CHECKING:
+    from polars import DataFrame
+
 SCHEMA: Literal["weft-run/1"] = "weft-run/1"
 COMPARISON_SCHEMA: Literal["weft-compare/1"] = "weft-compare/1"
+_LAST_LINES = 10
+
+
+Part = Literal[
+    "collectives",
+    "mpi_calls",
+    "profile",
+    "links",
+    "switches",
+    "multicast",
+    "events",
+    "slices",
+    "host_calls",
+]
+"""The lists of a record, of which each can be a data frame."""
+
+
+class FailedRunError(WeftError):
+    """A run whose program did not end well, where somebody asked that it should."""
+
+    def __init__(self, record: "Record") -> None:
+        """Say what happened, and what the program printed last where that is known."""
+        last = record.output.rstrip().splitlines()[-_LAST_LINES:]
+        printed = "; the last that it printed:\n" + "\n".join(last) if last else ""
+        super().__init__(f"run: {record.outcome.message}{printed}", record.exit_status)
+        self.record = record
 
 
 def with_changes(fabric: str, changes: Sequence[str]) -> str:
@@ -299,6 +328,15 @@ class Record(Model, kw_only=True):
         self.__dict__["_unwritten"] = message
 
     @property
+    def output(self) -> str:
+        """What the program printed, where `weft.run` has kept it; no part of the file."""
+        return str(self.__dict__.get("_output", ""))
+
+    @output.setter
+    def output(self, text: str) -> None:
+        self.__dict__["_output"] = text
+
+    @property
     def ended(self) -> bool:
         """Whether the program came to its end, with whatever exit status."""
         return self.outcome.kind in ("completed", "exit")
@@ -308,9 +346,59 @@ class Record(Model, kw_only=True):
         """Whether the program did not end well."""
         return self.outcome.kind != "completed"
 
+    def check(self) -> Self:
+        """Return the record itself where the program ended well.
 
-def read_record(path: Path) -> Record:
-    """Read a record from a file."""
+        Raises:
+            FailedRunError: It did not; the text says what happened, and `record` is this one.
+        """
+        if self.failed:
+            raise FailedRunError(self)
+        return self
+
+    def frame(self, part: Part = "collectives") -> "DataFrame":
+        """Return a list of the record as a data frame, a row for each of its entries.
+
+        The columns are the entries' fields; `docs/record.md` says what they are and in which unit.
+        Collectives also have the time of one rank in one call, `mean_time_s`, and the `way` that
+        they went: a way to offload, or the hosts' algorithm.
+
+        Args:
+            part: Which list.
+        """
+        from weft.runs.frames import frame
+
+        return frame(self, part)
+
+    def save(self, path: str | Path) -> None:
+        """Write the record as `weft run --json` does; `weft.read_record` reads it."""
+        write_record(self, Path(path), "path")
+
+    def __repr__(self) -> str:
+        """Return who ran where, in a line: all fields together are thousands for large fabrics."""
+        what = f"{self.ranks} ranks on {self.fabric.label}, offload {self.offload}"
+        time_us = self.simulated_time_s * 1e6
+        return f"<Record: {what}: {self.outcome.kind}, simulated time {time_us:g} us>"
+
+    def __str__(self) -> str:
+        """Return what `weft run` prints: collectives, where the time went, and what was odd."""
+        from weft.runs.report import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from weft.runs.html import record_as_html
+
+        return record_as_html(self)
+
+
+def read_record(path: str | Path) -> Record:
+    """Read a record from a file that `weft run --json` or `Record.save` has written.
+
+    Raises:
+        WeftError: There is no such file, or it is no record of a run.
+    """
+    path = Path(path)
     try:
         data = read_json(path)
         found = OfSchema.from_json(data).schema

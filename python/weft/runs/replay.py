@@ -10,7 +10,7 @@ held against those that weft has counted; it is kept only where it can be the pr
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,17 @@ class Recording:
     exit_status: int = 0
 
 
-def record_calls(plan: PreparedRun, target: Path) -> Recording:
-    """Run the program and keep every call of it, where a trace can hold them."""
+Runner = Callable[[PreparedRun], Record]
+
+
+def record_calls(plan: PreparedRun, target: Path, runner: Runner = launch.run) -> Recording:
+    """Run the program and keep every call of it, where a trace can hold them.
+
+    A `runner` makes the run, and that of the trace, in place of weft's own.
+    """
     with work_directory() as work:
         raw = work / "calls"
-        record = launch.run(replace(plan, request=plan.request.changed(calls=raw)))
+        record = runner(replace(plan, request=plan.request.changed(calls=raw)))
         if not record.ended:
             return Recording(record, (f"{target} was not written: the program did not end",))
         try:
@@ -63,7 +69,7 @@ def record_calls(plan: PreparedRun, target: Path) -> Recording:
             return Recording(record, (f"{target} was not written: {error}",), USER_ERROR)
         except OSError as error:
             return Recording(record, (f"cannot write {target}: {error.strerror}",), USER_ERROR)
-    return Recording(record, tuple(_differences(plan, folder, record)))
+    return Recording(record, tuple(_differences(plan, folder, record, runner)))
 
 
 def _calls_manifest(plan: PreparedRun, record: Record) -> CallsManifest:
@@ -93,9 +99,11 @@ def _origin(plan: PreparedRun, record: Record) -> dict[str, Any]:
     }
 
 
-def _differences(plan: PreparedRun, folder: Folder, record: Record) -> Iterator[str]:
+def _differences(
+    plan: PreparedRun, folder: Folder, record: Record, runner: Runner
+) -> Iterator[str]:
     """Say where a replay on the same fabric is not what the program was."""
-    replayed = launch.run(launch.prepare(_replay_at_home(plan, folder)))
+    replayed = runner(launch.prepare(_replay_at_home(plan, folder)))
     recorded_s, replayed_s = record.simulated_time_s, replayed.simulated_time_s
     if replayed.failed:
         yield f"the trace does not replay: {replayed.outcome.message}"
@@ -106,11 +114,14 @@ def _differences(plan: PreparedRun, folder: Folder, record: Record) -> Iterator[
         )
 
 
-def record_trace(plan: PreparedRun, target: Path) -> Recording:
-    """Run the program and keep SimGrid's trace of it, where that is fit to be replayed."""
+def record_trace(plan: PreparedRun, target: Path, runner: Runner = launch.run) -> Recording:
+    """Run the program and keep SimGrid's trace of it, where that is fit to be replayed.
+
+    A `runner` makes the run, and that of the trace, in place of weft's own.
+    """
     with work_directory() as work:
         raw = work / "actions"
-        record = launch.run(replace(plan, request=plan.request.changed(ti_trace=raw)))
+        record = runner(replace(plan, request=plan.request.changed(ti_trace=raw)))
         if not record.ended:
             return Recording(record, (f"{target} was not written: the program did not end",))
         try:
@@ -124,10 +135,12 @@ def record_trace(plan: PreparedRun, target: Path) -> Recording:
             folder = write_folder(raw, found, operations, _manifest(plan, record, found), target)
         except OSError as error:
             return Recording(record, (f"cannot write {target}: {error.strerror}",), USER_ERROR)
-    return Recording(record, tuple(_doubts(plan, folder, record, found)))
+    return Recording(record, tuple(_doubts(plan, folder, record, found, runner)))
 
 
-def _doubts(plan: PreparedRun, folder: Folder, record: Record, found: Survey) -> Iterator[str]:
+def _doubts(
+    plan: PreparedRun, folder: Folder, record: Record, found: Survey, runner: Runner
+) -> Iterator[str]:
     """Say what may make a replay differ from the program."""
     if found.polls:
         yield (
@@ -135,7 +148,7 @@ def _doubts(plan: PreparedRun, folder: Folder, record: Record, found: Survey) ->
             " the program might not"
         )
     yield from _mixed_operations(record)
-    replayed = launch.run(launch.prepare(_replay_at_home(plan, folder)))
+    replayed = runner(launch.prepare(_replay_at_home(plan, folder)))
     recorded_s, replayed_s = record.simulated_time_s, replayed.simulated_time_s
     if replayed.failed:
         yield f"the trace does not replay: {replayed.outcome.message}"

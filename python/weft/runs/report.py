@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Tables for people, made from a record."""
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -121,6 +122,16 @@ def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
     return table
 
 
+def as_text(record: Record) -> str:
+    """Return what is printed of a run, and how it ended where that was not well."""
+    on = Console(file=io.StringIO(), width=_PLAIN_WIDTH, highlight=False, markup=False)
+    print_run(record, on)
+    file = on.file
+    assert isinstance(file, io.StringIO)
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    return "\n".join([*lines, *([record.outcome.message] if record.failed else [])])
+
+
 def print_run(record: Record, on: Console) -> None:
     """Print what was offloaded and what was not, and the times, where the run got that far."""
     if record.failed and record.simulated_time_s == 0:
@@ -130,16 +141,17 @@ def print_run(record: Record, on: Console) -> None:
     for line in (*reasons(record), *losses(record)):
         on.print(line, soft_wrap=True)
     print_profile(record, on)
-    on.print(_summary(record), soft_wrap=True)
+    on.print(f"{summary(record)}, wall time {format_seconds(record.wall_time_s)}", soft_wrap=True)
 
 
 def _collectives(rows: Sequence[CollectivePart], on: Console) -> Table:
     ordered = sorted(rows, key=lambda row: -(row.total_time_s or 0))
-    cells = [_cells(row) for row in ordered]
+    cells = [cells_of(row) for row in ordered]
     return fitting(cells, _DISPENSABLE, ("collective", "type, op", "path", "why"), on)
 
 
-def _cells(row: CollectivePart) -> dict[str, str]:
+def cells_of(row: CollectivePart) -> dict[str, str]:
+    """Return a row of the table of collectives by column."""
     return {
         "collective": row.collective,
         "ranks": str(row.communicator_size),
@@ -234,10 +246,8 @@ def _why(row: MulticastPart) -> str:
     return f" ({', '.join(full)})" if full else ""
 
 
-def _summary(record: Record) -> str:
+def summary(record: Record) -> str:
+    """Say in a line where it ran, and how long it took in the simulation."""
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
-    simulated, wall = (
-        format_seconds(time_s) for time_s in (record.simulated_time_s, record.wall_time_s)
-    )
     where = f"{ranks} on {hosts} of {record.fabric.label}"
-    return f"{where}: simulated time {simulated}, wall time {wall}"
+    return f"{where}: simulated time {format_seconds(record.simulated_time_s)}"

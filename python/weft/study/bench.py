@@ -37,7 +37,7 @@ _INT_BYTES = 4
 _EACH = "each"  # the program's word for times of single calls
 _NO_TIME_TO_LOOK = ("smpi/wtime:0",)  # at the clock: the loop is as long as when it is timed alone
 
-Progress = Callable[[str, int], None]
+Progress = Callable[[str, int], object]
 """Called with the mode and the bytes whenever one size is done."""
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.base.errors import WeftError, named
 from weft.base.models import Model, Number, Whole
@@ -31,6 +31,9 @@ from weft.runs import launch
 from weft.runs.launch import PreparedRun
 from weft.runs.record import COMPARISON_SCHEMA, CollectivePart, Record
 from weft.runs.timeline import join_timelines
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 Kind = tuple[str, int, str, str]
 
@@ -145,6 +148,29 @@ class Comparison:
             for kind in kinds
         ]
 
+    def frame(self) -> "DataFrame":
+        """Return the gain of each kind of call as a data frame, a row for each.
+
+        Times are seconds, mean of the run's ranks: `time_s` with offload, `time_without_s` without;
+        `speed_up` is how many times as fast the calls are.
+        """
+        import polars
+        from msgspec import structs
+
+        return polars.DataFrame(
+            [structs.asdict(gain) for gain in self.gains()], infer_schema_length=None
+        )
+
+    def __repr__(self) -> str:
+        """Return both runs and what was gained, in a line."""
+        gained = "" if self.speed_up is None else f", {self.speed_up:.3g} times as fast with it"
+        return f"<Comparison: {self.offloaded!r}, and without{gained}>"
+
+    def _repr_html_(self) -> str:
+        from weft.study.report_compare import comparison_as_html
+
+        return comparison_as_html(self)
+
     def record(self) -> ComparisonRecord:
         """Return what is written: the gains, and both records whole."""
         return ComparisonRecord(
@@ -209,22 +235,31 @@ def check(plan: PreparedRun) -> None:
         )
 
 
+Runner = Callable[[PreparedRun], Record]
+
+
 def compare(
-    plan: PreparedRun, between: Callable[[Record], None] = lambda _record: None
+    plan: PreparedRun,
+    between: Callable[[Record], None] = lambda _record: None,
+    runner: Runner | None = None,
 ) -> Comparison:
     """Run the program twice; `between` is called with the first record before the second run.
 
     Where the first run does not end there is no second: its time could be compared with nothing.
+    A `runner` makes both runs in place of weft's own, and their streams are its affair.
     """
     check(plan)
     with work_directory() as work, _input() as (stdin, rewind):
         first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
         second = replace(second, request=second.request.changed(offload="off"))
-        comparison = Comparison(launch.run(first, streams=Streams(stdin=stdin)), None)
+        offloaded = runner(first) if runner else launch.run(first, streams=Streams(stdin=stdin))
+        comparison = Comparison(offloaded, None)
         if comparison.offloaded.ended:
             between(comparison.offloaded)
             rewind()
-            record, errors = _unheard(second, stdin, work / "errors")
+            record, errors = (
+                (runner(second), "") if runner else _unheard(second, stdin, work / "errors")
+            )
             comparison = Comparison(comparison.offloaded, record, errors)
         if plan.request.outputs.timeline is not None:
             ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]

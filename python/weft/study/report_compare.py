@@ -2,10 +2,12 @@
 """What offloading gained, for people: a table of the collectives and a sentence of the run."""
 
 from collections.abc import Sequence
+from html import escape
 
 from rich.console import Console
 
 from weft.base.units import format_ratio, format_seconds, format_size, plural
+from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, poll_warning, takes_time
 from weft.runs.record import Record
 from weft.runs.report import (
@@ -137,3 +139,11 @@ def _gained(speed_up: float | None) -> str:
     if speed_up > 1:
         return f"{format_ratio(speed_up)} times as fast"
     return f"{format_ratio(1 / speed_up)} times as slow"
+
+
+def comparison_as_html(comparison: Comparison) -> str:
+    """Return how notebooks show it: the sentence, and the same rows as in the terminal."""
+    if comparison.hosts is None or not comparison.complete:
+        return record_as_html(comparison.offloaded)
+    rows = table(_rows(comparison, comparison.hosts)) if comparison.gains() else ""
+    return f"<div><strong>{escape(gain_in_all(comparison))}</strong>{rows}</div>"

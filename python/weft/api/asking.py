@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""How calls take what people write, and say what is wrong with it.
+
+Every public function goes through `call`: an argument that is unknown or missing is named with the
+one that was meant, fields of the groups are named as the API has them, and whatever the user can
+mend is a `WeftError`.
+"""
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError, named, suggestion
+from weft.base.units import parse_sizes
+from weft.fabric.toml_file import in_toml
+
+P = ParamSpec("P")
+R = TypeVar("R")
+PathLike = str | os.PathLike[str]
+Word = str | int | float | os.PathLike[str]
+"""What a program's argument may be; it is passed as its text."""
+Value = str | int | float | bool | Sequence[object] | Mapping[str, object]
+"""Of a key of a fabric; quantities are texts with their unit, as "400Gbps"."""
+Changes = Mapping[str, Value]
+"""Keys of a fabric, TABLE.KEY, with the values that they have in place of the file's."""
+Sizes = str | int | Sequence[int | str]
+"""Bytes: 1024, "1KiB", a range that doubles ("4:1MiB"), or a list of them."""
+
+# What the groups call their fields, and how the API's parameters are called.
+_NAMES = {
+    "changes": "set",
+    "timeout_s": "timeout",
+    "config": "cfg",
+    "json": "path",
+    "csv": "path",
+    "output": "path",
+    "out": "directory",
+    "bytes_": "bytes",
+    "chunk": "chunks",
+    "target": "path",
+    "compare": "weft.compare",
+}
+
+
+class ArgumentError(WeftError, TypeError):
+    """A call with an argument that it does not have, or without one that it needs."""
+
+
+def call(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function one of the API's."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise _argument_error(function, signature, kwargs, str(error)) from None
+        with speaking():
+            return function(*args, **kwargs)
+
+    return called
+
+
+@contextmanager
+def speaking() -> Iterator[None]:
+    """Say errors in the terms of the API."""
+    try:
+        yield
+    except WeftError as error:
+        said = error.in_terms_of(_NAMES)
+        if str(said) == str(error):
+            raise
+        raise said from None
+    except _core.UserError as error:
+        raise WeftError(str(error)) from None
+
+
+def _argument_error(
+    function: Callable[..., object],
+    signature: inspect.Signature,
+    given: Mapping[str, object],
+    problem: str,
+) -> ArgumentError:
+    name = "weft." + function.__qualname__.removesuffix(".__init__")
+    known = [one for one in signature.parameters if one != "self"]
+    unknown = [one for one in given if one not in known]
+    if unknown:
+        return ArgumentError(f"{name}: no argument '{unknown[0]}'; {suggestion(unknown[0], known)}")
+    return ArgumentError(f"{name}: {problem}; its arguments are {', '.join(known)}")
+
+
+def check_names(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Prove of options that a function hands on that they are known."""
+    allowed = list(known)
+    for name in given:
+        if name not in allowed:
+            raise ArgumentError(
+                f"weft.{function}: no argument '{name}'; {suggestion(name, allowed)}"
+            )
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """Return a whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise WeftError(
+            f"{name}: found {value!r}; allowed is a whole number from {least:,} to {most:,}"
+        )
+    return value
+
+
+def choice(name: str, value: object, allowed: Sequence[str]) -> str:
+    """Return one of some words."""
+    if value not in allowed:
+        raise WeftError(f"{name}: found {value!r}; {suggestion(str(value), allowed)}")
+    return str(value)
+
+
+def words(name: str, values: Sequence[Word] | Iterable[Word]) -> tuple[str, ...]:
+    """Return a list as texts."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise WeftError(f'{name}: found {values!r}; write a list, such as ["a", 1]')
+    return tuple(os.fspath(one) if isinstance(one, os.PathLike) else str(one) for one in values)
+
+
+def changes(values: Changes | None) -> tuple[str, ...]:
+    """Return changes of a fabric as the command line has them: TABLE.KEY=VALUE."""
+    if values is None:
+        return ()
+    if not isinstance(values, Mapping):
+        raise WeftError(f'set: found {values!r}; write keys with values: {{"switch.slots": 64}}')
+    return tuple(f"{key}={_value(value)}" for key, value in values.items())
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else _inline(value)
+
+
+def _inline(value: object) -> str:
+    """Return a value of TOML's in one line, tables within braces."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_inline(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return in_toml(value)
+
+
+def settings(values: Mapping[str, object] | Sequence[str]) -> tuple[str, ...]:
+    """Return options of SimGrid, KEY:VALUE each."""
+    if isinstance(values, Mapping):
+        return tuple(f"{key}:{_setting(value)}" for key, value in values.items())
+    return words("cfg", values)
+
+
+def _setting(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def sizes(name: str, values: Sizes) -> list[int]:
+    """Return bytes."""
+    if isinstance(values, str | int):
+        values = [values]
+    found = [size for one in values for size in parse_sizes(str(one), name)]
+    if not found:
+        raise WeftError(f"{name}: found an empty list; write at least one size")
+    return list(dict.fromkeys(found))
+
+
+def measured(name: str, table: PathLike) -> Path:
+    """Return a table of measurements: a file, or one that comes with weft by its name."""
+    found = Path(table)
+    if found.exists():
+        return found
+    shipped = {path.stem: path for path in sorted(paths.installed("data").glob("*.csv"))}
+    if str(table) not in shipped:
+        raise WeftError(
+            f"{name}: found '{table}': there is no such file, and no table of that name comes with"
+            f" weft; {suggestion(str(table), shipped)}"
+        )
+    return shipped[str(table)]
+
+
+def existing(name: str, path: PathLike) -> Path:
+    """Return a path at which there is something."""
+    found = Path(path)
+    if not found.exists():
+        raise WeftError(f"{named(name)}: found '{found}', and there is no such file")
+    return found

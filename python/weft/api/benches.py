@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Collectives: what they take by size, how libraries execute them, and how near weft is."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from weft import _core
+from weft.api.asking import Changes, PathLike, Sizes, call, choice, existing, sizes, whole, words
+from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.base.errors import WeftError
+from weft.base.units import parse_size
+from weft.runs.launch import MOST_RANKS
+from weft.study import bench as allreduces
+from weft.study import bench_collectives as collectives_
+from weft.study import demo as demos
+from weft.study import own_tables, schedules
+from weft.study import validate as validations
+from weft.study.bench import AllreduceTime, Bench
+from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
+from weft.study.quantiles import Sampling
+from weft.study.quantiles import columns as percentile_columns
+from weft.study.ways import messages
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from polars import DataFrame
+
+Benchmark = Literal["allreduce", "bcast", "allgather", "ag+rs"]
+OnSize = Callable[[str, int], object]
+"""Called with the mode and the bytes whenever one size is done."""
+_ALLREDUCE = "allreduce"
+_SIZES = {_ALLREDUCE: "4:1MiB"}
+_OTHER_SIZES = "4KiB:256KiB"
+_ITERATIONS = {_ALLREDUCE: 10}
+
+
+@call
+def bench(
+    collective: Benchmark,
+    fabric: FabricLike,
+    ranks: int,
+    *,
+    sizes: Sizes | None = None,
+    modes: Sequence[str] | None = None,
+    ppn: int | None = None,
+    set: Changes | None = None,
+    iterations: int | None = None,
+    percentiles: Sequence[float] | None = None,
+    unchecked: bool = False,
+    on_size: OnSize | None = None,
+) -> "DataFrame":
+    """Measure a collective by message size, as `weft bench` does.
+
+    Args:
+        collective: `allreduce` (MPI_INT, MPI_SUM), `bcast`, `allgather`, or `ag+rs`, an Allgather
+            beside a Reduce-Scatter.
+        fabric: Where it runs.
+        ranks: How many MPI ranks.
+        sizes: Bytes that one rank gives: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
+        modes: Ways to offload ("stream"), what the hosts do ("openmpi-5.0", "ring"), or one of the
+            algorithms that the benchmark writes out. By default those of `weft bench`.
+        ppn: Ranks per host.
+        set: Keys of the fabric that have other values.
+        iterations: Calls per size.
+        percentiles: Of the times of single calls.
+        unchecked: Let ranks share the memory of their buffers; results are then not checked.
+            Not of `allreduce`.
+        on_size: Called with the mode and the bytes whenever one size is done.
+
+    Returns:
+        A row for each mode and size: `fabric`, `collective`, `mode`, `path` (what did it), `reason`
+        (why the hosts did what the switches were asked for; a warning says it too), `ranks`, `ppn`,
+        `bytes`, `latency_us` (microseconds, mean of ranks and calls); but for `allreduce` also
+        `max_us`, `receive_Bps` (bytes a second that a rank receives) and `port_bytes` (through all
+        ports of switches); percentiles as `p50_us`.
+    """
+    import polars
+
+    known = (_ALLREDUCE, *COLLECTIVES)
+    name = choice("collective", collective, known)
+    where, changed = fabric_and_changes(fabric, set)
+    usual = _ITERATIONS.get(name, 1)
+    sample = Sampling.of(where, changed, iterations, percentiles, usual)
+    wanted = _sizes_of(name, sizes)
+    asked = None if modes is None else list(words("modes", modes))
+    count = whole("ranks", ranks, 1, MOST_RANKS)
+    rows: Sequence[AllreduceTime | CollectiveTime]
+    columns: Sequence[str]
+    if name == _ALLREDUCE:
+        study = Bench(
+            where,
+            count,
+            wanted,
+            asked or Bench.modes,
+            ppn,
+            sample.iterations,
+            percentiles=sample.percentiles,
+            changes=changed,
+        )
+        rows, columns = allreduces.run(study, on_size), allreduces.COLUMNS
+    else:
+        which = COLLECTIVES[name]
+        other = CollectivesBench(
+            which,
+            where,
+            count,
+            wanted,
+            asked or which.default_modes,
+            ppn,
+            sample.iterations,
+            unchecked,
+            changed,
+            sample.percentiles,
+        )
+        rows, columns = collectives_.run(other, on_size), collectives_.COLUMNS
+    for message in messages(rows):
+        warnings.warn(message, stacklevel=3)
+    return polars.DataFrame([_bench_row(row, columns) for row in rows], infer_schema_length=None)
+
+
+def _sizes_of(name: str, given: Sizes | None) -> list[int]:
+    return sizes("sizes", _SIZES.get(name, _OTHER_SIZES) if given is None else given)
+
+
+def _bench_row(row: AllreduceTime | CollectiveTime, columns: Sequence[str]) -> dict[str, object]:
+    found = row.percentiles_us
+    own = {name: getattr(row, name) for name in columns}
+    return own | dict(zip(percentile_columns([found]), found.values(), strict=True))
+
+
+@call
+def collective_algorithms(collective: str = "") -> "DataFrame":
+    """Return the algorithms by which MPI libraries execute collectives on hosts.
+
+    Args:
+        collective: Of this one, as `allreduce` or `MPI_Iallreduce`; by default of all.
+
+    Returns:
+        `collective`, `name`, `number` (Open MPI's, or 0), `source` (whose it is), `any_operation`
+        (whether also for operations that do not commute).
+    """
+    import polars
+
+    return polars.DataFrame([row._asdict() for row in schedules.algorithms(collective)])
+
+
+@call
+def collective_selections() -> "DataFrame":
+    """Return the selections that say which algorithm a library takes: `name`, `description`."""
+    import polars
+
+    return polars.DataFrame([dict(one) for one in _core.selections()])
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The messages of one call of a collective on hosts, in rounds, without a network."""
+
+    details: schedules.Schedule
+
+    @property
+    def title(self) -> str:
+        """Collective, algorithm, ranks, bytes."""
+        return schedules.title(self.details)
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's name."""
+        return self.details.algorithm
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds it takes; each message takes one."""
+        return self.details.rounds
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes of all messages."""
+        return self.details.sent_bytes
+
+    @property
+    def busiest_bytes(self) -> int:
+        """Bytes that the rank sends that sends most."""
+        return self.details.busiest_bytes
+
+    @call
+    def frame(self) -> "DataFrame":
+        """Return a row for each message: `round`, `sender`, `receiver`, `bytes`."""
+        import polars
+
+        columns = ("round", "sender", "receiver", "bytes")
+        return polars.DataFrame(self.details.messages, schema=columns, orient="row")
+
+    @call
+    def plot(self, path: PathLike) -> None:
+        """Draw ranks as lines and messages as arrows (.png, .svg, .pdf); of 64 ranks at most."""
+        schedules.plot(self.details, Path(path), "path")
+
+    @call
+    def figure(self) -> "Figure":
+        """Return the same drawing as a figure of matplotlib's."""
+        return schedules.figure(self.details)
+
+    def __repr__(self) -> str:
+        """Return what it is, in a line."""
+        return f"<Schedule: {self.title}: {len(self.details.messages)} messages>"
+
+
+@call
+def collective_schedule(
+    collective: str,
+    ranks: int,
+    bytes: int | str = "1KiB",
+    *,
+    root: int = 0,
+    element: int = 1,
+    selection: PathLike = schedules.DEFAULT_SELECTION,
+    algorithm: str = "",
+    segment: int | str | None = None,
+    fan_out: int = 0,
+    ordered: bool = False,
+    nonblocking: bool = False,
+    ranks_per_host: int = 0,
+) -> Schedule:
+    """Compute the messages of one call of a collective on hosts, round by round.
+
+    Args:
+        collective: A name of `weft.collective_algorithms()`, or MPI's: `MPI_Iallreduce`.
+        ranks: Number of ranks, at least 2.
+        bytes: Of the vector of a Bcast or a reduction; of others of one rank's block.
+        root: Its root, where there is one.
+        element: Size of an element: vectors are cut between elements.
+        selection: Whose choice of algorithms: a library's name, or a file.
+        algorithm: This one in the place of its choice.
+        segment: Pieces that the named algorithm cuts messages into.
+        fan_out: Children of a vertex in the named algorithm's tree.
+        ordered: The operation does not commute.
+        nonblocking: The form that does not block.
+        ranks_per_host: Consecutive ranks that share a host; 0: each has one of its own.
+    """
+    name, blocks = schedules.collective_of(collective)
+    size = 0 if name == "barrier" else parse_size(str(bytes), "bytes")
+    case = schedules.Case(
+        collective=name,
+        ranks=whole("ranks", ranks, 2, 4096),
+        bytes=size,
+        root=root,
+        element_bytes=whole("element", element, 1, 1 << 20),
+        selection=str(selection),
+        algorithm=algorithm,
+        segment_bytes=0 if segment is None else parse_size(str(segment), "segment"),
+        fan_out=whole("fan_out", fan_out, 0, 4096),
+        commutative=not ordered,
+        blocking=blocks and not nonblocking,
+        ranks_per_host=whole("ranks_per_host", ranks_per_host, 0, 4096),
+    )
+    return Schedule(schedules.schedule(case))
+
+
+# ---- Against measurements
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How far the simulator is from measured tables."""
+
+    results: Sequence[validations.Result]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every error is within its bounds."""
+        return all(result.holds for result in self.results)
+
+    @call
+    def frame(self) -> "DataFrame":
+        """Return a row for each check.
+
+        `measured` (table and column), `simulated`, `rows`, the logarithmic errors `mean` and
+        `worst` (0.1 is 10 %), their bounds `mean_bound` and `worst_bound` where there are any, and
+        `holds`.
+        """
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "measured": f"{one.check.stem} {one.check.what}",
+                    "simulated": one.title,
+                    "rows": len(one.points),
+                    "mean": one.error.mean,
+                    "mean_bound": one.check.mean,
+                    "worst": one.error.worst,
+                    "worst_bound": one.check.worst,
+                    "holds": one.holds,
+                }
+                for one in self.results
+            ],
+            infer_schema_length=None,
+        )
+
+    @call
+    def rows(self) -> "DataFrame":
+        """Return a row for each row of the tables.
+
+        `measured_by` (table and column), `by` (bytes or ranks), `key` (how many), and the times
+        `measured_us` and `simulated_us` in microseconds.
+        """
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "measured_by": f"{one.check.stem} {one.check.what}",
+                    "by": one.by,
+                    "key": point.key,
+                    "measured_us": point.measured_us,
+                    "simulated_us": point.simulated_us,
+                }
+                for one in self.results
+                for point in one.points
+            ],
+            infer_schema_length=None,
+        )
+
+    @call
+    def plot(self, directory: PathLike) -> None:
+        """Draw one figure per table."""
+        validations.plot(self.results, Path(directory))
+
+
+@call
+def validate(
+    *tables: PathLike,
+    fabric: PathLike | None = None,
+    mode: str | None = None,
+    column: str | None = None,
+    ranks: int | None = None,
+    bytes: int | str | None = None,
+    rows: Literal["all", "even", "odd"] | None = None,
+    mean: float | None = None,
+    worst: float | None = None,
+) -> Validation:
+    """Run the simulator on measured tables, and say how far it is from each.
+
+    Without tables: those that ship with weft, in about half a minute. The other arguments are for
+    tables of your own, and mean what `weft validate --help` says.
+
+    Args:
+        tables: CSV, or what the OSU benchmarks, IMB or SKaMPI print.
+        fabric: What they are compared with.
+        mode: "stream" or "message", what hosts did ("openmpi-5.0"), "pingpong" or "bandwidth".
+        column: Column of the times, where there are several.
+        ranks: Of tables by size: hosts, one rank each.
+        bytes: Of tables by ranks: size of the Allreduce.
+        rows: "even" or "odd", where the fabric was fitted to the others.
+        mean: Bound of the mean error: 0.1 is 10 %.
+        worst: Bound of the worst error.
+    """
+    given: dict[str, Any] = {
+        "column": column,
+        "ranks": ranks,
+        "rows": rows,
+        "mean": mean,
+        "worst": worst,
+        "bytes": None if bytes is None else parse_size(str(bytes), "bytes"),
+    }
+    asked = {name: value for name, value in given.items() if value is not None}
+    if not tables:
+        named = [*asked, *(["fabric"] if fabric else []), *(["mode"] if mode else [])]
+        if named:
+            raise WeftError(f"{named[0]}: is for a table of your own; give one")
+        return Validation(validations.run(validations.read_checks()))
+    if fabric is None or mode is None:
+        lacking = "fabric" if fabric is None else "mode"
+        raise WeftError(f"{lacking}: is missing; a table of your own is compared with one")
+    paths = [existing("tables", table) for table in tables]
+    own = own_tables.Asked(mode=mode, fabric=str(fabric), **asked)
+    return Validation(validations.run(own_tables.own_checks(paths, own)))
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Simulated Allreduce latencies beside those measured on a real Tofino."""
+
+    results: demos.Results
+    files: Sequence[Path]
+    """Tables and figures that were written."""
+
+    @call
+    def frame(self) -> "DataFrame":
+        """Return `mode`, `measured` (of what), `bytes`, `simulated_us` and `measured_us`."""
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "mode": one.mode,
+                    "measured": one.measured.removesuffix("_us"),
+                    "bytes": size,
+                    "simulated_us": self.results.simulated(one.mode)[size],
+                    "measured_us": real,
+                }
+                for one in demos.COMPARISONS
+                for size, real in self.results.real[one.measured].items()
+            ]
+        )
+
+
+@call
+def demo(directory: PathLike = "weft-demo", *, on_size: OnSize | None = None) -> Demo:
+    """Compare simulated Allreduce latencies with those measured on a real Tofino.
+
+    Args:
+        directory: Where its tables and figures go.
+        on_size: Called with the mode and the bytes whenever one size is done.
+    """
+    results = demos.run(on_size)
+    return Demo(results, demos.write_files(results, Path(directory)))

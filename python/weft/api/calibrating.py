@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Fits of fabric files to measurements of a testbed, as `weft calibrate` makes them.
+
+What takes long to load is loaded when it is asked for: SciPy.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from weft import _core
+from weft.api.asking import PathLike, call, choice, measured, whole, words
+from weft.api.fabrics import Fabric
+from weft.base.errors import WeftError
+from weft.base.measured import LogError, log_error
+from weft.base.units import parse_size
+from weft.runs.launch import MOST_RANKS
+
+if TYPE_CHECKING:
+    from weft.calibrate.p2p import Calibration
+    from weft.calibrate.switch import Observations, SwitchFit
+    from weft.calibrate.tables import Rows as _Rows
+
+Rows = Literal["all", "even", "odd"]
+_ROWS = ("all", "even", "odd")
+
+
+@dataclass(frozen=True)
+class CpuSpeed:
+    """How fast a core of this machine computes."""
+
+    flops: float
+    """Floating-point operations a second, median."""
+    repetitions: Sequence[float]
+    """Of each measurement."""
+    text: str
+    """As `host_speed` and fabric files take it: `12.3Gf`."""
+
+
+@call
+def calibrate_cpu(
+    *, repetitions: int = 7, base: PathLike | None = None, path: PathLike | None = None
+) -> CpuSpeed:
+    """Measure how fast a core of this machine computes.
+
+    Args:
+        repetitions: How often to measure; each takes less than a second.
+        base: A fabric whose hosts get this speed; with `path`.
+        path: The fabric file to write.
+    """
+    from weft.calibrate import cpu, fabric_file
+
+    if (base is None) != (path is None):
+        raise WeftError("base and path go together: name the fabric to change, and the new file")
+    if base is not None:
+        cpu.with_speed(str(base), "1Gf")
+    speed = cpu.measure(whole("repetitions", repetitions, 1, 10_000))
+    if base is not None and path is not None:
+        fabric_file.write(cpu.with_speed(str(base), speed.text), Path(path))
+    return CpuSpeed(speed.median, speed.repetitions, speed.text)
+
+
+@dataclass(frozen=True)
+class MessagesFit:
+    """Point-to-point messages that were fitted to a ping-pong."""
+
+    fabric: Fabric
+    """What was written."""
+    error: LogError
+    """Of a simulation of it, on all rows: `mean` and `worst`, 0.1 is 10 %."""
+    measured_us: Mapping[int, float]
+    """One-way times by size, in microseconds."""
+    simulated_us: Mapping[int, float]
+    eager_threshold: int
+    """Bytes; measured, or what the base has."""
+    details: "Calibration"
+
+
+@call
+def calibrate_p2p(
+    table: PathLike,
+    path: PathLike,
+    *,
+    base: PathLike | None = None,
+    column: str | None = None,
+    rows: Rows = "all",
+    segments: int | None = None,
+    allreduce: int | None = None,
+    plot: PathLike | None = None,
+) -> MessagesFit:
+    """Fit point-to-point messages to a ping-pong, write a fabric file, and simulate it.
+
+    Args:
+        table: What osu_latency, IMB's PingPong or SKaMPI print, or CSV with `bytes` and one-way
+            times whose names end in their unit.
+        path: The fabric file to write.
+        base: The fabric whose other values to keep. By default two hosts on a switch.
+        column: Column of the times, where there are several.
+        rows: Rows to fit to; every second leaves the others for a test.
+        segments: Segments of the model, up to 8. By default as many as the rows speak for.
+        allreduce: The table is of Open MPI's Allreduce on so many hosts (4 or 8).
+        plot: A picture of measurement and simulation: .png, .pdf or .svg.
+    """
+    from weft.calibrate import fabric_file, p2p
+    from weft.calibrate.piecewise import MAX_SEGMENTS
+    from weft.calibrate.rounds import single_messages
+    from weft.calibrate.samples import read_allreduce, read_pingpong
+
+    if plot is not None:
+        p2p.check_plot(Path(plot))
+    count = None if segments is None else whole("segments", segments, 1, MAX_SEGMENTS)
+    file = measured("table", table)
+    if allreduce is None:
+        pingpong = read_pingpong(file, column)
+    else:
+        pingpong = single_messages(read_allreduce(file, column), allreduce)
+    name = None if base is None else str(base)
+    threshold = None if name is None else fabric_file.eager_threshold_of(name)
+    choice("rows", rows, _ROWS)
+    found = p2p.calibrate(pingpong, count, rows, threshold)
+    simulated = fabric_file.write_messages(found, name, Path(path))
+    if plot is not None:
+        p2p.plot(found, simulated, Path(plot))
+    error = log_error(simulated, found.measured)
+    made = Fabric(path)
+    return MessagesFit(made, error, found.measured, simulated, found.eager_threshold, found)
+
+
+@dataclass(frozen=True)
+class SwitchCalibration:
+    """Switch and NICs that were fitted to offloaded Allreduces."""
+
+    fabric: Fabric
+    """What was written."""
+    errors: Mapping[str, LogError]
+    """Of a simulation of it, by table and rows: `mean` and `worst`, 0.1 is 10 %."""
+    details: "SwitchFit"
+    """`estimates`, each with the interval that the data leave it, in SI units."""
+
+
+@call
+def calibrate_switch(
+    *tables: PathLike,
+    base: PathLike,
+    path: PathLike,
+    column: str | None = None,
+    rows: Rows = "all",
+    bytes: int | str | None = None,
+    ppn: int = 1,
+    nodes: int | None = None,
+) -> SwitchCalibration:
+    """Fit switch and NICs to measured Allreduces that the switch executed.
+
+    Args:
+        tables: CSV by `bytes`, or by `ranks` and `nodes`, or what osu_allreduce or IMB print.
+        base: Fabric of smart switches, all alike, whose other values hold.
+        path: The fabric file to write.
+        column: Column of the times, where there are several.
+        rows: Rows to fit to; every second leaves the others for a test.
+        bytes: Message size of tables by ranks.
+        ppn: Ranks per host of tables by size.
+        nodes: Hosts of tables by size. By default all of the fabric's.
+    """
+    from weft.calibrate import fabric_file, switch, switch_file, switch_run
+    from weft.calibrate.observations import read_observations
+
+    if not tables:
+        raise WeftError("tables: found none; name at least one file")
+    files = [measured("tables", one) for one in tables]
+    fabric = _core.load_fabric(str(base))
+    hardware = switch.hardware_of(fabric)
+    size = None if bytes is None else parse_size(str(bytes), "bytes")
+    hosts = len(fabric.hosts) if nodes is None else whole("nodes", nodes, 1, len(fabric.hosts))
+    count = whole("ppn", ppn, 1, MOST_RANKS)
+    parts: dict[str, tuple[_Rows, ...]] = {
+        "all": ("all",),
+        "even": ("even", "odd"),
+        "odd": ("odd", "even"),
+    }
+    wanted = parts[choice("rows", rows, _ROWS)]
+
+    def read(which: "_Rows") -> "list[Observations]":
+        seen = [read_observations(one, column, which, size, count, hosts) for one in files]
+        return switch_run.with_trees(fabric, hardware, seen)
+
+    fit = switch.fit(hardware, read(wanted[0]), switch_file.values_of(fabric))
+    command = f"weft calibrate switch {' '.join(one.name for one in files)} --rows {wanted[0]}"
+    text = switch_file.render(fit, fabric, switch_run.path_of_one_switch(fabric), command)
+    fabric_file.check(text)
+    errors = {
+        f"{one.name.removeprefix('base of ')}, {which} rows": error
+        for which in wanted
+        for one in read(which)
+        if (error := _error(one, switch_run.simulated_seconds(text, fabric, one).tolist()))
+    }
+    fabric_file.write(text, Path(path))
+    return SwitchCalibration(Fabric(path), errors, fit)
+
+
+def _error(table: "Observations", seconds: Sequence[float]) -> LogError | None:
+    simulated = {row: time for row, time in enumerate(seconds) if math.isfinite(time)}
+    return log_error(simulated, dict(enumerate(table.seconds.tolist()))) if simulated else None
+
+
+@dataclass(frozen=True)
+class HostCalibration:
+    """Hosts that were fitted to collectives with several ranks on each."""
+
+    fabric: Fabric
+    """What was written."""
+    values: Mapping[str, float]
+    """Of the keys that the rows determine, in SI units."""
+    undetermined: Sequence[str]
+    """Keys that no row depends on, which stay as they are in the base."""
+    fitted: LogError
+    """Of what is written, on the rows that were fitted to."""
+    held_out: LogError | None
+    """On all others."""
+    tries: int
+
+
+@call
+def calibrate_host(
+    table: PathLike,
+    path: PathLike,
+    *,
+    base: PathLike,
+    column: str | None = None,
+    keys: Sequence[str] = (),
+    fit: Sequence[str] | None = None,
+    fallback: str | None = None,
+    on_turn: Callable[[int, float], object] | None = None,
+) -> HostCalibration:
+    """Fit the hosts to collectives with several ranks on each.
+
+    Args:
+        table: CSV with `collective`, `ranks`, `ppn`, `bytes` and a time.
+        path: The fabric file to write.
+        base: Fabric whose network and messages between hosts hold.
+        column: Column of the times, where there are several.
+        keys: Keys to fit, KEY[=LOW:HIGH] in the key's unit. By default those of [host] that
+            messages within it depend on.
+        fit: Rows to fit to, COLLECTIVE:BYTES, six at most. By default of each collective as many.
+        fallback: Algorithms of the hosts' MPI library.
+        on_turn: Called with the tries so far and the best loss.
+    """
+    from weft.calibrate import fabric_file, host, host_keys, host_rows
+
+    fabric = _core.load_fabric(str(base))
+    wanted = host_keys.find_keys(words("keys", keys))
+    file = measured("table", table)
+    times = host_rows.read_rows(file, column)
+    host_rows.check_fits(fabric, times)
+    rows = (
+        host_rows.choose(times) if fit is None else host_rows.named_rows(times, words("fit", fit))
+    )
+    found = host.fit(fabric, wanted, times, rows, fallback, on_turn)
+    others = [row for row in times if row not in found.fitted]
+    fitted = found.error(times, list(found.fitted))
+    head = (
+        f"# Hosts fitted by `weft calibrate host` to {file.name}: logarithmic error"
+        f" {fitted.mean:.1%} mean, {fitted.worst:.1%} worst of the rows fitted to.\n"
+    )
+    fabric_file.write(head + found.text, Path(path))
+    return HostCalibration(
+        Fabric(path),
+        {key.text: value for key, value in found.values.items()},
+        [key.text for key in found.undetermined],
+        fitted,
+        found.error(times, others) if others else None,
+        found.tries,
+    )

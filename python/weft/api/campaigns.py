@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Campaigns, from a file or made in Python: the same strict reader, the same store."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.api.asking import PathLike, Word, call, words
+from weft.api.compiling import is_source
+from weft.api.fabrics import Fabric
+from weft.api.progress import Line
+from weft.base.errors import WeftError
+from weft.base.options import Options
+from weft.base.output import whole_file
+from weft.base.units import plural
+from weft.campaign import campaign as campaigns
+from weft.campaign import file as files
+from weft.campaign import table
+from weft.campaign.axes import Point
+from weft.campaign.campaign import Prepared
+from weft.campaign.runs import Run
+from weft.campaign.work import Done
+from weft.runs.html import table as html_table
+from weft.runs.record import Record
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+AxisValue = str | int | float | bool | os.PathLike[str] | Fabric
+Axes = Mapping[str, AxisValue | Sequence[AxisValue]]
+"""Each key of the runs with a value or a list of values; all are combined with all."""
+Conditions = Sequence[Mapping[str, AxisValue | Sequence[AxisValue]]]
+_SHOWN = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What a campaign runs: a source that weft compiles, or a program, which a command may make."""
+
+    source: PathLike | None = None
+    """A file of C, C++ or Fortran, from the campaign's folder."""
+    path: PathLike | None = None
+    """Or a program."""
+    arguments: Sequence[Word] = ()
+    """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size's bytes."""
+    flags: Sequence[str] = ()
+    """What the compiler of a source is told beside -O2."""
+    build: str = ""
+    """A shell's command that makes the program at `path`."""
+    privatize: bool = True
+    """False is right for programs that write no global variable, and takes far less memory."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a campaign has come. A run counts once for each combination that has its result."""
+
+    name: str
+    total: int
+    """Combinations that can be run."""
+    done: int
+    failed: int
+    """Ended otherwise than well in the simulation."""
+    refused: int
+    """Not started by weft."""
+    missing: int
+    """Not run yet."""
+    running: int = 0
+    """Of these, what some process is at."""
+    impossible: Sequence[tuple[Point, str]] = field(default=(), repr=False)
+    """Combinations that cannot be run, and why."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all has been run and nothing has failed."""
+        return self.done == self.total
+
+    def __str__(self) -> str:
+        """Return it in a line."""
+        parts = [f"{self.done:,} done"]
+        parts += [f"{n:,} failed" for n in (self.failed,) if n]
+        parts += [f"{n:,} refused" for n in (self.refused,) if n]
+        parts += [f"{n:,} to do" for n in (self.missing,) if n]
+        if self.impossible:
+            parts.append(f"{plural(len(self.impossible), 'combination')} cannot be run")
+        return f"{self.name}: {plural(self.total, 'run')}: {', '.join(parts)}"
+
+    def _repr_html_(self) -> str:
+        reasons = Counter(reason for _, reason in self.impossible)
+        rows = [{"cannot be run": str(n), "because": why} for why, n in reasons.most_common(_SHOWN)]
+        return f"<div>{escape(str(self))}{html_table(rows) if rows else ''}</div>"
+
+
+@dataclass
+class Progress:
+    """How far a campaign has come while it runs."""
+
+    name: str
+    total: int
+    """Runs, each once."""
+    ended: int
+    """Of these, with what had ended before."""
+    states: Counter[str] = field(default_factory=Counter)
+    """What has ended now, by state: `done`, `failed`, `refused`."""
+    last: str = ""
+    """Why the last one failed or was refused that did."""
+
+    def __str__(self) -> str:
+        """Return it in a line."""
+        told = ", ".join(f"{n:,} {state}" for state, n in self.states.items())
+        return f"{self.name}: {self.ended:,} of {self.total:,}{': ' if told else ''}{told}"
+
+
+OnProgress = Callable[[Progress], object]
+
+
+class Campaign:
+    """Many runs: programs, fabrics, sizes and whatever else they differ in.
+
+    Results are kept in a folder, by all that decides them, so that nothing is run twice:
+    [docs/campaigns.md](../campaigns.md) says how.
+
+        campaign = weft.Campaign(
+            "slots",
+            programs={"sum": weft.Program(source="sum.c", arguments=["{bytes:B}", "10"])},
+            axes={
+                "fabric": "tofino-16",
+                "ranks": [4, 16],
+                "bytes": ["1KiB", "64KiB"],
+                "offload": ["stream", "off"],
+                "switch.slots": [64, 256],
+            },
+            leave_out=[{"offload": "off", "switch.slots": 64}],
+        )
+        campaign.run().frame()
+
+    Attributes:
+        name: What it is called.
+        store: The folder of its results.
+    """
+
+    @call
+    def __init__(
+        self,
+        campaign: PathLike,
+        *,
+        programs: Mapping[str, Program | PathLike] | None = None,
+        axes: Axes | Sequence[Axes] | None = None,
+        zip: Sequence[Sequence[str]] = (),
+        leave_out: Conditions = (),
+        timeout: float | str | None = None,
+        most_runs: int | None = None,
+        description: str = "",
+        folder: PathLike = ".",
+        store: PathLike | None = None,
+    ) -> None:
+        """Read a campaign file, or make a campaign of what is given.
+
+        Args:
+            campaign: A campaign file; or with `programs` and `axes`, the campaign's name.
+            programs: What runs, by name: a `Program`, or the path of a source or program.
+            axes: Each key with its values: `fabric` and `ranks`; `ppn`, `offload`, `fallback`,
+                `host_speed`, `repetition` as in campaign files; keys of fabrics, TABLE.KEY; and
+                what the arguments of the programs have in braces. `program` is all of them where it
+                is not given. Several tables are a list, each with its own `zip` and `leave_out`.
+            zip: Lists of keys that go on together, `[["ranks", "ppn"]]`.
+            leave_out: A combination is left out where all of a table's keys have one of the values
+                there.
+            timeout: The most wall time of a run: seconds, or a text such as "60s".
+            most_runs: More combinations than this are refused; by default 100,000.
+            description: For people.
+            folder: Where paths begin.
+            store: The folder of its results. By default FILE or name, with `.runs` at its end.
+
+        Raises:
+            WeftError: A key or value is wrong; the text names it.
+        """
+        if (programs is None) != (axes is None):
+            lacking = "axes" if axes is None else "programs"
+            raise WeftError(f"{lacking}: is missing; a campaign file has both, or the call does")
+        self._tables: dict[str, object] | None = None
+        if programs is None or axes is None:
+            self._campaign = files.read(Path(campaign))
+        else:
+            name = os.fspath(campaign)
+            about = {
+                "name": name,
+                "description": description,
+                "timeout": timeout if isinstance(timeout, str | None) else f"{timeout}s",
+                "most_runs": most_runs,
+            }
+            self._tables = {
+                "campaign": {key: value for key, value in about.items() if value not in (None, "")},
+                "programs": {key: _program(key, one) for key, one in programs.items()},
+                "runs": _runs(axes, list(programs), zip, leave_out),
+            }
+            source = Options(f"campaign {name}", "", self._tables)
+            self._campaign = files.of_tables(source, Path(folder) / f"{name}.toml")
+        self.name = self._campaign.name
+        self.store = self._campaign.file.with_suffix(".runs") if store is None else Path(store)
+        self._prepared: Prepared | None = None
+
+    def _prepare(self) -> Prepared:
+        """Build the programs and look at the fabrics: they decide which results are this one's."""
+        self._prepared = campaigns.prepare_read(self._campaign, self.store)
+        return self._prepared
+
+    @call
+    def plan(self) -> "DataFrame":
+        """Return all combinations: their keys, `run` and `state`. Nothing is run.
+
+        Programs are built, because what they are decides which results they have. `state` is
+        `done`, `failed`, `refused`, or `missing` where there is no result.
+        """
+        return Results(self._prepare()).frame(missing=True)
+
+    @call
+    def run(
+        self,
+        *,
+        progress: bool | OnProgress = True,
+        jobs: int | None = None,
+        again: bool = False,
+    ) -> "Results":
+        """Make the runs that are missing, and return all results.
+
+        Ctrl-C ends it, and what has ended is kept: the same call goes on.
+
+        Args:
+            progress: Show how far it has come; or a function that is called with a
+                `Progress` whenever a run has ended.
+            jobs: Runs at a time. By default one for each core, as long as memory allows.
+            again: Repeat runs that have failed or were refused.
+
+        Raises:
+            WeftError: A program does not build, the store cannot be used, or no combination can be
+                run.
+        """
+        prepared = self._prepare()
+        if again:
+            campaigns.forget_failures(prepared)
+        total = len({run.digest for run in prepared.runs})
+        so_far = Progress(self.name, total, total - len(prepared.missing()))
+        line = Line() if progress is True else None
+
+        def take(_run: Run, done: Done) -> None:
+            so_far.states[done.state] += 1
+            so_far.ended += 1
+            so_far.last = done.message or so_far.last
+            if callable(progress):
+                progress(so_far)
+            elif line is not None:
+                line.show(str(so_far))
+
+        campaigns.carry_out(prepared, take, jobs)
+        if line is not None:
+            line.end(str(_status(prepared)))
+        return Results(prepared)
+
+    @call
+    def status(self) -> Status:
+        """Say what has ended and how, and what is to do."""
+        return _status(self._prepare())
+
+    @call
+    def results(self) -> "Results":
+        """Return what has ended."""
+        return Results(self._prepared or self._prepare())
+
+    @call
+    def frame(self, *, missing: bool = False) -> "DataFrame":
+        """Return `results().frame()`."""
+        return self.results().frame(missing=missing)
+
+    @call
+    def save(self, path: PathLike) -> None:
+        """Write a campaign that was made in Python as a file for `weft campaign`.
+
+        Its paths begin at the file's folder then.
+        """
+        import tomlkit
+
+        if self._tables is None:
+            text = self._campaign.file.read_text(encoding="utf-8")
+        else:
+            text = tomlkit.dumps(self._tables)
+        with whole_file("path", Path(path)) as file:
+            file.write(text)
+
+    def __repr__(self) -> str:
+        """Return its name and how many combinations it has."""
+        return f"<Campaign {self.name}: {plural(sum(1 for _ in self._campaign.points()), 'run')}>"
+
+    def _repr_html_(self) -> str:
+        lines = [escape(repr(self)), escape(self._campaign.description)]
+        rows = [
+            {"key": key, "values": ", ".join(map(str, values))}
+            for grid in self._campaign.grids
+            for key, values in grid.values.items()
+        ]
+        return f"<div>{'<br>'.join(filter(None, lines))}{html_table(rows)}</div>"
+
+
+class Results:
+    """What has come of a campaign, as far as it has been run."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        """Take what `Campaign.results` gives."""
+        self._prepared = prepared
+
+    @call
+    def frame(self, *, missing: bool = False) -> "DataFrame":
+        """Return a row for each combination that has ended.
+
+        The campaign's keys come first, in their order, then what `columns()` lists with its
+        unit and meaning.
+
+        Args:
+            missing: Also combinations that have not been run, with the state `missing`.
+        """
+        return table.frame(self._prepared, missing=missing)
+
+    @call
+    def collectives(self) -> "DataFrame":
+        """Return a row for each run and entry of its record's `collectives`."""
+        return table.collectives(self._prepared)
+
+    @call
+    def columns(self, *, collectives: bool = False) -> "DataFrame":
+        """Return what the columns of `frame()` are: `column`, `unit`, `meaning`.
+
+        Args:
+            collectives: Those of `collectives()` instead.
+        """
+        import polars
+
+        rows = self.collectives() if collectives else self.frame(missing=True)
+        found = table.described(rows, collectives=collectives)
+        return polars.DataFrame(
+            [
+                {"column": name, "unit": one.unit, "meaning": one.meaning}
+                for name, one in found.items()
+            ]
+        )
+
+    @call
+    def export(self, path: PathLike, *, collectives: bool = False) -> None:
+        """Write the table: .csv, .parquet or .json, of which the last two say what columns are.
+
+        Args:
+            path: The file to write.
+            collectives: The table of collectives instead.
+        """
+        from weft.campaign import exported
+
+        exported.check_format("path", Path(path))
+        rows = self.collectives() if collectives else self.frame()
+        columns = table.described(rows, collectives=collectives)
+        exported.write("path", Path(path), rows, columns)
+
+    @call
+    def records(self) -> Iterator[tuple[Point, Record]]:
+        """Yield the combinations of which there is a record, with it; each is read from a file."""
+        for run, result in self._prepared.results():
+            if isinstance(result.record, Record):
+                yield run.point, result.record
+
+    @call
+    def record(self, **keys: object) -> Record:
+        """Return the record of the one combination that has these values.
+
+        Keys with a dot are given as `**{"switch.slots": 64}`.
+
+        Raises:
+            WeftError: Several combinations have these values, or none that has been run.
+        """
+        fitting = [
+            run
+            for run in self._prepared.runs
+            if all(run.point.get(k) == v for k, v in keys.items())
+        ]
+        found = {run.digest: run for run in fitting}
+        if len(found) != 1:
+            raise WeftError(
+                f"keys: {plural(len(found), 'run')} with {keys}; give as many keys as one has"
+            )
+        ((digest, run),) = found.items()
+        if not self._prepared.store.has(digest):
+            raise WeftError(f"keys: {dict(run.point)} has not been run yet")
+        result = self._prepared.store.read(digest)
+        if not isinstance(result.record, Record):
+            raise WeftError(f"keys: {dict(run.point)} was refused: {result.refused}")
+        result.record.output = result.output
+        return result.record
+
+    @property
+    def status(self) -> Status:
+        """How far the campaign has come."""
+        return _status(self._prepared)
+
+    def __len__(self) -> int:
+        """Return how many combinations have ended."""
+        return self.status.total - self.status.missing
+
+    def __repr__(self) -> str:
+        """Return it in a line."""
+        return f"<Results of {self.status}>"
+
+    def _repr_html_(self) -> str:
+        return f"<div>{escape(str(self.status))}{self.frame()._repr_html_()}</div>"
+
+
+def _status(prepared: Prepared) -> Status:
+    states = campaigns.states(prepared)
+    return Status(
+        prepared.campaign.name,
+        len(prepared.runs),
+        states["done"],
+        states["failed"],
+        states["refused"],
+        states["missing"],
+        prepared.store.at_work(),
+        tuple(prepared.found.impossible),
+    )
+
+
+# ---- What is given, as a campaign file has it
+
+
+def _program(name: str, given: Program | PathLike) -> dict[str, object]:
+    if isinstance(given, str | os.PathLike):
+        given = Program(source=given) if is_source(given) else Program(path=given)
+    if not isinstance(given, Program):
+        raise WeftError(f"programs: found {given!r} for {name!r}; write a path or a weft.Program")
+    table = asdict(given) | {
+        "arguments": list(words(f"programs: {name}: arguments", given.arguments)),
+        "flags": list(words(f"programs: {name}: flags", given.flags)),
+        "source": None if given.source is None else os.fspath(given.source),
+        "path": None if given.path is None else os.fspath(given.path),
+    }
+    return {key: value for key, value in table.items() if value not in (None, "", [])}
+
+
+def _runs(
+    axes: Axes | Sequence[Axes],
+    programs: Sequence[str],
+    zipped: Sequence[Sequence[str]],
+    leave_out: Conditions,
+) -> list[dict[str, object]]:
+    several = not isinstance(axes, Mapping)
+    tables = list(axes) if not isinstance(axes, Mapping) else [axes]
+    if several and (zipped or leave_out):
+        raise WeftError("zip, leave_out: write them in each table of axes where there are several")
+    rules: dict[str, object] = {"zip": list(map(list, zipped)), "leave_out": list(leave_out)}
+    given = {key: value for key, value in rules.items() if value}
+    usual = {"program": list(programs)}
+    return [
+        {key: _plain(value) for key, value in {**usual, **table, **given}.items()}
+        for table in tables
+    ]
+
+
+def _plain(value: object) -> object:
+    """Return values as TOML has them: no tuples, paths, ranges or fabrics."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, Fabric):
+        if value.changes:
+            raise WeftError(
+                f"fabric: found {value!r}; give the fabric as its file has it, and the keys that"
+                " differ as axes"
+            )
+        return str(value.file)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    # A number of NumPy's, as of its ranges, is none of Python's.
+    return value.item() if hasattr(value, "item") and hasattr(value, "dtype") else value

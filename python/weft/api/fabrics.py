@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Fabrics: those that weft brings along, files of users, and new ones."""
+
+import io
+import os
+import warnings
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from weft import _core
+from weft.api.asking import Changes, PathLike, call, changes, choice
+from weft.base.errors import WeftError
+from weft.base.plots import check_format
+from weft.base.units import plural
+from weft.fabric import export as exports
+from weft.runs.html import folded, preformatted
+from weft.runs.record import Record, read_record, with_changes
+from weft.runs.site import load_fabric
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from polars import DataFrame
+
+    from weft.fabric.traffic import Traffic
+
+Part = Literal["switches", "cables"]
+_MOST_DRAWN = 300
+"""Hosts and switches of which a notebook draws a picture without being asked."""
+
+
+class Fabric:
+    """A network to run on: hosts, their NICs, links and switches. Nothing changes it.
+
+    Attributes:
+        name: What its file calls it.
+        file: Where its file is.
+        changes: What differs from the file, TABLE.KEY=VALUE each.
+        description: A line about it.
+        topology: Its kind, such as "fat_tree".
+        hosts: Names of the hosts, in the order in which ranks are placed.
+        switches: Names of the switches.
+        links: How many links it has, two per cable.
+        cores_per_host: How many ranks a host takes at most.
+        note: Of a new fabric, which of its values were measured on devices of others.
+    """
+
+    @call
+    def __init__(self, fabric: "PathLike | Fabric", set: Changes | None = None) -> None:
+        """Read a fabric.
+
+        Args:
+            fabric: A shipped name (`weft.fabrics()` lists them), the path of a fabric file, or a
+                fabric of which some keys are to be changed.
+            set: Keys that have other values than in the file: `{"switch.slots": 64}`.
+
+        Raises:
+            WeftError: There is no such fabric, or its file says something wrong.
+        """
+        name, before = _named(fabric)
+        self.core = load_fabric(name, (*before, *changes(set)))
+        self.name = self.core.name
+        self.file = Path(self.core.file)
+        self.changes = tuple(self.core.changes)
+        self.description = self.core.description
+        self.topology = self.core.topology
+        self.hosts = tuple(self.core.hosts)
+        self.switches = tuple(one["name"] for one in self.core.switches)
+        self.links = self.core.links
+        self.cores_per_host = self.core.cores_per_host
+        self.note = ""
+
+    @call
+    def describe(self) -> str:
+        """Return what `weft fabric show` prints: devices, links, what the switches can do."""
+        return self.core.describe().rstrip("\n")
+
+    @call
+    def check(self) -> str:
+        """Prove that every route from host to host joins end to end; return what was proven.
+
+        Raises:
+            WeftError: It does not hold.
+        """
+        return self.core.check().rstrip("\n")
+
+    @call
+    def frame(self, part: Part = "switches") -> "DataFrame":
+        """Return the switches or the cables, a row for each.
+
+        Args:
+            part: `switches`, with what each can do (times in seconds, sizes in bytes), or `cables`,
+                with the names of both ends, `bandwidth_Bps` (bytes a second) and `latency_s`.
+        """
+        import polars
+
+        if choice("part", part, ("switches", "cables")) == "switches":
+            hidden = ("offload",)
+            rows = [{k: v for k, v in one.items() if k not in hidden} for one in self.core.switches]
+            return polars.DataFrame(rows, infer_schema_length=None)
+        names = (*self.hosts, *self.switches)
+        return polars.DataFrame(
+            [
+                {
+                    "name": one["name"],
+                    "lower": names[one["lower"]],
+                    "upper": names[one["upper"]],
+                    "bandwidth_Bps": one["bandwidth_Bps"],
+                    "latency_s": one["latency_s"],
+                }
+                for one in self.core.cables()
+            ]
+        )
+
+    @call
+    def plot(self, path: PathLike, record: Record | PathLike | None = None) -> None:
+        """Draw the fabric, and what a run did to it.
+
+        Args:
+            path: The picture to write: .png, .pdf or .svg.
+            record: A run on this fabric, or its file: cables are coloured by the utilisation of the
+                busier of their two links, switches by the bytes that they reduced.
+        """
+        from weft.fabric.picture import plot
+
+        check_format("path", Path(path))
+        plot(self.core, Path(path), self._traffic(record))
+
+    @call
+    def figure(self, record: Record | PathLike | None = None) -> "Figure":
+        """Return the same drawing as a figure of matplotlib's."""
+        from weft.fabric.picture import figure_of
+
+        return figure_of(self.core, self._traffic(record))
+
+    def _traffic(self, record: "Record | PathLike | None") -> "Traffic | None":
+        from weft.fabric.traffic import traffic_of
+
+        if record is None:
+            return None
+        if isinstance(record, Record):
+            return traffic_of(record, self.core)
+        return traffic_of(read_record(Path(record)), self.core, os.fspath(record))
+
+    @call
+    def export(self, path: PathLike) -> list[str]:
+        """Write the fabric for other tools: a platform of SimGrid's (.xml) or a graph (.dot).
+
+        Returns:
+            What such a file cannot say, and runs on it therefore do not know.
+        """
+        return exports.export(self.core, Path(path))
+
+    def __repr__(self) -> str:
+        """Return its name and its size."""
+        label = with_changes(self.name, self.changes)
+        hosts, switches = plural(len(self.hosts), "host"), plural(len(self.switches), "switch")
+        return f"<Fabric {label}: {hosts}, {switches}>"
+
+    def _repr_html_(self) -> str:
+        text = f"<strong>{escape(with_changes(self.name, self.changes))}</strong>"
+        text += f" <em>{escape(self.note)}</em>" if self.note else ""
+        shown = preformatted(self.core.describe().rstrip("\n"))
+        drawn = ""
+        if len(self.hosts) + len(self.switches) <= _MOST_DRAWN:
+            drawn = folded("picture", self._as_svg())
+        return f"<div>{text}{shown}{drawn}</div>"
+
+    def _as_svg(self) -> str:
+        """Return the picture; the same fabric has the same, to the byte."""
+        import matplotlib
+
+        file = io.StringIO()
+        with matplotlib.rc_context({"svg.hashsalt": self.name}):
+            self.figure().savefig(file, format="svg", metadata={"Date": None})
+        _, start, rest = file.getvalue().partition("<svg")
+        return start + rest
+
+
+FabricLike = str | os.PathLike[str] | Fabric
+"""A fabric, by its shipped name, its file, or as `weft.Fabric`."""
+
+
+def _named(fabric: FabricLike) -> tuple[str, tuple[str, ...]]:
+    """Return how the groups name a fabric, and what differs from its file."""
+    if isinstance(fabric, Fabric):
+        return str(fabric.file), fabric.changes
+    if not isinstance(fabric, str | os.PathLike):
+        raise WeftError(
+            f"fabric: found {fabric!r}; write a shipped name, a fabric file, or weft.Fabric(...)"
+        )
+    return os.fspath(fabric), ()
+
+
+def fabric_and_changes(
+    fabric: FabricLike, changed: Changes | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """Return how requests name a fabric, and all that differs from its file."""
+    name, before = _named(fabric)
+    return name, (*before, *changes(changed))
+
+
+@call
+def fabrics() -> "DataFrame":
+    """Return the fabrics that weft brings along: `name`, `hosts`, `switches`, `description`."""
+    import polars
+
+    loaded = [(name, _core.load_fabric(name)) for name in _core.list_fabrics()]
+    return polars.DataFrame(
+        [
+            {
+                "name": name,
+                "hosts": len(one.hosts),
+                "switches": len(one.switches),
+                "description": one.description,
+            }
+            for name, one in loaded
+        ]
+    )
+
+
+@call
+def fabric_options() -> "DataFrame":
+    """Return all that a fabric file can say, a row for each key.
+
+    The columns are `table`, `key`, `type`, `required`, `otherwise` (what holds where the key is
+    absent), `allowed` and `meaning`.
+    """
+    import polars
+
+    return polars.DataFrame(
+        [
+            {"table": table["table"], **option}
+            for table in _core.fabric_schema()
+            for option in table["options"]
+        ]
+    ).select("table", "key", "type", "required", "otherwise", "allowed", "meaning")
+
+
+@call
+def new_fabric(
+    topology: str,
+    path: PathLike,
+    *,
+    like: PathLike | None = None,
+    host_preset: str | None = None,
+    nic_preset: str | None = None,
+    switch_preset: str | None = None,
+    bandwidth: str | None = None,
+    latency: str | None = None,
+    switch_latency: str | None = None,
+    messages: PathLike | None = None,
+    name: str | None = None,
+    force: bool = False,
+    **keys: int | str | Sequence[int] | Sequence[str],
+) -> Fabric:
+    """Write a commented fabric file for a topology, as `weft fabric new` does, and read it.
+
+    What nobody gives is taken from a shipped fabric, `like`. It was measured on that one's devices:
+    the fabric's `note` and a warning say what it is.
+
+    Args:
+        topology: Its kind: star, fat_tree, torus, dragonfly and so on.
+        path: The file to write.
+        like: The fabric to take from what is not given.
+        host_preset: What every host is.
+        nic_preset: What every NIC is.
+        switch_preset: What every switch is.
+        bandwidth: Of each direction of a cable, such as "100Gbps".
+        latency: Of each direction of a cable to a host, such as "0.94us".
+        switch_latency: The same of a cable between switches.
+        messages: The fabric whose messages between hosts to take, or "none".
+        name: Its name in records and plots. By default the file's.
+        force: Replace the file if there is one.
+        keys: The topology's own keys, such as `hosts=16`, `dimensions=[4, 4]`, `down=[8, 8]`.
+
+    Raises:
+        WeftError: A key is unknown or wrong, or the file is there.
+    """
+    from weft.fabric.defaults import Asked, fill
+    from weft.fabric.template import DEVICES, find_topology, own_options, write
+
+    known = [option["key"] for option in own_options(find_topology(topology))]
+    for key in keys:
+        choice(f"weft.new_fabric: {topology}", key, known)
+    presets = dict(zip(DEVICES, (host_preset, nic_preset, switch_preset), strict=True))
+    asked = Asked(
+        presets=presets,
+        like=_text(like),
+        bandwidth=bandwidth,
+        latency=latency,
+        switch_latency=switch_latency,
+        messages=_text(messages),
+    )
+    options = {key: _texts(topology, key, value) for key, value in keys.items()}
+    file = Path(path)
+    filled = fill(topology, options, file.stem if name is None else name, asked)
+    write(filled.template, file, force=force)
+    made = Fabric(file)
+    made.note = filled.note
+    if filled.note:
+        warnings.warn(f"{file}: {filled.note}", stacklevel=3)
+    return made
+
+
+def _text(path: PathLike | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def _texts(topology: str, key: str, value: object) -> tuple[str, ...]:
+    """Return a value as the command line has it: lists with commas, tables one by one."""
+    from weft.fabric.template import find_topology, own_options
+
+    kind = next(one["type"] for one in own_options(find_topology(topology)) if one["key"] == key)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        parts = tuple(map(str, value))
+        return parts if kind == "tables" else (",".join(parts),)
+    return (str(value),)

@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Testbeds: wanted topologies on a programmable switch, as `weft testbed` plans them."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.api.asking import PathLike, Word, call, choice, existing, words
+from weft.api.fabrics import Fabric
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.base.plots import check_format
+from weft.testbed import (
+    cables,
+    diff,
+    distribution,
+    fabric,
+    iterate,
+    latency,
+    medians,
+    netns,
+    p4_program,
+    p4info,
+    picture,
+    plan,
+    plan_file,
+    ports,
+    probe,
+    script,
+    script_check,
+    tables,
+    wanted,
+)
+from weft.testbed import inventory as inventories
+from weft.testbed.inventory import FOLDER
+from weft.testbed.medians import PROBE_FRAME_BYTES
+from weft.testbed.probe import Findings
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from weft.testbed.p4_client import Client
+
+DEFAULT_NAME = "testbed"
+
+
+@dataclass(frozen=True)
+class P4Switch:
+    """A switch that speaks P4Runtime."""
+
+    address: str
+    """HOST:PORT."""
+    p4info: PathLike | None = None
+    """The P4Info of the compiled program (text). By default that of weft's own server."""
+    config: PathLike | None = None
+    """The compiled program. By default its text, for weft's own server."""
+
+    @contextmanager
+    def _controller(self, *, configured: bool) -> "Iterator[Client]":
+        from weft.testbed.p4_client import Client, pipeline
+
+        if self.config is not None and self.p4info is None:
+            raise WeftError("config: is given without p4info, which its compiler writes beside it")
+        if self.p4info is not None and self.config is None and not configured:
+            raise WeftError("p4info: is given without config, the compiled program that it is of")
+        files = [None if one is None else Path(one) for one in (self.p4info, self.config)]
+        with Client(self.address, pipeline(*files)) as controller:
+            yield controller
+
+
+@dataclass(frozen=True)
+class Change:
+    """How to get from one plan to another, with the fewest entries."""
+
+    details: diff.Change
+
+    @property
+    def plan(self) -> "TestbedPlan":
+        """The new plan, with the numbers that it has then."""
+        return TestbedPlan(self.details.plan)
+
+    @call
+    def frame(self) -> "DataFrame":
+        """Return what to do, one thing after the other: `step`, `table`, and the entry as JSON."""
+        import json
+
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "step": step["step"],
+                    "table": step.get("table"),
+                    "entry": json.dumps({k: v for k, v in step.items() if k != "step"}),
+                }
+                for step in self.details.steps()
+            ],
+            schema={"step": polars.String, "table": polars.String, "entry": polars.String},
+        )
+
+    @call
+    def save(self, path: PathLike) -> None:
+        """Write the steps: as JSON (.json), else for simple_switch_CLI."""
+        target = Path(path)
+        if target.suffix == ".json":
+            text = tables.changes_as_json(self.details.steps())
+        else:
+            text = "".join(f"{line}\n" for line in _checked(self.details.script(), "the script"))
+        with whole_file("path", target) as file:
+            file.write(text)
+
+    def __repr__(self) -> str:
+        """Return how many entries change."""
+        one = self.details
+        return f"<Change: remove {len(one.removed)}, add {len(one.added)}, keep {one.kept}>"
+
+
+class TestbedPlan:
+    """Where each host and switch of some wanted topologies is, and how cables run."""
+
+    __test__ = False  # pytest takes classes of such names for its own
+    details: plan.Plan
+
+    @call
+    def __init__(self, source: "PathLike | plan.Plan") -> None:
+        """Read a plan that `save` or `weft testbed plan` has written."""
+        if isinstance(source, plan.Plan):
+            self.details = source
+        else:
+            self.details = plan_file.read(existing("plan", source))
+
+    @property
+    def experiments(self) -> list[str]:
+        """Names of the topologies."""
+        return [one.name for one in self.details.experiments]
+
+    @property
+    def recirculated(self) -> int:
+        """How many cables are recirculated."""
+        return self.details.recirculated
+
+    @call
+    def save(self, path: PathLike) -> None:
+        """Write it (JSON)."""
+        plan_file.write(self.details, Path(path))
+
+    @call
+    def frame(self) -> "DataFrame":
+        """Return what each port of the chassis does.
+
+        `port`, `pipe`, `speed`, `cabled_to`, `role`, `experiment`, `cable`.
+        """
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "port": use.port.number,
+                    "pipe": use.port.pipe,
+                    "speed": cables.gbps(use.port.speed),
+                    "cabled_to": str(
+                        use.peer or (use.port.kind if use.port.kind != "front" else "")
+                    ),
+                    "role": use.role,
+                    "experiment": use.experiment,
+                    "cable": use.cable,
+                }
+                for use in ports.uses(self.details)
+            ]
+        )
+
+    @call
+    def plot(self, path: PathLike) -> None:
+        """Draw it: .png, .pdf or .svg."""
+        check_format("path", Path(path))
+        picture.draw(self.details, Path(path), "path")
+
+    @call
+    def latency(
+        self, experiment: str | None = None, *, frame_bytes: int = PROBE_FRAME_BYTES
+    ) -> "DataFrame":
+        """Predict the round trip of each pair of hosts, on quiet cables.
+
+        Args:
+            experiment: Which topology, where there are several.
+            frame_bytes: Size of the frames, there and back.
+
+        Returns:
+            `source`, `target`, `switches`, `passes` (through the chassis), `wires`,
+            `recirculations`, `layer2`, `round_trip_ns`: counts are of both ways together.
+        """
+        import polars
+
+        found = latency.predict(self.details, self.details.experiment(experiment), frame_bytes)
+        return polars.DataFrame([asdict(one) for one in found])
+
+    @call
+    def write_fabric(self, path: PathLike, experiment: str | None = None) -> list[str]:
+        """Write a planned topology as a fabric file, with the plan's latencies and bandwidths.
+
+        Args:
+            path: The fabric file to write.
+            experiment: Which topology, where there are several.
+
+        Returns:
+            What the wanted switches do and a slice of the chassis does not.
+        """
+        chosen = self.details.experiment(experiment)
+        fabric.write(self.details, chosen, Path(path))
+        return fabric.losses(chosen)
+
+    @call
+    def write_tables(self, directory: PathLike) -> list[Path]:
+        """Write the match-action entries, scripts for simple_switch_CLI, and the programs."""
+        return _write_tables(self.details, Path(directory))
+
+    @call
+    def diff(self, new: "TestbedPlan | PathLike") -> Change:
+        """Say how to get from this plan to another, with the fewest entries."""
+        other = new if isinstance(new, TestbedPlan) else TestbedPlan(new)
+        return Change(diff.change(self.details, other.details))
+
+    @call
+    def up(
+        self, name: str = DEFAULT_NAME, *, listen: str | None = None, switch: P4Switch | None = None
+    ) -> None:
+        """Build the plan on this machine out of network namespaces, which needs root.
+
+        Args:
+            name: What the testbed is called: its namespaces are weft-NAME.DEVICE.
+            listen: HOST:PORT where the namespaces' P4Runtime server listens as well.
+            switch: Give the plan to this switch instead.
+        """
+        if switch is None:
+            netns.up(self.details, name, listen)
+            return
+        with switch._controller(configured=False) as controller:
+            controller.configure()
+            controller.change([], tables.entries(self.details), 0)
+
+    @call
+    def change_to(
+        self, new: "TestbedPlan", name: str = DEFAULT_NAME, *, switch: P4Switch | None = None
+    ) -> "TestbedPlan":
+        """Change a testbed that has this plan to another; return that with its numbers then.
+
+        Args:
+            new: The plan that it gets.
+            name: What the testbed of namespaces is called.
+            switch: Change this switch instead.
+        """
+        change = diff.change(self.details, new.details)
+        if switch is None:
+            netns.apply(self.details, change, name)
+        else:
+            before, after = tables.entries(self.details), tables.entries(change.plan)
+            with switch._controller(configured=True) as controller:
+                controller.change(before, after, diff.DRAIN_MS / 1000)
+        return TestbedPlan(change.plan)
+
+    @call
+    def check(self, name: str = DEFAULT_NAME) -> Findings:
+        """Prove by probing that what is up is the plan; `problems` says what is not."""
+        return probe.check(self.details, name)
+
+    def __repr__(self) -> str:
+        """Return its topologies."""
+        return f"<TestbedPlan of {', '.join(self.experiments)} on {self.details.inventory.name}>"
+
+
+def _checked(commands: Iterator[str], source: str) -> list[str]:
+    found = [*commands]
+    script_check.check(found, p4_program.shipped(), source)
+    return found
+
+
+def _write_tables(made: plan.Plan, directory: Path) -> list[Path]:
+    entries = tables.entries(made)
+    program = p4_program.shipped()
+
+    def lines(commands: Iterator[str], source: str) -> str:
+        return "".join(f"{line}\n" for line in _checked(commands, source))
+
+    contents = {
+        "tables.json": tables.as_json(made),
+        "init.txt": lines(iter(script.init(made.inventory)), "init.txt"),
+        "runtime.txt": lines(iter(script.added(entries, made.inventory)), "runtime.txt"),
+        "testbed.p4": paths.installed(FOLDER, p4_program.V1MODEL).read_text("utf-8"),
+        "testbed_tna.p4": paths.installed(FOLDER, p4_program.TNA).read_text("utf-8"),
+        "p4info.txt": p4info.as_text(p4info.p4info(program)),
+        "write.txt": "".join(p4info.requests(entries, p4info.Names(program))),
+    }
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in contents.items():
+        with whole_file("directory", directory / name) as file:
+            file.write(text)
+    return [directory / name for name in contents]
+
+
+def _text(one: PathLike | Fabric) -> str:
+    return str(one.file) if isinstance(one, Fabric) else str(one)
+
+
+@call
+def testbed_inventories() -> "DataFrame":
+    """Return the inventories that weft brings along: `name`, `description`."""
+    import polars
+
+    names = inventories.shipped()
+    return polars.DataFrame(
+        {"name": names, "description": [inventories.read(name).description for name in names]}
+    )
+
+
+@call
+def testbed_plan(
+    inventory: PathLike,
+    fabrics: Sequence[PathLike | Fabric] = (),
+    *,
+    keep: TestbedPlan | PathLike | None = None,
+    end: Sequence[str] = (),
+    chassis: str | None = None,
+) -> TestbedPlan:
+    """Map wanted topologies on a testbed, with the fewest recirculated cables.
+
+    Args:
+        inventory: A TOML file or a shipped name.
+        fabrics: The topologies that are wanted: names, files, or fabrics.
+        keep: A plan that runs; its experiments stay where they are.
+        end: Those of them that are not kept.
+        chassis: Which one of the inventory's. By default the first on which all fit.
+
+    Raises:
+        WeftError: Something does not fit; the text says what is short, and by how much.
+    """
+    there = inventories.read_all(str(inventory), chassis)
+    running = None if keep is None else keep if isinstance(keep, TestbedPlan) else TestbedPlan(keep)
+    ended = words("end", end)
+    if running is None and ended:
+        raise WeftError(f"end: found '{ended[0]}' without keep, a plan that has experiments")
+    kept: list[plan.Experiment] = []
+    if running is not None:
+        one = running.details
+        if one.inventory.text != there[0].text:
+            raise WeftError(f"keep: is a plan on another inventory than {there[0].name}")
+        for name in ended:
+            choice("end", name, running.experiments)
+        kept = [experiment for experiment in one.experiments if experiment.name not in ended]
+        there = [two for two in there if two.chassis.name == one.inventory.chassis.name]
+        if not there:
+            raise WeftError(
+                f"chassis: found '{chassis}', but keep is a plan of {one.inventory.chassis.name},"
+                " and what runs stays where it is; leave chassis out"
+            )
+    if not fabrics and not (kept and ended):
+        raise WeftError("fabrics: found none; name the topologies that are wanted")
+    topologies = [wanted.read(_text(one)) for one in fabrics]
+    return TestbedPlan(plan.on_first(there, lambda at: plan.make(at, topologies, kept)))
+
+
+@call
+def testbed_down(name: str = DEFAULT_NAME, *, switch: P4Switch | None = None) -> int:
+    """Remove a testbed of namespaces and the processes in it, or the entries of a switch.
+
+    Args:
+        name: What the testbed of namespaces is called.
+        switch: Remove this switch's entries instead; its program stays.
+
+    Returns:
+        How many namespaces, or entries.
+    """
+    if switch is None:
+        return netns.down(name)
+    with switch._controller(configured=True) as controller:
+        return controller.change(controller.read(), [], 0)
+
+
+@call
+def testbed_iterate(
+    inventory: PathLike,
+    fabrics: Sequence[PathLike | Fabric],
+    command: Sequence[Word],
+    *,
+    chassis: str | None = None,
+    up_as: str | None = None,
+    directory: PathLike | None = None,
+    on_step: Callable[[str], object] | None = None,
+) -> None:
+    """Run a command for each of some topologies on one testbed; all plans are made first.
+
+    Args:
+        inventory: A TOML file or a shipped name.
+        fabrics: The topologies, in their order.
+        command: What runs; `weft testbed iterate --help` says what its environment has.
+        chassis: Which one of the inventory's.
+        up_as: Build each of namespaces of this name while the command runs; needs root.
+        directory: Where plans, tables, changes and fabrics stay. By default nowhere.
+        on_step: Called with each topology's name.
+
+    Raises:
+        WeftError: A topology does not fit, or the command has failed.
+    """
+    if up_as is not None:
+        netns.check_name(up_as)
+    there = inventories.read_all(str(inventory), chassis)
+    topologies = [wanted.read(_text(one)) for one in fabrics]
+    line = words("command", command)
+    if not line or not topologies:
+        raise WeftError(f"{'fabrics' if line else 'command'}: found an empty list")
+
+    def announce(step: iterate.Step) -> None:
+        if on_step is not None:
+            on_step(step.name)
+
+    with tempfile.TemporaryDirectory(prefix="weft-") as temporary:
+        place = Path(temporary if directory is None else directory)
+        place.mkdir(parents=True, exist_ok=True)
+        iterate.run(iterate.prepare(there, topologies, place), line, up_as=up_as, on_step=announce)
+
+
+@call
+def testbed_probe(*files: PathLike, plot: PathLike | None = None) -> "DataFrame":
+    """Compute round trips from a probe's time stamps (CSV: c1,s1,s2,c2 in nanoseconds).
+
+    Args:
+        files: The tables.
+        plot: A picture of the distributions.
+
+    Returns:
+        A row for each file: `file`, `count`, and in nanoseconds the percentiles `p0_ns` to
+        `p100_ns`.
+    """
+    import polars
+
+    if not files:
+        raise WeftError("files: found none; name at least one")
+    if plot is not None:
+        check_format("plot", Path(plot))
+    trips = {str(one): medians.read_probe(existing("files", one)) for one in files}
+    if plot is not None:
+        distribution.draw(trips, Path(plot), "plot")
+    return polars.DataFrame(
+        [
+            {
+                "file": name,
+                "count": len(found),
+                **{f"p{at:g}_ns": distribution.quantile(found, at) for at in distribution.SHARES},
+            }
+            for name, found in trips.items()
+        ]
+    )
+
+
+@call
+def testbed_paper() -> "DataFrame":
+    """Compare predicted round trips with TopoCloud's medians.
+
+    Returns:
+        `over` (direct cables, the chassis, a layer 2 switch), `median_ns`, `predicted_ns`.
+    """
+    import polars
+
+    found = medians.measured()
+    predicted = {
+        "direct": found.direct,
+        "chassis": found.direct + 2 * found.chassis_pass,
+        "l2": found.direct + 2 * found.l2_pass,
+    }
+    return polars.DataFrame(
+        [
+            {"over": way, "median_ns": getattr(found, way), "predicted_ns": value}
+            for way, value in predicted.items()
+        ]
+    )

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The lists of a record as data frames."""
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import polars
+from msgspec import UNSET, structs
+
+from weft.base.errors import WeftError, suggestion
+from weft.runs.record import CollectivePart, Part, Record
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+_DERIVED = {CollectivePart: ("way", "mean_time_s")}
+"""Properties that a row has beside its fields."""
+
+
+def frame(record: Record, part: Part) -> "DataFrame":
+    """Return a row for each entry. Raises `WeftError` where the record has no such list."""
+    allowed = get_args(Part)
+    if part not in allowed:
+        raise WeftError(f"part: found {part!r}; {suggestion(str(part), allowed)}")
+    rows = [_row(one) for one in getattr(record, part)]
+    # A number that is whole in the first row need not be so in the last.
+    return polars.DataFrame(rows, infer_schema_length=None, strict=False)
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    row = {name: _plain(value) for name, value in structs.asdict(entry).items()}
+    return row | {name: getattr(entry, name) for name in _DERIVED.get(type(entry), ())}
+
+
+def _plain(value: Any) -> Any:
+    if value is UNSET:
+        return None
+    if isinstance(value, list):
+        return [structs.asdict(one) if hasattr(one, "__struct_fields__") else one for one in value]
+    return value

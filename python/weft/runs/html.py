@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""How notebooks show a record: the table of `weft run`, and what was odd about the run.
+
+Wall time is left out, so that a notebook that is run again is the same. Classes are only those that
+notebooks of all kinds have (`dataframe`), so that light and dark stay theirs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from weft.runs.profile import profile_rows
+from weft.runs.record import Record
+from weft.runs.report import cells_of, losses, reasons, summary
+
+_LAST_LINES = 20
+
+
+def record_as_html(record: Record) -> str:
+    """Return the summary, the collectives, where the time went, and how a failed run ended."""
+    parts = [f"<strong>{escape(summary(record))}</strong>"]
+    if record.failed:
+        parts.append(f"<p><strong>{escape(record.outcome.kind)}</strong>: {_lines(record)}</p>")
+    if record.collectives:
+        ordered = sorted(record.collectives, key=lambda row: -(row.total_time_s or 0))
+        parts.append(table([cells_of(row) for row in ordered]))
+    parts += [f"<p>{escape(line)}</p>" for line in (*_reasons(record), *losses(record))]
+    if rows := profile_rows(record):
+        parts.append(folded("where the time of a rank went", table(rows)))
+    if record.output:
+        parts.append(folded("what the program printed", preformatted(_last(record.output))))
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def _lines(record: Record) -> str:
+    return escape(record.outcome.message).replace("\n", "<br>")
+
+
+def _reasons(record: Record) -> Sequence[str]:
+    return () if record.failed and not record.simulated_time_s else reasons(record)
+
+
+def _last(output: str) -> str:
+    lines = output.rstrip("\n").splitlines()
+    more = [f"({len(lines) - _LAST_LINES:,} lines before)"] if len(lines) > _LAST_LINES else []
+    return "\n".join([*more, *lines[-_LAST_LINES:]])
+
+
+def table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return a table of rows by column, all texts escaped."""
+    head = _cells("th", rows[0]) if rows else ""
+    body = "".join(f"<tr>{_cells('td', row.values())}</tr>" for row in rows)
+    return f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cells(kind: str, texts: Iterable[str]) -> str:
+    return "".join(f"<{kind}>{escape(text)}</{kind}>" for text in texts)
+
+
+def folded(title: str, content: str) -> str:
+    """Return what opens when its title is clicked."""
+    return f"<details><summary>{escape(title)}</summary>{content}</details>"
+
+
+def preformatted(text: str) -> str:
+    """Return text as it stands."""
+    return f"<pre>{escape(text)}</pre>"
