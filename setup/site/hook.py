@@ -5,9 +5,13 @@ Documents link as files of the repository do. A link that leaves docs/ (to a pre
 folder) leads to a page of the site with what stands there: the pages README.md, CONTRIBUTING.md
 and their like become pages beside the others, all else pages below `files/` with the source.
 The order of the pages is that of docs/README.md: its headings are the site's sections, and what
-the tables below them link to first are the pages.
+the tables below them link to first are the pages. Notebooks become pages with the outputs that
+they hold.
 """
 
+import base64
+import html
+import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator
@@ -28,6 +32,7 @@ UNSEARCHED = {".csv", ".txt"}
 _FENCED = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^<!-- .* -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=(?:#[^)\s]*)?\))")
+_OUTPUT = re.compile(r'(<div class="weft-output">)(\d+)(</div>)')
 _HEADING_OR_ROW = re.compile(r"^## (.*)$|^\| \[([^]]+)\]\(([^)#]+)\)", re.MULTILINE)
 
 
@@ -56,6 +61,8 @@ def target(document: str, link: str) -> str:
 def place(path: str) -> str:
     """Return where MkDocs finds a file of the repository, or the page that is made of it."""
     inside = path.removeprefix("docs/")
+    if path.endswith(".ipynb"):
+        return f"{inside if inside != path else f'files/{path}'}.md"
     if (ROOT / path).is_dir():
         return f"{inside if inside != path else f'files/{path}'}/index.md"
     if inside != path:
@@ -89,17 +96,47 @@ def source_page(path: str) -> str:
     return f"---\n{head}\n---\n# {path}\n\n````{language(path)}\n{text}\n````\n"
 
 
+def shown(output: dict[str, Any]) -> str:
+    """Return an output of a notebook's cell as HTML."""
+    data = output.get("data", {"text/plain": output.get("text") or output.get("traceback", "")})
+    if "text/html" in data:
+        return "".join(data["text/html"])
+    for kind in ("image/svg+xml", "image/png"):
+        if kind in data:
+            raw = "".join(data[kind])
+            coded = base64.b64encode(raw.encode()).decode() if "svg" in kind else raw.strip()
+            return f'<img alt="" src="data:{kind};base64,{coded}">'
+    return f"<pre><code>{html.escape(''.join(data['text/plain']))}</code></pre>"
+
+
+def notebook_page(path: str) -> str:
+    """Return a notebook's cells as Markdown; its outputs, which are HTML, come in afterwards."""
+    parts = []
+    for cell in json.loads((ROOT / path).read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+        elif cell["cell_type"] == "code":
+            parts.append(f"````python\n{source}\n````")
+            for output in cell["outputs"]:
+                parts.append(f'<div class="weft-output">{len(_outputs)}</div>')
+                _outputs.append(shown(output))
+    return "\n\n".join(parts) + "\n"
+
+
 def text_of(path: str) -> str:
     """Return the page that is made of a file or folder."""
     if (ROOT / path).is_dir():
         return folder_page(path)
+    if path.endswith(".ipynb"):
+        return notebook_page(path)
     text = (ROOT / path).read_text(encoding="utf-8")
     return text if path.endswith(".md") else source_page(path)
 
 
 def is_made(path: str) -> bool:
     """Return whether the site's page of a path is not simply a file of docs/."""
-    return not path.startswith("docs/") or (ROOT / path).is_dir()
+    return not path.startswith("docs/") or path.endswith(".ipynb") or (ROOT / path).is_dir()
 
 
 class Pages:
@@ -129,6 +166,7 @@ class Pages:
         return posixpath.relpath(place(found), posixpath.dirname(here) or ".")
 
 
+_outputs: list[str] = []
 _pages = Pages()
 
 
@@ -148,8 +186,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand outside docs/. Only Markdown must have its place in the order."""
     for path, text in _pages.made.items():
-        shown = InclusionLevel.INCLUDED if path.endswith(".md") else InclusionLevel.NOT_IN_NAV
-        files.append(File.generated(config, place(path), content=text, inclusion=shown))
+        listed = path.endswith((".md", ".ipynb"))
+        level = InclusionLevel.INCLUDED if listed else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, place(path), content=text, inclusion=level))
     return files
 
 
@@ -166,3 +205,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         )
 
     return outside_code(markdown, change)
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Put the outputs of a notebook where its page has their numbers."""
+    return _OUTPUT.sub(lambda place: f"{place[1]}{_outputs[int(place[2])]}{place[3]}", content)
