@@ -6,6 +6,7 @@ output `…` stands for anything, and on a line of its own for any lines. A bloc
 begins with a comment of a file's name is that file. Blocks of other kinds are not run.
 """
 
+import itertools
 import json
 import os
 import re
@@ -347,3 +348,39 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         place = f"{_CODE.findall(heading)[0]}." if heading.startswith("`") else ""
         said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
     assert said == {field for record in records for field in fields(record)}
+
+
+# ---- The papers' pages ---------------------------------------------------------------------------
+
+PAPERS = sorted((ROOT / "docs" / "papers").glob("*.md"))
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
+
+
+def results(document: Path) -> Iterator[str]:
+    """Yield what the column `weft` of a page's table of results says."""
+    rows = iter(document.read_text(encoding="utf-8").splitlines())
+    for row in rows:
+        if row == "| | weft | the paper |" or row == "| | weft | the poster |":
+            next(rows)
+            for cells in itertools.takewhile(lambda line: line.startswith("| "), rows):
+                yield cells.split("|")[2]
+
+
+@pytest.mark.parametrize("document", PAPERS, ids=name_of)
+def test_results_of_a_papers_page_stand_on_the_pages_that_it_links_to(document: Path) -> None:
+    linked = {
+        document.parent / link.partition("#")[0] for link in links(document) if ":" not in link
+    }
+    texts = [path.read_text(encoding="utf-8") for path in linked if path.suffix == ".md"]
+    known = {number for text in texts for number in _NUMBER.findall(text)}
+    said = [number for cell in results(document) for number in _NUMBER.findall(cell)]
+    assert len(said) >= 4
+    assert [number for number in said if number not in known] == []
+
+
+def test_there_is_a_page_for_each_paper() -> None:
+    papers = (
+        (ROOT / "docs" / "sources.md").read_text(encoding="utf-8").split("\nPrograms and data")[0]
+    )
+    firsts = re.findall(r"^\| (\w+) et al\.", papers, re.MULTILINE)
+    assert sorted(name.lower() for name in firsts) == [path.stem for path in PAPERS]
