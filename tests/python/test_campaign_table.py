@@ -151,7 +151,7 @@ def test_results_that_cannot_be_read_are_named_and_made_again(prepared: api.Prep
     cut.write_text(cut.read_text(encoding="utf-8")[:500], encoding="utf-8")
     wrong.write_text('{"schema": "weft-campaign-run-1", "point": 3}', encoding="utf-8")
     said = weft("status", str(prepared.campaign.file))
-    assert (said.status, said.stdout) == (1, "small: 8 runs: 6 done, 2 to do\n")
+    assert (said.status, said.stdout) == (3, "small: 8 runs: 6 done, 2 to do\n")
     assert f"{cut}: is no JSON: it goes wrong at line 1" in said.stderr
     assert f"{wrong}: 'point' is 3, and allowed is an object" in said.stderr
     assert weft("run", str(prepared.campaign.file)).stdout == "small: 8 runs: 8 done\n"

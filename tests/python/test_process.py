@@ -57,6 +57,34 @@ def test_a_child_that_takes_too_long_is_killed() -> None:
     assert time.monotonic() - start < 10
 
 
+EATER = """
+import sys, time
+held = []
+for _ in range(int(sys.argv[1])):
+    held.append(bytearray(b"x") * 2**20)
+    time.sleep(0.001)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def eat(*programs: tuple[int, float], limit: int) -> Ended:
+    """Run programs at a time that take so many MiB, and stay for so many seconds."""
+    words = [f"{sys.executable} -c '{EATER}' {mib} {stay} &" for mib, stay in programs]
+    return shell(" ".join(words) + " wait", memory_bytes=limit << 20)
+
+
+def test_a_child_that_holds_too_much_memory_is_ended() -> None:
+    ended = eat((2000, 60), limit=200)
+    assert (ended.over_memory, ended.returncode) == (True, -signal.SIGKILL)
+    assert 200 << 20 < ended.peak_memory_bytes < 1000 << 20
+    assert ended.wall_time_s < 20
+
+
+def test_children_of_the_child_count_together() -> None:
+    assert eat((120, 60), (120, 60), limit=200).over_memory
+    assert not eat((120, 0.2), limit=200).over_memory
+
+
 def test_an_exception_on_the_way_ends_the_child_and_its_children() -> None:
     pids: list[int] = []
 

@@ -28,12 +28,15 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from weft.base import memory
 from weft.base.errors import Interrupted, WeftError
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
 _LONGEST_LINE = 1 << 20
 """Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
+_LOOK_S = 0.05
+"""How often memory is looked at that is limited."""
 PARENT = "WEFT_PARENT"
 """The variable of the environment that tells a child of ours whose death is to be its own."""
 _PREFIX = "weft-"
@@ -172,6 +175,8 @@ class Ended:
     wall_time_s: float
     cpu_time_s: float
     peak_memory_bytes: int
+    over_memory: bool = False
+    """Whether it was killed because it held more memory than it may."""
 
 
 @dataclass(frozen=True)
@@ -188,10 +193,11 @@ def run_child(
     environment: Mapping[str, str],
     *,
     timeout_s: float | None = None,
+    memory_bytes: int | None = None,
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
 ) -> Ended:
-    """Run a command to its end.
+    """Run a command to its end, or until it takes longer or holds more memory than it may.
 
     Its standard output goes line by line to `on_line`, and it has no input then but one that is
     given; without, its streams are those given, or weft's own. Standard error joins the output
@@ -203,7 +209,7 @@ def run_child(
         stdin = subprocess.DEVNULL if streams.stdin is None else streams.stdin
         streams = Streams(stdin, subprocess.PIPE, streams.stderr)
     with _running(command, environment, streams) as child:
-        clock = _Clock(child, timeout_s)
+        clock, meter = _Clock(child, timeout_s), _Meter(child, memory_bytes)
         try:
             if on_line is not None:
                 _read_lines(child.stdout, on_line)
@@ -211,12 +217,14 @@ def run_child(
             child.returncode = os.waitstatus_to_exitcode(status)
         finally:
             clock.cancel()
+            meter.cancel()
     return Ended(
         returncode=child.returncode,
         timed_out=clock.rang,
         wall_time_s=time.monotonic() - start,
         cpu_time_s=usage.ru_utime + usage.ru_stime,
-        peak_memory_bytes=usage.ru_maxrss * 1024,
+        peak_memory_bytes=max(usage.ru_maxrss * 1024, meter.over_bytes),
+        over_memory=meter.over_bytes > 0,
     )
 
 
@@ -256,6 +264,33 @@ class _Clock:
     def cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+
+
+class _Meter:
+    """Kills a child that, with its own children, holds too much memory.
+
+    It looks every `_LOOK_S`, because no limit of the system's is of use: address space
+    (RLIMIT_AS) is taken for the stacks of all ranks and hardly used, and a control group of one's
+    own needs rights that users do not have everywhere.
+    """
+
+    def __init__(self, child: "subprocess.Popen[str]", most_bytes: int | None) -> None:
+        self.over_bytes = 0
+        """What it held when it was killed for it."""
+        self._child = child
+        self._ended = threading.Event()
+        if most_bytes is not None:
+            threading.Thread(target=self._look, args=(most_bytes,), daemon=True).start()
+
+    def _look(self, most_bytes: int) -> None:
+        while not self._ended.wait(_LOOK_S):
+            if (held := memory.held(self._child.pid, most_bytes)) > most_bytes:
+                self.over_bytes = held
+                _signal(self._child, signal.SIGKILL)
+                return
+
+    def cancel(self) -> None:
+        self._ended.set()
 
 
 def _start(

@@ -2,11 +2,17 @@
 """The programs of a campaign: compiled into its store, or made by their own command."""
 
 import hashlib
+import json
+import re
 import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from weft.base import paths
 from weft.base.errors import WeftError
+from weft.base.output import whole_file
 from weft.campaign.file import Campaign, Program
 from weft.runs.program import check_program
 
@@ -16,24 +22,29 @@ _LANGUAGES = {
     **dict.fromkeys((".f", ".f90", ".f77"), "f90"),
 }
 _LAST_LINES = 20
+_INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
 
 
-def programs(campaign: Campaign, store: Path) -> dict[str, Path]:
+def programs(campaign: Campaign, store: Path, *, again: bool = True) -> dict[str, Path]:
     """Make all programs; return their files by name. Raises `WeftError` with a compiler's words.
 
     They are called in the campaign's folder, where a path from elsewhere means something else.
+    Without `again`, a program that is there is not made again by its command.
     """
     place = store.absolute()
-    return {name: _made(campaign, one, place) for name, one in campaign.programs.items()}
+    return {
+        name: _made(campaign, one, place, again=again) for name, one in campaign.programs.items()
+    }
 
 
-def _made(campaign: Campaign, program: Program, store: Path) -> Path:
+def _made(campaign: Campaign, program: Program, store: Path, *, again: bool) -> Path:
     if program.source is not None:
-        return _compiled(campaign, program, campaign.folder.absolute() / program.source, store)
+        source = campaign.folder.absolute() / program.source
+        return _compiled(campaign, program, source, store / "programs")
     assert program.path is not None
-    if program.build:
-        _call(program, ["/bin/sh", "-c", program.build], campaign.folder)
     path = campaign.folder.absolute() / program.path
+    if program.build and (again or not path.exists()):
+        _call(program, ["/bin/sh", "-c", program.build], campaign.folder)
     try:
         check_program(path)
     except WeftError as error:
@@ -41,7 +52,8 @@ def _made(campaign: Campaign, program: Program, store: Path) -> Path:
     return path
 
 
-def _compiled(campaign: Campaign, program: Program, source: Path, store: Path) -> Path:
+def _compiled(campaign: Campaign, program: Program, source: Path, folder: Path) -> Path:
+    """Return the program of these sources and flags, which is compiled where there is none yet."""
     place = f"{campaign.file}: [programs.{program.name}] source"
     language = _LANGUAGES.get(source.suffix)
     if language is None:
@@ -49,18 +61,63 @@ def _compiled(campaign: Campaign, program: Program, source: Path, store: Path) -
             f"{place}: found '{program.source}'; allowed are files of {', '.join(_LANGUAGES)}"
         )
     try:
-        content = source.read_bytes()
+        source.read_bytes()
     except OSError as error:
         raise WeftError(f"{place}: {source} cannot be read: {error.strerror}") from None
     words = [str(paths.installed("weft-compiler")), language, "-O2", *program.flags, str(source)]
-    digest = hashlib.sha256(b"\0".join([content, *(word.encode() for word in words)])).hexdigest()
-    target = store / "programs" / digest[:16] / program.name
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_suffix(".new")
-        _call(program, [*words, f"-o{beside}", "-lm"], campaign.folder)
-        beside.rename(target)
+    known = folder / f"{_digest([' '.join(words).encode()])}.json"  # the files that it is made of
+    target = _place(folder, known, program, words)
+    if target is None or not target.exists():
+        _make_folder(folder)
+        with tempfile.TemporaryDirectory(dir=folder) as beside:
+            made, uses = Path(beside) / program.name, Path(beside) / "uses"
+            listing = ["-MMD", f"-MF{uses}"] if language != "f90" else []
+            _call(program, [*words, f"-o{made}", *listing, "-lm"], campaign.folder)
+            files = list(_listed(uses)) if listing else list(_included(source))
+            with whole_file("store", known) as file:
+                json.dump([str(one) for one in files], file)
+            target = _place(folder, known, program, words)
+            assert target is not None
+            _make_folder(target.parent)
+            made.replace(target)
     return target
+
+
+def _place(folder: Path, known: Path, program: Program, words: Sequence[str]) -> Path | None:
+    """Return where the program is or will be, by the files that it was made of the last time."""
+    with suppress(OSError, ValueError, TypeError):
+        files = [Path(one) for one in json.loads(known.read_text(encoding="utf-8"))]
+        contents = [one.read_bytes() for one in files]
+        return folder / _digest([*contents, *(word.encode() for word in words)]) / program.name
+    return None
+
+
+def _digest(parts: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WeftError(f"store {folder}: cannot be made: {error.strerror}") from None
+
+
+def _listed(uses: Path) -> Iterator[Path]:
+    """Yield the files of a rule for make, as compilers of C and C++ write it."""
+    text = uses.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
+    for name in re.findall(r"(?:\\.|\S)+", text.partition(": ")[2]):
+        yield Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$"))
+
+
+def _included(source: Path, seen: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Yield a source of Fortran, and what its lines include from its folder."""
+    yield source
+    text = source.read_text(encoding="utf-8", errors="replace")
+    for name in _INCLUDE.findall(text):
+        file = source.parent / name
+        if file.is_file() and file not in (*seen, source):
+            yield from _included(file, (*seen, source))
 
 
 def _call(program: Program, command: list[str], folder: Path) -> None:

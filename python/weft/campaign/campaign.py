@@ -38,7 +38,8 @@ class Prepared:
 
     def index(self) -> Index:
         """Return what the store has, brought up to date."""
-        return index.read(self.store)
+        campaign = self.campaign
+        return index.read(self.store).under(campaign.timeout_s, campaign.memory_bytes)
 
     def missing(self, found: Index | None = None) -> list[Run]:
         """Return the runs that nobody has made, each once."""
@@ -53,17 +54,20 @@ class Prepared:
                 yield run, self.store.read(run.digest)
 
 
-def prepare(file: Path, store: Path | None = None) -> Prepared:
-    """Read a campaign, build its programs, open its store: by default FILE's name and `.runs`."""
-    return prepare_read(read(file), store)
+def prepare(file: Path, store: Path | None = None, *, again: bool = True) -> Prepared:
+    """Read a campaign, build its programs, open its store: by default FILE's name and `.runs`.
+
+    Without `again`, for who only looks, the commands of programs that are there are not called.
+    """
+    return prepare_read(read(file), store, again=again)
 
 
-def prepare_read(campaign: Campaign, store: Path | None = None) -> Prepared:
+def prepare_read(campaign: Campaign, store: Path | None = None, *, again: bool = True) -> Prepared:
     """Do the same with a campaign that has been read, or made of tables."""
     file = campaign.file
     folder = store or file.with_suffix(".runs")
     opened = Store(folder, campaign.name)
-    programs = build.programs(campaign, folder)
+    programs = build.programs(campaign, folder, again=again)
     found = runs.of(campaign, programs)
     if not found.runs:
         reason = found.impossible[0][1]
@@ -74,9 +78,10 @@ def prepare_read(campaign: Campaign, store: Path | None = None) -> Prepared:
 def carry_out(
     prepared: Prepared, on_done: Callable[[Run, Done], None], at_once: int | None = None
 ) -> None:
-    """Make the runs that are missing, and those whose files are damaged."""
+    """Make the runs that are missing, those whose files are damaged, and those whose limit grew."""
     found = prepared.index()
-    for name in found.damaged:
+    own = {run.digest for run in prepared.runs}
+    for name in own.intersection((*found.damaged, *found.outgrown)):
         prepared.store.path(name).unlink(missing_ok=True)
     missing = prepared.missing(found)
     if not missing:

@@ -17,8 +17,9 @@
     switch.slots = [64, 256]
     leave_out = [{ offload = "off", "switch.slots" = 64 }]
 
-A key of `[[runs]]` has one value or a list of them. It is one of the words of `WORDS`, a key of
-fabric files (TABLE.KEY), or a placeholder in the arguments of the programs that the table names:
+A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.ranges`):
+`{ from = "4B", to = "1MiB", times = 4 }`. It is one of the words of `WORDS`, a key of fabric files
+(TABLE.KEY), or a placeholder in the arguments of the programs that the table names:
 `{KEY}`, or `{KEY:B}` for a size in bytes.
 """
 
@@ -31,8 +32,10 @@ from typing import Any
 from weft.base.errors import WeftError, suggestion
 from weft.base.options import Options, parse
 from weft.base.reading import UnreadableError, read_text
+from weft.base.units import parse_size
 from weft.campaign.axes import Grid, Point, Value
 from weft.campaign.columns import COLUMNS
+from weft.campaign.ranges import is_range, spread
 from weft.runs.launch import MOST_RANKS, OFFLOADS
 
 WORDS: Mapping[str, str] = {
@@ -43,9 +46,10 @@ WORDS: Mapping[str, str] = {
     "offload": "how the switches do collectives: " + ", ".join(OFFLOADS),
     "fallback": "what the hosts do where nothing is offloaded, as `weft run --fallback` takes it",
     "host_speed": "speed of this machine, such as 10Gf, by which computation is timed",
+    "seed": "a whole number, with which the fabric's noise and its random drops are drawn",
     "repetition": "a number; runs that differ in it alone are the same but for what is timed",
 }
-_RULES = ("zip", "leave_out")
+_RULES = ("zip", "leave_out", "repetitions")
 _MOST_RUNS = 1_000_000
 _DEFAULT_MOST = 100_000
 
@@ -62,6 +66,8 @@ class Program:
     build: str = ""
     """A shell's command, called in the campaign's folder before the first run."""
     privatize: bool = True
+    inputs: tuple[Path, ...] = ()
+    """Files that it reads: what they hold decides its results, too."""
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -83,6 +89,8 @@ class Campaign:
     grids: Sequence[Grid]
     timeout_s: float | None
     """Of each run, wall time."""
+    memory_bytes: int | None
+    """Of each run."""
     most_runs: int
 
     @property
@@ -107,7 +115,7 @@ def read(file: Path) -> Campaign:
 def of_tables(top: Options, file: Path) -> Campaign:
     """Return the campaign that tables describe, wherever they come from; `file` is its place."""
     top.allow("campaign", "programs", "runs")
-    about = top.part("campaign").allow("name", "description", "timeout", "most_runs")
+    about = top.part("campaign").allow("name", "description", "timeout", "memory", "most_runs")
     programs = {one.name: one for one in _programs(top)}
     most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
     grids = [_grid(table, programs) for table in top.parts("runs")]
@@ -124,8 +132,18 @@ def of_tables(top: Options, file: Path) -> Campaign:
         programs=programs,
         grids=grids,
         timeout_s=timeout,
+        memory_bytes=_memory(about),
         most_runs=most,
     )
+
+
+def _memory(about: Options) -> int | None:
+    if "memory" not in about.values:
+        return None
+    try:
+        return parse_size(about.text("memory"), "memory")
+    except WeftError as error:
+        about.fail("memory", error.message.removeprefix("memory: "))
 
 
 def _check_number(top: Options, grids: Sequence[Grid], most: int) -> None:
@@ -155,7 +173,7 @@ def _programs(top: Options) -> Iterator[Program]:
 
 
 def _program(table: Options, name: str) -> Program:
-    table.allow("source", "flags", "path", "build", "arguments", "privatize")
+    table.allow("source", "flags", "path", "build", "arguments", "privatize", "inputs")
     if ("source" in table.values) == ("path" in table.values):
         table.fail("source", "write either source, a file to compile, or path, a program")
     for key, wants in (("flags", "source"), ("build", "path")):
@@ -172,6 +190,7 @@ def _program(table: Options, name: str) -> Program:
         path=Path(table.text("path")) if "path" in table.values else None,
         build=table.text("build", ""),
         privatize=privatize,
+        inputs=tuple(Path(one) for one in _texts(table, "inputs")),
     )
     try:
         found = program.placeholders
@@ -199,6 +218,10 @@ def _texts(table: Options, key: str) -> list[str]:
 def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
     rules = {key: table.values[key] for key in _RULES if key in table.values}
     flat = dict(_flattened(table, {k: v for k, v in table.values.items() if k not in _RULES}))
+    if "repetitions" in rules:
+        if "repetition" in flat:
+            table.fail("repetitions", "found beside repetition; write one of them")
+        flat["repetition"] = list(range(1, table.integer("repetitions", 1, _MOST_RUNS) + 1))
     values = {key: _values(table, key, value) for key, value in flat.items()}
     for key in ("program", "fabric", "ranks"):
         if key not in values:
@@ -215,7 +238,7 @@ def _flattened(
 ) -> Iterator[tuple[str, Any]]:
     """Yield `switch.slots` of what TOML reads as a table in a table."""
     for key, value in values.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not is_range(value):
             if not value:
                 table.fail(outer + key, "is an empty table; write TABLE.KEY = [VALUES]")
             yield from _flattened(table, value, f"{outer}{key}.")
@@ -224,7 +247,13 @@ def _flattened(
 
 
 def _values(table: Options, key: str, value: Any) -> list[Value]:
-    found = value if isinstance(value, list) else [value]
+    listed = value if isinstance(value, list) else [value]
+    found: list[Value] = []
+    for one in listed:
+        try:
+            found += spread(one) if isinstance(one, dict) else [one]
+        except ValueError as error:
+            table.fail(key, str(error))
     if not found:
         table.fail(key, "found an empty list; write at least one value, or leave the key out")
     for one in found:
@@ -266,6 +295,10 @@ def _check_values(
                 table.fail(
                     key, f"found {value!r}; allowed is a whole number from 1 to {MOST_RANKS}"
                 )
+    for key in ("seed", "repetition"):
+        for value in values.get(key, ()):
+            if type(value) is not int or not 0 <= value < 1 << 31:
+                table.fail(key, f"found {value!r}; allowed is a whole number from 0 to {2**31 - 1}")
     for value in values.get("offload", ()):
         if value not in OFFLOADS:
             table.fail("offload", f"found {value!r}; allowed are {', '.join(OFFLOADS)}")

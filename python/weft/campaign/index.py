@@ -15,7 +15,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,20 @@ class Index:
     """By run: the columns of `weft.campaign.columns.COLUMNS`, and `collectives`, a list."""
     damaged: dict[str, str] = field(default_factory=dict)
     """Runs whose file cannot be read, and why: they count as not made."""
+    outgrown: frozenset[str] = frozenset()
+    """Runs that a limit ended, and that may take more now: they count as not made."""
+
+    def under(self, timeout_s: float | None, memory_bytes: int | None) -> "Index":
+        """Return the same without runs that would not have been ended under these limits."""
+        by_time = pl.col("outcome") == "timeout"
+        if timeout_s is not None:
+            by_time &= pl.col("wall_time_s") < timeout_s
+        by_memory = pl.col("outcome") == "memory-limit"
+        if memory_bytes is not None:
+            by_memory &= pl.col("peak_memory_bytes") < memory_bytes
+        outgrown = (by_time | by_memory).fill_null(value=False)
+        names = frozenset(self.rows.filter(outgrown)["run"])
+        return replace(self, rows=self.rows.filter(~outgrown), outgrown=names)
 
 
 def read(store: Store) -> Index:

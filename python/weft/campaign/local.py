@@ -9,6 +9,7 @@ import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -48,12 +49,13 @@ class Memory:
         program, ranks = self._key(task)
         if known := self._peaks.get((program, ranks)):
             return known
+        most = task.request.memory_bytes or sys.maxsize
         others = [
             peak * max(1, -(-ranks // other))
             for (name, other), peak in self._peaks.items()
             if name == program
         ]
-        return min(others, default=_FIRST_GUESS + _OF_A_RANK * ranks)
+        return min(most, min(others, default=_FIRST_GUESS + _OF_A_RANK * ranks))
 
     @staticmethod
     def _key(task: Task) -> tuple[str, int]:
@@ -79,7 +81,7 @@ def _of_control_group() -> Iterator[int]:
 
 
 def run(tasks: Sequence[Task], on_done: OnDone, at_once: int, memory: Memory) -> None:
-    """Make all runs; those whose worker is killed are tried again."""
+    """Make all runs; those that are killed, or whose worker is, are tried again at the end."""
     waiting = deque(tasks)
     tries: dict[str, int] = {}
     while waiting:
@@ -89,13 +91,15 @@ def run(tasks: Sequence[Task], on_done: OnDone, at_once: int, memory: Memory) ->
             if tries[task.digest] < _TRIES:
                 waiting.append(task)
             else:
-                on_done(task, Done(task.digest, "killed", f"its worker was killed {_TRIES} times"))
+                message = f"it was killed {_TRIES} times from outside, perhaps for want of memory"
+                on_done(task, Done(task.digest, "killed", message))
 
 
 def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Memory) -> list[Task]:
     """Make runs until there are none or a worker is killed; return those that were lost then."""
     budget = int(_SHARE * free_memory())
     running: dict[Future[Done], Task] = {}
+    killed: list[Task] = []
     pool = ProcessPoolExecutor(
         at_once, multiprocessing.get_context("fork"), initializer=_begin, initargs=(os.getpid(),)
     )
@@ -110,16 +114,20 @@ def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Me
                 task = running.pop(future)
                 if done.peak_memory_bytes:
                     memory.learn(task, done.peak_memory_bytes)
-                on_done(task, done)
+                if done.state == "killed":
+                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer beside it the next time
+                    killed.append(task)
+                else:
+                    on_done(task, done)
     except BrokenProcessPool:
-        return list(running.values())
+        return [*killed, *running.values()]
     except BaseException:  # Ctrl-C reaches the workers as well, other signals do not
         for worker in multiprocessing.active_children():
             worker.terminate()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return []
+    return killed
 
 
 def _begin(parent: int) -> None:

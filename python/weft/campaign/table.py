@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from weft.campaign import index, runs
+from weft.campaign import runs
 from weft.campaign.campaign import Prepared
 from weft.campaign.columns import COLLECTIVE_COLUMNS, COLUMNS, Column, collective_name
 from weft.campaign.index import Index
@@ -26,7 +26,7 @@ def frame(prepared: Prepared, *, missing: bool = False, found: Index | None = No
     With `missing`, a row as well for each that has not, whose `state` is `missing`. Rows are in the
     campaign's order. `found` is the store's index, for who has it already.
     """
-    rows = (found or index.read(prepared.store)).rows.select(*COLUMNS)
+    rows = (found or prepared.index()).rows.select(*COLUMNS)
     table = _points(prepared).join(
         rows, on="run", how="left" if missing else "inner", maintain_order="left"
     )
@@ -38,7 +38,7 @@ def collectives(prepared: Prepared, *, found: Index | None = None) -> pl.DataFra
 
     A column that is called as one of the campaign's keys has `call_` before its name.
     """
-    rows = (found or index.read(prepared.store)).rows.select("run", "collectives")
+    rows = (found or prepared.index()).rows.select("run", "collectives")
     rows = rows.filter(pl.col("collectives").list.len() > 0).explode("collectives")
     keys = list(runs.columns(prepared.runs))
     names = {name: collective_name(name, keys) for name in COLLECTIVE_COLUMNS}

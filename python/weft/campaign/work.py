@@ -3,7 +3,7 @@
 
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weft import _core
@@ -15,6 +15,10 @@ from weft.runs import launch
 from weft.runs.request import Request
 
 _MOST_OUTPUT = 1 << 16
+_FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")
+"""What the system sends for want of memory, a batch system at the end of its time, or people."""
+_LIMITS = {"timeout": "timeout", "memory-limit": "memory"}
+"""Keys of [campaign] by the outcome that they lead to."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,10 @@ class Done:
 
     digest: str
     state: str
-    """One of `done`, `failed`, `refused`, and `elsewhere`: somebody else makes the run."""
+    """One of `done`, `failed`, `refused`, and `elsewhere`: somebody else makes the run.
+
+    Or `killed`: no result, as something ended it that has nothing to do with the run.
+    """
     message: str = ""
     wall_time_s: float = 0.0
     peak_memory_bytes: int = 0
@@ -47,8 +54,11 @@ def carry_out(task: Task) -> Done:
         if not ours:
             return Done(task.digest, "elsewhere")
         result = _run(task)
+        done = said(task.digest, result)
+        if result.record and result.record.outcome.signal in _FROM_OUTSIDE:
+            return replace(done, state="killed")
         store.write(task.digest, result)
-    return said(task.digest, result)
+    return done
 
 
 def said(digest: str, result: Result) -> Done:
@@ -68,6 +78,9 @@ def _run(task: Task) -> Result:
             record = launch.run(launch.prepare(task.request), streams=streams)
         except (WeftError, _core.UserError) as error:
             return Result(point=point, refused=str(error))
+        if key := _LIMITS.get(record.outcome.kind):
+            message = record.outcome.message.replace(f"--{key}", f"[campaign] {key}")
+            record.outcome.message = message
         printed.seek(max(0, printed.seek(0, os.SEEK_END) - _MOST_OUTPUT))
         output = printed.read().decode("utf-8", errors="replace")
     return Result(point=point, output=printable(output), record=record)

@@ -20,7 +20,7 @@ from rich.progress import (
 
 from weft.base.errors import WeftError
 from weft.base.units import format_size
-from weft.cli.files import Finite, Input, Output, fabric_name
+from weft.cli.files import Finite, Input, Output, Size, fabric_name
 from weft.runs import launch
 from weft.runs.record import Record, write_record
 from weft.runs.report import console, print_run
@@ -162,6 +162,14 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
         type=Finite(min=0, min_open=True, max=1e9),
         metavar="SECONDS",
         help="Give up after this wall time.",
+    ),
+    click.option(
+        "--memory",
+        "memory_bytes",
+        type=Size(),
+        metavar="SIZE",
+        help="End the run when the simulation holds more memory than this, as 2GiB. It is looked at"
+        " twenty times a second.",
     ),
 )
 

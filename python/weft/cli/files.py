@@ -20,6 +20,7 @@ import click
 from weft import _core
 from weft.base import output
 from weft.base.errors import WeftError, printable, suggestion
+from weft.base.units import parse_size
 
 
 class Input(click.Path):
@@ -153,6 +154,16 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Size(click.ParamType[int]):
+    """A size such as 2GiB, in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the value, where it can be one."""
+        return value if isinstance(value, int) else parse_size(value, label(param))
 
 
 INPUTS = (Input, Named, Program, Arguments)

@@ -29,7 +29,8 @@ Examples:
   weft replay trace --fabric fat-tree-1024 --json run.json
 
 \b
-Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --timeout.
+Exit status: 0; 1 for a deadlock; 2 where weft refuses to start; 124 after --timeout; 137
+above --memory.
 """
 
 

@@ -42,7 +42,7 @@ Examples:
 \b
 Exit status: the program's own; 128 + signal where it crashed; 1 for a deadlock, ranks that call
 different collectives, MPI_Abort, and a link that is off while it is needed; 2 where weft refuses
-to start; 124 after --timeout.
+to start; 124 after --timeout, 137 above --memory.
 """
 
 

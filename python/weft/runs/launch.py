@@ -151,6 +151,7 @@ def run(
             build_command(plan, work),
             _environment(plan, work),
             timeout_s=plan.request.timeout_s,
+            memory_bytes=plan.request.memory_bytes,
             on_line=on_line,
             streams=streams,
         )
@@ -302,7 +303,7 @@ def _make_record(plan: PreparedRun, work: Path, ended: Ended) -> Record:
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(
-        record.outcome, ended, work, request.timeout_s
+        record.outcome, ended, work, request.timeout_s, request.memory_bytes
     )
     record.ranks = request.placement.ranks
     record.program = (

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from weft.base.errors import USER_ERROR, WeftError
 from weft.base.process import Ended
 from weft.base.reading import UnreadableError
+from weft.base.units import format_size
 from weft.runs.record import OutcomePart, Record
 
 RAW_RECORD = "record.json"
@@ -59,12 +60,22 @@ def incomplete(path: Path) -> WeftError:
 
 
 def judge(
-    reported: OutcomePart, ended: Ended, work: Path, timeout_s: float | None
+    reported: OutcomePart,
+    ended: Ended,
+    work: Path,
+    timeout_s: float | None,
+    memory_bytes: int | None = None,
 ) -> tuple[OutcomePart, int]:
     """Return the outcome and weft's exit status."""
     if ended.timed_out:
         message = f"the run was given up after {timeout_s:g} s; allow more with --timeout"
         return OutcomePart(kind="timeout", message=message), TIMED_OUT
+    if ended.over_memory:
+        most = format_size(memory_bytes or 0)
+        message = f"the run was ended because it took more than {most} of memory"
+        return OutcomePart(kind="memory-limit", message=f"{message}; allow more with --memory"), (
+            128 + signal.SIGKILL
+        )
     if ended.returncode < 0:
         return _killed(-ended.returncode, work)
     if reported.kind in _TOLD:

@@ -81,7 +81,7 @@ class OutcomePart(Model, kw_only=True):
     the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the
     algorithm that was chosen cannot do a call), `network-failure` (a link is off that a call or
     message needs), `memory` (this machine does not give the shared memory that ranks ask for),
-    `timeout` or `unfinished`.
+    `timeout`, `memory-limit` or `unfinished`.
     """
 
     kind: str

@@ -89,6 +89,8 @@ class Request:
     outputs: Outputs = Outputs()
     timeout_s: float | None = None
     """Wall time after which the run is given up."""
+    memory_bytes: int | None = None
+    """Memory of the simulation, resident, above which the run is ended."""
     command: tuple[str, ...] = ()
     """What the user typed, for the record."""
 

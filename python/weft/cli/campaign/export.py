@@ -34,7 +34,7 @@ def export(file: Path, store: Path | None, output: Path, *, collectives: bool) -
     and what it took to simulate.
     """
     check_format("-o", output)
-    prepared = api.prepare(file, store)
+    prepared = api.prepare(file, store, again=False)
     found = prepared.index()
     rows = table.frame(prepared, found=found)
     if rows.is_empty():

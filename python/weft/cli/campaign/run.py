@@ -15,6 +15,7 @@ from weft.campaign import campaign as api
 from weft.campaign.runs import Run
 from weft.campaign.work import Done
 from weft.cli.campaign.shared import (
+    exit_status,
     file_argument,
     label,
     say_damaged,
@@ -45,7 +46,10 @@ def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
 
     Whatever ends it (Ctrl-C, kill -9, a full disk), no result is lost and none is half there:
     the same command goes on. Several at a time share the work, also on machines that share the
-    folder. Exit status 0 when all has been run and nothing has failed, else 1.
+    folder.
+
+    Exit status: 0 when all is done; 1 when all has been run, and something has failed, was refused
+    or cannot be run; 3 when something is to do still, because others are at it or it was killed.
     """
     prepared = api.prepare(file, store)
     say_impossible(prepared.found.impossible)
@@ -58,7 +62,7 @@ def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
         api.carry_out(prepared, progress.take, jobs)
     states = api.states(prepared)
     click.echo(summary(prepared, states))
-    return int(states["done"] < len(prepared.runs))
+    return exit_status(prepared, states)
 
 
 class _Progress:

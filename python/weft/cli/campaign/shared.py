@@ -47,6 +47,13 @@ def say_damaged(found: Index) -> None:
         click.echo(f"weft: {plural(more, 'result')} more cannot be read either", err=True)
 
 
+def exit_status(prepared: Prepared, states: "Counter[str]") -> int:
+    """Return 0 if all is done, 1 if all has ended and some not well, 3 if some is to do."""
+    if states["missing"]:
+        return 3
+    return int(states["done"] < len(prepared.runs) or bool(prepared.found.impossible))
+
+
 def summary(prepared: Prepared, states: "Counter[str]") -> str:
     """Return a line about a campaign."""
     parts = [f"{states['done']:,} done"]

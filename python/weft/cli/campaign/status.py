@@ -10,6 +10,7 @@ from weft.base.units import plural
 from weft.campaign import campaign as api
 from weft.campaign.index import Index
 from weft.cli.campaign.shared import (
+    exit_status,
     file_argument,
     label,
     say_damaged,
@@ -26,9 +27,10 @@ from weft.cli.files import command
 def status(file: Path, store: Path | None) -> int:
     """Say what has ended and how, what is being run, and what is to do.
 
-    Exit status 0 when all has been run, 1 when something is to do or has failed.
+    Exit status: 0 when all is done; 1 when all has been run, and something has failed, was refused
+    or cannot be run; 3 when something is to do.
     """
-    prepared = api.prepare(file, store)
+    prepared = api.prepare(file, store, again=False)
     found = prepared.index()
     states = api.states(prepared, found)
     click.echo(summary(prepared, states))
@@ -39,7 +41,7 @@ def status(file: Path, store: Path | None) -> int:
     say_damaged(found)
     _say_failures(prepared, found)
     say_impossible(prepared.found.impossible)
-    return int(states["done"] < len(prepared.runs))
+    return exit_status(prepared, states)
 
 
 def _say_failures(prepared: api.Prepared, found: Index) -> None:
