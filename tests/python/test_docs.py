@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FABRIC_FILES = ROOT / "docs" / "fabric-files.md"
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 FIRST_HOUR = ROOT / "docs" / "first-hour.md"
 RECORD = ROOT / "docs" / "record.md"
 
@@ -173,7 +174,7 @@ def test_commands_that_are_not_run_have_a_reason() -> None:
 
 
 def test_commands_that_are_not_run_are_ones_at_least() -> None:
-    targets = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE)
     parsed = 0
     for document, words in shown_only():
         command = [Path(word).name if word.endswith("bin/weft") else word for word in words]
@@ -181,7 +182,7 @@ def test_commands_that_are_not_run_are_ones_at_least() -> None:
         if command[0] == "make":
             assert all(word in targets for word in command[1:2]), f"{document}: {words}"
         if command[0] == "weft":
-            length = max(n for n in range(1, 4) if " ".join(command[:n]) in COMMANDS)
+            length = max(n for n in range(1, 5) if " ".join(command[:n]) in COMMANDS)
             name, rest = " ".join(command[:length]), command[length:]
             one = COMMANDS[name]
             context = click.Context(one, info_name=name, **one.context_settings)
@@ -284,6 +285,33 @@ COMMANDS = dict(commands(weft, "weft"))
 def options_of(command: click.Command) -> set[str]:
     names = (set(parameter.opts) for parameter in command.params if parameter.opts[0][0] == "-")
     return set().union(*names)
+
+
+def in_text(document: Path) -> Iterator[list[str]]:
+    """Yield commands that stand in a document's text, in words."""
+    text = _BLOCK.sub("", document.read_text(encoding="utf-8"))
+    for span in re.findall(r"(?<!`)`((?:weft|make) [^`]+)`(?!`)", text):
+        yield span.replace("\\|", "|").partition(" -- ")[0].split()
+
+
+def unknown(words: list[str]) -> str:
+    """Return what is wrong with a command of the text; nothing if it can be called."""
+    if words[0] == "make":
+        return "" if f"\n{words[1]}:" in MAKEFILE or "=" in words[1] else f"no target {words[1]}"
+    length = max(n for n in range(1, 5) if " ".join(words[:n]) in COMMANDS)
+    command = COMMANDS[" ".join(words[:length])]
+    if isinstance(command, click.Group) and length < len(words) and words[length].islower():
+        return "" if words[length].startswith("-") else f"no command {words[length]}"
+    options = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    passed_on = command.context_settings.get("ignore_unknown_options", False)
+    lacking = sorted(options - options_of(command) - {"--help", "-h"})
+    return f"no option {lacking}" if lacking and not passed_on else ""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_commands_in_the_text_are_there(document: Path) -> None:
+    wrong = {" ".join(words): why for words in in_text(document) if (why := unknown(words))}
+    assert wrong == {}
 
 
 def documented_options() -> dict[str, set[str]]:
