@@ -13,6 +13,7 @@ is killed as well, the next weft does: a directory whose lock nobody holds belon
 """
 
 import fcntl
+import math
 import os
 import shutil
 import signal
@@ -37,6 +38,9 @@ _LONGEST_LINE = 1 << 20
 """Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
 _LOOK_S = 0.05
 """How often memory is looked at that is limited."""
+_LOOK_FOR_ORPHANS_S = 10.0
+"""Not before each of thousands of short runs: there may be thousands of other files."""
+_looked: dict[str, float] = {}
 PARENT = "WEFT_PARENT"
 """The variable of the environment that tells a child of ours whose death is to be its own."""
 _PREFIX = "weft-"
@@ -135,6 +139,10 @@ def _start_cleaner(directory: str) -> "subprocess.Popen[bytes] | None":
 
 def _remove_orphans(root: str) -> None:
     """Remove what processes have left here that were killed together with their cleaner."""
+    now = time.monotonic()
+    if now < _looked.get(root, -math.inf) + _LOOK_FOR_ORPHANS_S:
+        return
+    _looked[root] = now
     with suppress(OSError), os.scandir(root) as entries:
         for entry in entries:
             if entry.name.startswith(_PREFIX) and _is_orphan(entry.path):

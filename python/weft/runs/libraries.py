@@ -17,6 +17,7 @@ from elftools.elf.sections import Symbol, SymbolTableSection
 from elftools.elf.segments import InterpSegment
 
 from weft.base.errors import WeftError, named
+from weft.base.unchanged import kept
 
 OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
@@ -42,10 +43,11 @@ def private_libraries(
     program: Path, launcher: Path, environment: Mapping[str, str], settings: Sequence[str]
 ) -> list[Library]:
     """Return the libraries that each rank needs a copy of, those that --cfg names included."""
-    of_simgrid = {library.name for library in _loaded(launcher, launcher, environment)}
+    variables = tuple(sorted(environment.items()))
+    of_simgrid = {library.name for library in _loaded(launcher, launcher, variables)}
     own = [
         library
-        for library in _loaded(program, launcher, environment)
+        for library in _loaded(program, launcher, variables)
         if library.name not in of_simgrid and not Path(library.name).name.startswith(_RUNTIMES)
     ]
     asked = [_find(name, own, program) for name in _named(settings)]
@@ -83,11 +85,12 @@ def _find(name: str, libraries: Sequence[Library], program: Path) -> Library:
     )
 
 
-def _loaded(binary: Path, launcher: Path, environment: Mapping[str, str]) -> list[Library]:
+@kept
+def _loaded(binary: Path, launcher: Path, variables: tuple[tuple[str, str], ...]) -> list[Library]:
     """Ask the loader, which alone knows where it finds what."""
     answer = subprocess.run(
         [_loader(launcher), "--list", str(binary.absolute())],
-        env=environment,
+        env=dict(variables),
         text=True,
         errors="replace",
         capture_output=True,
@@ -115,6 +118,7 @@ def _is_systems(path: Path) -> bool:
     return any(path.is_relative_to(directory) for directory in _SYSTEM)
 
 
+@kept
 def _holds_variables(path: Path) -> bool:
     """Look for what can be written; a library without symbols may well have some."""
     try:

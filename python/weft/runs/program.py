@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from weft.base.errors import WeftError
+from weft.base.unchanged import kept
 
 _ENTRY_POINTS = {"main", "user_main_"}
 _OTHER_MPIS = ("libmpi.", "libmpi_", "libmpich", "libmpicxx")
@@ -70,6 +71,7 @@ def check_program(path: Path) -> None:
         )
 
 
+@kept
 def _read(path: Path) -> _Binary:
     try:
         with path.open("rb") as file:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What is known of files stays known until they change: campaigns ask the same for each run."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+_More = ParamSpec("_More")
+_Said = TypeVar("_Said")
+
+
+def kept(
+    function: Callable[Concatenate[Path, _More], _Said],
+) -> Callable[Concatenate[Path, _More], _Said]:
+    """Call a function of a file again only where the file, or what else it is given, is another.
+
+    What else it is given must have a hash. Errors are not kept.
+    """
+    known: dict[object, tuple[object, _Said]] = {}
+
+    @wraps(function)
+    def asked(path: Path, /, *more: _More.args, **named: _More.kwargs) -> _Said:
+        try:
+            about = path.stat()
+        except OSError:
+            return function(path, *more, **named)
+        state = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+        question = (path.absolute(), more, tuple(named.items()))
+        before = known.get(question)
+        if before is None or before[0] != state:
+            known[question] = before = (state, function(path, *more, **named))
+        return before[1]
+
+    return asked

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What is known of a file is asked again when the file has changed, and only then."""
+
+from pathlib import Path
+
+import pytest
+
+from weft.base.unchanged import kept
+
+
+def test_a_file_is_looked_at_again_when_it_is_another_one(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    @kept
+    def first(path: Path, letters: int) -> str:
+        asked.append(path.name)
+        return path.read_text()[:letters]
+
+    file = tmp_path / "file"
+    file.write_text("abc")
+    assert [first(file, 1), first(file, 1), first(file, 2)] == ["a", "a", "ab"]
+    assert len(asked) == 2
+    beside = tmp_path / "beside"
+    beside.write_text("xyz")  # as long, and perhaps of the same instant
+    beside.replace(file)
+    assert first(file, 1) == "x"
+    file.unlink()
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError):
+            first(file, 1)
+    assert len(asked) == 5
