@@ -13,12 +13,13 @@ where it was stopped, and repeats only what has changed.
 Example:
   weft campaign plan slots.toml
   weft campaign run slots.toml
-  weft campaign export slots.toml -o slots.csv
+  weft campaign report slots.toml -o slots.html
 """
 
 _COMMANDS = {
     "export": "Write a table of all results.",
     "plan": "Say what there is to run.",
+    "report": "Write a page that says where offloading pays.",
     "run": "Make the runs that are missing.",
     "status": "Say what has ended, and how.",
 }

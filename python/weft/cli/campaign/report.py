@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft campaign report`."""
+
+from pathlib import Path
+
+import click
+
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.base.units import format_size, plural
+from weft.campaign import campaign as api
+from weft.cli.campaign.shared import file_argument, store_option
+from weft.cli.common import output_option
+from weft.cli.files import command
+
+_HELP = """
+Write one page that says where offloading pays, and shows what it rests on.
+
+The file (HTML) holds everything that it shows: it opens in any browser without a network, can be
+sent as it is, and printed. It compares runs that differ in offload alone; what has not been run yet
+is said. Reads the store's index, so that the report of 10,000 runs takes seconds.
+
+\b
+Example:
+  weft campaign run slots.toml
+  weft campaign report slots.toml -o report.html
+"""
+
+
+@command(help=_HELP)
+@file_argument
+@store_option
+@output_option("-o", "output", required=True, help="Page to write (HTML).")
+def report(file: Path, store: Path | None, output: Path) -> None:
+    """Read the index, render, write."""
+    from weft.report import loading, page  # what draws takes longer to load than other commands
+
+    prepared = api.prepare(file, store)
+    study = loading.of(prepared)
+    if (study.rows["state"] == "missing").all():
+        raise WeftError(f"{file}: nothing of it has been run yet; weft campaign run {file}")
+    text = page.render(study)
+    with whole_file("-o", output) as target:
+        target.write(text)
+    click.echo(f"{output}: {plural(len(study.points), 'combination')}, {format_size(len(text))}")

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// The other charts: what a call takes, where the time goes, how much of the network is used.
+
+const MOST_BARS = 24;
+
+const lineName = (row) => {
+  const several = axisNamed("fallback") && choice.fallback === ALL && axisNamed("fallback").values.length > 1;
+  return modeName(modeOf(row)) + (several && valueOf(row, "fallback") ? ` (${valueOf(row, "fallback")})` : "");
+};
+
+// Lists of a section's own, which shows one value at a time of what the maps show all of.
+const narrowed = (place, found, names, changed) => {
+  const parts = [];
+  let some = found;
+  for (const name of names) {
+    const options = valuesIn(some, name);
+    parts.push(...own(`${place}-${name}`, name, options, changed, usual(name, options, some)));
+    if (axisNamed(name)) some = some.filter((row) => keyOf(row, name) === Number(local[`${place}-${name}`]));
+  }
+  return [parts, some];
+};
+const openAxes = () => data.further.filter((name) => choice[name] === EACH);
+// What is shown at first: as many ranks as were measured, or the most; of others, what hosts' runs have.
+const usual = (name, options, found) => {
+  if (name === "ranks") {
+    const measured = new Set(found.filter(isOnMeasured).map((row) => valueOf(row, "ranks")));
+    return (options.findLast(([, value]) => measured.has(value)) ?? options.at(-1))?.[0];
+  }
+  return options.some(([value]) => value === data.defaults[name]) ? data.defaults[name] : options[0]?.[0];
+};
+
+const isOnMeasured = (row) => {
+  const points = (data.measured[rows.variant[row]] ?? []).flatMap((one) => one.points);
+  return points.some(([, ranks, ppn]) => ranks === Number(valueOf(row, "ranks")) && ppn === rows.ppn[row]);
+};
+
+// Where an axis of times has its ticks: 1, 2 and 5 of each power of ten, fewer where these are many.
+const timeTicks = (low, high) => {
+  const powers = [];
+  for (let k = Math.floor(Math.log10(low)); 10 ** k <= high; k += 1) powers.push(k);
+  const steps = powers.length > 3 ? [1] : [1, 2, 5];
+  const ticks = powers.flatMap((k) => steps.map((step) => step * 10 ** k)).filter((value) => value >= low && value <= high);
+  return ticks.length > 1 ? ticks : [low / 0.8, high / 1.25];
+};
+const sizeTicks = (sizes, room) => {
+  const sorted = [...sizes].sort((a, b) => a - b);
+  if (sorted.length <= room / 60) return sorted;
+  const ticks = [];
+  for (let size = 1; size <= sorted.at(-1); size *= 4) if (size >= sorted[0]) ticks.push(size);
+  return ticks.filter((_, k) => k % Math.ceil(ticks.length / (room / 60)) === 0);
+};
+
+// ---- Latency
+
+const latencyAxes = () => ["program", "fabric", ...openAxes(), "ranks"];
+const latencyControls = (changed) => {
+  const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && callsOf(row).length);
+  const [parts, some] = narrowed("latency", found, [...latencyAxes()], changed);
+  const there = new Set(some.flatMap((row) => callsOf(row).map((call) => word(calls.collective[call]))));
+  const collectives = collectivesByTime().filter((name) => there.has(name)).map((name) => [name, name]);
+  parts.push(...own("latency-collective", "collective", collectives, changed));
+  form("latency-bar", parts);
+  return some;
+};
+
+// Points of the lines: calls of one collective, by way and message size.
+const latencyPoints = (found) => {
+  const entries = found.flatMap((row) =>
+    callsOf(row)
+      .filter((call) => word(calls.collective[call]) === local["latency-collective"])
+      .map((call) => {
+        const way = word(calls.way[call]);
+        const fellBack = way.startsWith("hosts:") && modeOf(row) !== OFF;
+        return { row, call, size: calls.size[call], way: lineName(row) + (fellBack ? ", fell back to the hosts" : ""), by: way };
+      }),
+  );
+  return [...grouped(entries, (one) => `${one.way}\n${one.size}`).values()].map((some) => {
+    const times = some.map((one) => calls.mean[one.call]);
+    const [{ size, way, row }] = some;
+    const ways = [...new Set(some.map((one) => one.by))].slice(0, 4);
+    const spread = some.length > 1 ? `\nmean of ${counted(some.length, "run")}, ${inTime(least(times))} to ${inTime(most(times))}` : "";
+    const tipText = `${way}: ${inTime(mean(times))} a call\n${local["latency-collective"]} of ${inBytes(size)}, ${counted(Number(valueOf(row, "ranks")), "rank")}\nby ${ways.join(", ")}${spread}`;
+    return { size, x: inBytes(size), xi: size, time: mean(times), low: least(times), high: most(times), way, measured: false, tip: tipText };
+  });
+};
+
+// Measured points of the fabrics that are shown, for as many ranks.
+const measuredPoints = (found, ways) => {
+  const points = new Map();
+  for (const row of found)
+    for (const one of data.measured[rows.variant[row]] ?? []) {
+      if (one.collective !== local["latency-collective"]) continue;
+      for (const [size, ranks, ppn, time] of one.points) {
+        if (ranks !== Number(valueOf(row, "ranks")) || ppn !== rows.ppn[row]) continue;
+        const key = `${one.label}\n${size}`;
+        const known = points.get(key);
+        if (known && ways.includes(known.mode)) continue;
+        const tipText = `${one.label}: ${inTime(time)} a call\n${one.collective} of ${inBytes(size)}, ${ranks} ranks, ${ppn} a host\nmeasured, data/${one.table}; the devices of ${one.fabric}`;
+        points.set(key, { size, x: inBytes(size), xi: size, time, way: one.label, mode: one.mode, measured: true, tip: tipText });
+      }
+    }
+  return [...points.values()];
+};
+
+const drawLatency = (changed) => {
+  const found = latencyControls(changed);
+  const simulated = latencyPoints(found);
+  const lines = [...new Set(simulated.map((one) => one.way))].sort((a, b) => a.localeCompare(b));
+  const real = measuredPoints(found, lines);
+  const values = [...simulated, ...real].filter((one) => one.time > 0);
+  const about = document.getElementById("latency-about");
+  if (!values.length) {
+    about.textContent = "";
+    tabulate("latency", [], []);
+    return instead("latency", "No run with these values has come to an end, or none calls collectives whose times are known.");
+  }
+  const sizes = new Set(values.map((one) => one.size));
+  const byNumber = sizes.size > 1 && !sizes.has(0);
+  const spec = copyOf(byNumber ? "latency" : "latency_by");
+  const names = [...lines, ...new Set(real.map((one) => one.way))];
+  const modes = new Map(real.map((one) => [one.way, one.mode]));
+  const numbers = names.map((name, k) => (modes.has(name) && lines.includes(modes.get(name)) ? lines.indexOf(modes.get(name)) : k));
+  colours(spec, names, numbers);
+  marks(spec, names);
+  const room = widthOf("latency");
+  const below = room < 900;
+  for (const one of channels(spec, "color")) one.legend = { orient: below ? "bottom" : "right", columns: 1, labelLimit: below ? room - 60 : 400 };
+  spec.width = byNumber || below ? Math.max(200, below ? room - 90 : room - 520) : { step: 80 };
+  spec.height = 300;
+  const low = least(values.map((one) => one.low ?? one.time)) * 0.8;
+  const high = most(values.map((one) => one.high ?? one.time)) * 1.25;
+  for (const one of channels(spec, "y")) {
+    one.scale = { type: "log", domain: [low, high], nice: false };
+    if (one.axis) one.axis.values = timeTicks(low, high);
+  }
+  if (byNumber) for (const one of channels(spec, "x")) one.axis.values = sizeTicks(sizes, spec.width);
+  const of = latencyAxes().filter((name) => axisNamed(name)).map((name) => `${name} ${shownValue(axisNamed(name).values[Number(local[`latency-${name}`])])}`);
+  const band = simulated.some((one) => one.low < one.high) ? " Bands are from the least to the most of several runs." : "";
+  const marksSaid = real.length ? " Open marks are measured on real devices." : " Nothing of this was measured on real devices: no table of data/ is of this collective, with these devices and as many ranks.";
+  about.textContent = `Mean simulated time of one call of ${local["latency-collective"]} by its message, ${of.join(", ")}; both axes are logarithmic.${band}${marksSaid}`;
+  tabulate("latency", ["way", "message", "mean time of a call", "measured"], values.map((one) => [one.way, one.x, inTime(one.time), one.measured ? "yes" : "no"]));
+  return draw("latency", spec, values, about.textContent);
+};
+
+// ---- Shares
+
+const PARTS = ["in collectives", "in other calls of MPI", "outside MPI"];
+
+const sharesOf = (row) => {
+  const total = rows.time[row];
+  const inside = Math.min(total, Math.max(rows.mpi[row] ?? 0, rows.collectives[row]));
+  return [rows.collectives[row], Math.max(0, inside - rows.collectives[row]), Math.max(0, total - inside)].map((part) => part / total);
+};
+
+const drawShares = () => {
+  const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && rows.time[row] > 0 && rows.collectives[row] !== null);
+  const about = document.getElementById("shares-about");
+  const fabrics = valuesIn(found, "fabric").length > 1;
+  const name = (row) => `${valueOf(row, "program")}${fabrics ? ` on ${valueOf(row, "fabric")}` : ""}: ${modeName(modeOf(row))}`;
+  const bars = [...grouped(found, name)].sort(([a], [b]) => a.localeCompare(b));
+  if (!bars.length) {
+    about.textContent = "";
+    tabulate("shares", [], []);
+    return instead("shares", "No run with these values has come to an end.");
+  }
+  const values = bars.slice(0, MOST_BARS).flatMap(([who, some], wi) => {
+    const shares = some.map(sharesOf);
+    return PARTS.map((part, pi) => {
+      const share = mean(shares.map((one) => one[pi]));
+      const range = some.length > 1 ? `, ${inPercent(least(shares.map((one) => one[pi])))} to ${inPercent(most(shares.map((one) => one[pi])))}` : "";
+      return { who, wi, part, pi, share, tip: `${who}\n${inPercent(share)} ${part}\nof ${counted(some.length, "run")}${range}` };
+    });
+  });
+  const spec = copyOf("shares");
+  colours(spec, PARTS);
+  const labels = Math.min(260, 12 + 7 * most(values.map((one) => one.who.length)));
+  spec.width = Math.max(140, widthOf("shares") - labels - 30);
+  spec.height = { step: 26 };
+  const more = bars.length > MOST_BARS ? ` ${bars.length - MOST_BARS} more: choose a program or fabric.` : "";
+  about.textContent = `Part of the simulated time that ranks spend in collectives, in other calls of MPI, and outside MPI; mean of ${counted(found.length, "run")}, each counting the same.${more}`;
+  tabulate("shares", ["runs", "part", "share"], values.map((one) => [one.who, one.part, inPercent(one.share)]));
+  return draw("shares", spec, values, about.textContent);
+};
+
+// ---- Use of links and switches
+
+const USED = [
+  ["busiest", "busiest link", "Part of the simulated time for which its bytes fill the busiest link of a run", inPercent],
+  ["mean", "mean of all links", "The same, mean of all links of the fabric", inPercent],
+  ["slots", "slots used at most", "The most slots that were used at a time in any switch", digits],
+];
+
+const drawUse = (changed) => {
+  const what = own("use", "shown", USED.map(([name, said]) => [name, said]), changed);
+  const ended = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done");
+  const [parts, some] = narrowed("use", ended, ["program", "fabric", ...openAxes()].filter((name) => name !== layout.across), changed);
+  let found = some;
+  const [column, , meaning, shown] = USED.find(([name]) => name === local.use);
+  found = found.filter((row) => rows[column][row] !== null);
+  form("use-bar", [...what, ...parts]);
+  const about = document.getElementById("use-about");
+  if (!found.length) {
+    about.textContent = "";
+    tabulate("use", [], []);
+    return instead("use", "No run with these values has come to an end.");
+  }
+  const values = [...grouped(found, (row) => `${lineName(row)}\n${keyOf(row, layout.across)}`).values()].map((some) => {
+    const used = some.map((row) => rows[column][row]);
+    const [row] = some;
+    const link = column === "busiest" && some.length === 1 ? `\nlink ${word(rows.link[row])}` : "";
+    const spread = some.length > 1 ? `\nmean of ${counted(some.length, "run")}, ${shown(least(used))} to ${shown(most(used))}` : "";
+    return { x: shownValue(valueOf(row, layout.across)), xi: keyOf(row, layout.across), way: lineName(row), value: mean(used), low: least(used), high: most(used),
+      tip: `${lineName(row)}: ${shown(mean(used))}\n${layout.across} ${shownValue(valueOf(row, layout.across))}${link}${spread}` };
+  });
+  const spec = copyOf("use");
+  const names = [...new Set(values.map((one) => one.way))].sort((a, b) => a.localeCompare(b));
+  colours(spec, names);
+  marks(spec, names);
+  const room = widthOf("use");
+  const below = room < 700;
+  for (const one of channels(spec, "color")) one.legend = { orient: below ? "bottom" : "right", columns: 1 };
+  for (const one of channels(spec, "x")) one.axis = { labelAngle: 0, title: layout.across, labelOverlap: true };
+  for (const one of channels(spec, "y")) one.axis = { format: column === "slots" ? "~s" : "%", title: null };
+  spec.width = Math.max(200, below ? room - 60 : room - 250);
+  spec.height = 220;
+  const band = values.some((one) => one.low < one.high) ? " Bands are from the least to the most of several runs." : "";
+  about.textContent = `${meaning}, by ${layout.across}.${band}`;
+  tabulate("use", ["runs", layout.across, USED.find(([name]) => name === column)[1]], values.map((one) => [one.way, one.x, shown(one.value)]));
+  return draw("use", spec, values, about.textContent);
+};

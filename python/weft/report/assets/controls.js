@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// Lists to choose from; each says what changes, and calls back.
+
+const select = (label, options, chosen, changed) => {
+  const box = element("label", label);
+  const list = element("select", "", { "aria-label": label });
+  for (const [value, text] of options) list.append(element("option", text, { value }));
+  list.value = String(chosen);
+  list.addEventListener("change", () => changed(list.value));
+  box.append(list);
+  return box;
+};
+const form = (id, parts) => {
+  const bar = document.getElementById(id);
+  const focused = bar.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  bar.onsubmit = (event) => event.preventDefault();
+  bar.replaceChildren(...parts);
+  bar.hidden = !parts.length;
+  if (focused) [...bar.querySelectorAll("select, input")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+};
+
+const differing = () => axes.filter((axis) => axis.values.length > 1);
+const labelled = (axis, but = []) =>
+  axis.values.map((value, k) => [k, shownValue(value)]).filter(([k]) => !but.includes(axis.values[k]));
+
+// The controls of the whole page.
+const axisControl = (axis, changed) => {
+  const all = apart.includes(axis.name) ? [[ALL, "all"]] : [[EACH, "each, a map of its own"], [ALL, isCompared ? "geometric mean" : "mean"]];
+  return select(axis.name, [...all, ...labelled(axis, axis.name === "offload" && isCompared ? [OFF] : [])], choice[axis.name], (value) => {
+    choice[axis.name] = Number(value);
+    changed();
+  });
+};
+const mapAxis = (label, name, changed) => {
+  const free = differing().filter((axis) => !data.repeats.includes(axis.name) && axis.name !== "offload");
+  const other = name === "across" ? "down" : "across";
+  const options = free.map((axis) => [axis.name, axis.name]);
+  if (!options.some(([value]) => value === layout[name])) options.unshift([layout[name], layout[name]]);
+  return select(label, options, layout[name], (value) => {
+    const before = layout[name];
+    if (layout[other] === value) layout[other] = before;
+    layout[name] = value;
+    // What stands on the map shows all its values; what has left it, one of them.
+    for (const placed of [layout.across, layout.down]) choice[placed] = ALL;
+    const kept = ["program", "fabric"].includes(before) || [layout.across, layout.down].includes(before);
+    if (!kept && axisNamed(before)) choice[before] = data.defaults[before] ?? 0;
+    changed();
+  });
+};
+const bar = (changed) => {
+  const placed = [layout.across, layout.down];
+  const free = differing().filter((axis) => !placed.includes(axis.name) && !data.repeats.includes(axis.name));
+  const parts = free.filter((axis) => axis.name !== "offload" || axis.values.filter((one) => one !== OFF).length > 1);
+  const metrics = [["time", "time of the whole program"], ["collectives", "time in collectives"]];
+  for (const name of collectivesByTime()) metrics.push([`call:${name}`, `mean time of one call of ${name}`]);
+  form("bar", [
+    ...parts.map((axis) => axisControl(axis, changed)),
+    select(isCompared ? "compared" : "shown", metrics, layout.metric, (value) => {
+      layout.metric = value;
+      changed();
+    }),
+    ...(differing().length > 1 ? [mapAxis("left to right", "across", changed), mapAxis("top to bottom", "down", changed)] : []),
+  ]);
+};
+
+// A list of one section's own: the values that rows have, of which one is chosen.
+const local = {};
+const own = (name, label, options, changed, fallback = options[0]?.[0]) => {
+  if (!options.some(([value]) => String(value) === String(local[name]))) local[name] = fallback;
+  if (options.length < 2) return [];
+  return [
+    select(label, options, local[name], (value) => {
+      local[name] = value;
+      changed();
+    }),
+  ];
+};
+const valuesIn = (found, name) => {
+  const axis = axisNamed(name);
+  if (!axis) return [[0, ""]];
+  const there = new Set(found.map((row) => keyOf(row, name)));
+  return axis.values.map((value, k) => [k, shownValue(value)]).filter(([k]) => there.has(k));
+};

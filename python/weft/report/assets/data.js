@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// What the page shows, as columns: `rows` has an entry for each combination, `calls` for each collective of a run.
+
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const data = read("data");
+const specs = read("specs");
+const { axes, rows, calls, words } = data;
+// In place of a value of an axis: all of them, together or each with a map of its own.
+const ALL = -1;
+const EACH = -2;
+const OFF = "off";
+
+const axisNumber = (name) => axes.findIndex((axis) => axis.name === name);
+const axisNamed = (name) => axes[axisNumber(name)];
+const keyOf = (row, name) => {
+  const number = axisNumber(name);
+  return number < 0 ? 0 : rows.keys[number][row];
+};
+const valueOf = (row, name) => {
+  const axis = axisNamed(name);
+  return axis ? axis.values[keyOf(row, name)] : "";
+};
+const shownValue = (value) => value || "(none)";
+const modeOf = (row) => (axisNumber("offload") < 0 ? "stream" : valueOf(row, "offload"));
+const stateOf = (row) => data.states[rows.state[row]];
+const outcomeOf = (row) => (rows.outcome[row] < 0 ? "" : data.outcomes[rows.outcome[row]]);
+const word = (number) => (number < 0 ? "" : words[number]);
+const everyRow = Array.from({ length: data.n }, (_, row) => row);
+const isCompared = rows.reference.some((other) => other >= 0);
+
+// Values of axes that are chosen, by name. Axes get maps of their own as long as these are few.
+const MOST_PANELS = 12;
+const choice = {};
+for (const axis of axes) choice[axis.name] = data.defaults[axis.name] ?? ALL;
+const apart = ["program", "fabric", "offload"];
+let panels = apart.reduce((number, name) => number * Math.max(1, axisNamed(name)?.values.filter((value) => value !== OFF).length ?? 1), 1);
+for (const name of data.further)
+  if (panels * axisNamed(name).values.length <= MOST_PANELS) {
+    panels *= axisNamed(name).values.length;
+    choice[name] = EACH;
+  }
+const oneOf = (name) => choice[name] !== ALL && choice[name] !== EACH;
+// What stands where on the maps, and which time is compared.
+const layout = { across: data.across, down: data.down, metric: "time" };
+
+// Rows with the values that are chosen, whatever those of the axes of `but` are.
+const chosenRows = (but = []) => {
+  const wanted = axes
+    .map((axis, number) => [number, choice[axis.name], axis.name])
+    .filter(([, , name]) => oneOf(name) && !but.includes(name));
+  return everyRow.filter((row) => wanted.every(([number, value]) => rows.keys[number][row] === value));
+};
+
+// The same, and the runs of the hosts that they are compared with.
+const chosenAndHosts = (but = []) => {
+  const found = new Set(chosenRows(but));
+  for (const row of [...found]) if (rows.reference[row] >= 0) found.add(rows.reference[row]);
+  return [...found].sort((a, b) => a - b);
+};
+
+const callsByRun = new Map();
+calls.id.forEach((id, call) => {
+  if (!callsByRun.has(id)) callsByRun.set(id, []);
+  callsByRun.get(id).push(call);
+});
+const callsOf = (row) => callsByRun.get(rows.id[row]) ?? [];
+const collectivesByTime = () => {
+  const spent = new Map();
+  calls.id.forEach((_, call) => {
+    const name = word(calls.collective[call]);
+    const offloaded = !word(calls.way[call]).startsWith("hosts:");
+    // What switches do comes first: it is what the question is about.
+    spent.set(name, (spent.get(name) ?? 0) + calls.mean[call] * calls.calls[call] * (offloaded ? 1e6 : 1));
+  });
+  return [...spent.keys()].sort((a, b) => spent.get(b) - spent.get(a));
+};
+
+// The time of a run that is compared, in seconds; null where it has none.
+const timeOf = (row, metric = layout.metric) => {
+  if (stateOf(row) !== "done") return null;
+  if (metric === "time" || metric === "collectives") return rows[metric][row];
+  const found = callsOf(row).filter((call) => `call:${word(calls.collective[call])}` === metric);
+  const number = found.reduce((sum, call) => sum + calls.calls[call], 0);
+  return number ? found.reduce((sum, call) => sum + calls.mean[call] * calls.calls[call], 0) / number : null;
+};
+const speedUp = (row, metric = layout.metric) => {
+  const hosts = rows.reference[row] < 0 ? null : timeOf(rows.reference[row], metric);
+  const own = timeOf(row, metric);
+  return hosts && own ? hosts / own : null;
+};
+
+const grouped = (items, keyOfItem) => {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOfItem(item);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(item);
+  }
+  return groups;
+};
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);

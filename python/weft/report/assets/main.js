@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// Draws the page, and again what changes.
+
+const drawCharts = () => Promise.all([drawMap(), drawLatency(drawLatencyAgain), drawShares(), drawUse(drawUseAgain)]);
+const drawLatencyAgain = () => drawLatency(drawLatencyAgain);
+const drawUseAgain = () => drawUse(drawUseAgain);
+const drawAll = () => {
+  bar(drawAll);
+  if (runs.chosen) drawTable();
+  return drawCharts();
+};
+const paintPage = () => {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  drawCharts();
+};
+
+document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+document.documentElement.classList.add("ready");
+document.getElementById("theme").addEventListener("change", paintPage);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paintPage);
+// A printed page is as wide as paper, and white.
+addEventListener("beforeprint", () => {
+  print.on = true;
+  paintPage();
+});
+addEventListener("afterprint", () => {
+  print.on = false;
+  paintPage();
+});
+let width = innerWidth;
+let waiting = 0;
+addEventListener("resize", () => {
+  if (innerWidth === width || print.on) return;
+  width = innerWidth;
+  clearTimeout(waiting);
+  waiting = setTimeout(drawCharts, 150);
+});
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") tip.hidden = true;
+});
+addEventListener("scroll", () => (tip.hidden = true), { passive: true });
+
+tableControls();
+drawTable();
+drawAll().then(() => {
+  performance.mark("drawn");
+  document.documentElement.classList.add("drawn");
+});

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// The maps: for each program and fabric, what offloading gains by the two axes that stand on them.
+
+const SHORT = { "fell back": "back", "no collectives": "none", failed: "fail", missing: "todo", alone: "no off" };
+const SAID = {
+  back: "every call fell back to the hosts",
+  none: "no collective was called",
+  fail: "a run failed or was refused",
+  todo: "not run yet",
+  "no off": "no run of the hosts to compare with",
+};
+
+const panelOf = (row) => {
+  const placed = [layout.across, layout.down];
+  const names = ["program", "fabric"].filter((name) => !placed.includes(name));
+  const [program, fabric] = ["program", "fabric"].map((name) => (names.includes(name) ? valueOf(row, name) : ""));
+  const on = program && fabric ? `${program} on ${fabric}` : program || fabric;
+  const further = axes.filter((axis) => choice[axis.name] === EACH && !placed.includes(axis.name));
+  const values = further.map((axis) => `, ${axis.name} ${shownValue(valueOf(row, axis.name))}`).join("");
+  return `${on}${on ? ": " : ""}${modeOf(row)}${isCompared ? " against off" : ""}${values}`;
+};
+
+// The rows that maps are of: those with offloading, or all where nothing is compared.
+const mapRows = () => chosenRows([layout.across, layout.down]).filter((row) => !isCompared || modeOf(row) !== OFF);
+
+const whyNot = (row) => {
+  if (!isCompared) return stateOf(row) === "missing" ? "missing" : "failed";
+  return rows.reference[row] < 0 ? "alone" : outcomeOf(row);
+};
+const isMeasured = (row) =>
+  isCompared ? ["faster", "same", "slower"].includes(outcomeOf(row)) && speedUp(row) !== null : timeOf(row) !== null;
+
+const cellOf = (found) => {
+  const good = found.filter(isMeasured);
+  const first = found[0];
+  const cell = {
+    panel: panelOf(first), pi: first,
+    x: shownValue(valueOf(first, layout.across)), xi: keyOf(first, layout.across),
+    y: shownValue(valueOf(first, layout.down)), yi: keyOf(first, layout.down),
+  };
+  if (!good.length) {
+    const short = SHORT[whyNot(first)] ?? "none";
+    return { ...cell, log: null, label: short, ink: theme().quiet, tip: `${cellHead(found)}\n${emptyTip(first, short)}` };
+  }
+  const value = isCompared ? Math.exp(mean(good.map((row) => Math.log(speedUp(row))))) : mean(good.map((row) => timeOf(row)));
+  const label = isCompared ? inTimes(value) : inTime(value);
+  return { ...cell, value, log: Math.log2(value), label, tip: `${cellHead(found)}\n${goodTip(good, found, label)}` };
+};
+const cellHead = (found) => {
+  const repeated = found.length > 1 ? axes.map((axis) => axis.name).filter((name) => valuesIn(found, name).length > 1) : [];
+  return `${panelOf(found[0])}\n${inWords(found[0], [...repeated, "program", "fabric", "offload"])}`;
+};
+const emptyTip = (row, short) => {
+  if (short === "back") return `${SAID.back}${reasonOf(row) ? `: ${reasonOf(row)}` : ""}`;
+  if (short === "fail") return `${SAID.fail}: ${word(rows.message[row]) || word(rows.message[rows.reference[row]] ?? -1)}`;
+  return SAID[short];
+};
+const goodTip = (good, found, label) => {
+  const lines = [];
+  if (good.length === 1) {
+    const [row] = good;
+    if (isCompared) {
+      lines.push(`${label.slice(0, -1)} times as fast as the hosts, ${metricName()}:`);
+      lines.push(`${inTime(timeOf(row))} (${modeOf(row)}) against ${inTime(timeOf(rows.reference[row]))} (off)`);
+    } else lines.push(`${label}, ${metricName()}`);
+    lines.push(`${rows.offloaded[row]} of ${counted(rows.calls[row], "call")} of collectives offloaded`);
+    if (rows.partly[row]) lines.push("a part of the calls of one collective fell back");
+  } else {
+    const values = good.map((row) => (isCompared ? speedUp(row) : timeOf(row)));
+    const shown = isCompared ? inTimes : inTime;
+    const kind = isCompared ? "geometric mean" : "mean";
+    lines.push(`${label}: ${kind} of ${counted(good.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}`);
+  }
+  if (good.length < found.length) lines.push(`${found.length - good.length} more fell back, failed or are not there`);
+  return lines.join("\n");
+};
+
+const cellsOf = (found) => [...grouped(found, (row) => `${panelOf(row)}\n${keyOf(row, layout.across)}\n${keyOf(row, layout.down)}`).values()].map(cellOf);
+
+// Where the colours end: what gains or loses more than four times looks the same.
+const MOST_LOG = 2;
+const scaleOf = (cells) => {
+  const logs = cells.map((cell) => cell.log).filter((log) => log !== null);
+  const { diverging, rising } = theme();
+  const span = Math.min(MOST_LOG, Math.max(0.5, most(logs.map(Math.abs))));
+  const domain = isCompared ? [-span, -span / 2, 0, span / 2, span] : [least(logs), most(logs)];
+  return { type: "linear", domain, range: isCompared ? diverging : rising, clamp: true, interpolate: "rgb" };
+};
+const ink = (cell, { domain }) => {
+  const { strong, weak } = theme();
+  const middle = isCompared ? 0 : (domain[0] + domain.at(-1)) / 2;
+  const far = isCompared ? Math.abs(cell.log) > domain.at(-1) * 0.6 : cell.log > middle;
+  return far ? strong : weak;
+};
+const legendOf = ({ domain, range }) => {
+  const box = element("div", "", { class: "legend", "aria-hidden": "true" });
+  const strip = element("span", "", { class: "strip" });
+  strip.style.background = `linear-gradient(to right, ${range.join(", ")})`;
+  const [low, high] = [2 ** domain[0], 2 ** domain.at(-1)];
+  const [first, last] = isCompared ? [`${inTimes(low)} or less: slower`, `faster: ${inTimes(high)} or more`] : [inTime(low), inTime(high)];
+  box.append(element("span", first), strip, element("span", last));
+  return box;
+};
+
+const MAPS_HEIGHT = 400;
+const fit = (spec, cells, room, lines) => {
+  const nx = new Set(cells.map((cell) => cell.xi)).size;
+  const ny = new Set(cells.map((cell) => cell.yi)).size;
+  const beside = 22 + 7.2 * most(cells.map((cell) => cell.y.length));
+  const step = Math.max(8, Math.min(84, (room - beside) / nx));
+  spec.width = { step };
+  spec.height = { step: Math.max(15, Math.min(32, (MAPS_HEIGHT / lines - 70) / ny)) };
+  const long = most(cells.map((cell) => cell.x.length)) * 7.4 > step;
+  for (const one of channels(spec, "x")) one.axis = { labelAngle: long ? -50 : 0, title: layout.across, labelOverlap: true };
+  for (const one of channels(spec, "y")) one.axis = { title: null, labelOverlap: true };
+  // A number that has no room is left to its tooltip and to the table.
+  return cells.map((cell) => {
+    const short = cell.label.replace("×", "");
+    const label = [cell.label, short].find((one) => one.length * 6.4 < step) ?? "";
+    return { ...cell, label };
+  });
+};
+const widest = (cells) => 40 + new Set(cells.map((cell) => cell.xi)).size * 50 + 7.2 * most(cells.map((cell) => cell.y.length));
+
+const drawMap = () => {
+  const found = mapRows();
+  const all = cellsOf(found);
+  const panels = grouped(all, (cell) => cell.panel);
+  say(found, [...panels.keys()]);
+  tabulate("map", ["map", layout.down, layout.across, isCompared ? "times as fast" : metricName()],
+    all.map((cell) => [cell.panel, cell.y, cell.x, cell.log === null ? SAID[cell.label] : cell.label]));
+  if (!all.length) return instead("map", "There is nothing with these values; choose others.");
+  const scale = scaleOf(all);
+  const shown = [...panels].slice(0, MOST_PANELS);
+  const room = widthOf("map");
+  const columns = Math.max(1, Math.min(shown.length, Math.floor(room / Math.max(260, Math.min(620, widest(all))))));
+  const common = commonPart(shown.map(([name]) => name));
+  const grid = element("div", "", { class: "maps" });
+  grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+  const charts = shown.map(([name, cells]) => {
+    const spec = copyOf("map");
+    for (const one of channels(spec, "color")) one.scale = scale;
+    for (const cell of cells) if (cell.log !== null) cell.ink = ink(cell, scale);
+    const box = element("div");
+    const place = element("div");
+    const title = name.slice(common.length).replace(/^[,: ]+/, "");
+    if (title) box.append(element("h4", title));
+    box.append(place);
+    grid.append(box);
+    return [place, spec, fit(spec, cells, room / columns - 20, Math.ceil(shown.length / columns)), `${name}: ${layout.down} by ${layout.across}`];
+  });
+  const head = common ? [element("h3", common.replace(/[,: ]+$/, ""))] : [];
+  const legend = all.some((cell) => cell.log !== null) ? [legendOf(scale)] : [];
+  return drawAllOf("map", [...head, ...legend, grid], charts);
+};
+// What the names of all maps begin with, to the end of one of its parts.
+const commonPart = (names) => {
+  if (names.length === 1) return names[0];
+  let end = 0;
+  while (end < names[0].length && names.every((name) => name[end] === names[0][end])) end += 1;
+  return names[0].slice(0, Math.max(0, names[0].slice(0, end).lastIndexOf(", "), names[0].slice(0, end).lastIndexOf(": ")));
+};
+
+const say = (found, panels) => {
+  const parts = isCompared ? data.outcomes.map((name) => [found.filter((row) => outcomeOf(row) === name).length, name]) : [];
+  const numbers = parts.filter(([number]) => number).map(([number, name]) => `${number.toLocaleString("en-US")} ${NAMED[name] ?? name}`);
+  const fixed = axes.filter((axis) => oneOf(axis.name)).map((axis) => `${axis.name} ${shownValue(axis.values[choice[axis.name]])}`);
+  const of = fixed.length ? ` with ${fixed.join(", ")}` : "";
+  document.getElementById("chosen").textContent = `Shown: ${counted(found.length, "combination")}${of}${numbers.length ? `: ${numbers.join(", ")}` : ""}.`;
+  const more = panels.length > MOST_PANELS ? ` ${panels.length - MOST_PANELS} more maps: choose a program or fabric.` : "";
+  const legend = isCompared
+    ? `How many times faster than the hosts (off), ${metricName()}, by ${layout.across} (left to right) and ${layout.down} (top to bottom): above 1 (blue) offloading pays, below 1 (orange) it does not.`
+    : `Mean of ${metricName()} by ${layout.across} (left to right) and ${layout.down} (top to bottom).`;
+  const shorts = [...new Set(found.filter((row) => !isMeasured(row)).map((row) => SHORT[whyNot(row)] ?? "none"))];
+  const grey = shorts.length ? ` Grey: ${shorts.map((short) => `“${short}” ${SAID[short]}`).join("; ")}.` : "";
+  document.getElementById("map-about").textContent = legend + grey + more;
+};
+const NAMED = { same: "the same within 0.5 %", failed: "failed or refused", missing: "not run yet", "no collectives": "without collectives" };

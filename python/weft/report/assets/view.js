@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// Draws charts in the theme that is on, and their tooltips; nothing of a campaign is ever read as HTML.
+
+const THEMES = {
+  light: {
+    ink: "#1b1f24", quiet: "#57606a", line: "#d8dee4", ground: "#ffffff",
+    diverging: ["#8f3b00", "#e08b45", "#f1f1ef", "#5a9bd4", "#084c8d"],
+    rising: ["#f1f1ef", "#084c8d"], strong: "#ffffff", weak: "#1b1f24",
+    // Okabe and Ito's colours, which the colour-blind can tell apart, as in weft's other figures.
+    names: ["#0072b2", "#d55e00", "#009e73", "#b8568f", "#b57a00", "#3d8fbf", "#555555"],
+  },
+  dark: {
+    ink: "#e6edf3", quiet: "#9da7b1", line: "#2d3540", ground: "#0f1318",
+    diverging: ["#ffb46b", "#a8622a", "#2b323b", "#2f6fae", "#8cc8ff"],
+    rising: ["#2b323b", "#8cc8ff"], strong: "#0b0e12", weak: "#e6edf3",
+    names: ["#56b4e9", "#e69f00", "#2fbf97", "#e29ac6", "#f0e442", "#8fb8ff", "#bbbbbb"],
+  },
+};
+const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left", "arrow", "wedge"];
+const DASHES = [[1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 2], [1, 3]];
+const print = { on: false };
+
+const isDark = () => {
+  if (print.on) return false;
+  const asked = document.getElementById("theme").value;
+  return asked === "dark" || (asked === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+};
+const theme = () => THEMES[isDark() ? "dark" : "light"];
+
+const config = () => {
+  const { ink, quiet, line, names } = theme();
+  const font = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif";
+  return {
+    background: "transparent", font, view: { stroke: line },
+    axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
+      labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 260 },
+    legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, symbolSize: 110, symbolOpacity: 1 },
+    range: { category: names }, text: { color: ink },
+  };
+};
+
+const tip = document.getElementById("tip");
+const placeTip = (event) => {
+  const box = tip.getBoundingClientRect();
+  const left = event.clientX + 14 + box.width > innerWidth ? event.clientX - 14 - box.width : event.clientX + 14;
+  const top = event.clientY + 14 + box.height > innerHeight ? event.clientY - 14 - box.height : event.clientY + 14;
+  tip.style.left = `${Math.max(4, left)}px`;
+  tip.style.top = `${Math.max(4, top)}px`;
+};
+const showTip = (_handler, event, _item, value) => {
+  const said = value && typeof value === "object" ? Object.values(value).join("\n") : value;
+  tip.hidden = !said;
+  tip.textContent = said ?? "";
+  if (said) placeTip(event);
+};
+
+// Each chart once: what draws it again when the theme or the width changes.
+const views = new Map();
+const turns = new Map();
+// Expressions of charts are interpreted, so that the page need not allow texts to become programs.
+const OPTIONS = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, hover: true, logLevel: 1 };
+const embed = async (place, spec, values, description) => {
+  const full = { ...spec, datasets: { rows: values }, config: config(), description, autosize: { type: "pad" } };
+  return vegaEmbed(place, full, { ...OPTIONS, tooltip: showTip });
+};
+// Puts charts into a place of the page when all of them are drawn, unless something newer is on its way.
+const drawAllOf = async (id, parts, charts) => {
+  const turn = (turns.get(id) ?? 0) + 1;
+  turns.set(id, turn);
+  const made = await Promise.all(charts.map(([place, ...rest]) => embed(place, ...rest)));
+  if (turns.get(id) !== turn) return made.forEach((one) => one.finalize());
+  views.get(id)?.forEach((one) => one.finalize());
+  views.set(id, made);
+  document.getElementById(id).replaceChildren(...parts);
+};
+const draw = (id, ...chart) => {
+  const place = element("div");
+  return drawAllOf(id, [place], [[place, ...chart]]);
+};
+const instead = (id, said) => drawAllOf(id, [element("p", said)], []);
+const widthOf = (id) => (print.on ? 660 : document.getElementById(id).clientWidth || 600);
+
+// All encodings of a channel in a specification, whatever they are in.
+const channels = (spec, name) => {
+  const inside = [...(spec.layer ?? []), ...(spec.spec ? [spec.spec] : [])];
+  const own = spec.encoding?.[name] ? [spec.encoding[name]] : [];
+  return [...own, ...inside.flatMap((one) => channels(one, name))];
+};
+const colours = (spec, names, chosen = names.map((_, k) => k)) => {
+  const range = chosen.map((k) => theme().names[k % theme().names.length]);
+  for (const one of channels(spec, "color")) one.scale = { domain: names, range };
+};
+const marks = (spec, names, numbers = names.map((_, k) => k)) => {
+  for (const one of channels(spec, "shape")) one.scale = { domain: names, range: numbers.map((k) => SHAPES[k % SHAPES.length]) };
+  for (const one of channels(spec, "strokeDash")) {
+    one.scale = { domain: names, range: numbers.map((k) => DASHES[k % DASHES.length]) };
+  }
+};
+const copyOf = (name) => structuredClone(specs[name]);
+
+// The numbers of a chart as a table, for who cannot see it and for who wants to know.
+const MOST_SHOWN = 400;
+const tabulate = (id, heads, lines) => {
+  const details = document.getElementById(`${id}-table`);
+  const fill = () => {
+    if (!details.open) return;
+    details.querySelector("div").replaceChildren(tableOf(heads, lines.slice(0, MOST_SHOWN)));
+    details.querySelector("summary").textContent =
+      lines.length > MOST_SHOWN ? `These numbers as a table: ${MOST_SHOWN} of ${lines.length}` : "These numbers as a table";
+  };
+  details.ontoggle = fill;
+  fill();
+};
+const element = (tag, text = "", attributes = {}) => {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+};
+const tableOf = (heads, lines) => {
+  const table = element("table");
+  const top = element("tr");
+  heads.forEach((head) => top.append(element("th", head, { scope: "col" })));
+  const body = element("tbody");
+  for (const line of lines) {
+    const row = element("tr");
+    line.forEach((cell) => row.append(element("td", cell)));
+    body.append(row);
+  }
+  const head = element("thead");
+  head.append(top);
+  table.append(head, body);
+  const scroll = element("div", "", { class: "scroll" });
+  scroll.append(table);
+  return scroll;
+};

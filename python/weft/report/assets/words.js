@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+// Numbers as people read them, with their units.
+
+const digits = (value) => {
+  if (value === 0) return "0";
+  if (Math.abs(value) >= 999.5) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(3)));
+};
+const inTime = (seconds) => {
+  if (seconds === null || seconds === undefined) return "";
+  if (seconds === 0) return "0 s";
+  for (const [factor, unit] of [[1e9, "ns"], [1e6, "µs"], [1e3, "ms"]])
+    if (seconds * factor < 999.5) return `${digits(seconds * factor)} ${unit}`;
+  return `${digits(seconds)} s`;
+};
+const inBytes = (bytes) => {
+  let value = bytes;
+  for (const unit of ["B", "KiB", "MiB", "GiB"]) {
+    if (value < 1024) return `${digits(value)} ${unit}`;
+    value /= 1024;
+  }
+  return `${digits(value)} TiB`;
+};
+const inTimes = (ratio) => `${ratio >= 99.95 ? digits(ratio) : ratio.toPrecision(3)}×`;
+const inPercent = (part) => (part === null || part === undefined ? "" : `${digits(part * 100)} %`);
+const counted = (number, noun) => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+const listed = (parts) => parts.filter((part) => part).join(", ");
+
+// A combination in words: all keys that differ in the campaign but those of `but`.
+const inWords = (row, but = []) =>
+  listed(
+    axes
+      .filter((axis) => axis.values.length > 1 && !but.includes(axis.name) && valueOf(row, axis.name))
+      .map((axis) => `${axis.name} ${valueOf(row, axis.name)}`),
+  );
+const metricName = (metric = layout.metric) => {
+  if (metric === "time") return "the whole program";
+  if (metric === "collectives") return "time in collectives";
+  return `one call of ${metric.slice("call:".length)}`;
+};
+const modeName = (mode) => (mode === OFF ? "hosts alone (off)" : mode);
+const reasonOf = (row) => {
+  const reason = word(rows.reason[row]);
+  return data.reasons[reason] ?? reason;
+};

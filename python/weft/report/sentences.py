@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The question's answer in words: where offloading pays, as the runs say it.
+
+Everything is counted; no sentence says more than the combinations of the campaign.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.base import units
+from weft.base.units import format_ratio, plural
+from weft.report.axes import OFF, OFFLOAD, REPEATS, Axis
+from weft.report.study import Compared, Study
+
+_GROUPS = ("program", "fabric", OFFLOAD)
+_MOST_SENTENCES = 4
+_MOSTLY = 2 / 3
+
+REASONS: Mapping[str, str] = {
+    "policy": "the fabric's policy says so",
+    "one rank": "the communicator has one rank",
+    "zero count": "there is nothing to move",
+    "collective": "the switches do not do these collectives",
+    "datatype": "the switches do not do the datatype",
+    "op": "the switches do not do the operation",
+    "one host": "all ranks are on one host",
+    "communicator not on the tree": "no tree of switches reaches all of its hosts",
+    "tree gains nothing": "some link would carry every rank's contribution all the same",
+    "no free channel": "all channels of a switch were taken by other communicators",
+    "host is faster": "the hosts are predicted to be faster",
+    "no NIC memory": "the NICs have no room for it",
+    "privatization": "no rank's memory can be reached while another runs",
+}
+"""What a record's reasons mean, as the guide has them."""
+
+
+def in_time(seconds: float) -> str:
+    """Return a time as pages have it."""
+    return units.format_seconds(seconds).replace(" us", " µs")
+
+
+def named_value(axis: str, value: str) -> str:
+    """Return a key's value as people say it: `16 ranks`, `64KiB`, `switch.slots 256`."""
+    if axis == "ranks":
+        return units.plural(int(value), "rank")
+    return value if axis == "bytes" else f"{axis} {value or '(none)'}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What some comparisons say together."""
+
+    values: Mapping[str, str]
+    """Of the keys that all of them share."""
+    found: Sequence[Compared]
+
+    def number(self, *outcomes: str) -> int:
+        """Return how many ended like this."""
+        return sum(one.outcome in outcomes for one in self.found)
+
+    @property
+    def best(self) -> Compared | None:
+        """The one that gains most, where any gains."""
+        faster = [one for one in self.found if one.outcome == "faster"]
+        return max(faster, key=lambda one: one.speed_up, default=None)
+
+    @property
+    def worst(self) -> Compared | None:
+        """The one that loses most, where any loses."""
+        slower = [one for one in self.found if one.outcome == "slower"]
+        return min(slower, key=lambda one: one.speed_up, default=None)
+
+
+def verdicts(study: Study) -> list[Verdict]:
+    """Return one for each program, fabric and way to offload."""
+    groups: dict[tuple[str, ...], list[Compared]] = {}
+    for one in study.compared:
+        groups.setdefault(tuple(one.point.get(key, "") for key in _GROUPS), []).append(one)
+    return [
+        Verdict(dict(zip(_GROUPS, values, strict=True)), found) for values, found in groups.items()
+    ]
+
+
+def headline(study: Study) -> list[str]:
+    """Return the answer: one sentence for each program, fabric and way, or for all."""
+    if not study.compared:
+        return [_nothing_compared(study)]
+    groups = verdicts(study)
+    if len(groups) <= _MOST_SENTENCES:
+        return [_sentence(study, group) for group in groups]
+    whole = Verdict({}, study.compared)
+    return [_sentence(study, whole), *_extremes(groups)]
+
+
+def _nothing_compared(study: Study) -> str:
+    states = Counter(study.rows["state"])
+    ended = states["done"] + states["failed"] + states["refused"]
+    if not ended:
+        return "Nothing of this campaign has been run yet."
+    if not states["done"]:
+        bad = plural(ended, "combination")
+        return f"No run came to its end: all {bad} that were tried failed or were refused."
+    offloads = {point.get(OFFLOAD, "stream") for point in study.points}
+    lack = f"run without offloading (offload = {OFF})"
+    if offloads == {OFF}:
+        lack = "run with offloading (all have offload = off)"
+    elif OFF in offloads:
+        lack = "pair of runs that differ in offload alone"
+    times = study.rows.filter(state="done")["simulated_time_s"].drop_nulls()
+    low, high = (in_time(float(one)) for one in (times.min() or 0, times.max() or 0))  # type: ignore[arg-type]
+    span = f"took {low}" if low == high else f"took {low} to {high}"
+    done = plural(states["done"], "combination")
+    return (
+        f"Whether offloading pays cannot be said: the campaign has no {lack}."
+        f" Its {done} that came to an end {span} of simulated time."
+    )
+
+
+def _sentence(study: Study, verdict: Verdict) -> str:
+    missing = verdict.number("missing")
+    if missing == len(verdict.found):
+        return f"{_subject(study, verdict)} has not been run yet, or the hosts have not."
+    total = plural(len(verdict.found) - missing, "combination")
+    parts = [
+        f"{_subject(study, verdict)} is faster than the hosts (offload = {OFF})"
+        f" in {verdict.number('faster'):,} of {total}{_most(study, verdict)}"
+    ]
+    parts += _slower(study, verdict)
+    if same := verdict.number("same"):
+        parts.append(f"as fast, within 0.5 %, in {same:,}")
+    parts += _fell_back(study, verdict)
+    if none := verdict.number("no collectives"):
+        parts.append(f"{none:,} made no collective calls")
+    if failed := verdict.number("failed"):
+        parts.append(f"{failed:,} cannot be compared, as a run failed or was refused")
+    if missing:
+        parts.append(f"{missing:,} more {'has' if missing == 1 else 'have'} not been run yet")
+    return "; ".join(parts) + "."
+
+
+def _subject(study: Study, verdict: Verdict) -> str:
+    fabric, program, mode = (verdict.values.get(key, "") for key in ("fabric", "program", OFFLOAD))
+    if not mode:
+        return "Over all programs, fabrics and ways, offloading"
+    return f"On {fabric}, program {program}, {mode}"
+
+
+def _most(study: Study, verdict: Verdict) -> str:
+    best = verdict.best
+    if best is None:
+        return ""
+    return f": at most {format_ratio(best.speed_up)} times, {_where(study, best)} {_times(best)}"
+
+
+def _times(one: Compared) -> str:
+    return f"({in_time(one.offloaded_s)} against {in_time(one.hosts_s)})"
+
+
+def _where(study: Study, one: Compared) -> str:
+    """Name a combination by those of its values that differ among combinations."""
+    names = [
+        named_value(axis.name, one.point[axis.name])
+        for axis in study.axes
+        if len(axis.values) > 1 and axis.name not in (*_GROUPS, *REPEATS) and one.point[axis.name]
+    ]
+    return "for " + ", ".join(names) if names else "there"
+
+
+def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
+    slower = [one for one in verdict.found if one.outcome == "slower"]
+    worst = verdict.worst
+    if worst is None:
+        return
+    where = pattern(study.axes, slower, verdict.found)
+    least = f"{format_ratio(1 / worst.speed_up)} times as long as the hosts"
+    how = f", {where}" if where else ""
+    yield (
+        f"slower in {len(slower):,}{how}: at worst it takes {least}, {_where(study, worst)}"
+        f" {_times(worst)}"
+    )
+
+
+def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
+    found = [one for one in verdict.found if one.outcome == "fell back"]
+    if found:
+        reasons = Counter(one.reason for one in found)
+        said = " or ".join(REASONS.get(one, one) for one, _ in reasons.most_common(2) if one)
+        because = f" because {said}" if said else ""
+        more = "" if len(reasons) <= 2 else ", or for other reasons"
+        yield f"in {len(found):,} every call fell back to the hosts{because}{more}"
+    if partly := sum(one.partly for one in verdict.found):
+        yield f"in {partly:,} a part of the calls fell back"
+
+
+def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
+    """Name the groups in which it pays most and least often."""
+    rated = [one for one in groups if one.number("faster", "same", "slower", "fell back")]
+    if len(rated) < 2:
+        return
+    rated.sort(key=_share, reverse=True)
+    if _share(rated[0]) == _share(rated[-1]):
+        return
+    for word, one in (("most", rated[0]), ("least", rated[-1])):
+        values = one.values
+        yield (
+            f"It pays {word} often for {values['program']} on {values['fabric']} by"
+            f" {values[OFFLOAD]}: in {one.number('faster'):,} of {len(one.found):,}."
+        )
+
+
+def _share(one: Verdict) -> float:
+    return one.number("faster") / len(one.found)
+
+
+# ---- What some combinations have in common -------------------------------------------------------
+
+
+def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Compared]) -> str:
+    """Say in words where some of all comparisons are, by the one axis that says it best."""
+    measured = [one for one in among if one.outcome in ("faster", "same", "slower")]
+    if len(some) < 2 or len(some) == len(measured):
+        return "which is all that could be compared" if 2 <= len(some) == len(measured) else ""
+    rows = {one.row for one in some}
+    best, words = 0.0, ""
+    for axis in axes:
+        if len(axis.values) < 2 or axis.name in REPEATS:
+            continue
+        for said, values in _conditions(axis):
+            inside = [one for one in measured if one.point[axis.name] in values]
+            if len(inside) == len(measured):
+                continue  # it says nothing that is not true of all
+            hit = sum(one.row in rows for one in inside)
+            recall, precision = hit / len(rows), hit / max(1, len(inside))
+            score = 2 * recall * precision / max(recall + precision, 1e-9)
+            if recall >= _MOSTLY and precision >= 0.5 and score > best + 1e-9:
+                best = score
+                words = f"all {said}" if recall == 1 else f"mostly {said}"
+    return words
+
+
+def _conditions(axis: Axis) -> Iterator[tuple[str, set[str]]]:
+    """Yield what can be said of an axis, and for which of its values it is true."""
+    for value in axis.values:
+        yield f"with {named_value(axis.name, value)}", {value}
+    if axis.kind == "name":
+        return
+    for place in range(1, len(axis.values) - 1):
+        said = named_value(axis.name, axis.values[place])
+        yield f"from {said} on", set(axis.values[place:])
+        yield f"up to {said}", set(axis.values[: place + 1])

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What a report is made from: a campaign's combinations, what came of them, and their calls.
+
+    study(campaign, rows, calls, commands, keys).compared[0].speed_up
+
+Nothing here knows how a page looks, and nothing reads a record: all of it is the store's index.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from weft.campaign.file import Campaign
+from weft.report.axes import OFF, OFFLOAD, Axis, Roles, roles, text
+from weft.report.commands import Command, built
+from weft.report.compare import Outcome, Pairs, Point, outcome, pairs
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A combination with offloading, held against the hosts alone."""
+
+    row: int
+    """Its number among all combinations."""
+    point: Point
+    outcome: Outcome
+    reason: str = ""
+    """Why all of its calls fell back, as the record says it."""
+    partly: bool = False
+    """Some calls of those collectives that the switches do fell back."""
+    hosts_s: float = 0.0
+    offloaded_s: float = 0.0
+
+    @property
+    def speed_up(self) -> float:
+        """The hosts' time divided by its own."""
+        return self.hosts_s / self.offloaded_s
+
+
+@dataclass(frozen=True)
+class Study:
+    """A campaign as a report has it."""
+
+    name: str
+    description: str
+    axes: Sequence[Axis]
+    points: Sequence[Point]
+    """Of each combination, values as texts by key; empty where it lacks the key."""
+    rows: pl.DataFrame
+    """Of each combination what `weft.campaign.table.frame` has of it."""
+    calls: pl.DataFrame
+    """Of each run what `weft.campaign.table.collectives` has of it."""
+    commands: Sequence[Command]
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """What makes each program."""
+    impossible: Sequence[tuple[Mapping[str, Any], str]] = ()
+    """Combinations that cannot be run, and why."""
+    folder: Path = Path()
+    """What fabrics' files are found from."""
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What its axes are for."""
+        return roles(self.axes)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Which combinations are compared."""
+        return pairs(self.points)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return self.rows.to_dicts()
+
+    @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """Why calls fell back, by run: the reason that took the most time."""
+        if self.calls.is_empty():
+            return {}
+        fallen = self.calls.filter((pl.col("path") == "fallback") & (pl.col("reason") != ""))
+        spent = (pl.col("calls") * pl.col("mean_time_s").fill_null(0)).sum().alias("spent")
+        worst = fallen.group_by("run", "reason").agg(spent).sort("spent", "reason")
+        return dict(worst.select("run", "reason").iter_rows())
+
+    @cached_property
+    def compared(self) -> list[Compared]:
+        """All combinations with offloading for which the campaign has one of the hosts alone."""
+        return [
+            self._compared(row, other)
+            for row, other in enumerate(self.pairs.of)
+            if other is not None
+        ]
+
+    @property
+    def uncompared(self) -> int:
+        """How many combinations with offloading have nothing that they could be held against."""
+        offloaded = sum(point.get(OFFLOAD, "stream") not in ("", OFF) for point in self.points)
+        return offloaded - len(self.compared)
+
+    def _compared(self, row: int, other: int) -> Compared:
+        own, hosts, point = self.records[row], self.records[other], self.points[row]
+        states = {own["state"], hosts["state"]}
+        if "missing" in states:
+            return Compared(row, point, "missing")
+        times = hosts["simulated_time_s"], own["simulated_time_s"]
+        if states != {"done"} or not all(times):
+            return Compared(row, point, "failed")
+        if not own["calls"]:
+            return Compared(row, point, "no collectives", "", False, *times)
+        if not own["offloaded_calls"]:
+            return Compared(
+                row, point, "fell back", self.reasons.get(own["run"], ""), False, *times
+            )
+        return Compared(row, point, outcome(*times), "", own["run"] in self._partly, *times)
+
+    @cached_property
+    def _partly(self) -> set[str]:
+        """Runs in which a collective was offloaded in some calls and fell back in others."""
+        if self.calls.is_empty():
+            return set()
+        offloaded = (pl.col("path") != "fallback").any().alias("did")
+        fell_back = (pl.col("path") == "fallback").any().alias("did_not")
+        by_collective = self.calls.group_by("run", "collective").agg(offloaded, fell_back)
+        return set(by_collective.filter("did", "did_not")["run"])
+
+
+def study(
+    campaign: Campaign,
+    rows: pl.DataFrame,
+    calls: pl.DataFrame,
+    commands: Mapping[str, Command],
+    keys: Sequence[str],
+    impossible: Sequence[tuple[Mapping[str, Any], str]] = (),
+) -> Study:
+    """Make one of the tables of a campaign."""
+    points = [
+        {key: text(row[key]) for key in keys} for row in rows.select(keys).iter_rows(named=True)
+    ]
+    axes = [Axis.of(key, (point[key] for point in points)) for key in keys]
+    return Study(
+        campaign.name,
+        campaign.description,
+        axes,
+        points,
+        rows,
+        calls,
+        [commands.get(digest, Command("", "")) for digest in rows["run"]],
+        {name: built(one) for name, one in campaign.programs.items()},
+        impossible,
+        campaign.folder,
+    )
