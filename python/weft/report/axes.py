@@ -12,7 +12,7 @@ Kind = Literal["size", "number", "name"]
 
 OFF = "off"
 OFFLOAD = "offload"
-REPEATS = ("repetition", "noise.seed")
+REPEATS = ("repetition", "seed", "noise.seed")
 """Keys whose values are the same experiment again."""
 _MAPS = ("program", "fabric")
 """Each of their values has a map of its own."""
