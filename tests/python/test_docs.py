@@ -6,6 +6,7 @@ output `…` stands for anything, and on a line of its own for any lines. A bloc
 begins with a comment of a file's name is that file. Blocks of other kinds are not run.
 """
 
+import html
 import itertools
 import json
 import os
@@ -143,6 +144,8 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
             (tmp_path / name[1]).write_text(match[2])
         elif match[1] == "console":
             hold_against_document(tmp_path, FIRST_HOUR, match[2])
+    quoted = re.findall(r"^> (.*)$", FIRST_HOUR.read_text(encoding="utf-8"), re.MULTILINE)
+    assert " ".join(quoted) in html.unescape((tmp_path / "report.html").read_text())
     assert time.process_time() + sum(os.times()[2:4]) - start < 180
 
 
