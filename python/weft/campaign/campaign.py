@@ -6,7 +6,6 @@ carry_out(prepared, on_done=print)
 weft.campaign.table.frame(prepared)
 """
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -76,9 +75,15 @@ def prepare_read(campaign: Campaign, store: Path | None = None, *, again: bool =
 
 
 def carry_out(
-    prepared: Prepared, on_done: Callable[[Run, Done], None], at_once: int | None = None
+    prepared: Prepared,
+    on_done: Callable[[Run, Done], None],
+    at_once: int | None = None,
+    on_running: Callable[[int], None] | None = None,
 ) -> None:
-    """Make the runs that are missing, those whose files are damaged, and those whose limit grew."""
+    """Make the runs that are missing, those whose files are damaged, and those whose limit grew.
+
+    `on_running` is told how many are being made whenever that changes.
+    """
     found = prepared.index()
     own = {run.digest for run in prepared.runs}
     for name in own.intersection((*found.damaged, *found.outgrown)):
@@ -90,8 +95,9 @@ def carry_out(
     local.run(
         [_task(prepared, run) for run in missing],
         lambda task, done: on_done(by_digest[task.digest], done),
-        at_once or os.cpu_count() or 1,
+        at_once or local.cores(),
         _learned(prepared, found),
+        on_running,
     )
 
 

@@ -22,6 +22,7 @@ from weft.base.process import raise_on_signals
 from weft.campaign.work import Done, Task, carry_out
 
 OnDone = Callable[[Task, Done], None]
+OnRunning = Callable[[int], None]
 _KIB = 1024
 _FIRST_GUESS = 128 * _KIB**2
 _OF_A_RANK = 256 * _KIB
@@ -62,6 +63,11 @@ class Memory:
         return task.request.workload.program, task.request.placement.ranks
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def free_memory() -> int:
     """Return the bytes that this process may still take: the machine's, or its control group's."""
     with suppress(OSError, ValueError, StopIteration):
@@ -80,12 +86,18 @@ def _of_control_group() -> Iterator[int]:
             yield int(most) - int((folder / "memory.current").read_text(encoding="ascii"))
 
 
-def run(tasks: Sequence[Task], on_done: OnDone, at_once: int, memory: Memory) -> None:
+def run(
+    tasks: Sequence[Task],
+    on_done: OnDone,
+    at_once: int,
+    memory: Memory,
+    on_running: OnRunning | None = None,
+) -> None:
     """Make all runs; those that are killed, or whose worker is, are tried again at the end."""
     waiting = deque(tasks)
     tries: dict[str, int] = {}
     while waiting:
-        lost = _in_one_pool(waiting, on_done, at_once, memory)
+        lost = _in_one_pool(waiting, on_done, at_once, memory, on_running)
         for task in lost:
             tries[task.digest] = tries.get(task.digest, 0) + 1
             if tries[task.digest] < _TRIES:
@@ -95,7 +107,13 @@ def run(tasks: Sequence[Task], on_done: OnDone, at_once: int, memory: Memory) ->
                 on_done(task, Done(task.digest, "killed", message))
 
 
-def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Memory) -> list[Task]:
+def _in_one_pool(
+    waiting: deque[Task],
+    on_done: OnDone,
+    at_once: int,
+    memory: Memory,
+    on_running: OnRunning | None,
+) -> list[Task]:
     """Make runs until there are none or a worker is killed; return those that were lost then."""
     budget = int(_SHARE * free_memory())
     running: dict[Future[Done], Task] = {}
@@ -108,6 +126,8 @@ def _in_one_pool(waiting: deque[Task], on_done: OnDone, at_once: int, memory: Me
             while waiting and _fits(waiting[0], running, at_once, budget, memory):
                 task = waiting.popleft()
                 running[pool.submit(_work, task)] = task
+            if on_running is not None:
+                on_running(len(running))
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 done = future.result()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""How far a campaign has come: a line that changes on a terminal, a line now and then in a log."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.progress import BarColumn, Progress, ProgressColumn, Task
+from rich.text import Text
+
+from weft.base.units import plural
+from weft.campaign.runs import Run
+from weft.campaign.work import Done
+from weft.cli.campaign.shared import label
+from weft.runs.report import console
+
+_EVERY_S = 10.0
+_MOST_MESSAGES = 20
+_ROOM_FOR_A_BAR = 72
+_BAR = 16
+
+
+class Shown:
+    """Counts runs as they end, and says so."""
+
+    def __init__(self, total: int, missing: int, bar: Progress | None = None) -> None:
+        """Begin with so many runs, of which so many have not been made."""
+        self._total, self._before = total, total - missing
+        self._states: Counter[str] = Counter()
+        self._running = 0
+        self._bar = bar
+        self._task = bar.add_task("", total=total, completed=self._before) if bar else None
+        self._start = self._last = time.monotonic()
+        self._messages = 0
+
+    def take(self, run: Run, done: Done) -> None:
+        """Count a run that has ended."""
+        self._states[done.state] += 1
+        if done.state in ("failed", "refused", "killed"):
+            self._complain(run, done)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=1)
+        elif time.monotonic() - self._last >= _EVERY_S:
+            self._last = time.monotonic()
+            click.echo(self.line(), err=True)
+
+    def running(self, number: int) -> None:
+        """Take note of how many are being made."""
+        self._running = number
+
+    def line(self, *, short: bool = False) -> str:
+        """Return `409 of 1,000 done, 3 failed, 2 running, about 3 min left`.
+
+        The first number counts what was done before as well; `short` fits 40 columns.
+        """
+        ended = self._before + self._states.total()
+        parts = [f"{ended:,}/{self._total:,}" if short else f"{ended:,} of {self._total:,} runs"]
+        bad = {one: self._states[one] for one in ("failed", "refused", "killed")}
+        if short and any(bad.values()):
+            parts.append(f"{sum(bad.values()):,} failed")
+        elif not short:
+            parts += [f"{number:,} {state}" for state, number in bad.items() if number]
+            if self._states["elsewhere"]:
+                parts.append(f"{self._states['elsewhere']:,} by others")
+        parts.append(f"{self._running:,} running")
+        if (left := self._left_s()) is not None:
+            parts.append(f"{_duration(left)} left" if short else f"about {_duration(left)} left")
+        return ", ".join(parts)
+
+    def _complain(self, run: Run, done: Done) -> None:
+        self._messages += 1
+        if self._messages > _MOST_MESSAGES:
+            return
+        text = f"weft: {done.state}: {label(run.point)}: {done.message}"
+        if self._messages == _MOST_MESSAGES:
+            text += "; more are not said here: weft campaign status"
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            click.echo(text, err=True)
+
+    def _left_s(self) -> float | None:
+        """Return how long it takes if it goes on as it went, and nothing before the first end."""
+        ended = self._states.total()
+        if not ended:
+            return None
+        rest = self._total - self._before - ended
+        return rest * (time.monotonic() - self._start) / ended
+
+
+class _Line(ProgressColumn):
+    """The line, made anew whenever it is shown, as time passes between runs."""
+
+    max_refresh = 0.5
+    shown: Shown | None = None
+
+    def __init__(self, *, short: bool) -> None:
+        super().__init__()
+        self._short = short
+
+    def render(self, task: Task) -> Text:
+        text = self.shown.line(short=self._short) if self.shown else ""
+        return Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@contextmanager
+def progress(total: int, missing: int, at_once: int) -> Iterator[Shown]:
+    """Show how far it has come, on a terminal or as a log; nothing where there is nothing to do."""
+    if not missing:
+        yield Shown(total, missing)
+        return
+    if not sys.stderr.isatty():
+        click.echo(f"{plural(missing, 'run')} to make, up to {at_once:,} at a time", err=True)
+        yield Shown(total, missing)
+        return
+    on = console(stderr=True)
+    wide = on.width >= _ROOM_FOR_A_BAR
+    line = _Line(short=not wide)
+    columns = (*((BarColumn(_BAR),) if wide else ()), line)
+    with Progress(*columns, console=on, refresh_per_second=2, transient=True) as bar:
+        line.shown = Shown(total, missing, bar)
+        yield line.shown
