@@ -252,11 +252,17 @@ def test_what_is_known_of_a_fabric_is_said_and_what_is_not(tmp_path: Path) -> No
     )
 
 
+def test_sizes_stay_whole_where_times_are_shortened() -> None:
+    assert payload._six_digits(1048576.0) == 1048576
+    assert payload._six_digits(0.0011106601093481584) == 0.00111066
+
+
 def test_computation_is_said_to_be_timed_or_not(tmp_path: Path) -> None:
     said = provenance.computation(made(tmp_path, SMALL, hosts_or_switches))
     assert (
         said
-        == "Computation took no simulated time (no host_speed): times are of communication alone."
+        == "Computation took no simulated time (no host_speed): times are of communication, and of"
+        " sleep."
     )
     text = SMALL + 'host_speed = "10Gf"\n'
     said = provenance.computation(made(tmp_path / "timed", text, hosts_or_switches))

@@ -140,7 +140,8 @@ def _rounded(values: Iterable[float | None]) -> list[float | int | None]:
 
 
 def _six_digits(value: float) -> float | int:
-    short = float(f"{value:.6g}")
+    """Shorten what is measured; whole numbers, as sizes are, stay what they are."""
+    short = value if value == int(value) else float(f"{value:.6g}")
     return int(short) if short == int(short) else short
 
 

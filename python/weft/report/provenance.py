@@ -36,7 +36,10 @@ def accuracy(study: Study) -> list[Statement]:
 def computation(study: Study) -> str:
     """Say whether the simulated times hold computation."""
     speeds = {point.get("host_speed", "") for point in study.points}
-    without = "computation took no simulated time (no host_speed): times are of communication alone"
+    without = (
+        "computation took no simulated time (no host_speed): times are of communication, and of"
+        " sleep"
+    )
     if speeds == {""}:
         return f"{without[0].upper()}{without[1:]}."
     timed = (
