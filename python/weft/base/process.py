@@ -91,9 +91,13 @@ def _signals_held() -> Iterator[None]:
 
 
 def ignore_signals() -> None:
-    """Let nothing disturb the cleaning up."""
+    """Let nothing disturb the cleaning up.
+
+    By a function that does nothing: of a signal that is on its way when it is to be ignored, Python
+    says so on standard error.
+    """
     for signum in _STOPPING:
-        signal.signal(signum, signal.SIG_IGN)
+        signal.signal(signum, lambda _number, _frame: None)
 
 
 @contextmanager
