@@ -12,6 +12,7 @@ from studies import (
     host_algorithms,
     progress_engine,
     testbed,
+    tutorial,
 )
 from studies.multicast import (
     activation,
@@ -43,7 +44,7 @@ STUDIES: dict[str, Study] = {
             gains,
             traces,
         ),
-        *(host_algorithms, testbed),
+        *(host_algorithms, testbed, tutorial),
         *(campaigns, command_line, fabric_files),
         *(point_to_point, collectives, dt, speed),
         *(figure_2, figure_10, cutoff, figure_11, variability, figure_12, ag_rs, chains, incast),

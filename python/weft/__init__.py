@@ -45,6 +45,10 @@ if TYPE_CHECKING:
         progress_engine_throughput,
     )
     from weft.api.calibrating import (
+        CpuSpeed,
+        HostCalibration,
+        MessagesFit,
+        SwitchCalibration,
         calibrate_cpu,
         calibrate_host,
         calibrate_p2p,
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
     from weft.api.running import compare, record_trace, replay, run
     from weft.api.testbeds import (
         P4Switch,
+        TestbedChange,
         TestbedPlan,
         testbed_down,
         testbed_inventories,
@@ -76,11 +81,14 @@ __all__ = [
     "CacheTable",
     "Campaign",
     "Comparison",
+    "CpuSpeed",
     "Cube",
     "Demo",
     "Fabric",
     "FailedRunError",
     "HashProof",
+    "HostCalibration",
+    "MessagesFit",
     "P4Switch",
     "Program",
     "Progress",
@@ -89,6 +97,8 @@ __all__ = [
     "Results",
     "Schedule",
     "Status",
+    "SwitchCalibration",
+    "TestbedChange",
     "TestbedPlan",
     "Validation",
     "WeftError",
@@ -158,6 +168,10 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "progress_engine_throughput",
     ),
     "weft.api.calibrating": (
+        "CpuSpeed",
+        "HostCalibration",
+        "MessagesFit",
+        "SwitchCalibration",
         "calibrate_cpu",
         "calibrate_host",
         "calibrate_p2p",
@@ -185,6 +199,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
     ),
     "weft.api.testbeds": (
         "P4Switch",
+        "TestbedChange",
         "TestbedPlan",
         "testbed_down",
         "testbed_inventories",

@@ -41,7 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def client(folder: Path, *cells: str) -> NotebookClient:
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    books: Any = nbformat.v4
+    book = books.new_notebook(cells=[books.new_code_cell(cell) for cell in cells])
     where = {"metadata": {"path": str(folder)}}
     return NotebookClient(book, timeout=120, kernel_name="python3", resources=where)
 

@@ -73,7 +73,7 @@ class P4Switch:
 
 
 @dataclass(frozen=True)
-class Change:
+class TestbedChange:
     """How to get from one plan to another, with the fewest entries."""
 
     details: diff.Change
@@ -116,7 +116,7 @@ class Change:
     def __repr__(self) -> str:
         """Return how many entries change."""
         one = self.details
-        return f"<Change: remove {len(one.removed)}, add {len(one.added)}, keep {one.kept}>"
+        return f"<TestbedChange: remove {len(one.removed)}, add {len(one.added)}, keep {one.kept}>"
 
 
 class TestbedPlan:
@@ -219,10 +219,10 @@ class TestbedPlan:
         return _write_tables(self.details, Path(directory))
 
     @call
-    def diff(self, new: "TestbedPlan | PathLike") -> Change:
+    def diff(self, new: "TestbedPlan | PathLike") -> TestbedChange:
         """Say how to get from this plan to another, with the fewest entries."""
         other = new if isinstance(new, TestbedPlan) else TestbedPlan(new)
-        return Change(diff.change(self.details, other.details))
+        return TestbedChange(diff.change(self.details, other.details))
 
     @call
     def up(
