@@ -244,13 +244,6 @@ def test_what_runs_need_is_learned(write: Write, tmp_path: Path) -> None:
     assert memory.need(tasks[16]) == 1500
 
 
-@pytest.mark.parametrize("file", sorted((simulated.TESTS.parent / "examples").glob("*/*.toml")))
-def test_the_examples_can_be_run(file: Path, tmp_path: Path) -> None:
-    prepared = api.prepare(file, tmp_path / "store")
-    assert prepared.runs
-    assert prepared.found.impossible == []
-
-
 # ---- Wrong input
 
 

@@ -180,3 +180,12 @@ def test_who_only_looks_does_not_call_the_command_of_a_program(
     assert (tmp_path / "made").read_text() == "x\n"
     api.prepare(file)
     assert (tmp_path / "made").read_text() == "x\nx\n"
+
+
+def test_a_plan_says_what_will_be_refused(write: Write) -> None:
+    file = write(TEXT + "switch.slots = [64, 512]")
+    planned = simulated.run_command([*simulated.WEFT, "campaign", "plan", str(file)])
+    assert (planned.status, planned.stdout) == (0, "own: 2 runs: 0 done, 2 to do\n")
+    said = "weft: will be refused: program own, fabric tofino-4, ranks 4, bytes 1KiB,"
+    assert f"{said} switch.slots 512: " in planned.stderr
+    assert "the switch has 16384 (total_slots)" in planned.stderr

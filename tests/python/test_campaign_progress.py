@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ RUN = Run({"ranks": 4}, Request.of(program="x", ranks=4), "3f02")
 
 def test_the_line_says_what_has_ended_and_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     shown = Shown(1000, 800)
     shown.running(2)
     assert shown.line() == "200 of 1,000 runs, 2 running"
@@ -42,7 +43,7 @@ def test_a_log_has_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     with progress.progress(40, 40, 2) as shown:
         for k in range(40):
             now[0] = float(k)

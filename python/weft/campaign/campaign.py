@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from weft import _core
 from weft.base.errors import WeftError
 from weft.campaign import build, index, local, runs
+from weft.campaign.axes import Point
 from weft.campaign.file import Campaign, read
 from weft.campaign.index import Index
 from weft.campaign.runs import Run, Runs
 from weft.campaign.store import Result, Store
 from weft.campaign.work import Done, Task
+from weft.runs.request import Placement
 
 STATES = ("done", "failed", "refused")
 
@@ -110,6 +113,29 @@ def _learned(prepared: Prepared, found: Index) -> local.Memory:
         if run.digest in peaks:
             memory.learn(_task(prepared, run), peaks[run.digest])
     return memory
+
+
+def refusals(prepared: Prepared, found: Index) -> Iterator[tuple[Point, str]]:
+    """Yield the runs to do whose fabric cannot be as they change it, and why; nothing is started.
+
+    Each fabric is read once with each of its changes, which takes long where they are thousands.
+    """
+    said: dict[tuple[str | None, tuple[str, ...]], str] = {}
+    for run in prepared.missing(found):
+        place = run.request.placement
+        asked = (place.fabric, place.changes)
+        if asked not in said:
+            said[asked] = _why_not(place)
+        if said[asked]:
+            yield run.point, said[asked]
+
+
+def _why_not(place: Placement) -> str:
+    try:
+        _core.load_fabric(place.fabric or "", place.changes)
+    except _core.UserError as error:
+        return str(error)
+    return ""
 
 
 def forget_failures(prepared: Prepared) -> None:

@@ -34,6 +34,7 @@ def plan(file: Path, store: Path | None, listed: bool) -> int:
     click.echo(summary(prepared, api.states(prepared, found)))
     say_damaged(found)
     say_impossible(prepared.found.impossible)
+    say_impossible(list(api.refusals(prepared, found)), "will be refused")
     return 0
 
 

@@ -27,16 +27,16 @@ def label(point: Point) -> str:
     return ", ".join(f"{key} {value}" for key, value in point.items())
 
 
-def say_impossible(found: Sequence[tuple[Point, str]]) -> None:
-    """Name the combinations that cannot be run, those with one reason together."""
+def say_impossible(found: Sequence[tuple[Point, str]], what: str = "cannot be run") -> None:
+    """Name the combinations of which this is true, those with one reason together."""
     reasons = Counter(reason for _, reason in found)
     for reason, number in reasons.most_common(_SHOWN):
         first = next(point for point, why in found if why == reason)
         more = "" if number == 1 else f" (and {number - 1:,} more)"
-        click.echo(f"weft: cannot be run: {label(first)}{more}: {reason}", err=True)
+        click.echo(f"weft: {what}: {label(first)}{more}: {reason}", err=True)
     if len(reasons) > _SHOWN:
         more_reasons = len(reasons) - _SHOWN
-        click.echo(f"weft: cannot be run: others, for {plural(more_reasons, 'reason')}", err=True)
+        click.echo(f"weft: {what}: others, for {plural(more_reasons, 'reason')}", err=True)
 
 
 def say_damaged(found: Index) -> None:
