@@ -122,12 +122,24 @@ def test_links_of_documents_to_files_of_the_repository_are_pages_with_these() ->
     assert (SITE / "files/data/index.html").is_file()
 
 
+def test_notebooks_are_pages_with_their_outputs() -> None:
+    for notebook in (ROOT / "docs").rglob("*.ipynb"):
+        page = SITE / notebook.relative_to(ROOT / "docs").with_suffix(".ipynb.html")
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        outputs = sum(len(cell.get("outputs", [])) for cell in cells)
+        text = page.read_text(encoding="utf-8")
+        assert text.count('<div class="weft-output">') == outputs > 0
+        assert not re.search(r'<div class="weft-output">\d*</div>', text)
+        assert text.count("language-python") == sum(cell["cell_type"] == "code" for cell in cells)
+
+
 def test_pages_fetch_nothing_but_files_of_the_site() -> None:
     for page in pages():
         for link in parsed(page).fetched:
-            assert not urlsplit(link).scheme or link.startswith("data:"), f"{page}: {link}"
-            if page.name != "404.html":
-                assert broken(page, link) == ""
+            if link.startswith("data:"):
+                continue
+            assert not urlsplit(link).scheme, f"{page}: {link}"
+            assert page.name == "404.html" or broken(page, link) == ""
     styles = "".join(path.read_text() for path in SITE.rglob("*.css"))
     assert re.findall(r"url\(['\"]?https?:[^)]*|@import[^;]*", styles) == []
 
@@ -197,6 +209,7 @@ def test_no_page_asks_the_network_or_complains_and_all_fit_a_telephone(page: Pag
     page.on("pageerror", lambda error: said.append(str(error)))
     page.set_viewport_size({"width": 390, "height": 844})
     names = [str(one.relative_to(SITE)) for _, one in documents()]
+    names += [str(one.relative_to(SITE)) for one in SITE.rglob("*.ipynb.html")]
     for name in [*names, "overview.html", "architecture.html", "files/fabrics/tofino-4.toml.html"]:
         page.goto(address(name))
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
