@@ -13,9 +13,11 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -220,8 +222,26 @@ def test_no_page_asks_the_network_or_complains_and_all_fit_a_telephone(page: Pag
     assert (outside, said) == ([], [])
 
 
-def test_search_works_from_files(page: Page) -> None:
-    page.goto(address("papers/kuppili.html"))
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Yield the address of a server of this machine with the site."""
+    handler = partial(Silent, directory=str(SITE))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as made:
+        thread = Thread(target=made.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{made.server_port}"
+        made.shutdown()
+        thread.join()
+
+
+class Silent(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None: ...
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["files", "server"])
+def test_search_works(page: Page, server: str, served: bool) -> None:
+    name = "papers/kuppili.html"
+    page.goto(f"{server}/{name}" if served else address(name))
     page.click(".md-search__input")
     page.keyboard.type("turnaround", delay=20)
     page.wait_for_selector(".md-search-result__link")
