@@ -11,6 +11,7 @@ from studies import (
     forwarding_caches,
     host_algorithms,
     progress_engine,
+    reports,
     testbed,
     tutorial,
 )
@@ -45,7 +46,7 @@ STUDIES: dict[str, Study] = {
             traces,
         ),
         *(host_algorithms, testbed, tutorial),
-        *(campaigns, command_line, fabric_files),
+        *(campaigns, command_line, fabric_files, reports),
         *(point_to_point, collectives, dt, speed),
         *(figure_2, figure_10, cutoff, figure_11, variability, figure_12, ag_rs, chains, incast),
         *(activation, fsdp, claims),

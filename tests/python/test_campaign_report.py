@@ -370,7 +370,7 @@ def test_a_campaign_is_run_reported_and_each_run_can_be_made_again(tmp_path: Pat
     assert (
         "On tofino-4, program latency, stream is faster than the hosts (offload = off) in" in text
     )
-    assert "2 cannot be compared, as a run failed or was refused" in text
+    assert "2 (all with switch.slots 4096) cannot be compared, as a run failed" in text
     assert "channels of 4096 slots need" in text
     again(text, tmp_path)
 

@@ -31,12 +31,21 @@ class Variant:
         return with_changes(self.fabric, self.changes)
 
     @cached_property
+    def _read(self) -> "tuple[_core.Fabric | None, str]":
+        try:
+            return _core.load_fabric(self.file, list(self.changes)), ""
+        except (_core.UserError, WeftError) as error:
+            return None, str(error)
+
+    @property
     def read(self) -> "_core.Fabric | None":
         """The fabric; none where it cannot be read."""
-        try:
-            return _core.load_fabric(self.file, list(self.changes))
-        except (_core.UserError, WeftError):
-            return None
+        return self._read[0]
+
+    @property
+    def refused(self) -> str:
+        """Why it cannot be read."""
+        return self._read[1]
 
     @cached_property
     def measurements(self) -> list[Measurement]:
@@ -47,7 +56,7 @@ class Variant:
     def about(self) -> str:
         """Say in a line what it is."""
         if self.read is None:
-            return "its file cannot be read now"
+            return self.refused
         size = (
             f"{plural(len(self.read.hosts), 'host')}, {plural(len(self.read.switches), 'switch')}"
         )

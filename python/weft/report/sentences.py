@@ -133,7 +133,8 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     if none := verdict.number("no collectives"):
         parts.append(f"{none:,} made no collective calls")
     if failed := verdict.number("failed"):
-        parts.append(f"{failed:,} cannot be compared, as a run failed or was refused")
+        how = _which(study, verdict, "failed")
+        parts.append(f"{failed:,}{how} cannot be compared, as a run failed or was refused")
     if missing:
         parts.append(f"{missing:,} more {'has' if missing == 1 else 'have'} not been run yet")
     return "; ".join(parts) + "."
@@ -172,7 +173,10 @@ def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
     worst = verdict.worst
     if worst is None:
         return
-    where = pattern(study.axes, slower, verdict.found)
+    compared = [one for one in verdict.found if one.outcome in ("faster", "same", "slower")]
+    where = pattern(study.axes, slower, compared)
+    if len(slower) == len(compared) > 1:
+        where = "which is all that could be compared"
     least = f"{format_ratio(1 / worst.speed_up)} times as long as the hosts"
     how = f", {where}" if where else ""
     yield (
@@ -188,9 +192,17 @@ def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
         said = " or ".join(REASONS.get(one, one) for one, _ in reasons.most_common(2) if one)
         because = f" because {said}" if said else ""
         more = "" if len(reasons) <= 2 else ", or for other reasons"
-        yield f"in {len(found):,} every call fell back to the hosts{because}{more}"
+        how = _which(study, verdict, "fell back")
+        yield f"in {len(found):,}{how} every call fell back to the hosts{because}{more}"
     if partly := sum(one.partly for one in verdict.found):
         yield f"in {partly:,} a part of the calls fell back"
+
+
+def _which(study: Study, verdict: Verdict, outcome: str) -> str:
+    """Return in parentheses what those that ended like this have in common."""
+    some = [one for one in verdict.found if one.outcome == outcome]
+    where = pattern(study.axes, some, verdict.found)
+    return f" ({where})" if where else ""
 
 
 def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
@@ -218,17 +230,16 @@ def _share(one: Verdict) -> float:
 
 def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Compared]) -> str:
     """Say in words where some of all comparisons are, by the one axis that says it best."""
-    measured = [one for one in among if one.outcome in ("faster", "same", "slower")]
-    if len(some) < 2 or len(some) == len(measured):
-        return "which is all that could be compared" if 2 <= len(some) == len(measured) else ""
+    if not 2 <= len(some) < len(among):
+        return ""
     rows = {one.row for one in some}
     best, words = 0.0, ""
     for axis in axes:
         if len(axis.values) < 2 or axis.name in REPEATS:
             continue
         for said, values in _conditions(axis):
-            inside = [one for one in measured if one.point[axis.name] in values]
-            if len(inside) == len(measured):
+            inside = [one for one in among if one.point[axis.name] in values]
+            if len(inside) == len(among):
                 continue  # it says nothing that is not true of all
             hit = sum(one.row in rows for one in inside)
             recall, precision = hit / len(rows), hit / max(1, len(inside))
