@@ -94,6 +94,8 @@ def test_results_are_frames_records_and_files(tmp_path: Path) -> None:
     assert len(list(results.records())) == 6
     results.export(tmp_path / "table.parquet")
     assert pl.read_parquet(tmp_path / "table.parquet").equals(results.frame())
+    results.report(tmp_path / "report.html")
+    assert "stream is faster than the hosts" in (tmp_path / "report.html").read_text("utf-8")
     assert "6 done" in results._repr_html_()
     with pytest.raises(weft.WeftError, match="keys: 3 runs with"):
         results.record(bytes="1KiB")

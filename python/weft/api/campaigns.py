@@ -363,6 +363,19 @@ class Results:
         exported.write("path", Path(path), rows, columns)
 
     @call
+    def report(self, path: PathLike) -> None:
+        """Write the page that says where offloading pays, as `weft campaign report` does.
+
+        Args:
+            path: The file to write (HTML), which holds all that it shows.
+        """
+        from weft.report import loading, page
+
+        text = page.render(loading.of(self._prepared))
+        with whole_file("path", Path(path)) as file:
+            file.write(text)
+
+    @call
     def records(self) -> Iterator[tuple[Point, Record]]:
         """Yield the combinations of which there is a record, with it; each is read from a file."""
         for run, result in self._prepared.results():
