@@ -14,6 +14,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.campaign.file import Campaign, Program
+from weft.campaign.store import cannot_make, make
 from weft.runs.program import check_program
 
 _LANGUAGES = {
@@ -68,18 +69,30 @@ def _compiled(campaign: Campaign, program: Program, source: Path, folder: Path) 
     known = folder / f"{_digest([' '.join(words).encode()])}.json"  # the files that it is made of
     target = _place(folder, known, program, words)
     if target is None or not target.exists():
-        _make_folder(folder)
-        with tempfile.TemporaryDirectory(dir=folder) as beside:
-            made, uses = Path(beside) / program.name, Path(beside) / "uses"
-            listing = ["-MMD", f"-MF{uses}"] if language != "f90" else []
-            _call(program, [*words, f"-o{made}", *listing, "-lm"], campaign.folder)
-            files = list(_listed(uses)) if listing else list(_included(source))
-            with whole_file("store", known) as file:
-                json.dump([str(one) for one in files], file)
-            target = _place(folder, known, program, words)
-            assert target is not None
-            _make_folder(target.parent)
-            made.replace(target)
+        make(folder)
+        try:
+            target = _compile(campaign, program, language, words, known)
+        except OSError as error:
+            raise cannot_make(folder, error) from None
+    return target
+
+
+def _compile(
+    campaign: Campaign, program: Program, language: str, words: Sequence[str], known: Path
+) -> Path:
+    """Compile beside, note which files were read, and give the program its place."""
+    folder = known.parent
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        made, uses = Path(beside) / program.name, Path(beside) / "uses"
+        listing = ["-MMD", f"-MF{uses}"] if language != "f90" else []
+        _call(program, [*words, f"-o{made}", *listing, "-lm"], campaign.folder)
+        files = list(_listed(uses)) if listing else list(_included(Path(words[-1])))
+        with whole_file("store", known) as file:
+            json.dump([str(one) for one in files], file)
+        target = _place(folder, known, program, words)
+        assert target is not None
+        make(target.parent)
+        made.replace(target)
     return target
 
 
@@ -94,13 +107,6 @@ def _place(folder: Path, known: Path, program: Program, words: Sequence[str]) ->
 
 def _digest(parts: Sequence[bytes]) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WeftError(f"store {folder}: cannot be made: {error.strerror}") from None
 
 
 def _listed(uses: Path) -> Iterator[Path]:

@@ -17,6 +17,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,17 +61,17 @@ class Store:
         self.folder = folder
         about = folder / "store.json"
         if not about.exists():
-            if folder.exists() and any(folder.iterdir()):
+            if _has_others(folder) and not about.exists():  # somebody may have made it just now
                 raise WeftError(
                     f"store {folder}: is a folder with other files; name another one, or an empty"
                     " one"
                 )
-            _make(folder)
+            make(folder)
             with whole_file("store", about) as file:
                 json.dump({"kind": _KIND, "version": _VERSION, "campaign": campaign}, file)
         _check(about, campaign)
         for part in ("runs", "claims"):
-            _make(folder / part)
+            make(folder / part)
 
     def path(self, digest: str) -> Path:
         """Return where a run's result is or will be."""
@@ -91,7 +92,7 @@ class Store:
     def write(self, digest: str, result: Result) -> None:
         """Keep a run's result."""
         path = self.path(digest)
-        _make(path.parent)
+        make(path.parent)
         with whole_file("store", path) as file:
             file.write(json.dumps(result.to_json()))  # `dump` takes ten times as long
 
@@ -99,7 +100,10 @@ class Store:
     def claim(self, digest: str) -> Iterator[bool]:
         """Yield whether this process makes the run: nobody has, and nobody else is at it."""
         path = self.folder / "claims" / digest
-        lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            raise cannot_make(path, error) from None
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -131,11 +135,30 @@ def _is_locked(path: Path) -> bool:
     return False
 
 
-def _make(folder: Path) -> None:
+def make(folder: Path) -> None:
+    """Make a folder of a store. Raises `WeftError`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WeftError(f"store {folder}: cannot be made: {error.strerror}") from None
+        raise cannot_make(folder, error) from None
+
+
+def cannot_make(path: Path, error: OSError) -> WeftError:
+    """Return what to say of a file or folder of a store that the system refuses."""
+    todo = "free some space" if error.errno in (ENOSPC, EDQUOT) else "name another place"
+    return WeftError(f"store {path}: cannot be made: {error.strerror}; {todo}")
+
+
+def _has_others(folder: Path) -> bool:
+    """Whether there are files that are not those of somebody who begins a store as well."""
+    try:
+        return any(not name.startswith(".store.json") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise WeftError(
+            f"store {folder}: cannot be read: {error.strerror}; name a folder"
+        ) from None
 
 
 def _check(about: Path, campaign: str) -> None:
