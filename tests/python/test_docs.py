@@ -176,6 +176,15 @@ def test_commands_that_are_not_run_have_a_reason() -> None:
     assert {document for document, _ in shown_only()} == set(NOT_RUN)
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_commands_stand_in_blocks_that_tests_know(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    unnamed = [body for kind, body in re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", text) if not kind]
+    assert not re.findall(r"(?m)^(?:\$ )?weft [a-z]+ [-\w.].*", "\n".join(unnamed)), (
+        "call the block console"
+    )
+
+
 def test_commands_that_are_not_run_are_ones_at_least() -> None:
     targets = re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE)
     parsed = 0
