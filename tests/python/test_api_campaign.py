@@ -139,7 +139,7 @@ def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
         ({"axes": {**AXES, "ranks": 0}}, "ranks: found 0; allowed is a whole number from 1"),
         ({"axes": {**AXES, "ranks": []}}, "ranks: found an empty list"),
         ({"axes": {"fabric": "tofino-4"}}, "ranks: is missing"),
-        ({"programs": {"latency": 3}}, "programs: found 3 for 'latency'; write a path or"),
+        ({"programs": {"latency": 3}}, "programs['latency']: found 3; allowed is weft.Program or a text or a path"),
         ({"programs": None}, "programs: is missing; a campaign file has both"),
         ({"programs": {}}, "names no program"),
         ({"axs": {}}, "weft.Campaign: no argument 'axs'; did you mean axes"),

@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, is_typeddict
 
 from weft import _core
+from weft.api import arguments
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.units import parse_sizes
@@ -59,13 +60,44 @@ def call(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            signature.bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise _argument_error(function, signature, kwargs, str(error)) from None
+        _check(function, signature, bound)
         with speaking():
-            return function(*args, **kwargs)
+            return function(*bound.args, **bound.kwargs)
 
     return called
+
+
+def _check(
+    function: Callable[..., object], signature: inspect.Signature, bound: inspect.BoundArguments
+) -> None:
+    """Prove that all arguments are of their kinds; numbers of NumPy's become Python's."""
+    for name, value in bound.arguments.items():
+        parameter = signature.parameters[name]
+        kind = parameter.annotation
+        if isinstance(kind, str):  # of a class that was not there yet
+            kind = eval(kind, function.__globals__)
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            for one in value:
+                arguments.check(name, one, kind)
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            _check_options(function.__qualname__, value, kind)
+        elif name != "self":
+            bound.arguments[name] = arguments.plain(value)
+            arguments.check(name, bound.arguments[name], kind)
+
+
+def _check_options(function: str, given: dict[str, object], kind: Any) -> None:
+    """Prove the same of options that are handed on, of a `TypedDict` or of one kind."""
+    (options,) = get_args(kind) if get_origin(kind) is Unpack else (kind,)
+    known = options.__annotations__ if is_typeddict(options) else None
+    for name, value in given.items():
+        if known is not None and name not in known:
+            raise ArgumentError(f"weft.{function}: no argument '{name}'; {suggestion(name, known)}")
+        given[name] = arguments.plain(value)
+        arguments.check(name, given[name], known[name] if known else kind)
 
 
 @contextmanager
@@ -94,16 +126,6 @@ def _argument_error(
     if unknown:
         return ArgumentError(f"{name}: no argument '{unknown[0]}'; {suggestion(unknown[0], known)}")
     return ArgumentError(f"{name}: {problem}; its arguments are {', '.join(known)}")
-
-
-def check_names(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Prove of options that a function hands on that they are known."""
-    allowed = list(known)
-    for name in given:
-        if name not in allowed:
-            raise ArgumentError(
-                f"weft.{function}: no argument '{name}'; {suggestion(name, allowed)}"
-            )
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:

@@ -20,7 +20,6 @@ from weft.api.asking import (
     Word,
     call,
     changes,
-    check_names,
     choice,
     existing,
     settings,
@@ -167,7 +166,6 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
     Raises:
         WeftError: It is no trace, or weft cannot start the run.
     """
-    check_names("replay", options, NetworkOptions.__annotations__)
     return _whole(_heard(_of_trace(trace, options), options.get("on_line")))
 
 
@@ -187,10 +185,12 @@ def compare(program: PathLike, **options: Unpack[RunOptions]) -> Comparison:
         WeftError: weft cannot start the runs, or `offload` is "off".
     """
     if Path(program).is_dir():
-        check_names("compare", options, NetworkOptions.__annotations__)
+        for name in options.keys() - NetworkOptions.__annotations__.keys():
+            raise WeftError(
+                f"{name}: is not for the folder of a trace, which says it; leave it out"
+            )
         plan = _of_trace(program, options)
     else:
-        check_names("compare", options, RunOptions.__annotations__)
         plan = _of_program(program, options)
     on_line, source = options.get("on_line"), options.get("input")
 
@@ -223,7 +223,6 @@ def record_trace(
     Raises:
         WeftError: weft cannot start the run, or the folder is there.
     """
-    check_names("record_trace", options, RunOptions.__annotations__)
     check_target("trace", Path(trace))
     if simgrid and options.get("timeline") is not None:
         raise WeftError(
