@@ -258,7 +258,10 @@ def test_html_holds_no_markup_of_programs(tmp_path: Path) -> None:
         ({"offload": "strem"}, "offload: found 'strem'; did you mean stream"),
         ({"set": {"switch.slot": 4}}, '[switch] slot: unknown key; did you mean "slots"'),
         ({"set": {"slots": 4}}, 'found the change "slots=4"; allowed: TABLE.KEY=VALUE'),
-        ({"set": "switch.slots=4"}, "set: found 'switch.slots=4'; allowed is a dictionary (its values:"),
+        (
+            {"set": "switch.slots=4"},
+            "set: found 'switch.slots=4'; allowed is a dictionary (its values:",
+        ),
         ({"arguments": "4 2"}, "arguments: found '4 2'; allowed is a list (of a text or"),
         ({"timeout": -1}, "timeout: found -1; allowed are seconds, more than 0"),
         ({"cfg": {"smpi/wtme": 1}}, "cfg: found 'smpi/wtme', which is no option of SimGrid"),

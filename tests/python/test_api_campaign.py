@@ -97,6 +97,8 @@ def test_results_are_frames_records_and_files(tmp_path: Path) -> None:
     results.report(tmp_path / "report.html")
     assert "stream is faster than the hosts" in (tmp_path / "report.html").read_text("utf-8")
     assert "6 done" in results._repr_html_()
+    results.report(tmp_path / "page.html")
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(weft.WeftError, match="keys: 3 runs with"):
         results.record(bytes="1KiB")
 
@@ -139,7 +141,10 @@ def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
         ({"axes": {**AXES, "ranks": 0}}, "ranks: found 0; allowed is a whole number from 1"),
         ({"axes": {**AXES, "ranks": []}}, "ranks: found an empty list"),
         ({"axes": {"fabric": "tofino-4"}}, "ranks: is missing"),
-        ({"programs": {"latency": 3}}, "programs['latency']: found 3; allowed is weft.Program or a text or a path"),
+        (
+            {"programs": {"latency": 3}},
+            "programs['latency']: found 3; allowed is weft.Program or a text or a path",
+        ),
         ({"programs": None}, "programs: is missing; a campaign file has both"),
         ({"programs": {}}, "names no program"),
         ({"axs": {}}, "weft.Campaign: no argument 'axs'; did you mean axes"),

@@ -25,7 +25,13 @@ FOR_SHELLS: dict[str, str] = {}
 # beside: the call returns that.
 OTHERWISE = {
     **dict.fromkeys(("changes", "chains", "trees", "drop_rate", "seed"), "set"),
-    **{"timeout_s": "timeout", "config": "cfg", "no_privatize": "privatize", "size": "bytes"},
+    **{
+        "timeout_s": "timeout",
+        "memory_bytes": "memory",
+        "config": "cfg",
+        "no_privatize": "privatize",
+        "size": "bytes",
+    },
     **{"record_ti": "simgrid", "fit_": "fit", "bytes_": "bytes", "hashes": "hash"},
     **{"hash_name": "hash", "ended": "end", "out": "directory", "file": "campaign"},
     **{"p4runtime": "switch", "p4info": "switch", "config_": "switch", "output": "path"},

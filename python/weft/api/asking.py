@@ -37,6 +37,7 @@ Sizes = str | int | Sequence[int | str]
 _NAMES = {
     "changes": "set",
     "timeout_s": "timeout",
+    "memory_bytes": "memory",
     "config": "cfg",
     "json": "path",
     "csv": "path",

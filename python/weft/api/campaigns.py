@@ -104,6 +104,8 @@ class Progress:
     """Runs, each once."""
     ended: int
     """Of these, with what had ended before."""
+    running: int = 0
+    """Being made now."""
     states: Counter[str] = field(default_factory=Counter)
     """What has ended now, by state: `done`, `failed`, `refused`."""
     last: str = ""
@@ -153,6 +155,7 @@ class Campaign:
         zip: Sequence[Sequence[str]] = (),
         leave_out: Conditions = (),
         timeout: float | str | None = None,
+        memory: int | str | None = None,
         most_runs: int | None = None,
         description: str = "",
         folder: PathLike = ".",
@@ -171,6 +174,7 @@ class Campaign:
             leave_out: A combination is left out where all of a table's keys have one of the values
                 there.
             timeout: The most wall time of a run: seconds, or a text such as "60s".
+            memory: The most memory of a run: bytes, or a text such as "2GiB".
             most_runs: More combinations than this are refused; by default 100,000.
             description: For people.
             folder: Where paths begin.
@@ -191,6 +195,7 @@ class Campaign:
                 "name": name,
                 "description": description,
                 "timeout": timeout if isinstance(timeout, str | None) else f"{timeout}s",
+                "memory": memory if isinstance(memory, str | None) else f"{memory}B",
                 "most_runs": most_runs,
             }
             self._tables = {
@@ -256,7 +261,10 @@ class Campaign:
             elif line is not None:
                 line.show(str(so_far))
 
-        campaigns.carry_out(prepared, take, jobs)
+        def being_made(number: int) -> None:
+            so_far.running = number
+
+        campaigns.carry_out(prepared, take, jobs, being_made)
         if line is not None:
             line.end(str(_status(prepared)))
         return Results(prepared)
@@ -270,6 +278,11 @@ class Campaign:
     def results(self) -> "Results":
         """Return what has ended."""
         return Results(self._prepared or self._prepare())
+
+    @call
+    def report(self, path: PathLike) -> None:
+        """Write `results().report(path)`."""
+        self.results().report(path)
 
     @call
     def frame(self, *, missing: bool = False) -> "DataFrame":
@@ -364,16 +377,17 @@ class Results:
 
     @call
     def report(self, path: PathLike) -> None:
-        """Write the page that says where offloading pays, as `weft campaign report` does.
+        """Write one page (HTML) that says where offloading pays, and shows what it rests on.
 
-        Args:
-            path: The file to write (HTML), which holds all that it shows.
+        It opens in any browser without a network. It compares runs that differ in offload alone.
         """
         from weft.report import loading, page
 
-        text = page.render(loading.of(self._prepared))
+        study = loading.of(self._prepared)
+        if (study.rows["state"] == "missing").all():
+            raise WeftError(f"campaign {self.status.name}: nothing of it has been run yet")
         with whole_file("path", Path(path)) as file:
-            file.write(text)
+            file.write(page.render(study))
 
     @call
     def records(self) -> Iterator[tuple[Point, Record]]:

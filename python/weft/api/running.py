@@ -30,6 +30,7 @@ from weft.api.compiling import DEFAULT_FLAGS, compile, is_source
 from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.base.errors import WeftError
 from weft.base.process import Streams
+from weft.base.units import parse_size
 from weft.runs import launch
 from weft.runs import replay as replaying
 from weft.runs.launch import PreparedRun
@@ -56,6 +57,7 @@ class NetworkOptions(TypedDict, total=False):
     fallback: PathLike | None
     cfg: Mapping[str, object] | Sequence[str]
     timeout: float | None
+    memory: int | str | None
     timeline: PathLike | None
     on_line: OnLine | None
 
@@ -88,6 +90,7 @@ def run(
     flags: Sequence[str] = DEFAULT_FLAGS,
     cfg: Mapping[str, object] | Sequence[str] = (),
     timeout: float | None = None,
+    memory: int | str | None = None,
     timeline: PathLike | None = None,
     input: PathLike | None = None,
     on_line: OnLine | None = None,
@@ -117,6 +120,8 @@ def run(
         flags: What the compiler of a source is told.
         cfg: Options of SimGrid: `{"smpi/wtime": 0}`.
         timeout: Seconds of wall time after which the run is given up; the record then says so.
+        memory: The most memory of the simulator, bytes or "2GiB"; beyond it the run is ended, and
+            the record says so.
         timeline: A file for what every rank and switch did when, for ui.perfetto.dev.
         input: A file that is the program's standard input. By default it has none.
         on_line: Called with each line that the program prints, as it comes; `print` shows them.
@@ -143,6 +148,7 @@ def run(
         flags=flags,
         cfg=cfg,
         timeout=timeout,
+        memory=memory,
         timeline=timeline,
         input=input,
         on_line=on_line,
@@ -158,7 +164,7 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. Its ranks
             are those of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `set`, `platform`, `ppn`,
-            `offload`, `fallback`, `cfg`, `timeout`, `timeline`, `on_line`.
+            `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
 
     Returns:
         The record.
@@ -279,7 +285,7 @@ def _network(options: NetworkOptions) -> dict[str, Any]:
         options.get("fallback"),
     )
     ppn, timeout, timeline = options.get("ppn"), options.get("timeout"), options.get("timeline")
-    changed = options.get("set")
+    changed, memory = options.get("set"), options.get("memory")
     name, all_changes = (
         (None, changes(changed)) if fabric is None else fabric_and_changes(fabric, changed)
     )
@@ -292,6 +298,7 @@ def _network(options: NetworkOptions) -> dict[str, Any]:
         "fallback": None if fallback is None else os.fspath(fallback),
         "config": settings(options.get("cfg", ())),
         "timeout_s": None if timeout is None else _seconds(timeout),
+        "memory_bytes": None if memory is None else parse_size(str(memory), "memory"),
         "timeline": None if timeline is None else Path(timeline),
     }
 
