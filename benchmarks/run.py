@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import allreduce
+import campaigns
 import choices
 import host_calls
 import in_network
@@ -55,6 +56,8 @@ def main() -> None:
         built = large_fabrics.build_and_check()
         multicast = large_fabrics.multicast_allgather(work)
         costs |= measure(large_fabrics.all_ranks(work), 1, lambda _: None)
+        print("bench: campaigns", file=sys.stderr, flush=True)
+        of_campaigns = campaigns.standards(work)
         print("bench: --offload auto", file=sys.stderr, flush=True)
         chosen = choices.measure(work)
     standards = [
@@ -62,6 +65,7 @@ def main() -> None:
         *in_network.standards(costs),
         *schedules.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
+        *of_campaigns,
     ]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
     rows = [_row(key, cost) for key, cost in costs.items()]
