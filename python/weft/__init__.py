@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from weft.api.campaigns import Campaign, Program, Progress, Results, Status
     from weft.api.compiling import compile
     from weft.api.fabrics import Fabric, fabric_options, fabrics, new_fabric
-    from weft.api.running import compare, record_trace, replay, run
+    from weft.api.running import compare, read_record, record_trace, replay, run
     from weft.api.testbeds import (
         P4Switch,
         TestbedChange,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     )
     from weft.base import paths
     from weft.base.errors import WeftError
-    from weft.runs.record import FailedRunError, Record, read_record
+    from weft.runs.record import FailedRunError, Record
     from weft.runs.replay import Recording
     from weft.study.compare import Comparison
     from weft.study.hashes import Cube
@@ -193,6 +193,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
     ),
     "weft.api.running": (
         "compare",
+        "read_record",
         "record_trace",
         "replay",
         "run",
@@ -213,7 +214,6 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
     "weft.runs.record": (
         "FailedRunError",
         "Record",
-        "read_record",
     ),
     "weft.runs.replay": ("Recording",),
     "weft.study.compare": ("Comparison",),

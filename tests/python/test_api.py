@@ -13,16 +13,17 @@ import sys
 import tempfile
 import time
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pytest
 import simulated
 
 import weft
+from weft.api import arguments
 
 ROOT = simulated.TESTS.parent
 LATENCY = ROOT / "examples" / "allreduce_latency.c"
@@ -278,6 +279,59 @@ def test_a_wrong_argument_is_one_message(latency: Path, wrong: dict[str, Any], s
         weft.run(latency, **given)
     assert said in str(caught.value)
     assert isinstance(caught.value, TypeError) == ("rank" in wrong)
+
+
+class Odd:
+    """Of no kind that any call takes."""
+
+
+def test_every_argument_of_another_kind_is_named() -> None:
+    """Nothing is begun: kinds are looked at first, and what else is missing comes before."""
+    tried = 0
+    for name, function in public():
+        owner = name.partition(".")[0]
+        if "." in name and not name.endswith("__init__"):
+            continue
+        made = getattr(weft, owner) if "." in name else function
+        if not hasattr(function, "__wrapped__"):  # a data class
+            continue
+        several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        parameters = [
+            one for one in inspect.signature(made).parameters.values() if one.kind not in several
+        ]
+        needed = [one.name for one in parameters if one.default is inspect.Parameter.empty]
+        for parameter in parameters:
+            given = dict.fromkeys((*needed, parameter.name), Odd())
+            with pytest.raises(
+                weft.WeftError, match=r"^\w+: found <.*Odd .*; allowed is "
+            ) as caught:
+                made(**given)
+            assert str(caught.value).partition(":")[0] in given
+            tried += 1
+    assert tried > 150
+
+
+def test_kinds_are_told_with_their_place() -> None:
+    for value, kind, said in (
+        (True, int, "x: found True; allowed is a whole number"),
+        ("ab", Sequence[str], "x: found 'ab'; allowed is a list (of a text)"),
+        ([1, "a"], Sequence[int], "x[1]: found 'a'; allowed is a whole number"),
+        (
+            {"k": [1.5]},
+            Mapping[str, Sequence[int]],
+            "x['k'][0]: found 1.5; allowed is a whole number",
+        ),
+        ("bot", Literal["both", "none"], "x: found 'bot'; did you mean both?"),
+        (float("nan"), float, "x: found nan; allowed is a number"),
+        ("a\0b", str, "x: found 'a\\x00b'; allowed is a text without the character 0"),
+        (3, Callable[[], object] | None, "x: found 3; allowed is a function"),
+    ):
+        with pytest.raises(weft.WeftError) as caught:
+            arguments.check("x", value, kind)
+        assert str(caught.value) == said
+    for value, kind in (((1, 2), Sequence[int]), (2, float), (Path("a"), os.PathLike[str] | str)):
+        arguments.check("x", value, kind)
+    assert arguments.plain(pl.Series([1, 2])) == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,6 @@ def test_results_are_frames_records_and_files(tmp_path: Path) -> None:
     results.report(tmp_path / "report.html")
     assert "stream is faster than the hosts" in (tmp_path / "report.html").read_text("utf-8")
     assert "6 done" in results._repr_html_()
-    results.report(tmp_path / "page.html")
-    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(weft.WeftError, match="keys: 3 runs with"):
         results.record(bytes="1KiB")
 

@@ -19,7 +19,10 @@ import weft
 from weft.api.running import NetworkOptions, RunOptions
 
 PAGE = ROOT / "docs" / "python.md"
-FOR_SHELLS: dict[str, str] = {}
+FOR_SHELLS = {
+    "weft completion": "completes what is typed in a shell",
+    "weft help": "shows pages of the documentation in a terminal",
+}
 """Commands that mean nothing outside of a shell, and why."""
 # What a command calls otherwise than its call, and what stands for output that is shown or written
 # beside: the call returns that.

@@ -345,6 +345,8 @@ def progress_engine_throughput(
     """
     import polars
 
+    if not transport:
+        raise WeftError("transport: found an empty list; write ud, uc or both")
     case = engines.Case(
         str(engine),
         [choice("transport", one, engines.TRANSPORTS) for one in transport],

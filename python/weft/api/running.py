@@ -32,6 +32,7 @@ from weft.base.errors import WeftError
 from weft.base.process import Streams
 from weft.base.units import parse_size
 from weft.runs import launch
+from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
@@ -244,6 +245,19 @@ def record_trace(
     recording = make(_of_program(program, options), Path(trace), runner=heard)
     _whole(recording.record)
     return recording
+
+
+@call
+def read_record(path: PathLike) -> Record:
+    """Read a record from a file that `weft run --json` or `Record.save` has written.
+
+    Args:
+        path: The file.
+
+    Raises:
+        WeftError: There is no such file, or it is no record of a run.
+    """
+    return records.read_record(Path(path))
 
 
 # ---- What is asked for

@@ -392,13 +392,8 @@ class Record(Model, kw_only=True):
         return record_as_html(self)
 
 
-def read_record(path: str | Path) -> Record:
-    """Read a record from a file that `weft run --json` or `Record.save` has written.
-
-    Raises:
-        WeftError: There is no such file, or it is no record of a run.
-    """
-    path = Path(path)
+def read_record(path: Path) -> Record:
+    """Read a record from a file."""
     try:
         data = read_json(path)
         found = OfSchema.from_json(data).schema
