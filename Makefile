@@ -44,7 +44,7 @@ check: unit $(WEFT) ## unit tests and the quick end-to-end tests
 	@$(PYTEST) -m 'not slow'
 
 docs: $(VENV) ## the documentation as a site, with search, in build/site
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 setup/quiet build/docs.log $(BIN)/mkdocs build
 	@echo 'docs: build/site/index.html'
 
 bench: $(WEFT) ## how fast the simulator is

@@ -65,20 +65,46 @@ def parsed(path: Path) -> Parsed:
     return Parsed(path)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def site() -> Path:
-    """Build the site once; warnings are errors."""
-    mkdocs = Path(sys.executable).parent / "mkdocs"
-    result = subprocess.run(
-        [mkdocs, "build", "--strict", "--quiet"],
+def build(*options: str) -> "subprocess.CompletedProcess[str]":
+    """Run MkDocs. Not quietly: it counts no warnings then, and strict means nothing."""
+    return subprocess.run(
+        [Path(sys.executable).parent / "mkdocs", "build", *options],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def site() -> Path:
+    """Build the site once; warnings are errors."""
+    result = build()
+    assert result.returncode == 0, result.stdout
     return SITE
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[x](guide.md#nowhere)", "'guide.md#nowhere', but there is no such anchor"),
+        ("[x](../presets/switch/none.toml)", "target is not found"),
+        ("text", 'not included in the "nav"'),
+    ],
+)
+def test_what_leads_nowhere_ends_the_build(tmp_path: Path, text: str, said: str) -> None:
+    """A page that no row of docs/README.md names, with a link that leads nowhere."""
+    copy = tmp_path / "weft"
+    shutil.copytree(ROOT / "setup" / "site", copy / "setup" / "site")
+    shutil.copy(ROOT / "mkdocs.yml", copy)
+    (copy / "docs").mkdir()
+    (copy / "docs" / "README.md").write_text("# A site\n\n## Pages\n")
+    (copy / "docs" / "guide.md").write_text(f"# A page\n\n{text}\n")
+    result = build("--config-file", str(copy / "mkdocs.yml"), "--site-dir", str(tmp_path / "site"))
+    assert result.returncode != 0
+    assert said in result.stdout
 
 
 def pages() -> list[Path]:
