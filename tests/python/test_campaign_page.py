@@ -364,6 +364,25 @@ def test_pages_of_other_campaigns_are_whole(
     assert page.locator("#map svg, #map p").count() >= 1
 
 
+def test_fabrics_are_compared_where_nothing_else_is(opened: Open, tmp_path: Path) -> None:
+    text = SMALL.replace('"tofino-16"', '["tofino-4", "hdr100-8", "tofino-16"]').replace(
+        'offload = ["stream", "off"]', ""
+    )
+
+    def result(point: Point) -> Any:
+        return done({"tofino-4": 4e-6, "hdr100-8": 2e-6, "tofino-16": 8e-6}[str(point["fabric"])])
+
+    page = opened(pages.render(made(tmp_path / "fabrics", text, result)))
+    assert cells(page) == ["2.00"] * 6 + ["0.500"] * 6
+    assert "sum on hdr100-8: stream against tofino-4" in page.locator("#map").inner_text()
+    assert page.locator("#latency").inner_text().count("tofino") >= 2, "a line for each fabric"
+    said = point_at_first_cell(page)
+    assert "2.00 times as fast as fabric tofino-4" in said
+    assert "2 µs (hdr100-8) against 4 µs (tofino-4)" in said
+    control(page, "fabric").select_option(label="tofino-16")
+    until(page, "document.querySelectorAll('#map .mark-text.role-mark text').length === 6")
+
+
 def test_hostile_texts_are_shown_and_do_nothing(opened: Open, tmp_path: Path) -> None:
     page = opened(hostile(tmp_path / "hostile"))
     assert page.evaluate("window.hacked") is None

@@ -91,7 +91,7 @@ def test_a_run_that_is_planned_is_waited_for(tmp_path: Path) -> None:
     study = made(tmp_path, SMALL, result)
     assert {one.outcome for one in study.compared} == {"missing"}
     assert headline(study) == [
-        "On tofino-16, program sum, stream has not been run yet, or the hosts have not."
+        "On tofino-16, program sum, stream has not been run yet, or what it is held against."
     ]
 
 
@@ -201,9 +201,33 @@ def test_many_programs_and_fabrics_have_one_sentence_and_a_table(tmp_path: Path)
     first, most, least = headline(study)
     assert first.startswith("Over all programs, fabrics and ways, offloading is faster than")
     assert "in 24 of 36 combinations" in first
-    assert most == "It pays most often for sum on tofino-16 by stream: in 6 of 6."
-    assert least == "It pays least often for sum on tofino-4 by message: in 0 of 6."
+    assert most == "Faster most often: sum on tofino-16 by stream, in 6 of 6."
+    assert least == "Faster least often: sum on tofino-4 by message, in 0 of 6."
     assert sections.verdict_table(study).count("<tr>") == 1 + 6
+
+
+def test_without_runs_of_the_hosts_fabrics_or_algorithms_are_compared(tmp_path: Path) -> None:
+    text = SMALL.replace('"tofino-16"', '["tofino-4", "tofino-16"]').replace(
+        'offload = ["stream", "off"]', ""
+    )
+
+    def result(one: Point) -> dict[str, Any]:
+        return dict(done(1.0 if one["fabric"] == "tofino-4" else 0.5, offloaded=1))
+
+    study = made(tmp_path, text, result)
+    assert headline(study) == [
+        "The campaign has no run without offloading to compare with, so it does not say whether"
+        " that pays. Compared with the first, fabric tofino-4:",
+        "Program sum, fabric tofino-16 is faster than fabric tofino-4 in 6 of 6 combinations: at"
+        " most 2.00 times, for 4 ranks, 1KiB (500 ms against 1 s).",
+    ]
+    algorithms = SMALL.replace('["stream", "off"]', '"off"') + 'fallback = ["ring", "linear"]\n'
+    first, second = headline(made(tmp_path / "algorithms", algorithms, lambda _: done(1.0)))
+    assert first.startswith("The campaign has no run with offloading to compare with")
+    assert second == (
+        "On tofino-16, program sum, off, fallback linear is faster than fallback ring in 0 of 6"
+        " combinations; as fast, within 0.5 %, in 6."
+    )
 
 
 # ---- Measurements --------------------------------------------------------------------------------

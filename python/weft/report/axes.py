@@ -76,11 +76,10 @@ class Roles:
     """Those of which one value is shown at a time."""
 
 
-def roles(axes: Sequence[Axis]) -> Roles:
-    """Say what each axis is for."""
-    free = [
-        one for one in axes if one.name not in (*_MAPS, OFFLOAD, *REPEATS) and len(one.values) > 1
-    ]
+def roles(axes: Sequence[Axis], compared: str = OFFLOAD) -> Roles:
+    """Say what each axis is for, when values of one of them are compared."""
+    others = (*_MAPS, OFFLOAD, compared, *REPEATS)
+    free = [one for one in axes if one.name not in others and len(one.values) > 1]
     across = _across(free)
     rest = [one for one in free if one is not across]
     down = next((one for one in rest if one.name == "ranks"), rest[0] if rest else None)

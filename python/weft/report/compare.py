@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Which runs are held against each other: a way to offload, and the hosts alone.
 
-Two combinations are compared that differ in `offload` alone. Files often leave combinations out
-whose keys mean nothing to hosts (`leave_out = [{ offload = "off", "switch.slots" = 64 }]`). Where
-there is no run of the hosts with a combination's values of such keys (`OF_OFFLOADING`), it is held
-against one with others, and the report says so.
+Two combinations are compared that differ in `offload` alone; in a campaign without runs of the
+hosts alone, in another key, of which the first value is what others are held against. Files often
+leave combinations out whose keys mean nothing to hosts, as in
+`leave_out = [{ offload = "off", "switch.slots" = 64 }]`. Where there is no run of the hosts with a
+combination's values of such keys (`OF_OFFLOADING`), it is held against one with others, and the
+report says so.
 """
 
 from collections import defaultdict
@@ -12,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from weft.report.axes import OFF, OFFLOAD, REPEATS
+from weft.report.axes import OFF, OFFLOAD, REPEATS, Axis
 
 Point = Mapping[str, str]
 Outcome = Literal["faster", "same", "slower", "fell back", "no collectives", "failed", "missing"]
@@ -33,27 +35,60 @@ _TABLES_OF_OFFLOADING = ("policy.", "multicast.", "progress_engine.")
 
 
 @dataclass(frozen=True)
+class Reference:
+    """What combinations are held against: those with this value of a key."""
+
+    axis: str
+    value: str
+
+    @property
+    def hosts(self) -> bool:
+        """Whether that is the hosts alone, so that the question is whether offloading pays."""
+        return (self.axis, self.value) == (OFFLOAD, OFF)
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+        return f"the hosts ({OFFLOAD} = {OFF})" if self.hosts else f"{self.axis} {self.value}"
+
+
+HOSTS = Reference(OFFLOAD, OFF)
+
+
+def reference(axes: Sequence[Axis]) -> Reference | None:
+    """Return the hosts alone, or the first fabric, way or algorithm where nobody ran these."""
+    several = {axis.name: axis for axis in axes if len(axis.values) > 1}
+    if OFFLOAD in several and OFF in several[OFFLOAD].values:
+        return HOSTS
+    changed = [name for name in several if "." in name and name not in REPEATS]
+    for name in (OFFLOAD, "fabric", "fallback", *changed):
+        if name in several and several[name].values[0]:
+            return Reference(name, several[name].values[0])
+    return None
+
+
+@dataclass(frozen=True)
 class Pairs:
-    """For each combination the one that it is compared with: of the hosts alone."""
+    """For each combination the one that it is compared with."""
 
     of: Sequence[int | None]
     relaxed: tuple[str, ...]
     """Keys in which some pairs differ, beside `offload`."""
 
 
-def pairs(points: Sequence[Point]) -> Pairs:
+def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
     """Find them among all combinations of a campaign, whether they have been run or not."""
-    keys = [key for key in (points[0] if points else {}) if key != OFFLOAD]
-    free = [key for key in keys if _may_differ(key)]
+    keys = [key for key in (points[0] if points else {}) if key != against.axis]
+    free = [key for key in keys if key in REPEATS or (against.hosts and _may_differ(key))]
     fixed = [key for key in keys if key not in free]
-    hosts = [number for number, point in enumerate(points) if point.get(OFFLOAD) == OFF]
+    hosts = [number for number, one in enumerate(points) if one.get(against.axis) == against.value]
     exact = {_values(points[number], keys): number for number in hosts}
     near: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in hosts:
         near[_values(points[number], fixed)].append(number)
     found: list[int | None] = []
     for point in points:
-        if point.get(OFFLOAD, "") in ("", OFF):
+        if point.get(against.axis, "") in ("", against.value):
             found.append(None)
             continue
         alike = near.get(_values(point, fixed), [])
@@ -63,7 +98,7 @@ def pairs(points: Sequence[Point]) -> Pairs:
 
 
 def _may_differ(key: str) -> bool:
-    return key in REPEATS or key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
+    return key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
 
 
 def _values(point: Point, keys: Sequence[str]) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ def render(study: Study) -> str:
         "title": escape(study.name),
         "style": runtime.asset("report.css"),
         "about": escape(sections.about(study)),
+        "question": sections.question(study),
         "answer": sections.answer(study),
         "basis": sections.basis(study),
         "verdicts": sections.verdict_table(study),

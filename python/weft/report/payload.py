@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from weft.report.axes import OFFLOAD, REPEATS, Axis
+from weft.report.axes import REPEATS, Axis
 from weft.report.fabrics import Variant, variants
 from weft.report.sentences import REASONS
 from weft.report.study import Study
@@ -53,6 +53,7 @@ def payload(study: Study) -> dict[str, Any]:
     calls = _calls(study, words, runs)
     return {
         "axes": [_axis(axis) for axis in study.axes],
+        "reference": _reference(study),
         "across": study.roles.across,
         "down": study.roles.down,
         "further": list(study.roles.further),
@@ -66,6 +67,18 @@ def payload(study: Study) -> dict[str, Any]:
         "calls": calls,
         "words": words.all(),
         "measured": _measured(found),
+    }
+
+
+def _reference(study: Study) -> dict[str, Any] | None:
+    against = study.reference
+    if against is None:
+        return None
+    return {
+        "axis": against.axis,
+        "value": against.value,
+        "hosts": against.hosts,
+        "name": against.name,
     }
 
 
@@ -191,8 +204,3 @@ def _measured(found: Sequence[Variant]) -> list[list[dict[str, Any]]]:
         ]
         for variant in found
     ]
-
-
-def offloads(study: Study) -> list[str]:
-    """Return the ways to offload that a campaign asks for."""
-    return next((list(axis.values) for axis in study.axes if axis.name == OFFLOAD), [])

@@ -9,9 +9,8 @@ from typing import Any
 
 from weft.base.units import format_ratio, plural
 from weft.report import provenance
-from weft.report.axes import OFFLOAD
 from weft.report.runtime import vega_versions
-from weft.report.sentences import Verdict, headline, verdicts
+from weft.report.sentences import Verdict, group_keys, headline, verdicts
 from weft.report.study import Compared, Study
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
@@ -56,16 +55,23 @@ def answer(study: Study) -> str:
     return "\n".join([f'<p class="answer">{first}</p>', *(f"<p>{one}</p>" for one in more)])
 
 
+def question(study: Study) -> str:
+    """Return what the first part is called."""
+    asked = study.reference is None or study.reference.hosts
+    return "Where offloading pays" if asked else "What pays"
+
+
 def basis(study: Study) -> str:
     """Return what stands below the picture: what is compared with what."""
     return f'<p class="quiet">{escape(" ".join(_basis(study)))}</p>'
 
 
 def _basis(study: Study) -> Iterable[str]:
-    if study.compared:
+    against = study.reference
+    if study.compared and against:
         yield (
             "The sentence compares the simulated time of the whole program, of two runs that differ"
-            " in offload alone: the hosts' time divided by the offloaded one."
+            f" in {against.axis} alone: the time of {against.name} divided by the other one."
         )
     if study.pairs.relaxed:
         keys = ", ".join(study.pairs.relaxed)
@@ -73,10 +79,10 @@ def _basis(study: Study) -> Iterable[str]:
             f"Where the campaign has no run of the hosts with the same {keys}, which means nothing"
             " to hosts, the run with another value is taken."
         )
-    if study.compared and study.uncompared:
+    if study.compared and against and study.uncompared:
         yield (
-            f"{plural(study.uncompared, 'combination')} with offloading had no run of the hosts to"
-            " be compared with."
+            f"{plural(study.uncompared, 'combination')} had no run of {against.name} to be compared"
+            " with."
         )
     yield provenance.computation(study)
 
@@ -86,20 +92,21 @@ def verdict_table(study: Study) -> str:
     found = verdicts(study)
     if not found:
         return ""
+    keys = group_keys(study)
     heads = (
-        *("program", "fabric", "offload", "compared", "faster", "same", "slower", "fell back"),
+        *(*keys, "compared", "faster", "same", "slower", "fell back"),
         *("failed", "not run", "at most", "at worst"),
     )
-    rows = [_verdict_row(one) for one in found[:_MOST_VERDICTS]]
+    rows = [_verdict_row(one, keys) for one in found[:_MOST_VERDICTS]]
     more = len(found) - _MOST_VERDICTS
     note = f"<p>{more:,} more are not listed.</p>" if more > 0 else ""
-    return "<h3>By program, fabric and way to offload</h3>" + _table(heads, rows, left=3) + note
+    return f"<h3>By {escape(', '.join(keys))}</h3>" + _table(heads, rows, left=len(keys)) + note
 
 
-def _verdict_row(one: Verdict) -> list[str]:
+def _verdict_row(one: Verdict, keys: Sequence[str]) -> list[str]:
     values = one.values
     return [
-        *(values[key] for key in ("program", "fabric", OFFLOAD)),
+        *(values[key] for key in keys),
         f"{len(one.found):,}",
         *(f"{one.number(name):,}" for name in ("faster", "same", "slower", "fell back", "failed")),
         f"{one.number('missing'):,}",

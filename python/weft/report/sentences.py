@@ -74,18 +74,40 @@ class Verdict:
 
 def verdicts(study: Study) -> list[Verdict]:
     """Return one for each program, fabric and way to offload."""
+    keys = group_keys(study)
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for one in study.compared:
-        groups.setdefault(tuple(one.point.get(key, "") for key in _GROUPS), []).append(one)
+        groups.setdefault(tuple(one.point.get(key, "") for key in keys), []).append(one)
     return [
-        Verdict(dict(zip(_GROUPS, values, strict=True)), found) for values, found in groups.items()
+        Verdict(dict(zip(keys, values, strict=True)), found) for values, found in groups.items()
     ]
+
+
+def group_keys(study: Study) -> tuple[str, ...]:
+    """Return the keys whose values have verdicts of their own."""
+    compared = (study.reference.axis,) if study.reference else ()
+    return tuple(dict.fromkeys((*_GROUPS, *compared)))
 
 
 def headline(study: Study) -> list[str]:
     """Return the answer: one sentence for each program, fabric and way, or for all."""
     if not study.compared:
         return [_nothing_compared(study)]
+    return [*_question(study), *_answers(study)]
+
+
+def _question(study: Study) -> Iterator[str]:
+    """Say what is compared where it is not what is asked first."""
+    against = study.reference
+    if against is not None and not against.hosts:
+        lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
+        yield (
+            f"The campaign has no run {lack} offloading to compare with, so it does not say whether"
+            f" that pays. Compared with the first, {against.name}:"
+        )
+
+
+def _answers(study: Study) -> list[str]:
     groups = verdicts(study)
     if len(groups) <= _MOST_SENTENCES:
         return [_sentence(study, group) for group in groups]
@@ -120,10 +142,10 @@ def _nothing_compared(study: Study) -> str:
 def _sentence(study: Study, verdict: Verdict) -> str:
     missing = verdict.number("missing")
     if missing == len(verdict.found):
-        return f"{_subject(study, verdict)} has not been run yet, or the hosts have not."
+        return f"{_subject(study, verdict)} has not been run yet, or what it is held against."
     total = plural(len(verdict.found) - missing, "combination")
     parts = [
-        f"{_subject(study, verdict)} is faster than the hosts (offload = {OFF})"
+        f"{_subject(study, verdict)} is faster than {_other(study)}"
         f" in {verdict.number('faster'):,} of {total}{_most(study, verdict)}"
     ]
     parts += _slower(study, verdict)
@@ -140,11 +162,26 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     return "; ".join(parts) + "."
 
 
+def _other(study: Study) -> str:
+    return study.reference.name if study.reference else "the other"
+
+
 def _subject(study: Study, verdict: Verdict) -> str:
-    fabric, program, mode = (verdict.values.get(key, "") for key in ("fabric", "program", OFFLOAD))
-    if not mode:
-        return "Over all programs, fabrics and ways, offloading"
-    return f"On {fabric}, program {program}, {mode}"
+    against = study.reference
+    assert against is not None
+    if not verdict.values:
+        if against.hosts:
+            return "Over all programs, fabrics and ways, offloading"
+        return f"Any other {against.axis}"
+    parts = {"fabric": "on {}", "program": "program {}", OFFLOAD: "{}"}
+    said = [
+        form.format(verdict.values[key])
+        for key, form in parts.items()
+        if verdict.values[key] and key != against.axis
+    ]
+    own = verdict.values[against.axis]
+    text = ", ".join([*said, own if against.hosts else f"{against.axis} {own}"])
+    return text[0].upper() + text[1:]
 
 
 def _most(study: Study, verdict: Verdict) -> str:
@@ -155,7 +192,7 @@ def _most(study: Study, verdict: Verdict) -> str:
 
 
 def _times(one: Compared) -> str:
-    return f"({in_time(one.offloaded_s)} against {in_time(one.hosts_s)})"
+    return f"({in_time(one.own_s)} against {in_time(one.other_s)})"
 
 
 def _where(study: Study, one: Compared) -> str:
@@ -163,7 +200,9 @@ def _where(study: Study, one: Compared) -> str:
     names = [
         named_value(axis.name, one.point[axis.name])
         for axis in study.axes
-        if len(axis.values) > 1 and axis.name not in (*_GROUPS, *REPEATS) and one.point[axis.name]
+        if len(axis.values) > 1
+        and axis.name not in (*group_keys(study), *REPEATS)
+        and one.point[axis.name]
     ]
     return "for " + ", ".join(names) if names else "there"
 
@@ -177,12 +216,10 @@ def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
     where = pattern(study.axes, slower, compared)
     if len(slower) == len(compared) > 1:
         where = "which is all that could be compared"
-    least = f"{format_ratio(1 / worst.speed_up)} times as long as the hosts"
+    least = f"{format_ratio(1 / worst.speed_up)} times as long as {_short(study)}"
     how = f", {where}" if where else ""
-    yield (
-        f"slower in {len(slower):,}{how}: at worst it takes {least}, {_where(study, worst)}"
-        f" {_times(worst)}"
-    )
+    takes = ": at worst it takes" if len(slower) > 1 else ", where it takes"
+    yield (f"slower in {len(slower):,}{how}{takes} {least}, {_where(study, worst)} {_times(worst)}")
 
 
 def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
@@ -205,6 +242,11 @@ def _which(study: Study, verdict: Verdict, outcome: str) -> str:
     return f" ({where})" if where else ""
 
 
+def _short(study: Study) -> str:
+    against = study.reference
+    return "the hosts" if against is None or against.hosts else against.value
+
+
 def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
     """Name the groups in which it pays most and least often."""
     rated = [one for one in groups if one.number("faster", "same", "slower", "fell back")]
@@ -214,11 +256,16 @@ def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
     if _share(rated[0]) == _share(rated[-1]):
         return
     for word, one in (("most", rated[0]), ("least", rated[-1])):
-        values = one.values
         yield (
-            f"It pays {word} often for {values['program']} on {values['fabric']} by"
-            f" {values[OFFLOAD]}: in {one.number('faster'):,} of {len(one.found):,}."
+            f"Faster {word} often: {_label(one.values)}, in {one.number('faster'):,} of"
+            f" {len(one.found):,}."
         )
+
+
+def _label(values: Mapping[str, str]) -> str:
+    named = [f"{key} {value}" for key, value in values.items() if key not in _GROUPS]
+    by = f" by {values[OFFLOAD]}" if values.get(OFFLOAD) else ""
+    return ", ".join([f"{values['program']} on {values['fabric']}{by}", *named])
 
 
 def _share(one: Verdict) -> float:

@@ -15,14 +15,14 @@ from typing import Any
 import polars as pl
 
 from weft.campaign.file import Campaign
-from weft.report.axes import OFF, OFFLOAD, Axis, Roles, roles, text
+from weft.report.axes import OFFLOAD, Axis, Roles, roles, text
 from weft.report.commands import Command, built
-from weft.report.compare import Outcome, Pairs, Point, outcome, pairs
+from weft.report.compare import Outcome, Pairs, Point, Reference, outcome, pairs, reference
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A combination with offloading, held against the hosts alone."""
+    """A combination, held against another one: of the hosts alone, where these have been run."""
 
     row: int
     """Its number among all combinations."""
@@ -32,13 +32,13 @@ class Compared:
     """Why all of its calls fell back, as the record says it."""
     partly: bool = False
     """Some calls of those collectives that the switches do fell back."""
-    hosts_s: float = 0.0
-    offloaded_s: float = 0.0
+    other_s: float = 0.0
+    own_s: float = 0.0
 
     @property
     def speed_up(self) -> float:
-        """The hosts' time divided by its own."""
-        return self.hosts_s / self.offloaded_s
+        """The other's time divided by its own."""
+        return self.other_s / self.own_s
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,19 @@ class Study:
     @cached_property
     def roles(self) -> Roles:
         """What its axes are for."""
-        return roles(self.axes)
+        return roles(self.axes, self.reference.axis if self.reference else OFFLOAD)
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """What combinations are held against, where anything is."""
+        return reference(self.axes)
 
     @cached_property
     def pairs(self) -> Pairs:
         """Which combinations are compared."""
-        return pairs(self.points)
+        if self.reference is None:
+            return Pairs([None] * len(self.points), ())
+        return pairs(self.points, self.reference)
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
@@ -89,7 +96,7 @@ class Study:
 
     @cached_property
     def compared(self) -> list[Compared]:
-        """All combinations with offloading for which the campaign has one of the hosts alone."""
+        """All combinations for which the campaign has one that they are held against."""
         return [
             self._compared(row, other)
             for row, other in enumerate(self.pairs.of)
@@ -98,9 +105,12 @@ class Study:
 
     @property
     def uncompared(self) -> int:
-        """How many combinations with offloading have nothing that they could be held against."""
-        offloaded = sum(point.get(OFFLOAD, "stream") not in ("", OFF) for point in self.points)
-        return offloaded - len(self.compared)
+        """How many combinations have nothing that they could be held against, but should."""
+        if self.reference is None:
+            return 0
+        none = ("", self.reference.value)
+        others = sum(point[self.reference.axis] not in none for point in self.points)
+        return others - len(self.compared)
 
     def _compared(self, row: int, other: int) -> Compared:
         own, hosts, point = self.records[row], self.records[other], self.points[row]
@@ -110,6 +120,8 @@ class Study:
         times = hosts["simulated_time_s"], own["simulated_time_s"]
         if states != {"done"} or not all(times):
             return Compared(row, point, "failed")
+        if not (self.reference and self.reference.hosts):
+            return Compared(row, point, outcome(*times), "", False, *times)
         if not own["calls"]:
             return Compared(row, point, "no collectives", "", False, *times)
         if not own["offloaded_calls"]:

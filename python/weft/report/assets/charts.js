@@ -4,8 +4,9 @@
 const MOST_BARS = 24;
 
 const lineName = (row) => {
-  const several = axisNamed("fallback") && choice.fallback === ALL && axisNamed("fallback").values.length > 1;
-  return modeName(modeOf(row)) + (several && valueOf(row, "fallback") ? ` (${valueOf(row, "fallback")})` : "");
+  const several = axisNamed("fallback") && !oneOf("fallback") && axisNamed("fallback").values.length > 1;
+  const side = isHosts || reference.axis === "offload" ? "" : `, ${sideOf(row)}`;
+  return modeName(modeOf(row)) + (side || (several && valueOf(row, "fallback") ? ` (${valueOf(row, "fallback")})` : ""));
 };
 
 // Lists of a section's own, which shows one value at a time of what the maps show all of.
@@ -19,7 +20,8 @@ const narrowed = (place, found, names, changed) => {
   }
   return [parts, some];
 };
-const openAxes = () => data.further.filter((name) => choice[name] === EACH);
+// Algorithms of the hosts are lines beside each other.
+const openAxes = () => data.further.filter((name) => choice[name] === EACH && name !== "fallback");
 // What is shown at first: as many ranks as were measured, or the most; of others, what hosts' runs have.
 const usual = (name, options, found) => {
   if (name === "ranks") {
@@ -52,7 +54,7 @@ const sizeTicks = (sizes, room) => {
 
 // ---- Latency
 
-const latencyAxes = () => ["program", "fabric", ...openAxes(), "ranks"];
+const latencyAxes = () => ["program", "fabric", ...openAxes(), "ranks"].filter((name) => name !== reference?.axis);
 const latencyControls = (changed) => {
   const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && callsOf(row).length);
   const [parts, some] = narrowed("latency", found, [...latencyAxes()], changed);
@@ -155,8 +157,8 @@ const sharesOf = (row) => {
 const drawShares = () => {
   const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && rows.time[row] > 0 && rows.collectives[row] !== null);
   const about = document.getElementById("shares-about");
-  const fabrics = valuesIn(found, "fabric").length > 1;
-  const name = (row) => `${valueOf(row, "program")}${fabrics ? ` on ${valueOf(row, "fabric")}` : ""}: ${modeName(modeOf(row))}`;
+  const fabrics = valuesIn(found, "fabric").length > 1 && reference?.axis !== "fabric";
+  const name = (row) => `${valueOf(row, "program")}${fabrics ? ` on ${valueOf(row, "fabric")}` : ""}: ${lineName(row)}`;
   const bars = [...grouped(found, name)].sort(([a], [b]) => a.localeCompare(b));
   if (!bars.length) {
     about.textContent = "";
@@ -193,7 +195,7 @@ const USED = [
 const drawUse = (changed) => {
   const what = own("use", "shown", USED.map(([name, said]) => [name, said]), changed);
   const ended = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done");
-  const [parts, some] = narrowed("use", ended, ["program", "fabric", ...openAxes()].filter((name) => name !== layout.across), changed);
+  const [parts, some] = narrowed("use", ended, ["program", "fabric", ...openAxes()].filter((name) => ![layout.across, reference?.axis].includes(name)), changed);
   let found = some;
   const [column, , meaning, shown] = USED.find(([name]) => name === local.use);
   found = found.filter((row) => rows[column][row] !== null);

@@ -26,13 +26,13 @@ const labelled = (axis, but = []) =>
 // The controls of the whole page.
 const axisControl = (axis, changed) => {
   const all = apart.includes(axis.name) ? [[ALL, "all"]] : [[EACH, "each, a map of its own"], [ALL, isCompared ? "geometric mean" : "mean"]];
-  return select(axis.name, [...all, ...labelled(axis, axis.name === "offload" && isCompared ? [OFF] : [])], choice[axis.name], (value) => {
+  return select(axis.name, [...all, ...labelled(axis, axis.name === reference?.axis && isCompared ? [reference.value] : [])], choice[axis.name], (value) => {
     choice[axis.name] = Number(value);
     changed();
   });
 };
 const mapAxis = (label, name, changed) => {
-  const free = differing().filter((axis) => !data.repeats.includes(axis.name) && axis.name !== "offload");
+  const free = differing().filter((axis) => !data.repeats.includes(axis.name) && axis.name !== "offload" && axis.name !== reference?.axis);
   const other = name === "across" ? "down" : "across";
   const options = free.map((axis) => [axis.name, axis.name]);
   if (!options.some(([value]) => value === layout[name])) options.unshift([layout[name], layout[name]]);
@@ -50,7 +50,7 @@ const mapAxis = (label, name, changed) => {
 const bar = (changed) => {
   const placed = [layout.across, layout.down];
   const free = differing().filter((axis) => !placed.includes(axis.name) && !data.repeats.includes(axis.name));
-  const parts = free.filter((axis) => axis.name !== "offload" || axis.values.filter((one) => one !== OFF).length > 1);
+  const parts = free.filter((axis) => !isCompared || panelValues(axis).length > 1);
   const metrics = [["time", "time of the whole program"], ["collectives", "time in collectives"]];
   for (const name of collectivesByTime()) metrics.push([`call:${name}`, `mean time of one call of ${name}`]);
   form("bar", [

@@ -25,6 +25,11 @@ const modeOf = (row) => (axisNumber("offload") < 0 ? "stream" : valueOf(row, "of
 const stateOf = (row) => data.states[rows.state[row]];
 const outcomeOf = (row) => (rows.outcome[row] < 0 ? "" : data.outcomes[rows.outcome[row]]);
 const word = (number) => (number < 0 ? "" : words[number]);
+// What is compared with what: runs with the reference's value of its axis are what others are held against.
+const reference = data.reference;
+const isReference = (row) => reference !== null && valueOf(row, reference.axis) === reference.value;
+const isHosts = reference === null || reference.hosts;
+const sideOf = (row) => (isHosts ? modeOf(row) : valueOf(row, reference.axis));
 const everyRow = Array.from({ length: data.n }, (_, row) => row);
 const isCompared = rows.reference.some((other) => other >= 0);
 
@@ -32,8 +37,9 @@ const isCompared = rows.reference.some((other) => other >= 0);
 const MOST_PANELS = 12;
 const choice = {};
 for (const axis of axes) choice[axis.name] = data.defaults[axis.name] ?? ALL;
-const apart = ["program", "fabric", "offload"];
-let panels = apart.reduce((number, name) => number * Math.max(1, axisNamed(name)?.values.filter((value) => value !== OFF).length ?? 1), 1);
+const apart = [...new Set(["program", "fabric", "offload", ...(reference ? [reference.axis] : [])])];
+const panelValues = (axis) => axis.values.filter((value) => axis.name !== reference?.axis || value !== reference.value);
+let panels = apart.reduce((number, name) => number * Math.max(1, axisNamed(name) ? panelValues(axisNamed(name)).length : 1), 1);
 for (const name of data.further)
   if (panels * axisNamed(name).values.length <= MOST_PANELS) {
     panels *= axisNamed(name).values.length;

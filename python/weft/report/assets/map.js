@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 // The maps: for each program and fabric, what offloading gains by the two axes that stand on them.
 
-const SHORT = { "fell back": "back", "no collectives": "none", failed: "fail", missing: "todo", alone: "no off" };
+const SHORT = { "fell back": "back", "no collectives": "none", failed: "fail", missing: "todo", alone: "alone" };
 const SAID = {
   back: "every call fell back to the hosts",
   none: "no collective was called",
   fail: "a run failed or was refused",
   todo: "not run yet",
-  "no off": "no run of the hosts to compare with",
+  alone: `no run of ${reference?.name ?? "another value"} to compare with`,
 };
 
 const panelOf = (row) => {
@@ -17,11 +17,16 @@ const panelOf = (row) => {
   const on = program && fabric ? `${program} on ${fabric}` : program || fabric;
   const further = axes.filter((axis) => choice[axis.name] === EACH && !placed.includes(axis.name));
   const values = further.map((axis) => `, ${axis.name} ${shownValue(valueOf(row, axis.name))}`).join("");
-  return `${on}${on ? ": " : ""}${modeOf(row)}${isCompared ? " against off" : ""}${values}`;
+  return `${on}${on ? ": " : ""}${modeOf(row)}${isCompared ? against(row) : ""}${values}`;
 };
 
-// The rows that maps are of: those with offloading, or all where nothing is compared.
-const mapRows = () => chosenRows([layout.across, layout.down]).filter((row) => !isCompared || modeOf(row) !== OFF);
+const against = (row) => {
+  if (isHosts || ["fabric", "offload"].includes(reference.axis)) return ` against ${reference.value}`;
+  return `, ${reference.axis} ${sideOf(row)} against ${reference.value}`;
+};
+
+// The rows that maps are of: those that are held against others, or all where nothing is compared.
+const mapRows = () => chosenRows([layout.across, layout.down]).filter((row) => !isCompared || !isReference(row));
 
 const whyNot = (row) => {
   if (!isCompared) return stateOf(row) === "missing" ? "missing" : "failed";
@@ -60,8 +65,8 @@ const goodTip = (good, found, label) => {
   if (good.length === 1) {
     const [row] = good;
     if (isCompared) {
-      lines.push(`${label.slice(0, -1)} times as fast as the hosts, ${metricName()}:`);
-      lines.push(`${inTime(timeOf(row))} (${modeOf(row)}) against ${inTime(timeOf(rows.reference[row]))} (off)`);
+      lines.push(`${label.slice(0, -1)} times as fast as ${reference.hosts ? "the hosts" : reference.name}, ${metricName()}:`);
+      lines.push(`${inTime(timeOf(row))} (${sideOf(row)}) against ${inTime(timeOf(rows.reference[row]))} (${reference.value})`);
     } else lines.push(`${label}, ${metricName()}`);
     lines.push(`${rows.offloaded[row]} of ${counted(rows.calls[row], "call")} of collectives offloaded`);
     if (rows.partly[row]) lines.push("a part of the calls of one collective fell back");
@@ -169,7 +174,7 @@ const say = (found, panels) => {
   document.getElementById("chosen").textContent = `Shown: ${counted(found.length, "combination")}${of}${numbers.length ? `: ${numbers.join(", ")}` : ""}.`;
   const more = panels.length > MOST_PANELS ? ` ${panels.length - MOST_PANELS} more maps: choose a program or fabric.` : "";
   const legend = isCompared
-    ? `How many times faster than the hosts (off), ${metricName()}, by ${layout.across} (left to right) and ${layout.down} (top to bottom): above 1 (blue) offloading pays, below 1 (orange) it does not.`
+    ? `How many times as fast as ${reference.name}, ${metricName()}, by ${layout.across} (left to right) and ${layout.down} (top to bottom): above 1 (blue) it is faster, below 1 (orange) slower.`
     : `Mean of ${metricName()} by ${layout.across} (left to right) and ${layout.down} (top to bottom).`;
   const shorts = [...new Set(found.filter((row) => !isMeasured(row)).map((row) => SHORT[whyNot(row)] ?? "none"))];
   const grey = shorts.length ? ` Grey: ${shorts.map((short) => `“${short}” ${SAID[short]}`).join("; ")}.` : "";

@@ -8,7 +8,7 @@ const COLUMNS = [
   { name: "state", cell: (row) => stateOf(row), order: (row) => rows.state[row] },
   ...axes.map((axis) => ({ name: axis.name, cell: (row) => valueOf(row, axis.name), order: (row) => keyOf(row, axis.name) })),
   { name: "simulated time", number: true, cell: (row) => inTime(rows.time[row]), order: (row) => rows.time[row] },
-  { name: "times as fast as off", number: true, only: isCompared, order: (row) => speedUp(row, "time"),
+  { name: `times as fast as ${reference?.value}`, number: true, only: isCompared, order: (row) => speedUp(row, "time"),
     cell: (row) => (speedUp(row, "time") === null ? "" : inTimes(speedUp(row, "time"))) },
   { name: "in collectives", number: true, order: (row) => partOf(row), cell: (row) => inPercent(partOf(row)) },
   { name: "offloaded", number: true, order: (row) => rows.offloaded[row],
