@@ -18,8 +18,8 @@ from weft.base.options import Options
 from weft.base.output import whole_file
 from weft.base.units import plural
 from weft.campaign import campaign as campaigns
+from weft.campaign import cluster_file, table
 from weft.campaign import file as files
-from weft.campaign import table
 from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
 from weft.campaign.runs import Run
@@ -110,11 +110,14 @@ class Progress:
     """What has ended now, by state: `done`, `failed`, `refused`."""
     last: str = ""
     """Why the last one failed or was refused that did."""
+    note: str = ""
+    """What runs wait for, on a cluster."""
 
     def __str__(self) -> str:
         """Return it in a line."""
         told = ", ".join(f"{n:,} {state}" for state, n in self.states.items())
-        return f"{self.name}: {self.ended:,} of {self.total:,}{': ' if told else ''}{told}"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.name}: {self.ended:,} of {self.total:,}{': ' if told else ''}{told}{note}"
 
 
 OnProgress = Callable[[Progress], object]
@@ -230,6 +233,7 @@ class Campaign:
         progress: bool | OnProgress = True,
         jobs: int | None = None,
         again: bool = False,
+        cluster: PathLike | None = None,
     ) -> "Results":
         """Make the runs that are missing, and return all results.
 
@@ -240,11 +244,14 @@ class Campaign:
                 `Progress` whenever a run has ended.
             jobs: Runs at a time. By default one for each core, as long as memory allows.
             again: Repeat runs that have failed or were refused.
+            cluster: Make them in jobs of the cluster that this file describes, or, for `local`,
+                by the same engine on this machine.
 
         Raises:
-            WeftError: A program does not build, the store cannot be used, or no combination can be
-                run.
+            WeftError: A program does not build, the store cannot be used, no combination can be
+                run, or the cluster makes no runs.
         """
+        where = cluster_file.chosen(Path(cluster) if cluster is not None else None, jobs)
         prepared = self._prepare()
         if again:
             campaigns.forget_failures(prepared)
@@ -256,6 +263,7 @@ class Campaign:
             so_far.states[done.state] += 1
             so_far.ended += 1
             so_far.last = done.message or so_far.last
+            so_far.note = ""
             if callable(progress):
                 progress(so_far)
             elif line is not None:
@@ -264,7 +272,13 @@ class Campaign:
         def being_made(number: int) -> None:
             so_far.running = number
 
-        campaigns.carry_out(prepared, take, jobs, being_made)
+        def note(text: str) -> None:
+            so_far.note = text
+            if line is not None:
+                line.show(str(so_far))
+
+        make = campaigns.on_cluster(where, note)
+        campaigns.carry_out(prepared, take, jobs, being_made, make)
         if line is not None:
             line.end(str(_status(prepared)))
         return Results(prepared)

@@ -7,20 +7,38 @@ weft.campaign.table.frame(prepared)
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from weft import _core
 from weft.base.errors import WeftError
 from weft.campaign import build, index, local, runs
 from weft.campaign.axes import Point
+from weft.campaign.cluster_file import Cluster
 from weft.campaign.file import Campaign, read
 from weft.campaign.index import Index
 from weft.campaign.runs import Run, Runs
 from weft.campaign.store import Result, Store
 from weft.campaign.work import Done, Task
 from weft.runs.request import Placement
+
+
+class Make(Protocol):
+    """What makes runs: processes of this machine, or a cluster's."""
+
+    def __call__(
+        self,
+        tasks: Sequence[Task],
+        on_done: local.OnDone,
+        *,
+        memory: local.Memory,
+        on_running: local.OnRunning | None,
+    ) -> None:
+        """Make all of them."""
+
 
 STATES = ("done", "failed", "refused")
 
@@ -82,10 +100,12 @@ def carry_out(
     on_done: Callable[[Run, Done], None],
     at_once: int | None = None,
     on_running: Callable[[int], None] | None = None,
+    make: Make | None = None,
 ) -> None:
     """Make the runs that are missing, those whose files are damaged, and those whose limit grew.
 
-    `on_running` is told how many are being made whenever that changes.
+    `on_running` is told how many are being made whenever that changes. `make` is who makes them;
+    by default this machine, `at_once` at a time.
     """
     found = prepared.index()
     own = {run.digest for run in prepared.runs}
@@ -95,13 +115,22 @@ def carry_out(
     if not missing:
         return
     by_digest = {run.digest: run for run in missing}
-    local.run(
+    make = make or partial(local.run, at_once=at_once or local.cores())
+    make(
         [_task(prepared, run) for run in missing],
         lambda task, done: on_done(by_digest[task.digest], done),
-        at_once or local.cores(),
-        _learned(prepared, found),
-        on_running,
+        memory=_learned(prepared, found),
+        on_running=on_running,
     )
+
+
+def on_cluster(where: Cluster | None, say: Callable[[str], None]) -> Make | None:
+    """Return what makes runs on a cluster; `say` gets a line about its jobs now and then."""
+    if where is None:
+        return None
+    from weft.campaign import cluster  # Parsl is slow to load, and only needed here
+
+    return partial(cluster.run, cluster=where, say=say)
 
 
 def _learned(prepared: Prepared, found: Index) -> local.Memory:

@@ -27,7 +27,7 @@ _KIB = 1024
 _FIRST_GUESS = 128 * _KIB**2
 _OF_A_RANK = 256 * _KIB
 """Beside the above, until runs have ended: docs/performance.md has 20 to 100 KiB for plain runs."""
-_SHARE = 0.9
+SHARE = 0.9
 """Of the machine's free memory, that runs may take."""
 _TRIES = 3
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -115,7 +115,7 @@ def _in_one_pool(
     on_running: OnRunning | None,
 ) -> list[Task]:
     """Make runs until there are none or a worker is killed; return those that were lost then."""
-    budget = int(_SHARE * free_memory())
+    budget = int(SHARE * free_memory())
     running: dict[Future[Done], Task] = {}
     killed: list[Task] = []
     pool = ProcessPoolExecutor(

@@ -103,7 +103,7 @@ def _digest(point: Point, request: Request, decides: Mapping[str, Any]) -> str:
         "changes": request.placement.changes,
         "repetition": point.get("repetition"),
         **{key: point.get(key) for key in (*_REQUEST_KEYS, "fallback")},
-        "weft": _library_digest(),
+        "weft": simulator_digest(),
         "simgrid": _core.simgrid_version,
     }
     text = json.dumps(decides, sort_keys=True)
@@ -223,7 +223,7 @@ def _tables(fabric: str) -> tuple[str, frozenset[str]]:
 
 
 @cache
-def _library_digest() -> str:
+def simulator_digest() -> str:
     """Return a digest of what simulates, and of the presets that it reads."""
     files = [paths.platform_library(), *sorted(paths.installed("presets").rglob("*.toml"))]
     digest = hashlib.sha256()

@@ -107,14 +107,23 @@ class Store:
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 yield False
                 return
+            except OSError as error:
+                raise WeftError(
+                    f"store {path}: cannot be locked ({error.strerror}); name a folder whose file"
+                    " system has locks"
+                ) from None
             yield not self.has(digest)
             with suppress(OSError):
                 path.unlink()
         finally:
             os.close(lock)
+
+    def is_claimed(self, digest: str) -> bool:
+        """Whether somebody makes a run now."""
+        return _is_locked(self.folder / "claims" / digest)
 
     def at_work(self) -> int:
         """Return how many runs somebody is at."""

@@ -77,6 +77,13 @@ class Shown:
         text = f"weft: {done.state}: {label(run.point)}: {done.message}"
         if self._messages == _MOST_MESSAGES:
             text += "; more are not said here: weft campaign status"
+        self._print(text)
+
+    def note(self, text: str) -> None:
+        """Say what the runs wait for."""
+        self._print(f"weft: {text}")
+
+    def _print(self, text: str) -> None:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
@@ -114,13 +121,14 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress(total: int, missing: int, at_once: int) -> Iterator[Shown]:
+def progress(total: int, missing: int, at_once: int | None) -> Iterator[Shown]:
     """Show how far it has come, on a terminal or as a log; nothing where there is nothing to do."""
     if not missing:
         yield Shown(total, missing)
         return
     if not sys.stderr.isatty():
-        click.echo(f"{plural(missing, 'run')} to make, up to {at_once:,} at a time", err=True)
+        most = f", up to {at_once:,} at a time" if at_once else ""
+        click.echo(f"{plural(missing, 'run')} to make{most}", err=True)
         yield Shown(total, missing)
         return
     on = console(stderr=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from weft.campaign import campaign as api
-from weft.campaign import local
+from weft.campaign import cluster_file, local
 from weft.cli.campaign.progress import progress
 from weft.cli.campaign.shared import (
     exit_status,
@@ -16,7 +16,7 @@ from weft.cli.campaign.shared import (
     store_option,
     summary,
 )
-from weft.cli.files import command
+from weft.cli.files import Input, command
 
 
 @command()
@@ -29,8 +29,15 @@ from weft.cli.files import command
     metavar="N",
     help="Runs at a time.  [default: one for each core, as long as memory allows]",
 )
+@click.option(
+    "--cluster",
+    type=Input(),
+    metavar="FILE",
+    help="Make them in jobs of the cluster that this file describes, or, for `local`, by the same"
+    " engine on this machine.  [default: by processes of this machine]",
+)
 @click.option("--again", is_flag=True, help="Repeat the runs that have failed or were refused.")
-def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
+def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, again: bool) -> int:
     """Make the runs that are missing, and keep what comes of them.
 
     Whatever ends it (Ctrl-C, kill -9, a full disk), no result is lost and none is half there:
@@ -40,6 +47,7 @@ def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
     Exit status: 0 when all is done; 1 when all has been run, and something has failed, was refused
     or cannot be run; 3 when something is to do still, because others are at it or it was killed.
     """
+    where = cluster_file.chosen(cluster, jobs)
     prepared = api.prepare(file, store)
     say_impossible(prepared.found.impossible)
     if again:
@@ -47,9 +55,10 @@ def run(file: Path, store: Path | None, jobs: int | None, again: bool) -> int:
     found = prepared.index()
     say_damaged(found)
     total = len({run.digest for run in prepared.runs})
-    at_once = jobs or local.cores()
+    at_once = where.at_once if where else jobs or local.cores()
     with progress(total, len(prepared.missing(found)), at_once) as shown:
-        api.carry_out(prepared, shown.take, at_once, shown.running)
+        make = api.on_cluster(where, shown.note)
+        api.carry_out(prepared, shown.take, at_once, shown.running, make)
     states = api.states(prepared)
     click.echo(summary(prepared, states))
     return exit_status(prepared, states)

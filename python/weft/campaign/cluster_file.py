@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Which cluster a campaign's runs are made on, and what is asked of it: a file of a user's own.
+
+    [cluster]
+    partition = "batch"
+    jobs = 4
+    cores = 32
+    walltime = "02:00:00"
+    setup = ["module load gcc", "module load python/3.11"]
+
+A job is of one node. It makes runs until there are none, or until its walltime ends; then the next
+one is submitted.
+"""
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.base.errors import WeftError, named
+from weft.base.options import Options, parse
+from weft.base.reading import UnreadableError, read_text
+from weft.base.units import parse_size
+
+LOCAL = "local"
+"""The name of what needs no file and no Slurm: one job, which is a process of this machine."""
+_MOST_JOBS = 10_000
+_MOST_CORES = 4096
+_DEFAULT_WALLTIME = "01:00:00"
+_TIME = re.compile(r"(?:(\d{1,3})-)?(\d{1,3}):([0-5]\d):([0-5]\d)")
+# What is a key here would otherwise be said twice, and Slurm takes the last.
+_OWN_OPTIONS = {
+    "partition": "partition",
+    "p": "partition",
+    "account": "account",
+    "A": "account",
+    "cpus-per-task": "cores",
+    "c": "cores",
+    "mem": "memory",
+    "time": "walltime",
+    "t": "walltime",
+    "array": "jobs",
+    "a": "jobs",
+    "output": "logs",
+    "o": "logs",
+    "error": "logs",
+    "e": "logs",
+}
+_ONE_NODE = ("nodes", "N", "ntasks", "n", "ntasks-per-node")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """What jobs are submitted, and what each does first."""
+
+    source: str
+    """What messages name: the file."""
+    slurm: bool = True
+    """Whether jobs are Slurm's; else there is one, a process of this machine."""
+    partition: str = ""
+    account: str = ""
+    jobs: int = 1
+    """How many there are at a time, at most; each is of one node."""
+    cores: int | None = None
+    """Of each job, and runs at a time; by default all of a node that nobody shares."""
+    memory_bytes: int | None = None
+    """Of each job; by default what the partition gives."""
+    walltime_s: int | None = None
+    setup: tuple[str, ...] = ()
+    """A shell's lines before the workers start."""
+    sbatch: tuple[str, ...] = ()
+    """Options of sbatch that have no key here."""
+    python: str = sys.executable
+    """The Python that runs weft on the nodes."""
+    logs: Path | None = None
+    """Where logs stay; by default they are in the store, and go when all went well."""
+    address: str | None = None
+    """The address of this machine that nodes reach; by default they try all that it has."""
+    patience_s: int | None = None
+    """How long to wait for a job that does not start; by default as long as it takes."""
+
+    @property
+    def at_once(self) -> int | None:
+        """Return the most runs at a time, where the nodes' cores are known."""
+        return self.jobs * self.cores if self.cores else None
+
+
+def chosen(file: Path | None, jobs: int | None) -> Cluster | None:
+    """Return the cluster that a file describes, or `local`; `jobs` is how many runs at a time."""
+    if file is None:
+        return None
+    if str(file) == LOCAL:
+        return local(jobs)
+    if jobs is not None:
+        raise WeftError(
+            f"{named('jobs')}: is of this machine, and {named('cluster')} names another; write jobs"
+            f" and cores in {file}"
+        )
+    return read(file)
+
+
+def local(cores: int | None = None) -> Cluster:
+    """Return what needs no Slurm."""
+    return Cluster(source=LOCAL, slurm=False, cores=cores or len(os.sched_getaffinity(0)))
+
+
+def read(file: Path) -> Cluster:
+    """Read a file. Raises `WeftError`."""
+    try:
+        top = parse(read_text(file), str(file)).allow("cluster")
+    except UnreadableError as error:
+        raise WeftError(f"{file}: {error}") from None
+    table = top.part("cluster").allow(
+        *("partition", "account", "jobs", "cores", "memory", "walltime", "setup", "sbatch"),
+        *("python", "logs", "address", "patience"),
+    )
+    cores = table.integer("cores", 1, _MOST_CORES) if "cores" in table.values else None
+    return Cluster(
+        source=str(file),
+        partition=_word(table, "partition"),
+        account=_word(table, "account"),
+        jobs=table.integer("jobs", 1, _MOST_JOBS, 1),
+        cores=cores,
+        memory_bytes=_memory(table),
+        walltime_s=_time(table, "walltime", _DEFAULT_WALLTIME),
+        setup=_lines(table, "setup"),
+        sbatch=_options(table),
+        python=os.path.expanduser(table.text("python", sys.executable)),
+        logs=_folder(table, file.parent),
+        address=_word(table, "address") or None,
+        patience_s=_time(table, "patience", "") if "patience" in table.values else None,
+    )
+
+
+def _word(table: Options, key: str) -> str:
+    value = table.text(key, "")
+    if key in table.values and not re.fullmatch(r"[\w.,:+@/-]+", value):
+        table.fail(key, f"found {value!r}; write one word, as Slurm calls it")
+    return value
+
+
+def _memory(table: Options) -> int | None:
+    if "memory" not in table.values:
+        return None
+    return parse_size(table.text("memory"), f"{table.source}: [{table.table}] memory")
+
+
+def _time(table: Options, key: str, default: str) -> int:
+    value = table.text(key, default)
+    match = _TIME.fullmatch(value)
+    found = match and sum(
+        int(number or 0) * unit
+        for number, unit in zip(match.groups(), (86400, 3600, 60, 1), strict=True)
+    )
+    if not found:
+        table.fail(
+            key,
+            f'found {value!r}; write hours, minutes and seconds, such as "02:00:00", or'
+            ' "1-00:00:00" with days',
+        )
+    return found
+
+
+def _lines(table: Options, key: str) -> tuple[str, ...]:
+    found = table.values.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        table.fail(key, f'found {found!r}; write a list of texts, such as ["module load gcc"]')
+    for one in found:
+        if not one.strip() or not one.isprintable():
+            table.fail(key, f"found {one!r}; write texts of one line each")
+    return tuple(found)
+
+
+def _options(table: Options) -> tuple[str, ...]:
+    found = _lines(table, "sbatch")
+    for one in found:
+        match = re.match(r"--?([\w-]+)", one)
+        if match is None:
+            table.fail("sbatch", f'found {one!r}; write options of sbatch, such as ["--qos=short"]')
+        if match[1] in _ONE_NODE:
+            table.fail("sbatch", f"found {one!r}; a job is of one node: write jobs = NUMBER")
+        if key := _OWN_OPTIONS.get(match[1]):
+            table.fail("sbatch", f"found {one!r}; write the key {key} in its place")
+    return found
+
+
+def _folder(table: Options, base: Path) -> Path | None:
+    if "logs" not in table.values:
+        return None
+    return (base / Path(table.text("logs")).expanduser()).absolute()

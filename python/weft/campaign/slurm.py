@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What Slurm is asked beside Parsl: which jobs there are, why they wait, and to cancel them."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.base.errors import WeftError, printable
+
+_COMMANDS = ("sbatch", "squeue", "scancel")
+_ANSWER_S = 20.0
+_WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+
+
+class AwayError(Exception):
+    """Slurm does not answer; the text is what its command said."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What squeue says of a job."""
+
+    name: str
+    """In Slurm's words, such as RUNNING."""
+    reason: str = ""
+    """Why it does not run."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not begun."""
+        return self.name in _WAITING
+
+
+def check(source: str) -> None:
+    """Prove that Slurm's commands are there. Raises `WeftError`."""
+    for name in _COMMANDS:
+        if shutil.which(name) is None:
+            raise WeftError(
+                f"{source}: {name} is not on PATH; start weft where Slurm's commands are, on a"
+                " login node, or write --cluster local"
+            )
+
+
+def states(numbers: Sequence[str]) -> dict[str, State]:
+    """Return the states of those jobs that have not ended. Raises `AwayError`."""
+    said = _ask("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%T|%r")
+    found = {}
+    for line in said.splitlines():
+        number, _, rest = line.strip().partition("|")
+        name, _, reason = rest.partition("|")
+        found[number] = State(name, reason)
+    return {number: found[number] for number in numbers if number in found}
+
+
+def cancel(numbers: Sequence[str]) -> str:
+    """Cancel jobs; return nothing, or what the user has to do."""
+    if not numbers:
+        return ""
+    try:
+        _ask("scancel", "--quiet", *numbers)
+    except AwayError as error:
+        return f"jobs could not be cancelled ({error}); write: scancel {' '.join(numbers)}"
+    return ""
+
+
+def _ask(*command: str) -> str:
+    try:
+        ended = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ANSWER_S,
+            check=False,
+            process_group=0,  # the terminal's Ctrl-C is for weft, which cancels jobs then
+        )
+    except subprocess.TimeoutExpired:
+        raise AwayError(f"{command[0]} has not answered for {_ANSWER_S:.0f} s") from None
+    except OSError as error:
+        raise AwayError(f"{command[0]}: {error.strerror}") from None
+    if ended.returncode != 0:
+        said = ended.stderr.strip().splitlines() or [f"status {ended.returncode}"]
+        raise AwayError(f"{command[0]} said: {printable(said[-1])}")
+    return ended.stdout
