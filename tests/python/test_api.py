@@ -312,7 +312,7 @@ def test_every_argument_of_another_kind_is_named() -> None:
 
 
 def test_kinds_are_told_with_their_place() -> None:
-    for value, kind, said in (
+    wrong: list[tuple[Any, Any, str]] = [
         (True, int, "x: found True; allowed is a whole number"),
         ("ab", Sequence[str], "x: found 'ab'; allowed is a list (of a text)"),
         ([1, "a"], Sequence[int], "x[1]: found 'a'; allowed is a whole number"),
@@ -325,11 +325,13 @@ def test_kinds_are_told_with_their_place() -> None:
         (float("nan"), float, "x: found nan; allowed is a number"),
         ("a\0b", str, "x: found 'a\\x00b'; allowed is a text without the character 0"),
         (3, Callable[[], object] | None, "x: found 3; allowed is a function"),
-    ):
+    ]
+    for value, kind, said in wrong:
         with pytest.raises(weft.WeftError) as caught:
             arguments.check("x", value, kind)
         assert str(caught.value) == said
-    for value, kind in (((1, 2), Sequence[int]), (2, float), (Path("a"), os.PathLike[str] | str)):
+    right: list[tuple[Any, Any]] = [((1, 2), Sequence[int]), (2, float), (Path("a"), os.PathLike)]
+    for value, kind in right:
         arguments.check("x", value, kind)
     assert arguments.plain(pl.Series([1, 2])) == [1, 2]
 
