@@ -12,9 +12,14 @@ def installed(*parts: str) -> Path:
     path = Path(_core.__file__).parent.joinpath(*parts)
     if not path.exists():
         raise WeftError(
-            f"installation: {path} is missing; build weft again with `make demo` or `make test`"
+            f"installation: {path} is missing; install weft again (in a checkout: `make build`)"
         )
     return path
+
+
+def simgrid_prefix() -> Path:
+    """Return where SimGrid is: in the package, in wheels, and else where weft was built with it."""
+    return Path(_core.__file__).parent / _core.simgrid_prefix
 
 
 def platform_library() -> Path:
@@ -30,3 +35,9 @@ def example(name: str) -> Path:
 def data(name: str) -> Path:
     """Return a table of measurements."""
     return installed("data", name)
+
+
+def documents() -> Path:
+    """Return the folder of the documentation's pages: the checkout's, where weft runs in one."""
+    checkout = Path(__file__).resolve().parents[3] / "docs"
+    return checkout if (checkout / "guide.md").exists() else installed("docs")

@@ -9,6 +9,7 @@ import click
 
 from weft.base.plots import Series, check_format, plot_by_size
 from weft.base.units import parse_sizes, plural
+from weft.cli import completion
 from weft.cli.common import (
     Command,
     changes_options,
@@ -95,7 +96,12 @@ def sampling(
 def modes_option(default: str) -> Callable[[Command], Command]:
     """Return the option for what is compared."""
     return click.option(
-        "--modes", default=default, show_default=True, metavar="MODE,...", help="What to compare."
+        "--modes",
+        default=default,
+        show_default=True,
+        metavar="MODE,...",
+        shell_complete=completion.modes,
+        help="What to compare.",
     )
 
 

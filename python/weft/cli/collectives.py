@@ -7,6 +7,7 @@ import click
 
 from weft import _core
 from weft.base.units import format_size, parse_size, plural
+from weft.cli import completion
 from weft.cli.common import output_option
 from weft.cli.files import Named
 from weft.cli.groups import help_group
@@ -72,7 +73,7 @@ Examples:
 
 
 @collectives.command(help=_SHOW, short_help="The messages of one call.")
-@click.argument("collective")
+@click.argument("collective", shell_complete=completion.collectives)
 @click.option(
     "-n",
     "ranks",
@@ -107,7 +108,11 @@ Examples:
     help="Whose choice of algorithms: a TOML file, Open MPI's dynamic rules, or a shipped name.",
 )
 @click.option(
-    "--algorithm", default="", metavar="NAME", help="This algorithm in the place of its choice."
+    "--algorithm",
+    default="",
+    metavar="NAME",
+    shell_complete=completion.algorithms,
+    help="This algorithm in the place of its choice.",
 )
 @click.option(
     "--segment",

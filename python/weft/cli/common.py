@@ -20,6 +20,7 @@ from rich.progress import (
 
 from weft.base.errors import WeftError
 from weft.base.units import format_size
+from weft.cli import completion
 from weft.cli.files import Finite, Input, Output, Size, fabric_name
 from weft.runs import launch
 from weft.runs.record import Record, write_record
@@ -58,6 +59,7 @@ set_option = click.option(
     "changes",
     multiple=True,
     metavar="TABLE.KEY=VALUE",
+    shell_complete=completion.changes,
     help="Give a key of the fabric another value than its file does, as switch.slots=64 or"
     " link.bandwidth=400Gbps; repeatable. `weft fabric options` lists all keys.",
 )
@@ -142,6 +144,7 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--fallback",
         metavar="WHAT",
+        shell_complete=completion.on_hosts,
         help="What the hosts do where nothing is offloaded: an MPI library's choice of algorithms,"
         " or a file of one; an algorithm (recursive_doubling); one for a collective"
         " (bcast=binomial); several with commas; SMPI's algorithms as smpi:NAME."

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from weft import _core
 from weft.base import output
@@ -70,6 +71,14 @@ class Named(click.ParamType[str]):
     def __init__(self, folder: str) -> None:
         """Keep the folder of those that come with weft."""
         self._folder = folder
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the shipped names; a shell without one of them goes on with files."""
+        folder = Path(_core.__file__).parent / self._folder
+        names = sorted(path.stem for path in folder.glob(f"{incomplete}*.toml"))
+        return [CompletionItem(incomplete, type="file"), *map(CompletionItem, names)]
 
     def files(self, value: Any) -> Iterator[Path]:
         """Yield what it may mean."""

@@ -10,6 +10,7 @@ from importlib import import_module
 
 import click
 from click.exceptions import NoSuchCommand
+from click.shell_completion import CompletionItem
 
 from weft.cli.files import Command
 
@@ -32,6 +33,17 @@ class _Lazy(click.Group):
         found = next(one for one in parts if isinstance(one, click.Command) and one.name == name)
         found.short_help = said
         return found
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands' names; none is loaded for that."""
+        return [
+            *(
+                CompletionItem(name, help=self.commands_by_name[name][1])
+                for name in self.list_commands(ctx)
+                if name.startswith(incomplete)
+            ),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each does; none is loaded for that."""

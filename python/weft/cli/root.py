@@ -19,6 +19,8 @@ _COMMANDS = {
     "collectives": ("weft.cli.collectives", "Show how MPI libraries execute collectives."),
     "testbed": ("weft.cli.testbed", "Any topology on a real P4 switch."),
     "demo": ("weft.cli.demo", "Compare simulated latencies with measured ones."),
+    "help": ("weft.cli.help", "Show a page of the documentation."),
+    "completion": ("weft.cli.completion", "Have a shell complete commands and names."),
     "cc": ("weft.cli.compilers", "Compile C MPI programs for the simulator."),
     "cxx": ("weft.cli.compilers", "Compile C++ MPI programs for the simulator."),
     "f90": ("weft.cli.compilers", "Compile Fortran MPI programs for the simulator."),

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft completion`, and the names that options complete: click asks for them while one types."""
+
+from collections.abc import Iterable
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from weft import _core
+from weft.cli.files import command
+
+_SHELLS = ("bash", "zsh", "fish")
+_VARIABLE = "_WEFT_COMPLETE"
+_HELP = """
+Print what makes a shell complete weft's commands, options and names.
+
+Names are those of shipped fabrics, presets and inventories, of collectives, algorithms, selections
+and keys of fabrics.
+
+\b
+For one shell, and for all of a user's:
+  eval "$(weft completion bash)"
+  weft completion bash > ~/.local/share/bash-completion/completions/weft
+  weft completion zsh > "${fpath[1]}/_weft"
+  weft completion fish > ~/.config/fish/completions/weft.fish
+"""
+
+
+@command(help=_HELP)
+@click.argument("shell", type=click.Choice(_SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print click's script."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(context.find_root().command, {}, "weft", _VARIABLE).source())
+
+
+def collectives(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return the collectives that hosts have algorithms for."""
+    return _beginning(typed, {row["collective"] for row in _core.host_algorithms()})
+
+
+def algorithms(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return the algorithms of the collective that was given, or of all."""
+    # While an option's value is typed, click leaves arguments where they were.
+    given = {context.params.get("collective"), *context.args}
+    rows = _core.host_algorithms()
+    wanted = [row for row in rows if row["collective"] in given] or rows
+    return _beginning(typed, {row["name"] for row in wanted})
+
+
+def on_hosts(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return what --fallback takes; of several with commas, the last."""
+    return _last_of_list(typed, _ways())
+
+
+def modes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return what --modes takes; of several with commas, the last."""
+    return _last_of_list(typed, {"stream", "message", "multicast", "auto", *_ways()})
+
+
+def changes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return the keys that --set gives values."""
+    return _beginning(
+        typed,
+        {
+            f"{table['table']}.{option['key']}="
+            for table in _core.fabric_schema()
+            for option in table["options"]
+        },
+    )
+
+
+def _ways() -> set[str]:
+    names = {row["name"] for row in _core.selections()}
+    return names | {row["name"] for row in _core.host_algorithms()}
+
+
+def _last_of_list(typed: str, names: Iterable[str]) -> list[CompletionItem]:
+    before, comma, _ = typed.rpartition(",")
+    return _beginning(typed, (f"{before}{comma}{name}" for name in names))
+
+
+def _beginning(typed: str, names: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(typed)]

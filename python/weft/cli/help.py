@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft help`: the documentation, which comes with weft."""
+
+import sys
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from weft.base import paths
+from weft.base.errors import WeftError, printable, suggestion
+from weft.cli.files import command
+
+_HELP = """
+Show a page of the documentation, or the help of a command.
+
+Without TOPIC all pages are listed. On a terminal a page opens in the pager; elsewhere its text
+(Markdown) is written as it is.
+
+\b
+Examples:
+  weft help
+  weft help guide
+  weft help fabric-files | grep -A 20 '^## Switch'
+"""
+_INDEX = "README"
+
+
+def _topics() -> dict[str, Path]:
+    found = {path.stem: path for path in sorted(paths.documents().glob("*.md"))}
+    found.pop(_INDEX, None)
+    return found
+
+
+def _complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in _topics() if name.startswith(typed)]
+
+
+@command(name="help", help=_HELP)
+@click.argument("topic", required=False, shell_complete=_complete)
+@click.pass_context
+def show(context: click.Context, topic: str | None) -> None:
+    """List the pages, or show one."""
+    topics = _topics()
+    weft = context.find_root().command
+    assert isinstance(weft, click.Group)
+    if topic is None:
+        _list(topics)
+    elif topic in topics:
+        _show(topics[topic].read_text(encoding="utf-8"))
+    elif topic in weft.list_commands(context):
+        _show_command(context, weft, topic)
+    else:
+        known = [*topics, *weft.list_commands(context)]
+        raise WeftError(
+            f"TOPIC: found '{printable(topic)}', which is no page and no command;"
+            f" {suggestion(topic, known)} (`weft help` lists the pages)"
+        )
+
+
+def _list(topics: dict[str, Path]) -> None:
+    width = max(map(len, topics))
+    for name, path in topics.items():
+        click.echo(f"{name:{width}}  {_title(path)}")
+
+
+def _title(path: Path) -> str:
+    with path.open(encoding="utf-8") as lines:
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), "")
+
+
+def _show(text: str) -> None:
+    if not sys.stdout.isatty():
+        click.echo(text, nl=False)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    terminal = Console()
+    with terminal.capture() as shown:
+        terminal.print(Markdown(text, hyperlinks=False))
+    click.echo_via_pager(shown.get(), color=True)
+
+
+def _show_command(context: click.Context, weft: click.Group, name: str) -> None:
+    found = weft.get_command(context, name)
+    assert found is not None
+    with click.Context(found, info_name=name, parent=context.find_root()) as inner:
+        click.echo(found.get_help(inner))
