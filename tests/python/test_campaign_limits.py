@@ -2,6 +2,10 @@
 """Runs of a campaign that take too long or too much, and those that something outside ends."""
 
 import json
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,3 +138,25 @@ def test_a_single_run_has_the_limit_as_an_option(write: Write, tmp_path: Path) -
     assert outcome["kind"] == "memory-limit"
     wrong = simulated.run_command([*command, "--memory", "much", "--", program])
     assert (wrong.status, "--memory: found 'much'" in wrong.stderr) == (2, True)
+
+
+def test_a_worker_that_is_killed_loses_nothing(write: Write) -> None:
+    file = write("slow", "large", *(f"nothing{k}" for k in range(30)), memory=4000)
+    command = [*simulated.WEFT, "campaign", "run", str(file), "-j", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        until = time.monotonic() + 60
+        while (
+            len(list(file.parent.glob("own.runs/runs/*/*.json"))) < 5 and time.monotonic() < until
+        ):
+            time.sleep(0.02)
+        children = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+        workers = [int(one) for one in children if b"weft" in _command_line(int(one))]
+        assert workers
+        os.kill(workers[0], signal.SIGKILL)
+        out, errors = child.communicate(timeout=120)
+    assert (child.returncode, out) == (0, b"limits: 32 runs: 32 done\n"), errors
+    assert b"Traceback" not in errors
+
+
+def _command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()

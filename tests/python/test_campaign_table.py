@@ -252,3 +252,39 @@ def test_a_placeholder_is_not_called_as_a_column(tmp_path: Path) -> None:
     file.write_text(TEXT.replace("bytes", "calls"), encoding="utf-8")
     with pytest.raises(WeftError, match="calls: is the name of a column of results"):
         files.read(file)
+
+
+# ---- What status says
+
+
+def test_status_counts_results_of_other_versions(prepared: api.Prepared) -> None:
+    file = prepared.campaign.file
+    file.write_text(TEXT.replace("[64, 256]", "[64, 128]"), encoding="utf-8")
+    said = weft("status", str(file)).stdout
+    assert said == (
+        "small: 8 runs: 4 done, 4 to do\n"
+        "4 results of other versions of it are in the store as well\n"
+    )
+
+
+def test_status_says_what_is_being_made_by_others_that_live(prepared: api.Prepared) -> None:
+    file = prepared.campaign.file
+    path = runs(prepared)[2]
+    path.unlink()
+    (prepared.store.folder / "claims" / path.stem).touch()  # of somebody who was killed
+    assert weft("status", str(file)).stdout == "small: 8 runs: 7 done, 1 to do\n"
+    with prepared.store.claim(path.stem) as ours:
+        assert ours
+        said = weft("status", str(file)).stdout
+        assert said == "small: 8 runs: 7 done, 1 to do\n1 run being made now\n"
+        ran = weft("run", str(file))  # leaves it to them
+        assert (ran.status, ran.stdout) == (3, "small: 8 runs: 7 done, 1 to do\n")
+    assert weft("run", str(file)).status == 0
+
+
+def test_all_done_but_what_is_impossible_is_no_success(prepared: api.Prepared) -> None:
+    file = prepared.campaign.file
+    file.write_text(TEXT.replace('"tofino-4"', '["tofino-4", "nowhere"]'), encoding="utf-8")
+    ran = weft("run", str(file))
+    assert ran.status == 1
+    assert ran.stdout == "small: 8 runs: 8 done, 8 combinations cannot be run\n"

@@ -55,10 +55,11 @@ def of(campaign: Campaign, programs: Mapping[str, Path]) -> Runs:
         for name, one in campaign.programs.items()
     }
     tables = cache(_tables)  # files may change from one call to the next
+    fabric_of = cache(lambda name: _fabric(campaign, name))
     fallback = cache(lambda text: _fallback(campaign, text))
     for point in campaign.points():
         name = str(point["program"])
-        fabric = _fabric(campaign, str(point["fabric"]))
+        fabric = fabric_of(str(point["fabric"]))
         try:
             fabric_digest, drawn = tables(fabric)
             changes = (*_changes(point), *_seeds(point, drawn))
