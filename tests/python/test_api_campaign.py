@@ -161,6 +161,25 @@ def test_a_wrong_campaign_is_one_message(tmp_path: Path, wrong: dict[str, Any], 
     assert said in str(caught.value)
 
 
+@pytest.mark.slow
+def test_the_engine_of_clusters_makes_the_same_results(tmp_path: Path) -> None:
+    notes: list[str] = []
+    here = made(tmp_path / "here").run(progress=False).frame()
+    campaign = made(tmp_path / "there")
+    there = campaign.run(cluster="local", progress=lambda now: notes.append(str(now))).frame()
+    takes = ("wall_time_s", "cpu_time_s", "peak_memory_bytes")
+    columns = [name for name in here.columns if name not in takes]
+    assert there.select(columns).equals(here.select(columns))
+    assert notes[-1].startswith("small: 6 of 6: 6 done")
+
+
+def test_runs_at_a_time_are_a_number(tmp_path: Path) -> None:
+    with pytest.raises(weft.WeftError, match="jobs: found 0; allowed is a whole number from 1"):
+        made(tmp_path).run(jobs=0)
+    with pytest.raises(weft.WeftError, match="jobs: is of this machine, and cluster names another"):
+        made(tmp_path).run(cluster=tmp_path / "cluster.toml", jobs=2)
+
+
 def test_ctrl_c_ends_all_runs_and_the_same_call_goes_on(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

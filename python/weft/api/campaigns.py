@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.api.asking import PathLike, Word, call, words
+from weft.api.asking import PathLike, Word, call, whole, words
 from weft.api.compiling import is_source
 from weft.api.fabrics import Fabric
 from weft.api.progress import Line
@@ -35,6 +35,7 @@ Axes = Mapping[str, AxisValue | Sequence[AxisValue]]
 """Each key of the runs with a value or a list of values; all are combined with all."""
 Conditions = Sequence[Mapping[str, AxisValue | Sequence[AxisValue]]]
 _SHOWN = 20
+_MOST_JOBS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,6 +252,8 @@ class Campaign:
             WeftError: A program does not build, the store cannot be used, no combination can be
                 run, or the cluster makes no runs.
         """
+        if jobs is not None:
+            whole("jobs", jobs, 1, _MOST_JOBS)
         where = cluster_file.chosen(Path(cluster) if cluster is not None else None, jobs)
         prepared = self._prepare()
         if again:
