@@ -153,6 +153,7 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
 NOT_RUN = {
     "CONTRIBUTING.md": "targets of the Makefile, which has them",
     "README.md": "targets of the Makefile, which has them",
+    "docs/clusters.md": "a cluster; test_cluster.py runs such a campaign on a Slurm of one node",
     "docs/conformance.md": "sources of the checkout, which test_random_calls.py compiles and runs",
     "docs/cpu-and-memory.md": "minutes, and NAS's sources; studies/cpu_and_memory.py runs them",
     "docs/first-hour.md": "the installation itself",
