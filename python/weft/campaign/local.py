@@ -103,7 +103,10 @@ def run(
             if tries[task.digest] < _TRIES:
                 waiting.append(task)
             else:
-                message = f"it was killed {_TRIES} times from outside, perhaps for want of memory"
+                message = (
+                    f"it was killed {_TRIES} times from outside, perhaps for want of memory;"
+                    " [campaign] memory ends such runs with a result"
+                )
                 on_done(task, Done(task.digest, "killed", message))
 
 

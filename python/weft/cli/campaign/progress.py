@@ -135,6 +135,7 @@ def progress(total: int, missing: int, at_once: int | None) -> Iterator[Shown]:
     wide = on.width >= _ROOM_FOR_A_BAR
     line = _Line(short=not wide)
     columns = (*((BarColumn(_BAR),) if wide else ()), line)
-    with Progress(*columns, console=on, refresh_per_second=2, transient=True) as bar:
-        line.shown = Shown(total, missing, bar)
-        yield line.shown
+    bar = Progress(*columns, console=on, refresh_per_second=2, transient=True)
+    line.shown = shown = Shown(total, missing, bar)
+    with bar:
+        yield shown
