@@ -8,7 +8,9 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 BIN := .venv/bin
-VENV := .venv/.complete
+BUILD_TOOLS := .venv/.build
+VENV := .venv/.weft
+TOOLS := .venv/.tests
 SIMGRID := build/stamps/simgrid
 WEFT := build/stamps/weft
 UNIT := build/unit/build.ninja
@@ -25,13 +27,19 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-.PHONY: help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean FORCE
+COMMANDS := help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
+.PHONY: $(COMMANDS) FORCE
 FORCE:
+
+# Nothing of what only tests and the documentation need is installed for these.
+$(filter-out help demo clean,$(COMMANDS)): $(TOOLS)
 
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
 
-demo: $(WEFT) ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
+# SimGrid is built while Python's packages are installed.
+demo: ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
+	@$(MAKE) -j2 $(WEFT)
 	@$(BIN)/weft demo --out build/demo
 
 test: ## everything: lint, unit tests, all end-to-end tests
@@ -110,12 +118,13 @@ lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
 	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run
+	@$(BIN)/python -m pip --disable-pip-version-check check >/dev/null
 	@$(BIN)/clang-format --dry-run -Werror -ferror-limit=1 $(CXX_FILES) $(C_FILES)
 	@echo 'lint: clang-tidy'
 	@$(MAKE) tidy --keep-going --output-sync $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 	@echo 'lint: clean'
 
-format: $(VENV) ## rewrites the sources as the formatters want them
+format: ## rewrites the sources as the formatters want them
 	@$(BIN)/clang-format -i $(CXX_FILES) $(C_FILES)
 	@$(BIN)/ruff check --quiet --fix --select I .
 	@$(BIN)/ruff format --quiet .
@@ -125,11 +134,18 @@ clean: ## removes what was built; .venv and SimGrid stay
 
 # ---- Set-up --------------------------------------------------------------------------------------------------------
 # FORCE runs the checks every time; a stamp that they leave alone rebuilds nothing.
-$(VENV): FORCE
+$(BUILD_TOOLS): FORCE
 	@setup/system-packages
-	@setup/venv
+	@setup/venv build
 
-$(SIMGRID): $(VENV) FORCE
+$(VENV): $(BUILD_TOOLS) FORCE
+	@setup/venv weft
+
+$(TOOLS): $(VENV) FORCE
+	@setup/system-packages --tests
+	@setup/venv tests
+
+$(SIMGRID): $(BUILD_TOOLS) FORCE
 	@mkdir -p $(@D)
 	@prefix=$$(setup/simgrid); [[ $$prefix == "$$(cat $@ 2>/dev/null)" ]] || echo "$$prefix" >$@
 
@@ -148,7 +164,7 @@ $(WEFT): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
 	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable .
 	@touch $@
 
-$(UNIT): $(VENV) build/stamps/files
+$(UNIT): $(TOOLS) build/stamps/files
 	@setup/quiet build/unit.log $(BIN)/cmake --fresh -S . -B build/unit -G Ninja \
 	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNIT_TESTS=ON -DWEFT_SANITIZE=ON
 	@touch $@
