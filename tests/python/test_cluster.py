@@ -2,6 +2,8 @@
 """Campaigns on a cluster: a Slurm of one node, which the tests start, and the engine without it."""
 
 import contextlib
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -463,6 +465,7 @@ def test_workers_of_a_node_wait_for_memory(tmp_path: Path) -> None:
         ("setup = 'module load gcc'", "[cluster] setup: found 'module load gcc'; write a list"),
         ("sbatch = ['qos=short']", "[cluster] sbatch: found 'qos=short'; write options of sbatch"),
         ("sbatch = ['--mem=1G']", "[cluster] sbatch: found '--mem=1G'; write the key memory"),
+        ("sbatch = ['-M other']", "[cluster] sbatch: found '-M other'; jobs are of one cluster"),
         ("sbatch = ['-N 2']", "[cluster] sbatch: found '-N 2'; a job is of one node"),
     ],
 )
@@ -473,6 +476,38 @@ def test_wrong_files_are_refused(line: str, message: str, tmp_path: Path) -> Non
         cluster_file.read(file)
     assert str(error.value).startswith(f"{file}: ")
     assert message in str(error.value)
+
+
+def test_the_page_has_all_keys_and_a_file_that_is_read(tmp_path: Path) -> None:
+    page = (simulated.TESTS.parent / "docs" / "clusters.md").read_text(encoding="utf-8")
+    rows = page.split("`[cluster]`")[1].split("\n## ")[0].splitlines()
+    keys = [
+        key for row in rows if row.startswith("| `") for key in row.split("|")[1].split("`")[1::2]
+    ]
+    assert keys == list(cluster_file.KEYS)
+    file = tmp_path / "cluster.toml"
+    file.write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    found = cluster_file.read(file)
+    assert (found.jobs, found.cores, found.walltime_s, found.at_once) == (4, 32, 7200, 128)
+    assert found.memory_bytes == 64 << 30
+
+
+def test_a_store_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    store = Store(tmp_path / "store", "many")
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    locks = "name a folder whose file system has locks"
+    with pytest.raises(WeftError, match=locks), store.claim("a"):
+        pass
+
+
+def test_stores_that_job_scripts_cannot_name_are_refused(study: Make, tmp_path: Path) -> None:
+    one = study(2)
+    result = simulated.run_command([*one.command("local"), "--store", str(tmp_path / "a store")])
+    assert result.status == 2
+    assert f"store {tmp_path}/a store: found ' '" in result.stderr
 
 
 def test_the_number_of_jobs_stands_in_the_file(study: Make) -> None:

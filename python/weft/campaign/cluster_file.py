@@ -25,6 +25,10 @@ from weft.base.units import parse_size
 
 LOCAL = "local"
 """The name of what needs no file and no Slurm: one job, which is a process of this machine."""
+KEYS = (
+    *("partition", "account", "jobs", "cores", "memory", "walltime", "setup", "sbatch"),
+    *("python", "logs", "address", "patience"),
+)
 _MOST_JOBS = 10_000
 _MOST_CORES = 4096
 _DEFAULT_WALLTIME = "01:00:00"
@@ -47,6 +51,7 @@ _OWN_OPTIONS = {
     "error": "logs",
     "e": "logs",
 }
+_OTHER_CLUSTERS = ("clusters", "cluster", "M")
 _ONE_NODE = ("nodes", "N", "ntasks", "n", "ntasks-per-node")
 
 
@@ -111,10 +116,7 @@ def read(file: Path) -> Cluster:
         top = parse(read_text(file), str(file)).allow("cluster")
     except UnreadableError as error:
         raise WeftError(f"{file}: {error}") from None
-    table = top.part("cluster").allow(
-        *("partition", "account", "jobs", "cores", "memory", "walltime", "setup", "sbatch"),
-        *("python", "logs", "address", "patience"),
-    )
+    table = top.part("cluster").allow(*KEYS)
     cores = table.integer("cores", 1, _MOST_CORES) if "cores" in table.values else None
     return Cluster(
         source=str(file),
@@ -175,11 +177,13 @@ def _lines(table: Options, key: str) -> tuple[str, ...]:
 def _options(table: Options) -> tuple[str, ...]:
     found = _lines(table, "sbatch")
     for one in found:
-        match = re.match(r"--?([\w-]+)", one)
+        match = re.match(r"--?([A-Za-z][\w-]*)", one)
         if match is None:
             table.fail("sbatch", f'found {one!r}; write options of sbatch, such as ["--qos=short"]')
         if match[1] in _ONE_NODE:
             table.fail("sbatch", f"found {one!r}; a job is of one node: write jobs = NUMBER")
+        if match[1] in _OTHER_CLUSTERS:
+            table.fail("sbatch", f"found {one!r}; jobs are of one cluster: start weft there")
         if key := _OWN_OPTIONS.get(match[1]):
             table.fail("sbatch", f"found {one!r}; write the key {key} in its place")
     return found

@@ -19,6 +19,7 @@ import logging
 import math
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -144,6 +145,9 @@ def engine(cluster: Cluster, store: Path, say: Say) -> Iterator[Engine]:
     """Start an engine without a job, and take all of it away in the end."""
     if cluster.slurm:
         slurm.check(cluster.source)
+    for folder, what in ((store, "store"), (cluster.logs, f"{cluster.source}: [cluster] logs")):
+        if folder is not None:
+            _check_name(folder, what)
     _remove_left(store, say)
     with _folder(store) as folder:
         site = Site(folder, uuid.uuid4().hex, cluster_worker.version())
@@ -159,14 +163,25 @@ def engine(cluster: Cluster, store: Path, say: Say) -> Iterator[Engine]:
                     say(left)
 
 
+def _check_name(folder: Path, what: str) -> None:
+    """Refuse what would be something else in a job's script, where Parsl does not quote it."""
+    if found := re.search(r"[^\w./+@=:,~-]", str(folder)):
+        raise WeftError(
+            f"{what} {folder}: found {found[0]!r} in a name that job scripts have; name a folder of"
+            " letters, digits and _ . - + @ = : , ~"
+        )
+
+
 @contextmanager
 def _folder(store: Path) -> Iterator[Path]:
-    """Make the folder of this command; it goes, unless a `WeftError` says where to look."""
-    name = f"{platform.node()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    """Make the folder of this command, which goes with it."""
+    host = re.sub(r"[^\w.-]", "_", platform.node())
+    name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     folder = store / "cluster" / name
     folder.mkdir(parents=True)
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(folder / "lock.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / "lock.new").rename(folder / "lock")  # it is never there unheld
     try:
         yield folder
     finally:
@@ -265,6 +280,12 @@ class _Slurm(SlurmProvider):
     """Parsl's, which remembers what sbatch has said."""
 
     refusal = ""
+
+    def execute_wait(self, cmd: str, timeout: int | None = None) -> tuple[int, str, str]:
+        if cmd.startswith("sacct"):  # which may hang; states are asked of squeue
+            return 1, "", "not asked"
+        code, out, err = super().execute_wait(cmd, timeout)  # type: ignore[no-untyped-call]
+        return code, out, err
 
     def submit(self, command: str, tasks_per_node: int, job_name: str = "weft") -> str:
         try:
