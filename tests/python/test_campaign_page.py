@@ -28,6 +28,8 @@ from weft.report import page as pages
 
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 TELEPHONE: ViewportSize = {"width": 390, "height": 844}
+MOST_WAITED_MS = 120_000
+"""By tests that run beside many others."""
 MOST_SECONDS = 3.0
 """In which the page of 10,000 runs is there, with all of its charts."""
 WIDE = (
@@ -86,6 +88,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         file = tmp_path / f"report-{len(contexts)}.html"
         file.write_text(text, encoding="utf-8")
         context = browser.new_context(viewport=viewport, color_scheme=scheme, offline=True)
+        context.set_default_timeout(MOST_WAITED_MS)
         contexts.append(context)
         page = context.new_page()
         own = file.as_uri()
@@ -130,7 +133,7 @@ def cells(page: Page) -> list[str]:
     return [one.rstrip("\N{MULTIPLICATION SIGN}") for one in found]
 
 
-def until(page: Page, true: str, seconds: float = 20.0) -> None:
+def until(page: Page, true: str, seconds: float = 60.0) -> None:
     """Wait until an expression is true in a page."""
     end = time.monotonic() + seconds
     while not page.evaluate(true):
@@ -407,16 +410,25 @@ def test_a_script_that_is_not_the_pages_own_never_runs(
 
 
 @pytest.mark.slow
-def test_ten_thousand_runs_open_in_three_seconds(opened: Open, tmp_path: Path) -> None:
+def test_ten_thousand_runs_open_in_three_seconds(browser: Browser, tmp_path: Path) -> None:
+    """Of CPU time of the page's thread, as tests run beside others; alone it is as much in all."""
     study = made(tmp_path / "big", BIG, hosts_or_switches)
     assert len(study.points) == 10_080
     text = pages.render(study)
     assert len(text) < 6_000_000
-    took: list[float] = []
-    while len(took) < 5 and min(took, default=MOST_SECONDS) >= MOST_SECONDS:
-        page = opened(text)
-        took.append(page.evaluate("performance.getEntriesByName('drawn')[0].startTime") / 1000)
-    assert min(took) < MOST_SECONDS
+    file = tmp_path / "big.html"
+    file.write_text(text, encoding="utf-8")
+    context = browser.new_context(viewport=LAPTOP, offline=True)
+    context.set_default_timeout(MOST_WAITED_MS)
+    page = context.new_page()
+    watch = context.new_cdp_session(page)
+    watch.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(file.as_uri())
+    page.wait_for_selector("html.drawn")
+    found = watch.send("Performance.getMetrics")["metrics"]
+    spent = next(one["value"] for one in found if one["name"] == "TaskDuration")
+    assert 0.1 < spent < MOST_SECONDS
     assert page.locator("#map svg").count() == 8
     page.get_by_label("Search the runs").last.fill("hdr100-8 2MiB off")
     until(page, "document.querySelector('#runs-about').textContent.startsWith('84 ')")
+    context.close()

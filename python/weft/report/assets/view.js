@@ -35,7 +35,7 @@ const config = () => {
     axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
       labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 260 },
     legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, symbolSize: 110, symbolOpacity: 1 },
-    range: { category: names }, text: { color: ink },
+    range: { category: names }, text: { color: ink }, mark: { aria: false },
   };
 };
 
