@@ -184,6 +184,11 @@ def test_runs_that_are_missing_are_shown_if_asked_for(prepared: api.Prepared) ->
     assert rows["run"].to_list() == [run.digest for run in prepared.runs]
     assert rows["state"].to_list() == ["done"] * 3 + ["missing"] + ["done"] * 4
     assert rows["simulated_time_s"].null_count() == 1
+    file = prepared.campaign.file
+    out = weft("export", str(file), "-o", "-", "--missing").stdout
+    assert [row["state"] for row in csv.DictReader(out.splitlines())] == rows["state"].to_list()
+    both = weft("export", str(file), "-o", "-", "--missing", "--collectives")
+    assert (both.status, "--missing: found together with" in both.stderr) == (2, True)
 
 
 def test_collectives_have_a_row_each_and_leave_keys_their_names(prepared: api.Prepared) -> None:

@@ -20,23 +20,28 @@ from weft.cli.files import command
 @file_argument
 @store_option
 @click.option("--collectives", is_flag=True, help="A line for each collective of each run instead.")
+@click.option("--missing", is_flag=True, help="A line as well for each run that is to do.")
 @output_option(
     "-o",
     "output",
     required=True,
     help="Table to write, as its name ends: CSV, Parquet (.parquet) or JSON (.json); - is CSV.",
 )
-def export(file: Path, store: Path | None, output: Path, *, collectives: bool) -> None:
+def export(
+    file: Path, store: Path | None, output: Path, *, collectives: bool, missing: bool
+) -> None:
     """Write a table with a line for each run that has ended.
 
     Its keys come first, then its state, what it took in the simulation (seconds), how many calls
     of collectives it made and how many of them were offloaded, what links and switches had to do,
     and what it took to simulate.
     """
+    if collectives and missing:
+        raise WeftError("--missing: found together with --collectives; leave one out")
     check_format("-o", output)
     prepared = api.prepare(file, store, again=False)
     found = prepared.index()
-    rows = table.frame(prepared, found=found)
+    rows = table.frame(prepared, missing=missing, found=found)
     if rows.is_empty():
         raise WeftError(f"{file}: nothing of it has been run yet; weft campaign run {file}")
     number = plural(len(rows), "run")
