@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -217,6 +218,17 @@ def test_a_simulated_failure_is_a_record(tmp_path: Path) -> None:
     late = tmp_path / "forever.c"
     late.write_text(FOREVER)
     assert weft.run(late, fabric="tofino-4", ranks=1, timeout=1).outcome.kind == "timeout"
+
+
+def test_records_and_errors_come_back_from_other_processes(tmp_path: Path) -> None:
+    source = tmp_path / "crash.c"
+    source.write_text(CRASH)
+    record = weft.run(source, fabric="tofino-4", ranks=2)
+    record.extra["newer"] = 1
+    again = pickle.loads(pickle.dumps(record))
+    assert (again, again.output, again.extra) == (record, "here\n", {"newer": 1})
+    error = pickle.loads(pickle.dumps(weft.FailedRunError(record)))
+    assert (error.record, str(error)) == (record, str(weft.FailedRunError(record)))
 
 
 def test_a_comparison_and_a_trace(latency: Path, tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
         found: dict[str, Any] = self.__dict__.setdefault("_extra", {})
         return found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let what stands beside the fields go to another process, too."""
+        made = super().__reduce__()
+        assert isinstance(made, tuple)
+        return *made, dict(self.__dict__)
+
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Read it. Raises `UnreadableError` where something is missing or is of another type."""

@@ -49,6 +49,10 @@ class FailedRunError(WeftError):
         super().__init__(f"run: {record.outcome.message}{printed}", record.exit_status)
         self.record = record
 
+    def __reduce__(self) -> "tuple[type[FailedRunError], tuple[Record]]":
+        """Say how another process has the same error."""
+        return FailedRunError, (self.record,)
+
 
 def with_changes(fabric: str, changes: Sequence[str]) -> str:
     """Return how a fabric is called of whose keys some have other values than in its file."""
