@@ -18,6 +18,7 @@ import simulated
 import slurm_cluster
 from slurm_cluster import Slurm
 
+import weft
 from weft.base.errors import WeftError
 from weft.campaign import cluster_file, cluster_worker
 from weft.campaign import slurm as commands
@@ -371,6 +372,18 @@ def test_the_engine_makes_runs_on_this_machine(study: Make) -> None:
     one = study(6)
     result = ended(one.start("local"))
     assert (result.status, result.stdout) == (0, "many: 6 runs: 6 done\n"), result.stderr
+    one.check()
+
+
+def test_python_makes_runs_on_a_cluster_too(study: Make) -> None:
+    one = study(2)
+    told: list[int] = []
+    campaign = weft.Campaign(one.file)
+    results = campaign.run(
+        cluster="local", jobs=2, progress=lambda so_far: told.append(so_far.ended)
+    )
+    assert told == [1, 2]
+    assert results.frame()["state"].to_list() == ["done", "done"]
     one.check()
 
 
