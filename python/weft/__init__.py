@@ -54,9 +54,10 @@ if TYPE_CHECKING:
         calibrate_p2p,
         calibrate_switch,
     )
-    from weft.api.campaigns import Campaign, Program, Progress, Results, Status
+    from weft.api.campaigns import Campaign, Program, Progress
     from weft.api.compiling import compile
     from weft.api.fabrics import Fabric, fabric_options, fabrics, new_fabric
+    from weft.api.results import Results, Status
     from weft.api.running import compare, read_record, record_trace, replay, run
     from weft.api.testbeds import (
         P4Switch,
@@ -181,8 +182,6 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "Campaign",
         "Program",
         "Progress",
-        "Results",
-        "Status",
     ),
     "weft.api.compiling": ("compile",),
     "weft.api.fabrics": (
@@ -190,6 +189,10 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "fabric_options",
         "fabrics",
         "new_fabric",
+    ),
+    "weft.api.results": (
+        "Results",
+        "Status",
     ),
     "weft.api.running": (
         "compare",

@@ -3,7 +3,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
@@ -13,19 +13,18 @@ from weft.api.asking import PathLike, Word, call, whole, words
 from weft.api.compiling import is_source
 from weft.api.fabrics import Fabric
 from weft.api.progress import Line
+from weft.api.results import Results, Status, status_of
 from weft.base.errors import WeftError
 from weft.base.options import Options
 from weft.base.output import whole_file
 from weft.base.units import plural
 from weft.campaign import campaign as campaigns
-from weft.campaign import cluster_file, table
+from weft.campaign import cluster_file
 from weft.campaign import file as files
-from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
 from weft.campaign.runs import Run
 from weft.campaign.work import Done
 from weft.runs.html import table as html_table
-from weft.runs.record import Record
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -34,7 +33,6 @@ AxisValue = str | int | float | bool | os.PathLike[str] | Fabric
 Axes = Mapping[str, AxisValue | Sequence[AxisValue]]
 """Each key of the runs with a value or a list of values; all are combined with all."""
 Conditions = Sequence[Mapping[str, AxisValue | Sequence[AxisValue]]]
-_SHOWN = 20
 _MOST_JOBS = 1024
 
 
@@ -54,46 +52,6 @@ class Program:
     """A shell's command that makes the program at `path`."""
     privatize: bool = True
     """False is right for programs that write no global variable, and takes far less memory."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """How far a campaign has come. A run counts once for each combination that has its result."""
-
-    name: str
-    total: int
-    """Combinations that can be run."""
-    done: int
-    failed: int
-    """Ended otherwise than well in the simulation."""
-    refused: int
-    """Not started by weft."""
-    missing: int
-    """Not run yet."""
-    running: int = 0
-    """Of these, what some process is at."""
-    impossible: Sequence[tuple[Point, str]] = field(default=(), repr=False)
-    """Combinations that cannot be run, and why."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all has been run and nothing has failed."""
-        return self.done == self.total
-
-    def __str__(self) -> str:
-        """Return it in a line."""
-        parts = [f"{self.done:,} done"]
-        parts += [f"{n:,} failed" for n in (self.failed,) if n]
-        parts += [f"{n:,} refused" for n in (self.refused,) if n]
-        parts += [f"{n:,} to do" for n in (self.missing,) if n]
-        if self.impossible:
-            parts.append(f"{plural(len(self.impossible), 'combination')} cannot be run")
-        return f"{self.name}: {plural(self.total, 'run')}: {', '.join(parts)}"
-
-    def _repr_html_(self) -> str:
-        reasons = Counter(reason for _, reason in self.impossible)
-        rows = [{"cannot be run": str(n), "because": why} for why, n in reasons.most_common(_SHOWN)]
-        return f"<div>{escape(str(self))}{html_table(rows) if rows else ''}</div>"
 
 
 @dataclass
@@ -283,13 +241,13 @@ class Campaign:
         make = campaigns.on_cluster(where, note)
         campaigns.carry_out(prepared, take, jobs, being_made, make)
         if line is not None:
-            line.end(str(_status(prepared)))
+            line.end(str(status_of(prepared)))
         return Results(prepared)
 
     @call
     def status(self) -> Status:
         """Say what has ended and how, and what is to do."""
-        return _status(self._prepare())
+        return status_of(self._prepare())
 
     @call
     def results(self) -> "Results":
@@ -333,143 +291,6 @@ class Campaign:
             for key, values in grid.values.items()
         ]
         return f"<div>{'<br>'.join(filter(None, lines))}{html_table(rows)}</div>"
-
-
-class Results:
-    """What has come of a campaign, as far as it has been run."""
-
-    def __init__(self, prepared: Prepared) -> None:
-        """Take what `Campaign.results` gives."""
-        self._prepared = prepared
-
-    @call
-    def frame(self, *, missing: bool = False) -> "DataFrame":
-        """Return a row for each combination that has ended.
-
-        The campaign's keys come first, in their order, then what `columns()` lists with its
-        unit and meaning.
-
-        Args:
-            missing: Also combinations that have not been run, with the state `missing`.
-        """
-        return table.frame(self._prepared, missing=missing)
-
-    @call
-    def collectives(self) -> "DataFrame":
-        """Return a row for each run and entry of its record's `collectives`."""
-        return table.collectives(self._prepared)
-
-    @call
-    def columns(self, *, collectives: bool = False) -> "DataFrame":
-        """Return what the columns of `frame()` are: `column`, `unit`, `meaning`.
-
-        Args:
-            collectives: Those of `collectives()` instead.
-        """
-        import polars
-
-        rows = self.collectives() if collectives else self.frame(missing=True)
-        found = table.described(rows, collectives=collectives)
-        return polars.DataFrame(
-            [
-                {"column": name, "unit": one.unit, "meaning": one.meaning}
-                for name, one in found.items()
-            ]
-        )
-
-    @call
-    def export(self, path: PathLike, *, collectives: bool = False) -> None:
-        """Write the table: .csv, .parquet or .json, of which the last two say what columns are.
-
-        Args:
-            path: The file to write.
-            collectives: The table of collectives instead.
-        """
-        from weft.campaign import exported
-
-        exported.check_format("path", Path(path))
-        rows = self.collectives() if collectives else self.frame()
-        columns = table.described(rows, collectives=collectives)
-        exported.write("path", Path(path), rows, columns)
-
-    @call
-    def report(self, path: PathLike) -> None:
-        """Write one page (HTML) that says where offloading pays, and shows what it rests on.
-
-        It opens in any browser without a network. It compares runs that differ in offload alone.
-        """
-        from weft.report import loading, page
-
-        study = loading.of(self._prepared)
-        if (study.rows["state"] == "missing").all():
-            raise WeftError(f"campaign {self.status.name}: nothing of it has been run yet")
-        with whole_file("path", Path(path)) as file:
-            file.write(page.render(study))
-
-    @call
-    def records(self) -> Iterator[tuple[Point, Record]]:
-        """Yield the combinations of which there is a record, with it; each is read from a file."""
-        for run, result in self._prepared.results():
-            if isinstance(result.record, Record):
-                yield run.point, result.record
-
-    @call
-    def record(self, **keys: object) -> Record:
-        """Return the record of the one combination that has these values.
-
-        Keys with a dot are given as `**{"switch.slots": 64}`.
-
-        Raises:
-            WeftError: Several combinations have these values, or none that has been run.
-        """
-        fitting = [
-            run
-            for run in self._prepared.runs
-            if all(run.point.get(k) == v for k, v in keys.items())
-        ]
-        found = {run.digest: run for run in fitting}
-        if len(found) != 1:
-            raise WeftError(
-                f"keys: {plural(len(found), 'run')} with {keys}; give as many keys as one has"
-            )
-        ((digest, run),) = found.items()
-        if not self._prepared.store.has(digest):
-            raise WeftError(f"keys: {dict(run.point)} has not been run yet")
-        result = self._prepared.store.read(digest)
-        if not isinstance(result.record, Record):
-            raise WeftError(f"keys: {dict(run.point)} was refused: {result.refused}")
-        result.record.output = result.output
-        return result.record
-
-    @property
-    def status(self) -> Status:
-        """How far the campaign has come."""
-        return _status(self._prepared)
-
-    def __len__(self) -> int:
-        """Return how many combinations have ended."""
-        return self.status.total - self.status.missing
-
-    def __repr__(self) -> str:
-        """Return it in a line."""
-        return f"<Results of {self.status}>"
-
-    def _repr_html_(self) -> str:
-        return f"<div>{escape(str(self.status))}{self.frame()._repr_html_()}</div>"
-
-
-def _status(prepared: Prepared) -> Status:
-    states = campaigns.states(prepared)
-    return Status(
-        prepared.campaign.name,
-        len(prepared.runs),
-        states["done"],
-        states["failed"],
-        states["refused"],
-        states["missing"],
-        prepared.store.at_work(),
-        tuple(prepared.found.impossible),
-    )
 
 
 # ---- What is given, as a campaign file has it
