@@ -27,12 +27,12 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-COMMANDS := help demo stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
+COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE
 FORCE:
 
 # Nothing of what only tests and the documentation need is installed for these.
-$(filter-out help demo clean,$(COMMANDS)): $(TOOLS)
+$(filter-out help demo wheel clean,$(COMMANDS)): $(TOOLS)
 
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 24
@@ -41,6 +41,11 @@ help: ## this list
 demo: ## an MPI program on a simulated Tofino switch, beside the measured testbed; plots in build/demo
 	@$(MAKE) -j2 $(WEFT)
 	@$(BIN)/weft demo --out build/demo
+
+wheel: ## dist/weft-….whl: weft and SimGrid in one file, for machines with no more than Python and a compiler
+	@$(MAKE) -j2 $(WEFT)
+	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) flock setup setup/quiet build/wheel.log $(BIN)/python setup/wheel.py
+	@tail -n 1 build/wheel.log
 
 test: ## everything: lint, unit tests, all end-to-end tests
 	@$(MAKE) lint

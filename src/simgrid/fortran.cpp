@@ -136,7 +136,7 @@ int told_apart(int result, struct stat* file)
 void flush_output()
 {
   std::fflush(nullptr);
-  if (const auto flush = reinterpret_cast<void (*)(std::int32_t*)>(dlsym(RTLD_DEFAULT, "_gfortran_flush_i4")))
+  if (const auto flush = theirs<void (*)(std::int32_t*)>("_gfortran_flush_i4"))
     flush(nullptr);
 }
 

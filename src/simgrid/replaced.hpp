@@ -12,10 +12,14 @@
 
 namespace weft {
 
-/** Theirs; null where the program has no library that defines it. */
+/** Theirs; null where the program has no library that defines it. A SimGrid that does not need libgfortran leaves it to
+ * Fortran programs, which bring it along for themselves alone: it is still one for all ranks. */
 template <class Function> Function theirs(const char* symbol)
 {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, symbol));
+  if (void* const found = dlsym(RTLD_NEXT, symbol))
+    return reinterpret_cast<Function>(found);
+  void* const fortran = dlopen("libgfortran.so.5", RTLD_LAZY | RTLD_NOLOAD);
+  return reinterpret_cast<Function>(fortran ? dlsym(fortran, symbol) : nullptr);
 }
 
 } // namespace weft

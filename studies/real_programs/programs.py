@@ -14,7 +14,7 @@ from typing import Any
 from studies.real_programs import sources
 from studies.real_programs.sources import CASE
 from studies.study import ROOT
-from weft import _core
+from weft.base import paths
 from weft.base.errors import WeftError
 
 FABRIC = ROOT / "fabrics" / "tofino-16.toml"
@@ -114,7 +114,7 @@ def run_weft(program: Program, fabric: Path, directory: Path, *options: str) -> 
 def run_stock(program: Program, platform: Path, directory: Path) -> Finished:
     """Run it under SMPI alone."""
     command = [
-        *(f"{_core.simgrid_prefix}/bin/smpirun", "-platform", str(platform)),
+        *(f"{paths.simgrid_prefix()}/bin/smpirun", "-platform", str(platform)),
         *("-np", str(program.ranks), "--log=root.thres:warning"),
         *(f"--cfg={setting}" for setting in _SETTINGS),
     ]

@@ -13,7 +13,6 @@ from typing import Any
 
 import in_process
 
-from weft import _core
 from weft.base import paths
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -130,7 +129,7 @@ def smpirun_command(
 ) -> list[str]:
     """The command line of a run without `weft run`."""
     return [
-        f"{_core.simgrid_prefix}/bin/smpirun",
+        f"{paths.simgrid_prefix()}/bin/smpirun",
         *("-platform", str(platform), "-np", str(ranks), "--log=root.thres:warning"),
         *(f"--cfg={setting}" for setting in (*COMMON_SETTINGS, "smpi/wtime:0", *settings)),
         str(program),

@@ -8,7 +8,6 @@ import pytest
 import simulated
 from conftest import Program, Run
 
-from weft import _core
 from weft.base import paths
 
 EQUAL = simulated.fabric("equal-platforms")
@@ -52,7 +51,7 @@ def test_tracing_and_records_take_no_simulated_time(run: Run, tmp_path: Path) ->
 def test_weft_run_loads_the_installed_library(run: Run) -> None:
     assert run("loaded.c", "libweft").lines == [str(paths.platform_library())]
     (simgrid,) = run("loaded.c", "libsimgrid").lines
-    assert Path(simgrid).is_relative_to(_core.simgrid_prefix)
+    assert Path(simgrid).is_relative_to(paths.simgrid_prefix())
 
 
 def test_shared_memory_is_no_file_on_a_disk(run: Run) -> None:

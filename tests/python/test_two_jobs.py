@@ -9,7 +9,6 @@ import compiled
 import pytest
 import simulated
 
-from weft import _core
 from weft.base import paths
 
 SOURCE = Path(__file__).parents[1] / "simgrid" / "two_jobs.cpp"
@@ -19,7 +18,7 @@ BASE = {"first": 1, "second": 100}
 
 @pytest.fixture(scope="module")
 def two_jobs() -> Path:
-    prefix = Path(_core.simgrid_prefix)
+    prefix = paths.simgrid_prefix()
     library = next(prefix.glob("lib*/libsimgrid.so")).parent
     where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
     compiler = os.environ.get("CXX", "c++")

@@ -30,6 +30,7 @@ import compiled
 import pytest
 
 from weft import _core
+from weft.base import paths
 
 SOURCE = Path(__file__).parents[1] / "simgrid" / "zones.cpp"
 MESSAGE_BYTES = 1e6
@@ -88,7 +89,7 @@ class Row:
 @pytest.fixture(scope="session")
 def zones() -> Path:
     """Compile the program that prints SimGrid's routes."""
-    prefix = Path(_core.simgrid_prefix)
+    prefix = paths.simgrid_prefix()
     library = next(prefix.glob("lib*/libsimgrid.so")).parent
     options = ["-std=c++17", "-O0", f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
     compiler = os.environ.get("CXX", "c++")

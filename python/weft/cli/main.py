@@ -54,7 +54,7 @@ def _guarded(run: Callable[[], int]) -> int:
         return _say(f"the system refused: {error.strerror or error}{where}", USER_ERROR)
     except ImportError as error:
         return _say(
-            f"installation: {error}; build weft again with `make demo` or `make test`", USER_ERROR
+            f"installation: {error}; install weft again (in a checkout: `make build`)", USER_ERROR
         )
     except Exception as error:
         if not _is_core_error(error):

@@ -24,6 +24,7 @@ from weft.runs import outcome, settings
 from weft.runs.libraries import (
     Library,
     as_environment,
+    fortran_runtime,
     private_libraries,
     without_private_libraries,
 )
@@ -281,16 +282,18 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("WEFT_") or name == _FOR_TESTS
     }
-    return _preloading(plan.simgrid.environment({**inherited, **ours}), work)
+    environment = plan.simgrid.environment({**inherited, **ours})
+    runtime = fortran_runtime(plan.program, plan.simgrid.launcher, environment)
+    return _preloading(environment, work, runtime)
 
 
-def _preloading(environment: Mapping[str, str], work: Path) -> dict[str, str]:
+def _preloading(environment: Mapping[str, str], work: Path, runtime: str) -> dict[str, str]:
     """Have weft's library loaded before SimGrid's: its non-blocking collectives replace SMPI's.
 
     By its name alone, because LD_PRELOAD knows no way to write a path with a space in it.
     """
     library = paths.platform_library()
-    preloaded = [library.name, *filter(None, [environment.get("LD_PRELOAD")])]
+    preloaded = [library.name, *filter(None, [runtime, environment.get("LD_PRELOAD")])]
     folders = [environment["LD_LIBRARY_PATH"], str(library.parent), str(work)]
     return {
         **environment,

@@ -24,7 +24,10 @@ _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\)
 _MISSING = re.compile(r"error while loading shared libraries: (.*?): cannot open shared object")
 _SYSTEM = tuple(map(Path, ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")))
 # Run-time systems that work for the process as a whole.
-_RUNTIMES = ("ld-linux", "libsimgrid.", "libweft.", "libgomp.", "libomp.", "libiomp5.")
+_RUNTIMES = (
+    *("ld-linux", "libsimgrid.", "libweft.", "libgfortran.", "libquadmath."),
+    *("libgomp.", "libomp.", "libiomp5."),
+)
 _WRITABLE = (".data", ".bss", ".ldata", ".lbss")
 _CONSTANT_IN_THE_END = ".data.rel.ro"
 # Compilers put these into every library: a pointer to itself, and whether it has been closed.
@@ -56,6 +59,18 @@ def private_libraries(
         for library in own
         if library in asked or (not _is_systems(library.path) and _holds_variables(library.path))
     ]
+
+
+def fortran_runtime(program: Path, launcher: Path, environment: Mapping[str, str]) -> str:
+    """Return the file of libgfortran that the program needs, or nothing.
+
+    SMPI hands it the arguments before it loads the program, and SimGrid itself may do without it:
+    it must be loaded by then.
+    """
+    if b"libgfortran.so" not in program.read_bytes():
+        return ""
+    loaded = _loaded(program, launcher, tuple(sorted(environment.items())))
+    return next((str(one.path) for one in loaded if one.name.startswith("libgfortran.")), "")
 
 
 def without_private_libraries(settings: Sequence[str]) -> list[str]:

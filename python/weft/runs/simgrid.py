@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
-from weft import _core
+from weft.base import paths
 from weft.base.errors import WeftError
 
 _ALGORITHM = re.compile(r"  (\S+) +(\S+) \S+.*")
@@ -22,7 +22,7 @@ _LAUNCHERS = ("lib/simgrid/smpimain", "lib64/simgrid/smpimain", "lib/*/simgrid/s
 class SimGrid:
     """One installation of SimGrid."""
 
-    prefix: Path = field(default_factory=lambda: Path(_core.simgrid_prefix))
+    prefix: Path = field(default_factory=paths.simgrid_prefix)
 
     @cached_property
     def launcher(self) -> Path:
@@ -42,7 +42,7 @@ class SimGrid:
     def _missing(self, name: str) -> WeftError:
         return WeftError(
             f"SimGrid: {name} is missing from {self.prefix};"
-            " build weft again with `make demo` or `make test`"
+            " install weft again (in a checkout: `make build`)"
         )
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+# Puts what weft uses of SimGrid into the package, as weft/simgrid: libraries, launchers, headers, compilers. Nothing in it
+# says where SimGrid was built: the compilers' scripts get to know it when they run.
+set(BUNDLE ${CMAKE_CURRENT_BINARY_DIR}/simgrid)
+set(SIMGRID_PREFIX_TEXT simgrid) # beside _core
+set(COMPILERS_SIMGRID "\${0%/*}/simgrid")
+set(COMPILERS_LIBRARY "\${0%/*}/simgrid/lib")
+set(COMPILERS_CC "\${WEFT_CC:-cc gcc clang}")
+set(COMPILERS_CXX "\${WEFT_CXX:-c++ g++ clang++}")
+set(COMPILERS_FORTRAN "\${WEFT_FC:-gfortran}")
+set(COMPILERS_OR_NAME ", or name it in the environment variable \$variable")
+file(REMOVE_RECURSE ${BUNDLE})
+
+# A wheel holds no symbolic links: the name that linkers look for is a script of theirs.
+file(REAL_PATH ${SIMGRID_LIBRARY} library)
+get_filename_component(soname ${library} NAME)
+file(COPY ${library} ${SIMGRID_LIBRARY_DIRECTORY}/simgrid DESTINATION ${BUNDLE}/lib)
+file(WRITE ${BUNDLE}/lib/libsimgrid.so "INPUT(-l:${soname})\n")
+file(COPY ${SIMGRID_PREFIX}/include DESTINATION ${BUNDLE})
+execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${BUNDLE}/lib/${soname} COMMAND_ERROR_IS_FATAL ANY)
+
+# smpicc and its like: their prefix is the folder above theirs, their compiler what weft-compiler found.
+file(READ ${BUNDLE}/include/simgrid/version.h text)
+string(REPLACE "${SIMGRID_PREFIX}" "" text "${text}")
+file(WRITE ${BUNDLE}/include/simgrid/version.h "${text}")
+foreach(wrapper smpicc:CC:WEFT_CC:cc smpicxx:CXX:WEFT_CXX:c++ smpif90:REAL_FORTRAN_COMPILER:WEFT_FC:gfortran
+        smpiff:REAL_FORTRAN_COMPILER:WEFT_FC:gfortran)
+  string(REPLACE ":" ";" wrapper ${wrapper})
+  list(POP_FRONT wrapper name assigned variable compiler)
+  # Not file(READ): lists of CMake would eat semicolons and brackets of a shell script.
+  execute_process(
+    COMMAND sed -e "s|${SIMGRID_PREFIX}|$weft_simgrid|g" -e "s|^${assigned}=.*|${assigned}=\"\${${variable}:-${compiler}}\"|"
+            -e "1a weft_simgrid=$(cd \"$(dirname \"$0\")/..\" && pwd)" ${SIMGRID_PREFIX}/bin/${name}
+    OUTPUT_FILE ${BUNDLE}/${name} COMMAND_ERROR_IS_FATAL ANY)
+  install(PROGRAMS ${BUNDLE}/${name} DESTINATION weft/simgrid/bin)
+endforeach()
+
+set_target_properties(weft replayer PROPERTIES INSTALL_RPATH "$ORIGIN/simgrid/lib")
+install(DIRECTORY ${BUNDLE}/include ${BUNDLE}/lib DESTINATION weft/simgrid USE_SOURCE_PERMISSIONS PATTERN pkgconfig EXCLUDE)
+foreach(text COPYING LICENSE-LGPL-2.1 AUTHORS)
+  install(FILES ${SIMGRID_PREFIX}/${text} DESTINATION weft/simgrid/licences OPTIONAL)
+endforeach()

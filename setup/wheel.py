@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Makes dist/weft-….whl, which needs nothing but Python and a compiler where it is installed.
+
+SimGrid, of $SIMGRID_PREFIX, is put into the package (setup/bundle_simgrid.cmake). Which systems the
+wheel is for stands in its name, as auditwheel finds it (PEP 600): `manylinux_2_35_x86_64` has glibc
+2.35 or newer. The core is compiled for one version of Python, that of .venv.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# In the build directory of the editable install, whose objects are the same but for one.
+_SETTINGS = ("cmake.define.WEFT_BUNDLE_SIMGRID=ON",)
+
+
+def run(*command: str) -> str:
+    """Run one of .venv's programs, and return its output."""
+    python = [sys.executable, "-m", *command]
+    return subprocess.run(python, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
+
+
+def built(folder: str) -> Path:
+    """Build the wheel into a folder."""
+    settings = [word for setting in _SETTINGS for word in ("--config-settings", setting)]
+    options = ["--disable-pip-version-check", "--no-build-isolation", "--no-deps", *settings]
+    print(run("pip", "wheel", *options, "--wheel-dir", folder, str(ROOT)))
+    return next(Path(folder).glob("*.whl"))
+
+
+def platform(wheel: Path) -> str:
+    """Return the systems that the wheel is for; what it needs besides ends this."""
+    found = json.loads(run("auditwheel", "show", "--json", str(wheel)))
+    name = str(found["overall_tag"])
+    if not name.startswith("manylinux"):
+        sys.exit(
+            f"wheel: it would need libraries of this machine (auditwheel says {name}):"
+            f" {json.dumps(found)}; unset SIMGRID_PREFIX, so that setup/simgrid's SimGrid is taken"
+        )
+    return name
+
+
+def main() -> None:
+    """Build the wheel, look into it, and name it."""
+    dist = ROOT / "dist"
+    dist.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=dist) as folder:
+        wheel = built(folder)
+        print(run("wheel", "tags", "--remove", "--platform-tag", platform(wheel), str(wheel)))
+        made = next(Path(folder).glob("*.whl"))
+        for old in dist.glob("weft-*.whl"):
+            old.unlink()
+        made.rename(dist / made.name)
+    print(f"wheel: dist/{made.name}, {(dist / made.name).stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
