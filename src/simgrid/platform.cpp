@@ -10,6 +10,7 @@
  *   WEFT_FALLBACK what the hosts do, as collective/hosts/fallback.hpp has it; where absent, SMPI's options say it
  *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
  *   WEFT_RECORD   where the record of the run goes; none where absent
+ *   WEFT_REFUSAL  where to write what keeps the run from beginning; standard error where absent
  *   WEFT_PARENT   the process whose death is to be ours too
  *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
  *   WEFT_MESSAGES where the hosts of each message between two go, in order: int32 sender, int32 receiver; fabrics only
@@ -239,13 +240,13 @@ void load()
   weft::register_collectives(simulation);
 }
 
-/** Leave what is wrong beside the record, for whoever asked for one to say; else, and where that fails, say it here. */
+/** Leave what is wrong to whoever wants to say it; else, and where that fails, say it here. */
 void refuse(const std::string& message)
 {
-  const std::string record = environment("WEFT_RECORD");
+  const std::string path = environment("WEFT_REFUSAL");
   std::ofstream file;
-  if (not record.empty())
-    file.open(record + ".refused");
+  if (not path.empty())
+    file.open(path);
   if (not(file.is_open() && file << message && file.flush()))
     std::fprintf(stderr, "weft: %s\n", message.c_str());
 }

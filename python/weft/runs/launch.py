@@ -264,6 +264,7 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
         "WEFT_FALLBACK": fallback_of(plan.request),
         **as_environment(plan.libraries),
         "WEFT_RECORD": str(work / outcome.RAW_RECORD),
+        "WEFT_REFUSAL": str(work / outcome.REFUSED),
         **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
         **({"WEFT_CALLS": str(plan.request.outputs.calls)} if plan.request.outputs.calls else {}),
         **(

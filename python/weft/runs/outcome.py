@@ -16,7 +16,7 @@ from weft.runs.record import OutcomePart, Record
 RAW_RECORD = "record.json"
 CRASHED = RAW_RECORD + ".crashed"
 """Where libweft.so leaves the number of the rank that crashed."""
-REFUSED = RAW_RECORD + ".refused"
+REFUSED = "refused"
 """Where it leaves why it does not begin."""
 TIMED_OUT = 124
 _STACK_HINT = (
