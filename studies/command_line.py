@@ -57,7 +57,8 @@ def _names(option: click.Option, context: click.Context) -> str:
 
 
 def _takes(metavar: str) -> str:
-    return _RANGES.get(metavar, metavar.strip("[]")).replace("|", r"\|")
+    inner = metavar[1:-1] if metavar.startswith("[") else metavar
+    return _RANGES.get(metavar, inner).replace("|", r"\|")
 
 
 def _default(option: click.Option) -> str:
@@ -85,7 +86,7 @@ def _options(name: str) -> str:
         for option in command.params
         if isinstance(option, click.Option) and not option.hidden
     ]
-    return markdown(("option", "where absent", ""), rows, 3)
+    return markdown(("option", "where absent", ""), rows, 3) if rows else "It has no options."
 
 
 def places() -> Iterator[str]:
