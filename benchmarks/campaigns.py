@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+import fabricated
 import polars as pl
 from allreduce import Standard
 
@@ -13,10 +14,6 @@ from weft.base.errors import WeftError
 from weft.base.process import Ended, Streams, run_child
 from weft.campaign import campaign as api
 from weft.campaign import table
-
-sys.path.append(str(Path(__file__).parent.parent / "tests" / "python"))
-
-import fabricated
 
 _RUN_S = 0.2
 """The CPU time of a run of which 20 % may be added."""

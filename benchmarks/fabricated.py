@@ -3,7 +3,7 @@
 
 One run of the campaign is made, and every other one has its record, with a time of its own.
 
-python tests/python/fabricated.py CAMPAIGN.toml
+python benchmarks/fabricated.py CAMPAIGN.toml
 """
 
 import sys

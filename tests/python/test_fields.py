@@ -23,7 +23,9 @@ API = sorted(file for file in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in fi
 TEXTS_OF_THE_COMMAND_LINE = (
     *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/report.py"),
     *("study/report_compare.py", "fabric/defaults.py", "entry.py"),
-    "runs/toolchain.py",  # calls a compiler
+    *("runs/toolchain.py", "api/compiling.py"),  # call a compiler
+    *("campaign/slurm.py", "campaign/cluster_jobs.py"),  # call Slurm
+    *("report/commands.py", "api/calibrating.py"),  # write commands that make the same again
 )
 # Options of other programs, and comments in files that weft writes.
 OTHERS = re.compile(r"--(log|cfg|help|list|help-coll|base)\b|--offload (auto|multicast|{})")

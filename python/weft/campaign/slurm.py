@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.base.errors import WeftError, printable
+from weft.base.errors import WeftError, named, printable
 
 _COMMANDS = ("sbatch", "squeue", "scancel")
 _ANSWER_S = 20.0
@@ -39,7 +39,7 @@ def check(source: str) -> None:
         if shutil.which(name) is None:
             raise WeftError(
                 f"{source}: {name} is not on PATH; start weft where Slurm's commands are, on a"
-                " login node, or write --cluster local"
+                f" login node, or write {named('cluster')} local"
             )
 
 
