@@ -433,7 +433,9 @@ def test_ctrl_c_ends_the_simulator_and_leaves_nothing(tmp_path: Path) -> None:
     program = weft.compile(source, tmp_path / "forever")
     work = Path(tempfile.mkdtemp(prefix="api-", dir="/tmp"))
     script = (
-        "import weft, sys\n"
+        "import signal, sys, weft\n"
+        # Who starts tests in the background may have them ignore it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "try:\n"
         f"    weft.run({str(program)!r}, fabric='tofino-4', ranks=2, on_line=print)\n"
         "except KeyboardInterrupt:\n"
@@ -452,8 +454,11 @@ def test_ctrl_c_ends_the_simulator_and_leaves_nothing(tmp_path: Path) -> None:
             time.sleep(0.05)
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
-        assert child.stdout.readline() == "interrupted\n"
-        assert children_of(child.pid) == []
-        assert list(work.iterdir()) == []
-        child.communicate("")
+        try:
+            assert child.stdout.readline() == "interrupted\n"
+            assert children_of(child.pid) == []
+            assert list(work.iterdir()) == []
+            child.communicate("")
+        finally:
+            child.kill()
     shutil.rmtree(work)
