@@ -86,7 +86,7 @@ def _options(name: str) -> str:
         for option in command.params
         if isinstance(option, click.Option) and not option.hidden
     ]
-    return markdown(("option", "where absent", ""), rows, 3) if rows else "It has no options."
+    return markdown(("option", "where absent", ""), rows, 3) if rows else "It has no options.\n"
 
 
 def places() -> Iterator[str]:

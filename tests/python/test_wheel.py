@@ -200,7 +200,7 @@ def test_programs_run(shell: Shell, compiler: str, suffix: str, source: str, sai
         SOURCE=source,
     )
     assert said in done.stdout
-    record = json.loads(done.stdout[done.stdout.index('{\n  "schema"') :])
+    record = json.loads(done.stdout[done.stdout.index('{\n "schema"') :])
     assert record["collectives"][0]["path"] == "stream"
 
 
