@@ -17,7 +17,8 @@ get_filename_component(soname ${library} NAME)
 file(COPY ${library} ${SIMGRID_LIBRARY_DIRECTORY}/simgrid DESTINATION ${BUNDLE}/lib)
 file(WRITE ${BUNDLE}/lib/libsimgrid.so "INPUT(-l:${soname})\n")
 file(COPY ${SIMGRID_PREFIX}/include DESTINATION ${BUNDLE})
-execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${BUNDLE}/lib/${soname} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${BUNDLE}/lib/${soname} ${BUNDLE}/lib/simgrid/smpimain
+                        ${BUNDLE}/lib/simgrid/smpireplaymain COMMAND_ERROR_IS_FATAL ANY)
 
 # smpicc and its like: their prefix is the folder above theirs, their compiler what weft-compiler found.
 file(READ ${BUNDLE}/include/simgrid/version.h text)
