@@ -3,7 +3,6 @@
 
 import hashlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,14 +10,9 @@ from pathlib import Path
 from weft.api.asking import PathLike, call, existing, words
 from weft.base import paths
 from weft.base.errors import WeftError
+from weft.runs.toolchain import LANGUAGES, call_tool
 
-LANGUAGES = {
-    ".c": "cc",
-    **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx"),
-    **dict.fromkeys((".f", ".f77", ".f90"), "f90"),
-}
 DEFAULT_FLAGS = ("-O2",)
-_LAST_LINES = 20
 
 
 @call
@@ -50,7 +44,7 @@ def compile(
     with tempfile.TemporaryDirectory(prefix=".weft-", dir=target.parent) as beside:
         made = Path(beside, target.name)
         compiler = [str(paths.installed("weft-compiler")), LANGUAGES[file.suffix]]
-        _run([*compiler, *options, str(file), "-o", str(made), "-lm"])
+        call_tool("compiler", [*compiler, *options, str(file), "-o", str(made), "-lm"])
         made.replace(target)
     return target
 
@@ -66,19 +60,3 @@ def _place(source: Path, flags: Sequence[str]) -> Path:
     text = "\0".join([str(source.resolve()), *flags])
     digest = hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]
     return cache / "weft" / "programs" / digest / source.stem
-
-
-def _run(command: Sequence[str]) -> None:
-    ended = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if ended.returncode != 0:
-        said = "\n".join(ended.stdout.rstrip().splitlines()[-_LAST_LINES:])
-        words_ = " ".join(command)
-        raise WeftError(f"compiler: {words_} ended with status {ended.returncode}:\n{said}")

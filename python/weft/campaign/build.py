@@ -4,7 +4,6 @@
 import hashlib
 import json
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,13 +15,8 @@ from weft.base.output import whole_file
 from weft.campaign.file import Campaign, Program
 from weft.campaign.store import cannot_make, make
 from weft.runs.program import check_program
+from weft.runs.toolchain import LANGUAGES, call_tool
 
-_LANGUAGES = {
-    **dict.fromkeys((".c",), "cc"),
-    **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx"),
-    **dict.fromkeys((".f", ".f90", ".f77"), "f90"),
-}
-_LAST_LINES = 20
 _INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
 
 
@@ -45,7 +39,7 @@ def _made(campaign: Campaign, program: Program, store: Path, *, again: bool) -> 
     assert program.path is not None
     path = campaign.folder.absolute() / program.path
     if program.build and (again or not path.exists()):
-        _call(program, ["/bin/sh", "-c", program.build], campaign.folder)
+        call_tool(f"program {program.name}", ["/bin/sh", "-c", program.build], campaign.folder)
     try:
         check_program(path)
     except WeftError as error:
@@ -56,10 +50,10 @@ def _made(campaign: Campaign, program: Program, store: Path, *, again: bool) -> 
 def _compiled(campaign: Campaign, program: Program, source: Path, folder: Path) -> Path:
     """Return the program of these sources and flags, which is compiled where there is none yet."""
     place = f"{campaign.file}: [programs.{program.name}] source"
-    language = _LANGUAGES.get(source.suffix)
+    language = LANGUAGES.get(source.suffix)
     if language is None:
         raise WeftError(
-            f"{place}: found '{program.source}'; allowed are files of {', '.join(_LANGUAGES)}"
+            f"{place}: found '{program.source}'; allowed are files of {', '.join(LANGUAGES)}"
         )
     try:
         source.read_bytes()
@@ -85,7 +79,9 @@ def _compile(
     with tempfile.TemporaryDirectory(dir=folder) as beside:
         made, uses = Path(beside) / program.name, Path(beside) / "uses"
         listing = ["-MMD", f"-MF{uses}"] if language != "f90" else []
-        _call(program, [*words, f"-o{made}", *listing, "-lm"], campaign.folder)
+        call_tool(
+            f"program {program.name}", [*words, f"-o{made}", *listing, "-lm"], campaign.folder
+        )
         files = list(_listed(uses)) if listing else list(_included(Path(words[-1])))
         with whole_file("store", known) as file:
             json.dump([str(one) for one in files], file)
@@ -124,22 +120,3 @@ def _included(source: Path, seen: tuple[Path, ...] = ()) -> Iterator[Path]:
         file = source.parent / name
         if file.is_file() and file not in (*seen, source):
             yield from _included(file, (*seen, source))
-
-
-def _call(program: Program, command: list[str], folder: Path) -> None:
-    ended = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if ended.returncode != 0:
-        said = "\n".join(ended.stdout.rstrip().splitlines()[-_LAST_LINES:])
-        raise WeftError(
-            f"program {program.name}: {' '.join(command)} ended with status {ended.returncode}:\n"
-            + said
-        )

@@ -16,6 +16,36 @@ COMPILERS = {"cc": "smpicc", "cxx": "smpicxx", "f90": "smpif90"}
 OF_SOURCES = {".c": "smpicc", ".cpp": "smpicxx", ".f": "smpiff", ".f90": "smpif90"}
 """SimGrid's, for who compiles sources of a known form without `weft-compiler`."""
 
+LANGUAGES = {
+    ".c": "cc",
+    **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx"),
+    **dict.fromkeys((".f", ".f77", ".f90"), "f90"),
+}
+"""The words of `weft` by the endings of sources."""
+_LAST_LINES = 20
+
+
+def call_tool(what: str, command: Sequence[str], folder: Path | None = None) -> None:
+    """Call what makes a program, in a folder.
+
+    Raises `WeftError` about `what`, with the last lines that it printed.
+    """
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if ended.returncode != 0:
+        said = "\n".join(ended.stdout.rstrip().splitlines()[-_LAST_LINES:])
+        raise WeftError(
+            f"{what}: {' '.join(command)} ended with status {ended.returncode}:\n{said}"
+        )
+
 
 def become_compiler(language: str, arguments: Sequence[str]) -> NoReturn:
     """Replace this process by the compiler, with the arguments as they are."""
