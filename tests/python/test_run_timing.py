@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pytest
 from conftest import Run
 
+from weft.base import paths
+
 TOLERANCE = 1e-9
 SIZES = [4 << k for k in range(21)] + [252, 260, 65532, 65540, 131076, 1000000]
 
@@ -63,13 +65,14 @@ class Star:
         down = self.link_latency + ppn * size / self.bandwidth
         return self.overhead + up + self.processing + down
 
-    def point_to_point(self, size: int) -> float:
+    def point_to_point(self, size: int, messages: int = 1) -> float:
         latency_factor, bandwidth_factor = next(
             factors for start, *factors in reversed(SEGMENTS) if size >= start
         )
         route = 2 * self.link_latency + self.forwarding
         envelope = 16  # what SMPI adds to every message
-        return latency_factor * route + (size + envelope) / (bandwidth_factor * self.bandwidth)
+        alone = (size + envelope) / (bandwidth_factor * self.bandwidth)
+        return latency_factor * route + messages * alone
 
 
 STAR = Star()
@@ -146,6 +149,15 @@ def test_a_ping_pong_takes_the_fabrics_factors(run: Run, ranks: int) -> None:
     assert sorted(times) == list(sizes)
     for size, time in times.items():
         assert time == pytest.approx(STAR.point_to_point(size), rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("size", [100, 1000, 50000])
+def test_a_halo_exchange_shares_each_cable_among_four_messages(run: Run, size: int) -> None:
+    program = str(paths.example("halo_exchange.c"))
+    (line,) = run(program, "3", str(size), options=("--offload", "off")).lines
+    looking_at_the_clock = 10e-9 / 3  # SMPI's smpi/wtime, over the exchanges
+    expected = STAR.point_to_point(size, messages=4) + looking_at_the_clock
+    assert line == f"2 x 2 ranks, {size} bytes: {expected * 1e6:.3f} us"
 
 
 def test_latency_of_1_kib_hardly_depends_on_the_number_of_hosts(run: Run) -> None:

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/* The halo exchange of a stencil: ranks stand in a 2-D grid whose ends meet, and each swaps a row of cells with its
+ * four neighbours, again and again. Plain MPI.
+ *
+ *     halo_exchange [ITERATIONS [BYTES]]
+ *
+ * BYTES go to each neighbour. Between two exchanges nothing is computed; after the last one the cells that have come
+ * are held against their senders. Rank 0 prints the grid, BYTES, and what an exchange took on the slowest rank, in
+ * microseconds.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2, TAG = 1, SIDES = 4 };
+
+/* The neighbours above, below, to the left and to the right. */
+static void find_neighbours(int rank, const int grid[2], int neighbours[SIDES])
+{
+  const int rows = grid[0], columns = grid[1];
+  const int row = rank / columns, column = rank % columns;
+  neighbours[0] = (row + rows - 1) % rows * columns + column;
+  neighbours[1] = (row + 1) % rows * columns + column;
+  neighbours[2] = row * columns + (column + columns - 1) % columns;
+  neighbours[3] = row * columns + (column + 1) % columns;
+}
+
+/* A message has its sender's side as part of its tag: the neighbours of two opposite sides may be one rank. */
+static void exchange(const int neighbours[SIDES], const char* edge, char* halo, int bytes)
+{
+  MPI_Request requests[2 * SIDES];
+  for (int side = 0; side < SIDES; side++)
+    MPI_Irecv(halo + (size_t)side * bytes, bytes, MPI_CHAR, neighbours[side], TAG + (side ^ 1), MPI_COMM_WORLD,
+              &requests[side]);
+  for (int side = 0; side < SIDES; side++)
+    MPI_Isend(edge, bytes, MPI_CHAR, neighbours[side], TAG + side, MPI_COMM_WORLD, &requests[SIDES + side]);
+  MPI_Waitall(2 * SIDES, requests, MPI_STATUSES_IGNORE);
+}
+
+/* What a rank's cells hold. */
+static char cell(int rank)
+{
+  return (char)(rank % 127 + 1);
+}
+
+static int halo_is_right(const int neighbours[SIDES], const char* halo, int bytes)
+{
+  for (int side = 0; side < SIDES; side++)
+    for (int i = 0; i < bytes; i++)
+      if (halo[(size_t)side * bytes + i] != cell(neighbours[side]))
+        return 0;
+  return 1;
+}
+
+/* Return what an exchange takes on this rank, in seconds. */
+static double run(int rank, const int grid[2], int iterations, int bytes)
+{
+  int neighbours[SIDES];
+  char* edge = malloc((size_t)bytes);
+  char* halo = calloc(SIDES, (size_t)bytes);
+  if (edge == NULL || halo == NULL) {
+    fprintf(stderr, "halo_exchange: no memory for %d bytes\n", bytes);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  memset(edge, cell(rank), (size_t)bytes);
+  find_neighbours(rank, grid, neighbours);
+  const double start = MPI_Wtime();
+  for (int i = 0; i < iterations; i++)
+    exchange(neighbours, edge, halo, bytes);
+  const double time = (MPI_Wtime() - start) / iterations;
+  if (!halo_is_right(neighbours, halo, bytes)) {
+    fprintf(stderr, "halo_exchange: rank %d has not got its neighbours' cells\n", rank);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  free(halo);
+  free(edge);
+  return time;
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int rank, ranks, grid[2] = {0, 0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int iterations = argc > 1 ? atoi(argv[1]) : 10;
+  const int bytes      = argc > 2 ? atoi(argv[2]) : 1024;
+  if (iterations < 1 || bytes < 1) {
+    if (rank == 0)
+      fputs("usage: halo_exchange [ITERATIONS [BYTES]]   both from 1 on\n", stderr);
+    MPI_Finalize();
+    return EXIT_USAGE;
+  }
+  MPI_Dims_create(ranks, 2, grid);
+  double slowest    = 0;
+  const double mine = run(rank, grid, iterations, bytes);
+  MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0)
+    printf("%d x %d ranks, %d bytes: %.3f us\n", grid[0], grid[1], bytes, slowest * 1e6);
+  MPI_Finalize();
+  return EXIT_SUCCESS;
+}
