@@ -73,7 +73,7 @@ def test_the_users_settings_come_after_our_own(request_: Request, tmp_path: Path
     assert settings[-1] == "--cfg=smpi/coll-selector:mpich"
     assert "--cfg=smpi/coll-selector:ompi" in settings
     assert "--cfg=smpi/np:4" in settings
-    assert "--cfg=smpi/privatization:dlopen" in settings
+    assert "--cfg=smpi/privatization:no" in settings
     assert "--cfg=smpi/simulate-computation:no" in settings
 
 

@@ -34,6 +34,7 @@ from weft.runs.request import Offload, Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
+from weft.runs.variables import program_may_be_shared
 from weft.trace.folder import waitall_notes
 
 OFFLOADS: tuple[Offload, ...] = get_args(Offload)
@@ -71,6 +72,8 @@ class PreparedRun:
     simgrid: SimGrid = field(default_factory=SimGrid)
     libraries: tuple[Library, ...] = ()
     """Shared libraries that each rank gets its own copy of."""
+    copies: bool = True
+    """Whether each rank gets its own copy of the program."""
 
     @property
     def argv0(self) -> str:
@@ -91,7 +94,10 @@ def prepare(request: Request) -> PreparedRun:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
-    return PreparedRun(request, site, program, simgrid, _libraries(request, program, simgrid))
+    libraries = _libraries(request, program, simgrid)
+    # Copies of libraries come with those of the program.
+    copies = request.workload.privatize and (bool(libraries) or not program_may_be_shared(program))
+    return PreparedRun(request, site, program, simgrid, libraries, copies)
 
 
 def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
@@ -218,7 +224,7 @@ def _settings(plan: PreparedRun, work: Path) -> list[str]:
         f"smpi/np:{request.placement.ranks}",
         f"smpi/hostfile:{work / 'hosts'}",
         f"smpi/tmpdir:{work}",
-        f"smpi/privatization:{'dlopen' if request.workload.privatize else 'no'}",
+        f"smpi/privatization:{'dlopen' if plan.copies else 'no'}",
         "precision/timing:1e-9",
         "network/model:SMPI",
         "exception/cutpath:yes",

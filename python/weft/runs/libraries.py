@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Symbol, SymbolTableSection
 from elftools.elf.segments import InterpSegment
 
 from weft.base.errors import WeftError, named
 from weft.base.unchanged import kept
+from weft.runs.variables import library_holds_variables
 
 OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
@@ -28,10 +27,6 @@ _RUNTIMES = (
     *("ld-linux", "libsimgrid.", "libweft.", "libgfortran.", "libquadmath."),
     *("libgomp.", "libomp.", "libiomp5."),
 )
-_WRITABLE = (".data", ".bss", ".ldata", ".lbss")
-_CONSTANT_IN_THE_END = ".data.rel.ro"
-# Compilers put these into every library: a pointer to itself, and whether it has been closed.
-_COMPILERS = ("__dso_handle", "completed.", "__TMC_END__")
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,8 @@ def private_libraries(
     return [
         library
         for library in own
-        if library in asked or (not _is_systems(library.path) and _holds_variables(library.path))
+        if library in asked
+        or (not _is_systems(library.path) and library_holds_variables(library.path))
     ]
 
 
@@ -131,32 +127,3 @@ def _loader(launcher: Path) -> str:
 
 def _is_systems(path: Path) -> bool:
     return any(path.is_relative_to(directory) for directory in _SYSTEM)
-
-
-@kept
-def _holds_variables(path: Path) -> bool:
-    """Look for what can be written; a library without symbols may well have some."""
-    try:
-        with path.open("rb") as file:
-            elf = ELFFile(file)
-            symbols = elf.get_section_by_name(".symtab")
-            if not isinstance(symbols, SymbolTableSection):
-                return True
-            return any(_is_variable(elf, symbol) for symbol in symbols.iter_symbols())
-    except (OSError, ELFError):
-        return False  # such as the kernel's own, which is no file
-
-
-def _is_variable(elf: ELFFile, symbol: Symbol) -> bool:
-    if symbol["st_info"]["type"] == "STT_TLS":
-        return True
-    where = symbol["st_shndx"]
-    if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(where, int):
-        return False
-    section = elf.get_section(where)
-    return (
-        section is not None
-        and section.name.startswith(_WRITABLE)
-        and not section.name.startswith(_CONSTANT_IN_THE_END)
-        and not symbol.name.startswith(_COMPILERS)
-    )

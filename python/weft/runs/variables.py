@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Whether a program or a shared library has variables that ranks would have in common.
+
+A copy a rank costs a file, mappings and the loader's time, which grows with the square of the
+copies: for each one it looks through all that it has loaded. What has nothing to write needs none.
+"""
+
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section, Symbol, SymbolTableSection
+
+from weft.base.unchanged import kept
+
+_WRITABLE = (".data", ".bss", ".ldata", ".lbss", ".tdata", ".tbss")
+_CONSTANT_IN_THE_END = ".data.rel.ro"
+# Compilers put these into every library: a pointer to itself, and whether it has been closed.
+_COMPILERS = ("__dso_handle", "completed.", "__TMC_END__")
+_COMPILERS_BYTES = 32
+"""At most what the above take, places between them included: 16 with GCC on x86-64."""
+_CALLED_BY_THE_LOADER = (".init_array", ".ctors", ".fini_array", ".dtors")
+_COMPILERS_CALLS = 8
+"""Bytes of such a list: one function, the compiler's own."""
+
+
+@kept
+def library_holds_variables(path: Path) -> bool:
+    """Look for what can be written; a library without symbols may well have some."""
+    try:
+        with path.open("rb") as file:
+            return _has_variables(ELFFile(file))
+    except (OSError, ELFError):
+        return False  # such as the kernel's own, which is no file
+
+
+@kept
+def program_may_be_shared(path: Path) -> bool:
+    """Prove that nothing of a program is a rank's own: no variable, by name or without one.
+
+    Nor is anything called before or after main, which each rank would do.
+    """
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        written = sum(_size(section) for section in elf.iter_sections() if _is_writable(section))
+        calls = max(_size(elf.get_section_by_name(name)) for name in _CALLED_BY_THE_LOADER)
+        return written <= _COMPILERS_BYTES and calls <= _COMPILERS_CALLS and not _has_variables(elf)
+
+
+def _size(section: Section | None) -> int:
+    return 0 if section is None else int(section["sh_size"])
+
+
+def _has_variables(elf: ELFFile) -> bool:
+    symbols = elf.get_section_by_name(".symtab")
+    if not isinstance(symbols, SymbolTableSection):
+        return True
+    return any(_is_variable(elf, symbol) for symbol in symbols.iter_symbols())
+
+
+def _is_variable(elf: ELFFile, symbol: Symbol) -> bool:
+    if symbol["st_info"]["type"] == "STT_TLS":
+        return True
+    where = symbol["st_shndx"]
+    if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(where, int):
+        return False
+    section = elf.get_section(where)
+    return section is not None and _is_writable(section) and not symbol.name.startswith(_COMPILERS)
+
+
+def _is_writable(section: Section) -> bool:
+    return section.name.startswith(_WRITABLE) and not section.name.startswith(_CONSTANT_IN_THE_END)
