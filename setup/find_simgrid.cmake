@@ -1,22 +1,40 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 # Finds what the platform library is built with, and says in one message what is missing.
-set(SIMGRID_PREFIX "$ENV{SIMGRID_PREFIX}" CACHE PATH "Where SimGrid is installed")
-set(WEFT_HOW_TO "A checkout sets up all of it by itself: `make demo`, and `make wheel` makes a wheel that needs none of it. \
-For `pip install .`, install SimGrid 4 with SMPI and Fortran (https://simgrid.org), say where it is: \
-SIMGRID_PREFIX=/path pip install . (`setup/simgrid` builds one and prints its path)")
-function(weft_missing what)
-  message(FATAL_ERROR "weft: ${what}. ${WEFT_HOW_TO}")
-endfunction()
+# The environment's prefix, each time: a build directory remembers the one before only for when it names none.
+set(SIMGRID_PREFIX "" CACHE PATH "Where SimGrid is installed")
+if(NOT "$ENV{SIMGRID_PREFIX}" STREQUAL "")
+  get_filename_component(named "$ENV{SIMGRID_PREFIX}" ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+  set(SIMGRID_PREFIX "${named}" CACHE PATH "Where SimGrid is installed" FORCE)
+endif()
+unset(SIMGRID_INCLUDE_DIR CACHE)
+unset(SIMGRID_LIBRARY CACHE)
 
-find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp HINTS ${SIMGRID_PREFIX}/include)
-find_library(SIMGRID_LIBRARY simgrid HINTS ${SIMGRID_PREFIX}/lib ${SIMGRID_PREFIX}/lib64)
+# Leaves this file; CMakeLists.txt says WEFT_MISSING, where CMake adds no call stack. CMake keeps lines that are indented as
+# they are.
+macro(weft_missing what)
+  set(WEFT_MISSING " weft: ${what}.
+ `pip install .` builds weft with a SimGrid 4 that is installed, with SMPI and Fortran (https://simgrid.org):
+     SIMGRID_PREFIX=/path/of/simgrid pip install .
+ In a checkout `setup/simgrid` builds one and prints its path; `make demo` sets up all of it by itself,
+ and `make wheel` makes a wheel that needs no SimGrid.")
+  return()
+endmacro()
+
+if(SIMGRID_PREFIX)
+  set(there ${SIMGRID_PREFIX}/lib ${SIMGRID_PREFIX}/lib64 ${SIMGRID_PREFIX}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp PATHS ${SIMGRID_PREFIX}/include NO_DEFAULT_PATH)
+  find_library(SIMGRID_LIBRARY simgrid PATHS ${there} NO_DEFAULT_PATH)
+else() # the system's, if there is one
+  find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
+  find_library(SIMGRID_LIBRARY simgrid)
+endif()
 if(NOT SIMGRID_INCLUDE_DIR OR NOT SIMGRID_LIBRARY)
   if(SIMGRID_PREFIX)
     weft_missing("there is no SimGrid in SIMGRID_PREFIX=${SIMGRID_PREFIX}")
   endif()
   weft_missing("SimGrid was not found, and SIMGRID_PREFIX is not set")
 endif()
-if(NOT SIMGRID_PREFIX) # the system's
+if(NOT SIMGRID_PREFIX)
   get_filename_component(SIMGRID_PREFIX ${SIMGRID_INCLUDE_DIR} DIRECTORY)
 endif()
 foreach(wrapper smpicc smpicxx smpif90)

@@ -157,7 +157,7 @@ NOT_RUN = {
     "docs/conformance.md": "sources of the checkout, which test_random_calls.py compiles and runs",
     "docs/cpu-and-memory.md": "minutes, and NAS's sources; studies/cpu_and_memory.py runs them",
     "docs/first-hour.md": "the installation itself",
-    "docs/install.md": "installations; test_wheel.py makes one outside the checkout",
+    "docs/install.md": "installations; test_wheel.py and test_pip.py make two",
     "docs/multicast.md": "half a minute; studies/multicast runs it",
     "docs/real-programs.md": "NAS's sources from SimGrid's; test_real_programs.py runs them",
     "docs/testbed.md": "a switch, or root; test_testbed_netns.py runs them where it is root",
