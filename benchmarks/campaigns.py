@@ -51,7 +51,7 @@ def _of_a_run(work: Path) -> float:
     """Return the CPU time, beside the simulator's, of each of 200 runs."""
     file = _write(work / "overhead.toml", calls=10, largest="4B", slots=57)
     api.prepare(file)  # compiles
-    ended = _weft("run", str(file))
+    ended = weft("run", str(file))
     rows = table.frame(api.prepare(file))
     return (ended.cpu_time_s - float(rows["cpu_time_s"].sum())) / len(rows)
 
@@ -62,7 +62,7 @@ def _of_results(work: Path) -> dict[str, float]:
     prepared = fabricated.fill(file)
     assert len(table.frame(prepared).filter(pl.col("state") == "done")) == 10_000
     commands = {"status": [], "export": ["-o", str(work / "results.csv")], "run": []}
-    return {name: _weft(name, str(file), *more).cpu_time_s for name, more in commands.items()}
+    return {name: weft(name, str(file), *more).cpu_time_s for name, more in commands.items()}
 
 
 def _write(file: Path, *, calls: int, largest: str, slots: int) -> Path:
@@ -72,7 +72,8 @@ def _write(file: Path, *, calls: int, largest: str, slots: int) -> Path:
     return file
 
 
-def _weft(*words: str) -> Ended:
+def weft(*words: str) -> Ended:
+    """Run a command of `weft campaign` to its end."""
     command = [str(Path(sys.executable).with_name("weft")), "campaign", *words]
     with open(os.devnull, "r+b") as nothing:
         ended = run_child(command, os.environ, streams=Streams(*[nothing.fileno()] * 3))

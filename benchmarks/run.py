@@ -20,6 +20,7 @@ import choices
 import host_calls
 import in_network
 import large_fabrics
+import report_page
 import schedules
 from allreduce import Key, Standard
 from choices import Choice
@@ -58,6 +59,8 @@ def main() -> None:
         costs |= measure(large_fabrics.all_ranks(work), 1, lambda _: None)
         print("bench: campaigns", file=sys.stderr, flush=True)
         of_campaigns = campaigns.standards(work)
+        print("bench: the page of 10,000 runs", file=sys.stderr, flush=True)
+        of_pages = report_page.standards(work)
         print("bench: --offload auto", file=sys.stderr, flush=True)
         chosen = choices.measure(work)
     standards = [
@@ -66,6 +69,7 @@ def main() -> None:
         *schedules.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
         *of_campaigns,
+        *of_pages,
     ]
     overhead = ratio(costs[host_calls.WEFT], costs[host_calls.STOCK])
     rows = [_row(key, cost) for key, cost in costs.items()]
