@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from weft.api.campaigns import Campaign, Program, Progress
     from weft.api.compiling import compile
     from weft.api.fabrics import Fabric, fabric_options, fabrics, new_fabric
-    from weft.api.results import Results, Status
+    from weft.api.results import Results, Status, write_report
     from weft.api.running import compare, read_record, record_trace, replay, run
     from weft.api.testbeds import (
         P4Switch,
@@ -139,6 +139,7 @@ __all__ = [
     "testbed_plan",
     "testbed_probe",
     "validate",
+    "write_report",
 ]
 
 _MODULES: "dict[str, tuple[str, ...]]" = {
@@ -193,6 +194,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
     "weft.api.results": (
         "Results",
         "Status",
+        "write_report",
     ),
     "weft.api.running": (
         "compare",

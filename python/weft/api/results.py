@@ -18,6 +18,7 @@ from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
 from weft.runs.html import table as html_table
 from weft.runs.record import Record
+from weft.study.compare import Comparison
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -190,6 +191,37 @@ class Results:
 
     def _repr_html_(self) -> str:
         return f"<div>{escape(str(self.status))}{self.frame()._repr_html_()}</div>"
+
+
+@call
+def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLike) -> None:
+    """Write one page (HTML) of single runs: what differs among them, where offloading pays.
+
+    It is the page of `Results.report`, of runs that no campaign has made. In which keys they differ
+    is found out: programs, arguments by their places, fabrics and what of them was changed, ranks,
+    options, versions of weft and SimGrid.
+
+    Args:
+        records: Runs: records, comparisons, or files of either that `weft run --json` has written.
+        path: The file to write.
+    """
+    from weft.report import page
+    from weft.report import records as found
+
+    if not records:
+        raise WeftError("records: found an empty list; give at least one record")
+    study = found.of(one for given in records for one in _records(given))
+    with whole_file("path", Path(path)) as file:
+        file.write(page.render(study))
+
+
+def _records(given: "PathLike | Record | Comparison") -> Sequence[Record]:
+    """Return what is meant by one of the records of a report."""
+    from weft.report.records import read
+
+    if isinstance(given, Comparison):
+        return [one for one in (given.offloaded, given.hosts) if one is not None]
+    return [given] if isinstance(given, Record) else read(Path(given))
 
 
 def status_of(prepared: Prepared) -> Status:

@@ -13,7 +13,7 @@ whole file beside and renames it, and what the last one did not know, the next o
 import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -173,6 +173,15 @@ def _read(
                 continue
         rows.append((*there[name], *(found.get(column) for column in (*_RESULT, "collectives"))))
     return rows, damaged
+
+
+def table(results: Iterable[tuple[str, Result]]) -> pl.DataFrame:
+    """Return what an index has of results that are in no store, by run."""
+    rows = [_row(name, result) for name, result in results]
+    schema = pl.Schema({**_RESULT, "collectives": pl.List(_COLLECTIVE)})
+    return pl.DataFrame(
+        [tuple(row.get(column) for column in schema) for row in rows], schema=schema, orient="row"
+    )
 
 
 def _row(name: str, result: Result) -> dict[str, Any]:

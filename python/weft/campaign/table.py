@@ -38,12 +38,16 @@ def collectives(prepared: Prepared, *, found: Index | None = None) -> pl.DataFra
 
     A column that is called as one of the campaign's keys has `call_` before its name.
     """
-    rows = (found or prepared.index()).rows.select("run", "collectives")
-    rows = rows.filter(pl.col("collectives").list.len() > 0).explode("collectives")
     keys = list(runs.columns(prepared.runs))
     names = {name: collective_name(name, keys) for name in COLLECTIVE_COLUMNS}
-    rows = rows.unnest("collectives").select(*COLLECTIVE_COLUMNS).rename(names)
+    rows = calls((found or prepared.index()).rows).rename(names)
     return _points(prepared).join(rows, on="run", how="inner", maintain_order="left")
+
+
+def calls(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each collective of each run of an index: `COLLECTIVE_COLUMNS`."""
+    rows = rows.select("run", "collectives").filter(pl.col("collectives").list.len() > 0)
+    return rows.explode("collectives").unnest("collectives").select(*COLLECTIVE_COLUMNS)
 
 
 def _points(prepared: Prepared) -> pl.DataFrame:

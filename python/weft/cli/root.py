@@ -15,6 +15,7 @@ _COMMANDS = {
     "fabric": ("weft.cli.fabric", "Make fabrics, and look at them."),
     "progress-engine": ("weft.cli.progress_engine", "Tell what a progress engine can do."),
     "campaign": ("weft.cli.campaign", "Many runs that one file describes."),
+    "report": ("weft.cli.report", "Write one page of single runs."),
     "cache": ("weft.cli.cache", "What packet forwarding caches do with traffic."),
     "collectives": ("weft.cli.collectives", "Show how MPI libraries execute collectives."),
     "testbed": ("weft.cli.testbed", "Any topology on a real P4 switch."),

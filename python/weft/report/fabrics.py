@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from weft import _core
 from weft.base.errors import WeftError
@@ -56,7 +55,7 @@ class Variant:
     def about(self) -> str:
         """Say in a line what it is."""
         if self.read is None:
-            return self.refused
+            return "a platform of SimGrid's" if self.file.endswith(".xml") else self.refused
         size = (
             f"{plural(len(self.read.hosts), 'host')}, {plural(len(self.read.switches), 'switch')}"
         )
@@ -74,11 +73,13 @@ def variants(study: Study) -> list[Variant]:
         changes = tuple(f"{key}={value}" for key, value in point.items() if "." in key and value)
         rows.setdefault((point["fabric"], changes), []).append(number)
     return [
-        Variant(fabric, _file(study.folder, fabric), changes, numbers)
+        Variant(fabric, _file(study, fabric), changes, numbers)
         for (fabric, changes), numbers in rows.items()
     ]
 
 
-def _file(folder: Path, fabric: str) -> str:
-    path = folder / fabric
+def _file(study: Study, fabric: str) -> str:
+    if fabric in study.fabrics:
+        return study.fabrics[fabric]
+    path = study.folder / fabric
     return str(path) if path.is_file() else fabric

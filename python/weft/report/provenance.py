@@ -27,7 +27,8 @@ def accuracy(study: Study) -> list[Statement]:
     """Return what is known of each fabric, those of its variants together that are alike in it."""
     alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for one in variants(study):
-        if one.refused:
+        states = {study.records[row]["state"] for row in one.rows}
+        if one.refused and "done" not in states:
             continue  # its runs were refused, and stand with what failed
         known = tuple(measured.accuracy for measured in one.measurements)
         changes = ", ".join(one.changes) or "as its file has it"

@@ -76,8 +76,8 @@ def _basis(study: Study) -> Iterable[str]:
     if study.pairs.relaxed:
         keys = ", ".join(study.pairs.relaxed)
         yield (
-            f"Where the campaign has no run of the hosts with the same {keys}, which means nothing"
-            " to hosts, the run with another value is taken."
+            f"Where {study.source.has} no run of the hosts with the same {keys}, which means"
+            " nothing to hosts, the run with another value is taken."
         )
     if study.compared and against and study.uncompared:
         yield (
@@ -187,7 +187,7 @@ def made(study: Study) -> str:
     """Return programs, commands, versions and accuracy."""
     parts = [
         "<h3>Programs</h3>",
-        "<p>Commands are for the folder of the campaign's file.</p>",
+        f"<p>{escape(study.source.commands)}</p>",
         *(
             f"<p>{escape(name)}</p><pre>{escape(how or 'made beforehand')}</pre>"
             for name, how in study.programs.items()
@@ -196,10 +196,7 @@ def made(study: Study) -> str:
         "<p>Each row of the table of runs has its own command. The first is:</p>",
         f"<pre>{escape(str(study.commands[0]))}</pre>" if study.commands else "",
         "<h3>Versions</h3>",
-        "<p>"
-        + escape(", ".join(f"{name} {version}" for name, version in provenance.versions()))
-        + ". A run is known by a digest of all that decides its result, these versions and the"
-        " program's bytes among it: results of others are not shown.</p>",
+        f"<p>{escape(', '.join(study.source.versions))}. {escape(study.source.known)}</p>",
         "<h3>Computation</h3>",
         f"<p>{escape(provenance.computation(study))}</p>",
         _hosts(study),

@@ -102,8 +102,8 @@ def _question(study: Study) -> Iterator[str]:
     if against is not None and not against.hosts:
         lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
         yield (
-            f"The campaign has no run {lack} offloading to compare with, so it does not say whether"
-            f" that pays. Compared with the first, {against.name}:"
+            f"{study.source.has.capitalize()} no run {lack} offloading to compare with, so it does"
+            f" not say whether that pays. Compared with the first, {against.name}:"
         )
 
 
@@ -134,7 +134,7 @@ def _nothing_compared(study: Study) -> str:
     span = f"took {low}" if low == high else f"took {low} to {high}"
     done = plural(states["done"], "combination")
     return (
-        f"Whether offloading pays cannot be said: the campaign has no {lack}."
+        f"Whether offloading pays cannot be said: {study.source.has} no {lack}."
         f" Its {done} that came to an end {span} of simulated time."
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from weft import _core
 from weft.campaign.file import Campaign
 from weft.report.axes import OFFLOAD, Axis, Roles, roles, text
 from weft.report.commands import Command, built
@@ -42,8 +43,22 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where runs come from, in the words of the page."""
+
+    has: str = "the campaign has"
+    commands: str = "Commands are for the folder of the campaign's file."
+    versions: Sequence[str] = (f"weft {_core.version}", f"SimGrid {_core.simgrid_version}")
+    """What made the runs."""
+    known: str = (
+        "A run is known by a digest of all that decides its result, these versions and the"
+        " program's bytes among it: results of others are not shown."
+    )
+
+
+@dataclass(frozen=True)
 class Study:
-    """A campaign as a report has it."""
+    """Runs as a report has them: a campaign's, or those of single records."""
 
     name: str
     description: str
@@ -61,6 +76,9 @@ class Study:
     """Combinations that cannot be run, and why."""
     folder: Path = Path()
     """What fabrics' files are found from."""
+    fabrics: Mapping[str, str] = field(default_factory=dict)
+    """The files of those that are not found so."""
+    source: Source = Source()
 
     @cached_property
     def roles(self) -> Roles:

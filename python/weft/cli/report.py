@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft report`."""
+
+from pathlib import Path
+
+import click
+
+from weft.base.output import whole_file
+from weft.base.units import format_size, plural
+from weft.cli.common import output_option
+from weft.cli.files import Input, command
+
+_HELP = """
+Write one page of single runs: what differs among them, where offloading pays.
+
+Records are files that weft run --json has written, with --compare too. The page is that of
+weft campaign report: one file (HTML) that opens in any browser without a network. It finds out in
+which keys the runs differ, and compares those that differ in offload alone.
+
+\b
+Example:
+  weft run --compare --json small.json --fabric tofino-16 -n 16 -- ./program 1024
+  weft run --compare --json large.json --fabric tofino-16 -n 16 -- ./program 1048576
+  weft report small.json large.json -o report.html
+"""
+
+
+@command(help=_HELP)
+@click.argument(
+    "records", nargs=-1, required=True, type=Input(exists=True, dir_okay=False), metavar="RECORD..."
+)
+@output_option("-o", "output", required=True, help="Page to write (HTML).")
+def report(records: tuple[Path, ...], output: Path) -> None:
+    """Read the records, render, write."""
+    from weft.report import page  # what draws takes longer to load than other commands
+    from weft.report import records as api
+
+    study = api.of(record for file in records for record in api.read(file))
+    text = page.render(study)
+    with whole_file("-o", output) as target:
+        target.write(text)
+    click.echo(f"{output}: {plural(len(study.points), 'run')}, {format_size(len(text))}")
