@@ -3,7 +3,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -168,14 +167,6 @@ def run_library(
     return Result(
         result.status, result.stdout, result.stderr, read_record(record) if record else {}
     )
-
-
-def own_memory() -> float:
-    """Return the most memory that this process has had, in bytes.
-
-    Linux counts it as a child's, too, which has its parent's until it becomes another program.
-    """
-    return 1024 * 1.05 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def weft_says(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":

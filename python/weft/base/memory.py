@@ -20,6 +20,15 @@ def held(pid: int, enough: int) -> int:
     return resident if resident <= enough else sum(_proportional(one) for one in tree)
 
 
+def peak(pid: int) -> int:
+    """Return the largest resident set that a process has had, or 0 where it has ended."""
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+        found = next(line for line in lines.splitlines() if line.startswith("VmHWM:"))
+        return int(found.split()[1]) * _KIB
+    return 0
+
+
 def _tree(pid: int) -> Iterator[int]:
     yield pid
     with suppress(OSError, ValueError):

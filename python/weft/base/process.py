@@ -15,6 +15,7 @@ is killed as well, the next weft does: a directory whose lock nobody holds belon
 import fcntl
 import math
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -36,8 +37,8 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
 _LONGEST_LINE = 1 << 20
 """Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
-_LOOK_S = 0.05
-"""How often memory is looked at that is limited."""
+_FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
+"""How often memory is looked at: the more often, the shorter a child has run."""
 _LOOK_FOR_ORPHANS_S = 10.0
 """Not before each of thousands of short runs: there may be thousands of other files."""
 _looked: dict[str, float] = {}
@@ -221,6 +222,7 @@ def run_child(
         stdin = subprocess.DEVNULL if streams.stdin is None else streams.stdin
         streams = Streams(stdin, subprocess.PIPE, streams.stderr)
     with _running(command, environment, streams) as child:
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         clock, meter = _Clock(child, timeout_s), _Meter(child, memory_bytes)
         try:
             if on_line is not None:
@@ -235,7 +237,7 @@ def run_child(
         timed_out=clock.rang,
         wall_time_s=time.monotonic() - start,
         cpu_time_s=usage.ru_utime + usage.ru_stime,
-        peak_memory_bytes=max(usage.ru_maxrss * 1024, meter.over_bytes),
+        peak_memory_bytes=meter.peak(usage.ru_maxrss * 1024, own),
         over_memory=meter.over_bytes > 0,
     )
 
@@ -279,23 +281,37 @@ class _Clock:
 
 
 class _Meter:
-    """Kills a child that, with its own children, holds too much memory.
+    """Looks at what a child holds, and kills it where that, with its own children, is too much.
 
-    It looks every `_LOOK_S`, because no limit of the system's is of use: address space
-    (RLIMIT_AS) is taken for the stacks of all ranks and hardly used, and a control group of one's
-    own needs rights that users do not have everywhere.
+    It looks, because no limit of the system's is of use: address space (RLIMIT_AS) is taken for the
+    stacks of all ranks and hardly used, and a control group of one's own needs rights that users do
+    not have everywhere.
     """
 
     def __init__(self, child: "subprocess.Popen[str]", most_bytes: int | None) -> None:
         self.over_bytes = 0
         """What it held when it was killed for it."""
+        self._peak_bytes = 0
         self._child = child
         self._ended = threading.Event()
-        if most_bytes is not None:
-            threading.Thread(target=self._look, args=(most_bytes,), daemon=True).start()
+        threading.Thread(target=self._look, args=(most_bytes,), daemon=True).start()
 
-    def _look(self, most_bytes: int) -> None:
-        while not self._ended.wait(_LOOK_S):
+    def peak(self, remembered_bytes: int, own_bytes: int) -> int:
+        """Return the child's largest resident set, of what the system remembers of it.
+
+        That begins with what this process, whose memory it has for a moment, held at its start
+        (setmax_mm_hiwater_rss in Linux's exec): up to there what was seen of it says more.
+        """
+        seen = remembered_bytes <= own_bytes and self._peak_bytes > 0
+        return max(self._peak_bytes if seen else remembered_bytes, self.over_bytes)
+
+    def _look(self, most_bytes: int | None) -> None:
+        wait_s = _FIRST_LOOK_S
+        while not self._ended.wait(wait_s):
+            wait_s = min(2 * wait_s, _LOOK_S)
+            self._peak_bytes = max(self._peak_bytes, memory.peak(self._child.pid))
+            if most_bytes is None:
+                continue
             if (held := memory.held(self._child.pid, most_bytes)) > most_bytes:
                 self.over_bytes = held
                 _signal(self._child, signal.SIGKILL)
