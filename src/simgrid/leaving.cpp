@@ -3,6 +3,7 @@
 
 #include "simgrid/fortran.hpp"
 #include "simgrid/process.hpp"
+#include "simgrid/stacks.hpp"
 
 #include <array>
 #include <csignal>
@@ -19,21 +20,41 @@ std::string& crash_file()
   return path;
 }
 
-/** Leave the rank's number to whoever tells of the crash, and die of it. Only what a signal handler may call. */
-void on_crash(int signum, siginfo_t* /*info*/, void* /*context*/)
+/** Digits of a number as a signal handler may write them. */
+void write_number(int file, std::size_t number)
+{
+  std::array<char, 20> digits{};
+  std::size_t first = digits.size();
+  for (std::size_t rest = number; rest > 0 || first == digits.size(); rest /= 10)
+    digits[--first] = static_cast<char>('0' + rest % 10);
+  if (write(file, &digits[first], digits.size() - first) < 0)
+    unlink(crash_file().c_str());
+}
+
+/** Tell which rank it was, and the bytes of its stack where these were not enough. */
+void tell_of_crash(int rank, std::optional<std::size_t> stack)
+{
+  const int file = open(crash_file().c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0)
+    return;
+  write_number(file, static_cast<std::size_t>(rank));
+  if (stack && write(file, " ", 1) == 1)
+    write_number(file, *stack);
+  close(file);
+}
+
+/** Leave what is known to whoever tells of the crash, and die of it. Only what a signal handler may call. */
+void on_crash(int signum, siginfo_t* info, void* /*context*/)
 {
   std::signal(signum, SIG_DFL);
   const std::optional<int> rank = is_forked_child() ? std::nullopt : rank_here();
-  const int file = rank ? open(crash_file().c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600) : -1;
-  if (file >= 0) {
-    std::array<char, 12> digits{};
-    std::size_t first = digits.size();
-    for (int rest = *rank; rest > 0 || first == digits.size(); rest /= 10)
-      digits[--first] = static_cast<char>('0' + rest % 10);
-    if (write(file, &digits[first], digits.size() - first) < 0)
-      unlink(crash_file().c_str());
-    close(file);
-  }
+  const bool by_access          = signum == SIGSEGV || signum == SIGBUS;
+  const auto stack              = by_access ? overflown_stack(info->si_addr) : std::nullopt;
+  const auto culprit            = rank && not stack ? rank_out_of_stack() : std::nullopt;
+  if (culprit)
+    tell_of_crash(*culprit, stacks_made()->bytes);
+  else if (rank)
+    tell_of_crash(*rank, stack);
   raise(signum);
 }
 

@@ -7,7 +7,8 @@
 
 namespace weft {
 
-/** While ranks run, a crash leaves the number of the rank in the file @p path. */
+/** While ranks run, a crash leaves the number of the rank in the file @p path; where the rank has used up its stack,
+ *  the bytes of that behind a blank. */
 void watch_crashes(const std::string& path);
 
 /** End the process; in a rank's forked child, as it would end on a real machine. */

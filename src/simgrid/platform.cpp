@@ -9,6 +9,8 @@
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_FALLBACK what the hosts do, as collective/hosts/fallback.hpp has it; where absent, SMPI's options say it
  *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
+ *   WEFT_STACK_GUARDS for tests. mappings: guard pages of stacks take mappings, as before Linux 6.13; none: there are
+ *                 no mappings for them
  *   WEFT_RECORD   where the record of the run goes; none where absent
  *   WEFT_REFUSAL  where to write what keeps the run from beginning; standard error where absent
  *   WEFT_PARENT   the process whose death is to be ours too
@@ -23,6 +25,7 @@
 #include "simgrid/platform_network.hpp"
 #include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
+#include "simgrid/stacks.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -237,6 +240,7 @@ void load()
   if (simulation.mode == weft::OffloadMode::multicast)
     check_multicast(simulation.fabric, platform);
   read_fallback(simulation);
+  weft::make_stacks_ours(simgrid::config::get_value<int>("smpi/np"));
   weft::register_collectives(simulation);
 }
 

@@ -276,6 +276,9 @@ std::string Record::to_json(const Run& run) const
               {"multicast", multicast_to_json()},
               {"switches", switches_to_json(run)},
               {"links", links_to_json(run)}};
+  if (run.stacks)
+    record["stacks"] = {
+        {"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())
     record["noise"] = {{"seed", run.fabric.noise()->seed}};
   if (keep_events) {

@@ -10,6 +10,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/forwarding_state.hpp"
 #include "simgrid/communicator.hpp"
+#include "simgrid/stacks.hpp"
 #include "smart_switch/aggregation.hpp"
 
 #include <smpi/smpi.h>
@@ -158,6 +159,7 @@ public:
     std::function<std::optional<double>(LinkId)> bytes_on_link; ///< nothing where they are not counted
     std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; nothing where it has no cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
+    std::optional<StacksMade> stacks;                           ///< nothing where SimGrid has made them
   };
   /** The record as JSON text. Deterministic. */
   std::string to_json(const Run& run) const;

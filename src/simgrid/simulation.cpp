@@ -6,6 +6,7 @@
 #include "simgrid/leaving.hpp"
 #include "simgrid/process.hpp"
 #include "simgrid/profile.hpp"
+#include "simgrid/stacks.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,8 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
+
+constexpr const char* OUT_OF_STACK = "stack-overflow";
 
 /** Null until there is one. */
 Simulation*& the_simulation()
@@ -51,6 +54,7 @@ Simulation& Simulation::create(const Fabric& fabric, Network& network, OffloadMo
   if (simulation->record_file_.wanted())
     watch_crashes(record_path + ".crashed");
   sg::Engine::on_simulation_end_cb([simulation] {
+    simulation->check_stacks();
     simulation->write_record();
     if (CallTrace::get())
       CallTrace::get()->end();
@@ -96,6 +100,15 @@ void Simulation::check_members(const Communicator& communicator)
     abort("mismatch", *missing);
 }
 
+// What else went wrong may have come of it.
+void Simulation::check_stacks()
+{
+  if (const auto rank = rank_out_of_stack())
+    abort(OUT_OF_STACK, "rank " + std::to_string(*rank) +
+                            " has used up its stack, and may have written over other ranks' data; " +
+                            advise_on_stack(stacks_made()->bytes));
+}
+
 void Simulation::write_record() const
 {
   if (not record_file_.wanted())
@@ -103,11 +116,13 @@ void Simulation::write_record() const
   Profile::get().stop();
   record_file_.write(record.to_json({fabric, mode, ranks_.count(), ranks_.hosts(), sg::Engine::get_clock(), switches,
                                      [this](LinkId link) { return network.bytes_on_link(link); },
-                                     [this](int index) { return network.lookups(index); }, algorithms}));
+                                     [this](int index) { return network.lookups(index); }, algorithms, stacks_made()}));
 }
 
 void Simulation::abort(const std::string& kind, const std::string& message, int status)
 {
+  if (kind != OUT_OF_STACK)
+    check_stacks();
   record.outcome = {kind, message};
   write_record();
   // Whoever asked for a record shows the message from there.

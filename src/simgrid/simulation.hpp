@@ -32,6 +32,7 @@ class Simulation {
 
   std::unique_ptr<HostNetwork> host_network_;
 
+  void check_stacks();
   void write_record() const;
 
 public:

@@ -55,7 +55,9 @@ def test_what_the_simulation_found_is_exit_status_1(tmp_path: Path, kind: str) -
     assert judge(found, ended(0), tmp_path, None) == (found, 1)
 
 
-@pytest.mark.parametrize("kind", ["exit", "early-exit", "abort", "error", "unsupported"])
+@pytest.mark.parametrize(
+    "kind", ["exit", "early-exit", "abort", "error", "unsupported", "stack-overflow"]
+)
 def test_what_a_rank_did_is_told_with_its_status(tmp_path: Path, kind: str) -> None:
     found = OutcomePart(kind=kind, message="rank 1 did it")
     assert judge(found, ended(42), tmp_path, None) == (found, 42)
@@ -66,6 +68,17 @@ def test_a_crash_names_the_rank_where_one_ran(tmp_path: Path) -> None:
     outcome, _ = judge(OutcomePart(kind="unfinished"), ended(-signal.SIGFPE), tmp_path, None)
     assert outcome.message == "rank 12 crashed (SIGFPE)"
     assert (outcome.signal, outcome.rank) == ("SIGFPE", 12)
+
+
+def test_a_stack_that_is_too_small_is_said_with_its_size(tmp_path: Path) -> None:
+    (tmp_path / CRASHED).write_text("12 262144")
+    outcome, status = judge(OutcomePart(kind="unfinished"), ended(-signal.SIGSEGV), tmp_path, None)
+    assert outcome.message == (
+        "rank 12 needs more stack than the 256 KiB that it has (SIGSEGV):"
+        " give each rank more, for example --cfg contexts/stack-size:2048 (in KiB)"
+    )
+    assert (outcome.kind, outcome.signal, outcome.rank) == ("stack-overflow", "SIGSEGV", 12)
+    assert status == 139
 
 
 def test_leaving_without_the_simulation_is_said(tmp_path: Path) -> None:

@@ -39,8 +39,9 @@ from weft.trace.folder import waitall_notes
 
 OFFLOADS: tuple[Offload, ...] = get_args(Offload)
 DEFAULT_FALLBACK = "openmpi-5.0"
-_FOR_TESTS = "WEFT_HOST_FLOWS"
-"""How schedules' messages are carried, which must change nothing (src/simgrid/platform.cpp)."""
+_FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_STACK_GUARDS")
+"""How schedules' messages are carried, which must change nothing, and stacks are guarded
+(src/simgrid/platform.cpp)."""
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
@@ -287,7 +288,7 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("WEFT_") or name == _FOR_TESTS
+        if not name.startswith("WEFT_") or name in _FOR_TESTS
     }
     environment = plan.simgrid.environment({**inherited, **ours})
     runtime = fortran_runtime(plan.program, plan.simgrid.launcher, environment)

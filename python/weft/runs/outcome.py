@@ -15,14 +15,18 @@ from weft.runs.record import OutcomePart, Record
 
 RAW_RECORD = "record.json"
 CRASHED = RAW_RECORD + ".crashed"
-"""Where libweft.so leaves the number of the rank that crashed."""
+"""Where libweft.so leaves the number of the rank that crashed.
+
+Behind it are the bytes of the rank's stack, where these were not enough."""
 REFUSED = "refused"
 """Where it leaves why it does not begin."""
 TIMED_OUT = 124
 _STACK_HINT = (
-    "; if it needs more stack than SimGrid's 8 MiB a rank,"
+    "; if it has arrays on its stack that are larger than that,"
     " try --cfg contexts/stack-size:65536 (in KiB)"
 )
+_LARGER_STACK = 8
+"""How many times as large the stack is that the message proposes."""
 _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
@@ -32,7 +36,7 @@ _HINTS = {
 }
 
 
-_TOLD = ("exit", "early-exit", "abort", "error", "unsupported")
+_TOLD = ("exit", "early-exit", "abort", "error", "unsupported", "stack-overflow")
 """What libweft.so reports with the exit status that goes with it."""
 
 
@@ -104,15 +108,30 @@ def _refusal(work: Path) -> str:
 def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
     name = signal.Signals(signum).name if signum in signal.valid_signals() else f"signal {signum}"
     hint = _HINTS.get(signum, "")  # type: ignore[call-overload]
-    rank = _crashed_rank(work)
+    rank, stack = _crashed_rank(work)
+    at = UNSET if rank is None else rank
+    if stack is not None:
+        message = _small_stack(rank, stack, name)
+        return OutcomePart(kind="stack-overflow", message=message, signal=name, rank=at), (
+            128 + signum
+        )
     who = "the program" if rank is None else f"rank {rank}"
     message = f"{who} crashed ({name}){hint}"
-    at = UNSET if rank is None else rank
     return OutcomePart(kind="signal", message=message, signal=name, rank=at), 128 + signum
 
 
-def _crashed_rank(work: Path) -> int | None:
+def _small_stack(rank: int | None, stack: int, name: str) -> str:
+    return (
+        f"rank {rank} needs more stack than the {format_size(stack)} that it has ({name}):"
+        f" give each rank more, for example --cfg contexts/stack-size:"
+        f"{stack // 1024 * _LARGER_STACK} (in KiB)"
+    )
+
+
+def _crashed_rank(work: Path) -> tuple[int | None, int | None]:
+    """Return its number, and where it needs more stack the bytes of what it has."""
     try:
-        return int((work / CRASHED).read_text(encoding="ascii"))
+        rank, *stack = map(int, (work / CRASHED).read_text(encoding="ascii").split())
     except (OSError, ValueError):
-        return None
+        return None, None
+    return rank, stack[0] if stack else None

@@ -85,7 +85,8 @@ class OutcomePart(Model, kw_only=True):
     the call), `deadlock`, `mismatch` (ranks called different collectives), `refused` (the
     algorithm that was chosen cannot do a call), `network-failure` (a link is off that a call or
     message needs), `memory` (this machine does not give the shared memory that ranks ask for),
-    `timeout`, `memory-limit` or `unfinished`.
+    `stack-overflow` (a rank needs more stack than it has), `timeout`, `memory-limit` or
+    `unfinished`.
     """
 
     kind: str
@@ -283,6 +284,16 @@ class NoisePart(Model, kw_only=True):
     seed: Whole
 
 
+class StacksPart(Model, kw_only=True):
+    """The stacks of the ranks and of what works beside them, where weft has made them."""
+
+    bytes: Whole
+    """Of each."""
+    number: Whole
+    unguarded: Whole
+    """Those without guard pages, as Linux had mappings for no more."""
+
+
 class Record(Model, kw_only=True):
     """One run. Times are simulated, but for the simulator's own `wall_time_s` and `cpu_time_s`."""
 
@@ -309,6 +320,8 @@ class Record(Model, kw_only=True):
     multicast_calls: list[MulticastCallPart] = field(default_factory=list)
     noise: NoisePart | UnsetType = UNSET
     """There where the fabric has a [noise] table."""
+    stacks: StacksPart | UnsetType = UNSET
+    """Absent where SimGrid has made them, and where the run ended before there were any."""
     program: str = ""
     arguments: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/* Rank 1 needs stack: `stack KIB` beside what it has already when main begins; `stack KIB jump`, in one array.
+ * Afterwards all ranks add up what they have seen, in many calls that do not block: a rank whose stack another one
+ * wrote to is wrong. */
+#include <alloca.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIB = 1024, CALLS = 50, EXIT_USAGE = 64 };
+
+static int deep(int kib)
+{
+  volatile char frame[KIB - 64];
+  frame[0] = (char)kib;
+  return kib > 1 ? deep(kib - 1) + (frame[0] == (char)kib) : 1;
+}
+
+static int far(int kib)
+{
+  volatile char* array = alloca((size_t)kib * KIB);
+  array[0]             = 1;
+  return deep(1);
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  if (argc < 2)
+    return EXIT_USAGE;
+  const int kib = (int)strtol(argv[1], NULL, 10);
+  int rank, seen = 1, sum = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1)
+    seen = argc > 2 ? far(kib) : deep(kib) / kib;
+  for (int call = 0; call < CALLS; call++) {
+    MPI_Request request;
+    MPI_Iallreduce(&seen, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (rank == 0)
+    printf("%d ranks are well\n", sum);
+  MPI_Finalize();
+  return 0;
+}
