@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import container
 import pytest
 
 from weft import _core
@@ -238,3 +239,26 @@ def test_demo_runs(shell: Shell) -> None:
 
 def test_documentation_is_there(shell: Shell) -> None:
     assert shell("weft help guide").stdout.startswith("# ")
+
+
+def test_the_container_runs_programs_of_three_languages(
+    wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The image of containers/Containerfile, where it can be built; else the skip says why."""
+    tool, folder = container.builder(), tmp_path_factory.mktemp("container")
+    container.build(tool, wheel.parent, folder)
+    sources = {"cc": ("c", SUM_C), "cxx": ("cpp", SUM_CXX), "f90": ("f90", SUM_F90)}
+    for suffix, source in sources.values():
+        (folder / f"sum.{suffix}").write_text(source)
+    script = " && ".join(
+        f"weft {compiler} sum.{suffix} -o sum-{suffix}"
+        f" && weft run -q --fabric tofino-4 -n 4 -- ./sum-{suffix} word"
+        for compiler, (suffix, _) in sources.items()
+    )
+    said = container.run(tool, f"cd /here && weft --version && {script}", folder)
+    assert said.splitlines() == [
+        f"weft {_core.version}, with SimGrid {_core.simgrid_version}",
+        "C says 6 word",
+        "C++ says 6 4",
+        "Fortran says 6 word",
+    ]
