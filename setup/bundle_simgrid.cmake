@@ -20,6 +20,20 @@ file(COPY ${SIMGRID_PREFIX}/include DESTINATION ${BUNDLE})
 execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${BUNDLE}/lib/${soname} ${BUNDLE}/lib/simgrid/smpimain
                         ${BUNDLE}/lib/simgrid/smpireplaymain COMMAND_ERROR_IS_FATAL ANY)
 
+# A C++ program's mpi.h includes forward.h, which names Boost's pointers and uses none: where there is no Boost, that is enough.
+file(READ ${BUNDLE}/include/simgrid/forward.h text)
+string(REPLACE "#include <boost/intrusive_ptr.hpp>" [[#if __has_include(<boost/intrusive_ptr.hpp>)
+#include <boost/intrusive_ptr.hpp>
+#else
+#include <functional>
+#include <string>
+namespace boost { template <class T> class intrusive_ptr; }
+#endif]] without_boost "${text}")
+if(without_boost STREQUAL text)
+  message(FATAL_ERROR "simgrid/forward.h does not include Boost's intrusive_ptr.hpp any more: take this replacement out")
+endif()
+file(WRITE ${BUNDLE}/include/simgrid/forward.h "${without_boost}")
+
 # smpicc and its like: their prefix is the folder above theirs, their compiler what weft-compiler found.
 file(READ ${BUNDLE}/include/simgrid/version.h text)
 string(REPLACE "${SIMGRID_PREFIX}" "" text "${text}")

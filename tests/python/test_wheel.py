@@ -26,6 +26,8 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 CACHE = paths.simgrid_prefix().parent
+# SimGrid is built with it: C++ programs have to do without.
+BOOST = Path("/usr/include/boost")
 HIDE = 'for folder; do mount -t tmpfs none "$folder" || exit 97; done'
 NO_NAMESPACE = "no mount namespaces here: what an installed wheel opens cannot be proven"
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -108,9 +110,10 @@ def shell(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     }
 
     def run(script: str, status: int = 0, **more: str) -> "subprocess.CompletedProcess[str]":
+        folders = [str(path) for path in (ROOT, CACHE, BOOST) if path.exists()]
         hidden = f'{HIDE}; cd {folder}/home && exec sh -c "$SCRIPT"'
         done = subprocess.run(
-            ["unshare", *_unshare(), "sh", "-c", hidden, "sh", str(ROOT), str(CACHE)],
+            ["unshare", *_unshare(), "sh", "-c", hidden, "sh", *folders],
             env={**environment, "SCRIPT": script, **more},
             text=True,
             capture_output=True,
