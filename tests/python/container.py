@@ -34,7 +34,7 @@ def builder() -> str:
 
 def build(tool: str, wheels: Path, folder: Path) -> None:
     """Build the image of a folder's wheel; what did not change since the last time is kept."""
-    options = ["--isolation", "chroot", "--layers", *_settings_of_pip(folder)]
+    options = ["--isolation", "chroot", "--layers", "--force-rm", *_settings_of_pip(folder)]
     command = [tool, "build", *options, "--file", str(RECIPE), "--tag", IMAGE, str(wheels)]
     done = subprocess.run(
         ["timeout", str(SECONDS), *command], text=True, capture_output=True, check=False
