@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
+import campaigned
 import compiled
 import pytest
 import simulated
@@ -27,6 +28,12 @@ class Run(Protocol):
         status: int = 0,
         **more: Any,
     ) -> Result: ...
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> campaigned.Write:
+    """Write a campaign's file, small.toml, into the test's folder."""
+    return lambda text: campaigned.written(tmp_path, text)
 
 
 @pytest.fixture(scope="session")

@@ -117,6 +117,11 @@ def run_command(
     return Result(ended.returncode, ended.stdout, ended.stderr)
 
 
+def weft(*words: str, **options: Any) -> Result:
+    """Run a command of weft's to its end."""
+    return run_command([*WEFT, *words], **options)
+
+
 def read_record(path: Path) -> dict[str, Any]:
     """The record, or nothing where there is none."""
     record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}

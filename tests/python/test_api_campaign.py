@@ -12,11 +12,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-import simulated
+from campaigned import LATENCY, head, written
+from campaigned import weft as run_weft
 
 import weft
 
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
 AXES: dict[str, Any] = {
     "fabric": "tofino-4",
     "ranks": 4,
@@ -25,13 +25,9 @@ AXES: dict[str, Any] = {
     "switch.slots": [64, 256],
 }
 LEAVE_OUT = [{"offload": "off", "switch.slots": 64}]
-FILE = f"""
-[campaign]
-name = "small"
-[programs.latency]
-source = "{LATENCY}"
-arguments = ["{{bytes:B}}", "2"]
-privatize = false
+FILE = (
+    head()
+    + """
 [[runs]]
 program = "latency"
 fabric = "tofino-4"
@@ -39,8 +35,9 @@ ranks = 4
 bytes = ["1KiB", "64KiB"]
 offload = ["stream", "off"]
 switch.slots = [64, 256]
-leave_out = [{{ offload = "off", "switch.slots" = 64 }}]
+leave_out = [{ offload = "off", "switch.slots" = 64 }]
 """
+)
 
 
 def made(folder: Path, **other: Any) -> weft.Campaign:
@@ -58,16 +55,14 @@ def test_a_campaign_made_in_python_is_that_of_a_file(tmp_path: Path) -> None:
     assert seen == [(number, 6) for number in range(1, 7)]
     frame = results.frame()
     assert frame["state"].to_list() == ["done"] * 6
-    file = tmp_path / "small.toml"
-    file.write_text(FILE, encoding="utf-8")
+    file = written(tmp_path, FILE)
     theirs = weft.Campaign(file)
     assert theirs.status().complete  # nothing is to be run again
     assert theirs.frame().equals(frame)
     campaign.save(tmp_path / "saved.toml")
     saved = weft.Campaign(tmp_path / "saved.toml", store=campaign.store)
     assert saved.frame().equals(frame)
-    command = [*simulated.WEFT, "campaign", "status", str(file)]
-    assert simulated.run_command(command).stdout == f"{campaign.status()}\n"
+    assert run_weft("status", str(file)).stdout == f"{campaign.status()}\n"
 
 
 def test_results_are_frames_records_and_files(tmp_path: Path) -> None:

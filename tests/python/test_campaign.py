@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import simulated
-from simulated import Result
+from campaigned import LATENCY, Write, head, weft
 
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -23,15 +22,7 @@ from weft.campaign.axes import Grid
 from weft.campaign.local import Memory
 from weft.campaign.store import Store
 
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
-HEAD = f"""
-[campaign]
-name = "small"
-[programs.latency]
-source = "{LATENCY}"
-arguments = ["{{bytes:B}}", "2"]
-privatize = false
-"""
+HEAD = head()
 RUNS = """
 [[runs]]
 program = "latency"
@@ -42,22 +33,6 @@ bytes = ["1KiB", "64KiB"]
 switch.slots = [64, 256]
 leave_out = [{ offload = "off", "switch.slots" = 64 }]
 """
-
-Write = Callable[[str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(text: str) -> Path:
-        file = tmp_path / "small.toml"
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return written
-
-
-def weft(*words: str) -> Result:
-    return simulated.run_command([*simulated.WEFT, "campaign", *words])
 
 
 def results(file: Path) -> set[Path]:

@@ -3,46 +3,25 @@
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import simulated
-from simulated import Result
+from campaigned import LATENCY, Write, head, weft
 
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
-TEXT = f"""
-[campaign]
-name = "small"
-[programs.own]
-source = "{LATENCY}"
-arguments = ["{{bytes:B}}", "2"]
-privatize = false
+TEXT = (
+    head("own")
+    + """
 [[runs]]
 program = "own"
 fabric = "tofino-4"
 ranks = 4
 bytes = "1KiB"
-switch.slots = {{ from = 8, to = 57, plus = 1 }}
+switch.slots = { from = 8, to = 57, plus = 1 }
 """
+)
 SOURCE = f'source = "{LATENCY}"'
 COMMANDS = ("plan", "run", "status", "export")
-
-Write = Callable[[str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(text: str) -> Path:
-        file = tmp_path / "small.toml"
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return written
-
-
-def weft(*words: str) -> Result:
-    return simulated.run_command([*simulated.WEFT, "campaign", *words])
 
 
 def refused(file: Path, said: str, *, commands: tuple[str, ...] = COMMANDS) -> None:

@@ -2,11 +2,12 @@
 """What campaign files say shortly, and what decides which results are which."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import simulated
+from campaigned import LATENCY, Write, head, written
+from campaigned import weft as run_weft
 
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -14,35 +15,23 @@ from weft.campaign import campaign as api
 from weft.campaign import file as files
 from weft.campaign.ranges import spread
 
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
-TEXT = """
-[campaign]
-name = "own"
-[programs.own]
-source = "own.c"
-arguments = ["{bytes:B}", "2"]
-privatize = false
+TEXT = (
+    head("own", "own", "own.c")
+    + """
 [[runs]]
 program = "own"
 fabric = "tofino-4"
 ranks = 4
 bytes = "1KiB"
 """
-
-Write = Callable[[str], Path]
+)
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     """Return what writes a campaign's file, beside its program."""
     shutil.copy(LATENCY, tmp_path / "own.c")
-
-    def written(text: str) -> Path:
-        file = tmp_path / "own.toml"
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return written
+    return lambda text: written(tmp_path, text, "own")
 
 
 def digests(file: Path) -> list[str]:
@@ -184,7 +173,7 @@ def test_who_only_looks_does_not_call_the_command_of_a_program(
 
 def test_a_plan_says_what_will_be_refused(write: Write) -> None:
     file = write(TEXT + "switch.slots = [64, 512]")
-    planned = simulated.run_command([*simulated.WEFT, "campaign", "plan", str(file)])
+    planned = run_weft("plan", str(file))
     assert (planned.status, planned.stdout) == (0, "own: 2 runs: 0 done, 2 to do\n")
     said = "weft: will be refused: program own, fabric tofino-4, ranks 4, bytes 1KiB,"
     assert f"{said} switch.slots 512: " in planned.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import simulated
-from simulated import Result
+from campaigned import weft, written
 
 from weft.campaign import campaign as api
 from weft.campaign import table
@@ -69,19 +69,13 @@ def write(tmp_path: Path) -> Write:
     """Return what writes a campaign's file, beside its program."""
     (tmp_path / "own.c").write_text("#include <stdio.h>\n" + PROGRAM, encoding="utf-8")
 
-    def written(*what: str, time: float = 60, memory: int = 400) -> Path:
-        file = tmp_path / "own.toml"
+    def write_one(*what: str, time: float = 60, memory: int = 400) -> Path:
         text = TEXT.replace("TIME", str(time)).replace("MEMORY", str(memory))
         words = ", ".join(f'"{one}"' for one in what)
         text = text.replace("FOLDER", str(tmp_path)).replace("WHAT", words)
-        file.write_text(text, encoding="utf-8")
-        return file
+        return written(tmp_path, text, "own")
 
-    return written
-
-
-def weft(*words: str) -> Result:
-    return simulated.run_command([*simulated.WEFT, "campaign", *words])
+    return write_one
 
 
 def outcomes(file: Path) -> dict[str, str]:

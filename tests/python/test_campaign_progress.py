@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import simulated
+from campaigned import LATENCY
 
 from weft.campaign.runs import Run
 from weft.campaign.work import Done
@@ -17,7 +18,6 @@ from weft.cli.campaign import progress
 from weft.cli.campaign.progress import Shown
 from weft.runs.request import Request
 
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
 RUN = Run({"ranks": 4}, Request.of(program="x", ranks=4), "3f02")
 
 

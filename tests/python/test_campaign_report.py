@@ -11,22 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import simulated
+from campaigned import LATENCY, head
 from reported import PROGRAM, SMALL, done, hosts_or_switches, made
-from simulated import Result
+from simulated import weft
 
 from weft.campaign.axes import Point
 from weft.report import measured, page, payload, provenance, sections
 from weft.report.axes import Axis, roles
 from weft.report.compare import outcome, pairs
 from weft.report.sentences import headline, verdicts
-
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
-
-
-def weft(*words: str, **more: Any) -> Result:
-    return simulated.run_command([*simulated.WEFT, *words], **more)
-
 
 # ---- Axes ----------------------------------------------------------------------------------------
 
@@ -361,13 +354,9 @@ def test_times_that_nobody_can_tell_apart_take_no_room(tmp_path: Path) -> None:
 
 # ---- The command ---------------------------------------------------------------------------------
 
-REAL = """
-[campaign]
-name = "real"
-[programs.latency]
-source = "latency.c"
-arguments = ["{bytes:B}", "2"]
-privatize = false
+REAL = (
+    head("latency", "real", "latency.c")
+    + """
 [[runs]]
 program = "latency"
 fabric = "tofino-4"
@@ -377,6 +366,7 @@ bytes = ["1KiB", "64KiB"]
 switch.slots = [64, 4096]
 leave_out = [{ offload = "off", "switch.slots" = 4096 }]
 """
+)
 
 
 def test_a_campaign_is_run_reported_and_each_run_can_be_made_again(tmp_path: Path) -> None:

@@ -12,22 +12,16 @@ from pathlib import Path
 import fabricated
 import polars as pl
 import pytest
-import simulated
-from simulated import Result
+from campaigned import head, weft, written
 
 from weft.base.errors import WeftError
 from weft.campaign import campaign as api
 from weft.campaign import file as files
 from weft.campaign import index, table
 
-LATENCY = simulated.TESTS.parent / "examples" / "allreduce_latency.c"
-TEXT = f"""
-[campaign]
-name = "small"
-[programs.latency]
-source = "{LATENCY}"
-arguments = ["{{bytes:B}}", "2"]
-privatize = false
+TEXT = (
+    head()
+    + """
 [[runs]]
 program = "latency"
 fabric = "tofino-4"
@@ -36,18 +30,13 @@ offload = ["stream", "off"]
 bytes = ["1KiB", "64KiB"]
 switch.slots = [64, 256]
 """
+)
 
 
 @pytest.fixture
 def prepared(tmp_path: Path) -> api.Prepared:
     """Return a campaign of eight runs, seven of whose results are made up."""
-    file = tmp_path / "small.toml"
-    file.write_text(TEXT, encoding="utf-8")
-    return fabricated.fill(file)
-
-
-def weft(*words: str) -> Result:
-    return simulated.run_command([*simulated.WEFT, "campaign", *words])
+    return fabricated.fill(written(tmp_path, TEXT))
 
 
 def runs(prepared: api.Prepared) -> list[Path]:

@@ -9,18 +9,13 @@ from typing import Any
 import pytest
 import simulated
 from conftest import Program, Run
-from simulated import Result
+from simulated import weft
 
 from weft import _core
 from weft.base.errors import WeftError
 from weft.runs.site import load_fabric
 
 FILE = Path(_core.load_fabric("tofino-4").file)
-
-
-def weft(*words: str) -> Result:
-    """Run a command."""
-    return simulated.run_command([*simulated.WEFT, *words])
 
 
 def changed_file(tmp_path: Path, old: str, new: str) -> str:

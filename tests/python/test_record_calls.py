@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from simulated import WEFT, Result, read_record, run_command
+from simulated import read_record, weft
 
 from weft import _core
 from weft.trace.calls import CALLS, pack
@@ -18,10 +18,6 @@ from weft.trace.datatypes import DATATYPES, OPERATIONS
 Record = Callable[..., Path]
 EXACT = 1e-6
 """A replay on the recording's network; sleeps are played to the nanosecond."""
-
-
-def weft(*words: str) -> Result:
-    return run_command([*WEFT, *words])
 
 
 def replay(trace: Path, *options: str) -> dict[str, Any]:

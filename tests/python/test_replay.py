@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from simulated import WEFT, Result, read_record, run_command
+from simulated import WEFT, Result, read_record, run_command, weft
 
 from weft.trace.actions import UnfitError
 from weft.trace.survey import Survey
@@ -17,10 +17,6 @@ from weft.trace.tracer import Translator
 
 Record = Callable[..., Path]
 PARTS = ("ring", "row", "any", "pingpong", "collectives", "uneven", "nonblocking", "waits")
-
-
-def weft(*words: str) -> Result:
-    return run_command([*WEFT, *words])
 
 
 def replay(trace: Path, *options: str, status: int = 0) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import compiled
 import pytest
 import simulated
-from simulated import Result
+from simulated import weft as run_weft
 
 import weft
 from weft.report import records
@@ -22,16 +22,12 @@ LATENCY = simulated.TESTS / "smpi" / "latency.c"
 RUN = ("-q", "--compare", "--fabric", "tofino-4", "-n", "4")
 
 
-def command(*words: str) -> Result:
-    return simulated.run_command([*simulated.WEFT, *words])
-
-
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a comparison of a kibibyte."""
     file = tmp_path_factory.mktemp("records") / "small.json"
     program = str(compiled.program(LATENCY))
-    ended = command("run", *RUN, "--json", str(file), "--", program, "1024")
+    ended = run_weft("run", *RUN, "--json", str(file), "--", program, "1024")
     assert ended.status == 0, ended.stderr
     return file
 
@@ -63,7 +59,7 @@ def test_comparisons_and_records_are_one_page(compared: Path, tmp_path: Path) ->
     changed(hosts, arguments=["2048"], simulated_time_s=4.0).save(tmp_path / "hosts.json")
     page = tmp_path / "page.html"
     files = [str(compared), str(tmp_path / "slow.json"), str(tmp_path / "hosts.json")]
-    said = command("report", *files, "-o", str(page))
+    said = run_weft("report", *files, "-o", str(page))
     assert re.fullmatch(rf"{re.escape(str(page))}: 4 runs, \d+ KiB\n", said.stdout), said.stderr
     text = page.read_text(encoding="utf-8")
     assert "for first argument 2048 (2 s against 4 s)" in text
@@ -151,7 +147,7 @@ def test_what_is_no_record_is_named(
     file, page = tmp_path / "wrong.json", tmp_path / "page.html"
     if content is not None:
         file.write_text(content, encoding="utf-8")
-    ended = command("report", str(compared), str(file), "-o", str(page))
+    ended = run_weft("report", str(compared), str(file), "-o", str(page))
     assert ended.status == 2
     assert said.format(file=file) in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
@@ -160,7 +156,7 @@ def test_what_is_no_record_is_named(
 
 def test_a_page_is_never_one_of_its_records(compared: Path) -> None:
     before = compared.read_bytes()
-    ended = command("report", str(compared), "-o", str(compared))
+    ended = run_weft("report", str(compared), "-o", str(compared))
     assert ended.status == 2
     assert "-o" in ended.stderr
     assert compared.read_bytes() == before
@@ -170,4 +166,4 @@ def test_a_page_is_never_one_of_its_records(compared: Path) -> None:
 def test_no_record_is_told() -> None:
     with pytest.raises(weft.WeftError, match="records: found an empty list"):
         weft.write_report([], "x.html")
-    assert command("report", "-o", "x.html").status == 2
+    assert run_weft("report", "-o", "x.html").status == 2

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Run
+from testbed_files import fabric_file
 
 from weft import _core
 from weft.base import paths
@@ -60,23 +61,10 @@ between = ["node-[1-4]:eth0", "tofino:[1-4]"]
 [[cables]]
 between = ["l2:[1-4]", "tofino:[5-8]"]
 """
-FABRIC = """
-[host]
-preset = "xeon-8360"
-[nic]
-preset = "connectx-6-dx"
-[link]
-bandwidth = "{speed}"
-latency = "1us"
-[switch]
-preset = "l2"
-"""
 
 
 def topology(text: str, directory: Path, speed: str = "100Gbps") -> wanted.Wanted:
-    path = directory / "wanted.toml"
-    path.write_text(f'[fabric]\nname = "w"\n[topology]\n{text}\n{FABRIC.format(speed=speed)}')
-    return wanted.read(str(path))
+    return wanted.read(str(fabric_file(directory, text, "w", speed)))
 
 
 def planned(*fabrics: str, on: str = "topocloud-64") -> Plan:
@@ -534,7 +522,7 @@ def test_a_message_takes_the_bandwidth_that_links_share(tmp_path: Path, run: Run
     times = []
     for more in ("", '[[shared]]\nlinks = ["host-0.up", "host-1.down"]\nbandwidth = "8Gbps"\n'):
         topology('kind = "star"\nhosts = 2', tmp_path, "8Gbps")
-        path = tmp_path / "wanted.toml"
+        path = tmp_path / "w.toml"
         path.write_text(path.read_text() + more)
         options = ("--cfg", "smpi/wtime:0", "--quiet")
         result = run("pingpong.c", "1000000", on=str(path), ranks=2, options=options)

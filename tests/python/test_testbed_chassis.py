@@ -2,11 +2,11 @@
 """Inventories with several chassis: what belongs to each, and on which of them plans come."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import simulated
+from testbed_files import fabric_file
 from testbed_reader import check_plan
 
 from weft.base.errors import WeftError
@@ -70,18 +70,6 @@ between = ["l2:[1-3]", "tofino-b:[1-3]"]
 [[cables]]
 between = ["l2:4", "far:eth0"]
 """
-DEVICES = """
-[host]
-preset = "xeon-8360"
-[nic]
-preset = "connectx-6-dx"
-[link]
-bandwidth = "100Gbps"
-latency = "1us"
-[switch]
-preset = "l2"
-"""
-WEFT = (sys.executable, "-m", "weft.cli.main", "testbed")
 
 
 @pytest.fixture
@@ -92,10 +80,7 @@ def pod(tmp_path: Path) -> Path:
 
 
 def star(hosts: int, directory: Path) -> Path:
-    path = directory / f"star-of-{hosts}.toml"
-    topology = f'kind = "star"\nhosts = {hosts}'
-    path.write_text(f'[fabric]\nname = "s{hosts}"\n[topology]\n{topology}\n{DEVICES}')
-    return path
+    return fabric_file(directory, f'kind = "star"\nhosts = {hosts}', f"s{hosts}")
 
 
 def placed(directory: Path, *fabrics: str | int) -> Plan:
@@ -108,8 +93,8 @@ def placed(directory: Path, *fabrics: str | int) -> Plan:
 
 def weft(*arguments: str | Path, status: int = 0) -> str:
     """Run a command of `weft testbed`; return what it prints, or its message."""
-    ended = subprocess.run([*WEFT, *map(str, arguments)], capture_output=True, text=True)
-    assert ended.returncode == status, ended.stderr
+    ended = simulated.weft("testbed", *map(str, arguments))
+    assert ended.status == status, ended.stderr
     return ended.stderr if status else ended.stdout
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from testbed_files import fabric_file
 from testbed_reader import Reader, check_plan
 
 from weft.base.errors import WeftError
@@ -23,17 +24,6 @@ from weft.testbed.wanted import Wanted
 
 TOPOLOGIES = ("star-8", "line-4", "ring-6", "fat-tree-8", "dragonfly-12", "torus-3x3")
 CASES = 600
-DEVICES = """
-[host]
-preset = "xeon-8360"
-[nic]
-preset = "connectx-6-dx"
-[switch]
-preset = "l2"
-[link]
-bandwidth = "100Gbps"
-latency = "1us"
-"""
 
 
 def routes_of(made: Plan) -> dict[str, Any]:
@@ -82,11 +72,12 @@ def test_two_servers_are_joined_by_a_virtual_wire(tmp_path: Path) -> None:
 
 
 def test_hosts_have_a_cable_of_their_own_beside_a_switch(tmp_path: Path) -> None:
-    path = tmp_path / "beside.toml"
-    path.write_text(
-        '[fabric]\nname = "beside"\n[topology]\nkind = "custom"\nhosts = ["a", "b", "c"]\n'
-        'switches = ["s"]\ncables = [{between = ["a", "s"]}, {between = ["b", "s"]},'
-        f' {{between = ["c", "s"]}}, {{between = ["a", "b"]}}]\n{DEVICES}'
+    path = fabric_file(
+        tmp_path,
+        'kind = "custom"\nhosts = ["a", "b", "c"]\nswitches = ["s"]\n'
+        'cables = [{between = ["a", "s"]}, {between = ["b", "s"]},'
+        ' {between = ["c", "s"]}, {between = ["a", "b"]}]',
+        "beside",
     )
     text = (
         '[testbed]\nname = "t"\n[chassis]\nname = "c"\nports = 9\nspeed = "100Gbps"\n'
@@ -133,9 +124,7 @@ def test_all_ports_of_a_chassis_are_planned_in_seconds(
     dimensions: list[int], recirculated: int, tmp_path: Path
 ) -> None:
     """Eight layer 2 switches, none next to another, take 32 of a 4 x 6 torus's 48 cables."""
-    path = tmp_path / "torus.toml"
-    topology = f'kind = "torus"\ndimensions = {dimensions}'
-    path.write_text(f'[fabric]\nname = "torus"\n[topology]\n{topology}\n{DEVICES}')
+    path = fabric_file(tmp_path, f'kind = "torus"\ndimensions = {dimensions}', "torus")
     before = time.process_time()
     made = plan.make(inventory.parse(FULL, "full"), [wanted.read(str(path))])
     assert time.process_time() - before < 10
@@ -433,11 +422,12 @@ def test_what_does_not_fit_beside_what_is_kept_says_so() -> None:
 
 def test_what_fits_only_by_moving_says_that(tmp_path: Path) -> None:
     """A star on a server with two ports keeps a host with two cables from it."""
-    path = tmp_path / "two.toml"
-    path.write_text(
-        '[fabric]\nname = "two"\n[topology]\nkind = "custom"\nhosts = ["a", "b"]\n'
-        'switches = ["x", "y"]\ncables = [{between = ["a", "x"]}, {between = ["a", "y"]},'
-        f' {{between = ["b", "x"]}}, {{between = ["b", "y"]}}]\n{DEVICES}'
+    path = fabric_file(
+        tmp_path,
+        'kind = "custom"\nhosts = ["a", "b"]\nswitches = ["x", "y"]\n'
+        'cables = [{between = ["a", "x"]}, {between = ["a", "y"]},'
+        ' {between = ["b", "x"]}, {between = ["b", "y"]}]',
+        "two",
     )
     text = (
         '[testbed]\nname = "t"\n[chassis]\nname = "c"\nports = 9\nspeed = "100Gbps"\n'
@@ -448,8 +438,7 @@ def test_what_fits_only_by_moving_says_that(tmp_path: Path) -> None:
         '[[cables]]\nbetween = ["s[1-2]:e", "c:[5-6]"]\n'
     )
     there = inventory.parse(text, "t")
-    star = tmp_path / "star.toml"
-    star.write_text(f'[fabric]\nname = "s"\n[topology]\nkind = "star"\nhosts = 2\n{DEVICES}')
+    star = fabric_file(tmp_path, 'kind = "star"\nhosts = 2', "s")
     stars = plan.make(there, [wanted.read(str(star))] * 2)
     kept = [one for one in stars.experiments if "d1" in one.hosts.values()]
     with pytest.raises(WeftError, match=r"without keep, fits, but moves what runs$"):
@@ -479,10 +468,7 @@ between = ["n[1-64]:e", "c:[1-64]"]
 
 
 def test_a_plan_of_five_thousand_entries_is_compared_within_a_second(tmp_path: Path) -> None:
-    path = tmp_path / "torus.toml"
-    path.write_text(
-        f'[fabric]\nname = "t"\n[topology]\nkind = "torus"\ndimensions = [8, 8]\n{DEVICES}'
-    )
+    path = fabric_file(tmp_path, 'kind = "torus"\ndimensions = [8, 8]', "t")
     made = plan.make(inventory.parse(LARGE, "large"), [wanted.read(str(path))])
     (one,) = made.experiments
     dice = random.Random(1)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Fabrics that testbeds are asked for, of the devices that the shipped testbeds have."""
+
+from pathlib import Path
+
+
+def fabric_file(folder: Path, topology: str, name: str = "wanted", speed: str = "100Gbps") -> Path:
+    """Write a fabric of a topology, the lines of its table."""
+    path = folder / f"{name}.toml"
+    path.write_text(
+        f"""
+[fabric]
+name = "{name}"
+[topology]
+{topology}
+[host]
+preset = "xeon-8360"
+[nic]
+preset = "connectx-6-dx"
+[link]
+bandwidth = "{speed}"
+latency = "1us"
+[switch]
+preset = "l2"
+"""
+    )
+    return path
