@@ -23,10 +23,12 @@ worse.
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weft import _core
 from weft.base.errors import WeftError, named
@@ -72,6 +74,13 @@ class Observations:
     """How many take part; where it is not said, all that there are."""
     longer_s: Floats | float = 0.0
     """What the tree's round takes beyond one switch's."""
+
+    @cached_property
+    def by_longer(self) -> "list[tuple[float, slice | NDArray[np.bool_]]]":
+        """The rows of each `longer_s`: a fit asks thousands of times."""
+        if np.ndim(self.longer_s) == 0:
+            return [(float(self.longer_s), slice(None))]
+        return [(float(one), self.longer_s == one) for one in np.unique(self.longer_s)]
 
 
 @dataclass(frozen=True)
@@ -138,16 +147,14 @@ def model_seconds(
 ) -> Floats:
     """Return the times of a table's rows."""
     streaming = np.empty_like(rows.bytes)
-    longer = np.broadcast_to(rows.longer_s, rows.bytes.shape)
-    for one in np.unique(longer):
-        at = longer == one
+    for longer_s, at in rows.by_longer:
         streaming[at] = _core.streaming_time(
             hardware.slots,
             hardware.payload_bytes,
             hardware.packet_overhead_bytes,
             rows.bytes[at],
             hardware.line_rate_Bps / rows.ranks_a_host[at],
-            values.get(TURNAROUND, 0.0) + float(one),
+            values.get(TURNAROUND, 0.0) + longer_s,
         )
     copying = rows.bytes / values.get(COPY_RATE, math.inf)
     waiting = base + rows.longer_s + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
