@@ -17,8 +17,9 @@ UNIT := build/unit/build.ninja
 JOBS := $(shell nproc)
 # Unit tests run in this many processes, some at a time: one process a test would cost more than most tests do.
 SHARDS := 16
-# A file's tests share runs and fabrics, so they stay together.
-PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
+# A file's tests share runs and fabrics, so they stay together; tests/python/conftest.py says which files begin first. One
+# process more than cores: minutes of the tests are waiting, for Slurm and for limits of time.
+PYTEST := $(BIN)/python -m pytest --numprocesses $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder
 
 files = $(if $(wildcard $(1)),$(shell find $(wildcard $(1)) -type f -name '$(2)' ! -path '*/__pycache__/*'))
 CXX_FILES := $(call files,src,*.[ch]pp)

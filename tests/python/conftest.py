@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Programs for the end-to-end tests, and runs of them."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,28 @@ import simulated
 from simulated import Result
 
 Program = Callable[[str], Path]
+
+
+# A file's tests stay together, so that one that begins late and lasts for minutes has the others'
+# workers wait for it.
+LONGEST = (
+    *("test_cluster.py", "test_wheel.py", "test_docs.py", "test_site.py", "test_pip.py"),
+    *("test_real_programs.py", "test_calibrate_switch.py", "test_validate.py", "test_cache.py"),
+    *("test_mpich_messages.py", "test_openmpi_messages.py", "test_api.py", "test_campaign.py"),
+)
+"""Files that take longest, as they begin; all others follow by their number of tests."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the longest files begin first (`make pytest` says --no-loadscope-reorder)."""
+    tests = Counter(item.path.name for item in items)
+    place = {name: number for number, name in enumerate(LONGEST)}
+
+    def order(item: pytest.Item) -> tuple[int, int, str]:
+        name = item.path.name
+        return place.get(name, len(place)), -tests[name], name
+
+    items.sort(key=order)
 
 
 class Run(Protocol):
