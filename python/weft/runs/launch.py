@@ -20,7 +20,7 @@ from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import Ended, Streams, run_child, work_directory
-from weft.runs import outcome, settings
+from weft.runs import limits, outcome, settings
 from weft.runs.libraries import (
     Library,
     as_environment,
@@ -85,7 +85,7 @@ class PreparedRun:
 
 
 def prepare(request: Request) -> PreparedRun:
-    """Check a request: network, placement, algorithm, settings, program."""
+    """Check a request: network, placement, algorithm, settings, program, and what it needs."""
     simgrid = SimGrid()
     asked_by = (
         f"trace {request.workload.replay.path}" if request.workload.replay else named("ranks")
@@ -98,7 +98,19 @@ def prepare(request: Request) -> PreparedRun:
     libraries = _libraries(request, program, simgrid)
     # Copies of libraries come with those of the program.
     copies = request.workload.privatize and (bool(libraries) or not program_may_be_shared(program))
-    return PreparedRun(request, site, program, simgrid, libraries, copies)
+    plan = PreparedRun(request, site, program, simgrid, libraries, copies)
+    limits.check(_needs(plan))
+    return plan
+
+
+def _needs(plan: PreparedRun) -> limits.Needs:
+    libraries = (library.path for library in plan.libraries)
+    return limits.Needs(
+        ranks=plan.request.placement.ranks,
+        links=plan.site.part.links,
+        copied=(plan.program, *libraries) if plan.copies else (),
+        settings=plan.request.simulation.config,
+    )
 
 
 def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:

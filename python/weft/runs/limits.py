@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What a run needs of the machine at least, held against what is there, before it starts.
+
+A machine that runs out of memory kills the run, or another process; other limits of the system end
+it in the middle with words of SimGrid's. Here each is one message with both numbers. What is needed
+is counted low, since nobody knows what the program itself takes: no run is refused that fits.
+"""
+
+import os
+import resource
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from weft.base.errors import WeftError
+from weft.base.unchanged import kept
+from weft.base.units import format_size
+
+# Bytes, below what is measured as the peak_memory_bytes of runs of examples/allreduce_latency.c (10
+# calls of 1 KiB), so that machines and versions may differ.
+_PROCESS = 10 << 20
+"""12.6 MB for 4 ranks on tofino-64x64."""
+_RANK = 14 << 10
+"""18.0 KB with 1,024 ranks on tofino-64x64, 21.4 KB with 4,096; 19.4 KB with 65,536, 16 a host, on
+fat-tree-65536. Two pages of stack; SimGrid's and SMPI's of an actor and of a process."""
+_COPY = 16 << 10
+"""22.4 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
+_PAGE_TABLE_PAGE = 4 << 10
+"""Part of a control group's memory: one for a stack of 8 MiB, eight stacks of 256 KiB share one."""
+_LINK = 400
+"""Two per cable, hosts and switches included."""
+_LARGE_STACK_RANKS = 32768
+_SMALL_STACKS_A_PAGE = 8
+_OTHER_MAPPINGS = 500
+"""Of Python-free smpimain with its libraries: 150 for tofino-4."""
+_OTHER_FILES = 32
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What decides what a run needs."""
+
+    ranks: int
+    links: int = 0
+    copied: tuple[Path, ...] = ()
+    """Files of which each rank gets a copy of its own."""
+    settings: Sequence[str] = ()
+
+    def setting(self, key: str) -> str:
+        """Return what the user says of a setting of SimGrid's, or nothing."""
+        values = [one.partition(":")[2] for one in self.settings if one.startswith(f"{key}:")]
+        return values[-1] if values else ""
+
+    @property
+    def memory_bytes(self) -> int:
+        """What it takes at least."""
+        shared = _SMALL_STACKS_A_PAGE if self.ranks > _LARGE_STACK_RANKS else 1
+        rank = _RANK + _PAGE_TABLE_PAGE // shared + (_COPY if self.copied else 0)
+        return _PROCESS + self.ranks * rank + self.links * _LINK
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where the system says what it has; tests have folders of their own."""
+
+    proc: Path = Path("/proc")
+    cgroups: Path = Path("/sys/fs/cgroup")
+    shared_memory: Path = Path("/dev/shm")
+    temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+
+    def number(self, name: str, otherwise: int) -> int:
+        """Return the number in a file of /proc."""
+        return _number(self.proc / name, otherwise)
+
+    def memory(self) -> tuple[int, str]:
+        """Return the bytes that a new process can have, and who limits them."""
+        return min([(self._available(), "this machine"), *self._groups()])
+
+    def _available(self) -> int:
+        """Return what is free, or becomes free when it is asked for; swapped out counts too."""
+        with suppress(OSError, ValueError):
+            lines = (self.proc / "meminfo").read_text(encoding="ascii").splitlines()
+            kib = {line.split(":")[0]: int(line.split()[1]) for line in lines}
+            return (kib["MemAvailable"] + kib["SwapFree"]) << 10
+        return 1 << 62
+
+    def _groups(self) -> Iterator[tuple[int, str]]:
+        """Yield what is left in this process's control group and in those that it is part of."""
+        with suppress(OSError, ValueError):
+            for line in (self.proc / "self/cgroup").read_text(encoding="utf-8").splitlines():
+                _, controllers, path = line.split(":", 2)
+                if controllers == "":
+                    yield from _left(self.cgroups, path, "memory.max", "memory.current", "")
+                elif "memory" in controllers.split(","):
+                    names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+                    yield from _left(self.cgroups / "memory", path, *names)
+
+
+def _left(root: Path, path: str, most: str, used: str, prefix: str) -> Iterator[tuple[int, str]]:
+    group = root / path.lstrip("/")
+    for folder in (group, *group.parents):
+        if (limit := _number(folder / most, -1)) >= 0:  # "max" where there is none
+            held = _number(folder / used, 0) - _cached(folder / "memory.stat", prefix)
+            yield max(0, limit - held), f"the control group {folder} (limit {format_size(limit)})"
+        if folder == root:
+            return
+
+
+def _cached(file: Path, prefix: str) -> int:
+    """Return what of a group's memory are copies of files, which go when others need it."""
+    kinds = {f"{prefix}active_file", f"{prefix}inactive_file"}
+    with suppress(OSError, ValueError):
+        lines = file.read_text(encoding="ascii").splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.split()[0] in kinds)
+    return 0
+
+
+def _number(file: Path, otherwise: int) -> int:
+    try:
+        return int(file.read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return otherwise
+
+
+def check(needs: Needs, machine: Machine | None = None) -> None:
+    """Prove that the machine has what the run needs at least."""
+    machine = machine or Machine()
+    for each in _CHECKS:
+        each(needs, machine)
+
+
+def _check_memory(needs: Needs, machine: Machine) -> None:
+    there, whose = machine.memory()
+    if needs.memory_bytes > there:
+        copies = ", each with a copy of the program" if needs.copied else ""
+        less = " --no-privatize where the program writes no global variable," if copies else ""
+        raise WeftError(
+            f"memory: the run needs at least {format_size(needs.memory_bytes)}"
+            f" ({needs.ranks:,} ranks{copies}), and {whose} has {format_size(there)} left; take"
+            f"{less} fewer ranks, a smaller fabric, or a machine with more"
+        )
+
+
+def _check_disk(needs: Needs, machine: Machine) -> None:
+    """SimGrid copies the files, and removes the copies' names; their room is taken all the same."""
+    with suppress(OSError):
+        size = needs.ranks * sum(path.stat().st_size for path in needs.copied)
+        free = shutil.disk_usage(machine.temporary).free
+        if size > free:
+            raise WeftError(
+                f"temporary directory: copies of the program for {needs.ranks:,} ranks need"
+                f" {format_size(size)}, and {machine.temporary} has {format_size(free)} left; set"
+                " TMPDIR to a directory on another disk, or take --no-privatize where the program"
+                " writes no global variable"
+            )
+
+
+def _check_mappings(needs: Needs, machine: Machine) -> None:
+    most = machine.number("sys/vm/max_map_count", 65530)
+    each = sum(map(_mappings, needs.copied)) + (2 if _has_threads(needs) else 0)
+    if (count := _OTHER_MAPPINGS + each * needs.ranks) > most and each > 0:
+        less = (
+            " take --no-privatize where the program writes no global variable,"
+            if needs.copied
+            else ""
+        )
+        raise WeftError(
+            f"mappings: the run needs at least {count:,} ({each} for each of {needs.ranks:,}"
+            f" ranks), and Linux gives a process {most:,};{less} let it give more (as root, sysctl"
+            f" vm.max_map_count={2 * count}), or take fewer ranks"
+        )
+
+
+@kept
+def _mappings(path: Path) -> int:
+    """Return how many a copy takes: its segments; what is made read-only later is apart."""
+    try:
+        with path.open("rb") as file:
+            kinds = [segment["p_type"] for segment in ELFFile(file).iter_segments()]
+    except (OSError, ELFError):
+        return 0
+    return kinds.count("PT_LOAD") + kinds.count("PT_GNU_RELRO")
+
+
+def _has_threads(needs: Needs) -> bool:
+    return needs.setting("contexts/factory") == "thread"
+
+
+def _check_threads(needs: Needs, machine: Machine) -> None:
+    if not _has_threads(needs):
+        return
+    limits = {
+        "/proc/sys/kernel/threads-max": machine.number("sys/kernel/threads-max", 1 << 62),
+        "/proc/sys/kernel/pid_max": machine.number("sys/kernel/pid_max", 1 << 62),
+    }
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if soft != resource.RLIM_INFINITY and os.geteuid() != 0:  # root may have any number
+        limits["ulimit -u"] = soft
+    name, there = min(limits.items(), key=lambda row: row[1])
+    if needs.ranks > there:
+        raise WeftError(
+            f"threads: with --cfg contexts/factory:thread each of {needs.ranks:,} ranks needs one,"
+            f" and the system allows {there:,} ({name}); leave that setting out, or take fewer"
+            " ranks"
+        )
+
+
+def _check_files(needs: Needs, machine: Machine) -> None:
+    """With this setting each rank's variables are a file in /dev/shm, which stays open."""
+    if needs.setting("smpi/privatization") != "mmap":
+        return
+    there, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if (count := needs.ranks + _OTHER_FILES) > there:
+        raise WeftError(
+            f"files: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need {count:,} open"
+            f" files, and the system allows {there:,} (ulimit -n); leave that setting out, allow"
+            " more, or take fewer ranks"
+        )
+    with suppress(OSError):
+        size, free = needs.ranks << 12, shutil.disk_usage(machine.shared_memory).free
+        if size > free:
+            raise WeftError(
+                f"shared memory: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need at"
+                f" least {format_size(size)} in {machine.shared_memory}, which has"
+                f" {format_size(free)} left; leave that setting out, or take fewer ranks"
+            )
+
+
+_CHECKS: tuple[Callable[[Needs, Machine], None], ...] = (
+    _check_memory,
+    _check_disk,
+    _check_mappings,
+    _check_threads,
+    _check_files,
+)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Runs that cannot fit are refused before they start, in one message with both numbers."""
+
+import resource
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import simulated
+from conftest import Program
+
+from weft.base.errors import WeftError
+from weft.runs import limits
+from weft.runs.limits import Machine, Needs
+
+GIB = 1 << 30
+MILLION = 1 << 20
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with 16 GiB, of which 8 are left, without control groups."""
+    proc = tmp_path / "proc"
+    for folder in ("self", "sys/vm", "sys/kernel"):
+        (proc / folder).mkdir(parents=True)
+    (proc / "meminfo").write_text(
+        "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nSwapFree: 0 kB\n"
+    )
+    (proc / "sys/vm/max_map_count").write_text("65530\n")
+    (proc / "sys/kernel/threads-max").write_text("30000\n")
+    return Machine(proc, tmp_path / "cgroup", tmp_path, tmp_path)
+
+
+def refusal(needs: Needs, machine: Machine) -> str:
+    with pytest.raises(WeftError) as error:
+        limits.check(needs, machine)
+    assert error.value.exit_status == 2
+    return str(error.value)
+
+
+def test_a_run_that_fits_is_not_refused(machine: Machine) -> None:
+    limits.check(Needs(ranks=65536, links=393216), machine)
+
+
+def test_more_memory_than_there_is_is_told_with_both_numbers(machine: Machine) -> None:
+    said = refusal(Needs(ranks=4 * MILLION), machine)
+    assert said.startswith("memory: the run needs at least ")
+    assert "(4,194,304 ranks), and this machine has 8 GiB left; take fewer ranks" in said
+
+
+def test_swap_counts(machine: Machine) -> None:
+    meminfo = machine.proc / "meminfo"
+    meminfo.write_text("MemAvailable: 8388608 kB\nSwapFree: 999999999 kB\n")
+    limits.check(Needs(ranks=4 * MILLION), machine)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_least_of_the_control_groups_counts(machine: Machine, version: int) -> None:
+    listed = {1: "4:cpu,memory:/outer/inner\n0::/\n", 2: "0::/outer/inner\n"}[version]
+    (machine.proc / "self/cgroup").write_text(listed)
+    root = machine.cgroups / "memory" if version == 1 else machine.cgroups
+    (root / "outer/inner").mkdir(parents=True)
+    most, used, stat = {
+        1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        2: ("memory.max", "memory.current", "inactive_file"),
+    }[version]
+    (root / "outer/inner" / most).write_text("max" if version == 2 else str((1 << 63) - 4096))
+    (root / "outer" / most).write_text(str(2 * GIB))
+    (root / "outer" / used).write_text(str(GIB))
+    (root / "outer" / "memory.stat").write_text(f"anon 5\n{stat} {GIB // 2}\n")
+    said = refusal(Needs(ranks=MILLION), machine)
+    assert f"the control group {root / 'outer'} (limit 2 GiB) has 1.5 GiB left" in said
+
+
+def test_a_group_that_is_not_to_be_seen_limits_nothing(machine: Machine) -> None:
+    (machine.proc / "self/cgroup").write_text("0::/../elsewhere\nnonsense")
+    limits.check(Needs(ranks=1024), machine)
+
+
+def library(program: Program) -> Path:
+    return program("statics.c")
+
+
+def test_mappings_of_copies_are_counted(program: Program, machine: Machine) -> None:
+    copied = (library(program),)
+    limits.check(Needs(ranks=8192, copied=copied), machine)
+    said = refusal(Needs(ranks=32768, copied=copied), machine)
+    assert said.startswith("mappings: the run needs at least 164,340 (5 for each of 32,768 ranks)")
+    assert "and Linux gives a process 65,530" in said
+    assert "--no-privatize" in said
+
+
+def test_the_disk_holds_the_copies(
+    program: Program, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+    said = refusal(Needs(ranks=1024, copied=(library(program),)), machine)
+    assert said.startswith("temporary directory: copies of the program for 1,024 ranks need ")
+    assert "has 1 MiB left; set TMPDIR" in said
+
+
+def test_threads(machine: Machine) -> None:
+    threads = ("contexts/factory:thread",)
+    limits.check(Needs(ranks=4096, settings=threads), machine)
+    said = refusal(Needs(ranks=32000, settings=threads), machine)
+    assert "each of 32,000 ranks needs one, and the system allows 30,000" in said
+
+
+def test_open_files_and_shared_memory(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped = ("smpi/privatization:mmap",)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1024))
+    limits.check(Needs(ranks=64, settings=mapped), machine)
+    said = refusal(Needs(ranks=1024, settings=mapped), machine)
+    assert "1,024 ranks need 1,056 open files, and the system allows 1,024 (ulimit -n)" in said
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 16))
+    said = refusal(Needs(ranks=64, settings=mapped), machine)
+    assert "need at least 256 KiB" in said
+    assert "has 64 KiB left" in said
+
+
+def test_weft_run_refuses_before_anything_starts(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Machine, "memory", lambda _: (1 << 20, "this machine"))
+    result = simulated.run_command(simulated.weft_command(program("first.c")))
+    assert result.status == 2
+    (said,) = result.messages
+    assert said.startswith("weft: memory: the run needs at least ")
+    assert "this machine has 1 MiB left" in said
+
+
+@pytest.mark.parametrize("ranks", [4, 1024])
+def test_what_is_predicted_is_less_than_what_a_run_takes(
+    program: Program, ranks: int, tmp_path: Path
+) -> None:
+    command = simulated.weft_command(
+        program("first.c"),
+        on="tofino-64x64",
+        ranks=ranks,
+        options=("--no-privatize", "--json", str(tmp_path / "r.json")),
+    )
+    assert simulated.run_command(command).status == 0
+    peak = simulated.read_record(tmp_path / "r.json")["peak_memory_bytes"]
+    predicted = Needs(ranks=ranks, links=128).memory_bytes
+    assert 0.4 * peak < predicted < peak
