@@ -151,13 +151,14 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
   OffloadedCall& offloaded = *pending_->offloaded;
   CoreNoise& noise         = Simulation::get().core_noise;
   noise.pay(host_overhead());
-  const sg::SemaphorePtr gate = offloaded.gate();
-  offloaded.join(rank, buffers, operation, [this, opened = gate.get()](const FlowResult& result) {
+  Gate own;
+  Gate& gate = offloaded.gate(own);
+  offloaded.join(rank, buffers, operation, [this, &gate](const FlowResult& result) {
     check(result);
-    opened->release();
+    gate.open();
   });
   offloaded.speak(rank);
-  gate->acquire();
+  gate.pass();
   noise.pay({}); // it goes on when its core is there
   offloaded.deliver(rank);
 }

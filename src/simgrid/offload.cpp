@@ -20,15 +20,6 @@ OffloadedCall::OffloadedCall(Simulation& simulation, const std::shared_ptr<Commu
 {
 }
 
-sg::SemaphorePtr OffloadedCall::gate()
-{
-  if (not all_end_together())
-    return sg::Semaphore::create(0);
-  if (not common_gate_)
-    common_gate_ = sg::Semaphore::create(0);
-  return common_gate_;
-}
-
 void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, CallEnd on_end)
 {
   buffers.send                            = address(buffers.send);

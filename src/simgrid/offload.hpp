@@ -8,10 +8,10 @@
 #include "simgrid/exchange.hpp"
 #include "simgrid/flow_result.hpp"
 #include "simgrid/simulation.hpp"
+#include "simgrid/sleep.hpp"
 
 #include <functional>
 #include <memory>
-#include <simgrid/s4u.hpp>
 #include <vector>
 
 namespace weft {
@@ -20,9 +20,9 @@ namespace weft {
 using CallEnd = FlowEnd;
 
 class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
-  int given_ = 0;                          // ranks
-  std::vector<CallEnd> on_end_;            // by rank; none before it joins, nor after its part has ended
-  simgrid::s4u::SemaphorePtr common_gate_; // of all ranks, where they end together
+  int given_ = 0;               // ranks
+  std::vector<CallEnd> on_end_; // by rank; none before it joins, nor after its part has ended
+  Gate common_gate_;            // of all ranks, where they end together
 
 protected:
   Simulation& simulation_;
@@ -51,8 +51,8 @@ public:
   OffloadedCall& operator=(const OffloadedCall&) = delete;
   virtual ~OffloadedCall()                       = default;
 
-  /** What a rank that blocks waits for, opened when its part of the call has ended. */
-  simgrid::s4u::SemaphorePtr gate();
+  /** What a rank that blocks waits for, opened when its part of the call has ended: one for all, or @p own. */
+  Gate& gate(Gate& own) { return all_end_together() ? common_gate_ : own; }
   /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
   void join(int rank, RankBuffers buffers, MPI_Op operation, CallEnd on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */

@@ -24,4 +24,29 @@ void Sleep::wake()
     sleeper_->simcall_answer();
 }
 
+void Gate::pass()
+{
+  auto* const rank = simgrid::s4u::Actor::self()->get_impl();
+  simcall_run_blocking(
+      [this, rank] {
+        if (open_ == 0) {
+          waiting_.push_back(rank);
+          return;
+        }
+        --open_;
+        rank->simcall_answer();
+      },
+      nullptr);
+}
+
+void Gate::open()
+{
+  simgrid::kernel::actor::simcall_answered([this] {
+    if (passed_ == waiting_.size())
+      ++open_;
+    else
+      waiting_[passed_++]->simcall_answer();
+  });
+}
+
 } // namespace weft

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A rank that sleeps until SimGrid's kernel wakes it: what a semaphore does at several times the cost, of which a
+/* Ranks that sleep until SimGrid's kernel wakes them: what a semaphore does at several times the cost, of which a
  * collective needs one a rank and call. */
 #pragma once
 
 #include <simgrid/forward.h>
+
+#include <cstddef>
+#include <vector>
 
 namespace weft {
 
@@ -16,6 +19,20 @@ public:
   void sleep();
   /** From the kernel, once. */
   void wake();
+};
+
+/** Ranks that wait for one thing after another, of which each lets one rank on: a semaphore without its allocations.
+ * Times are those of a semaphore, and so is the order in which ranks go on: that in which they have come. */
+class Gate {
+  std::vector<simgrid::kernel::actor::ActorImpl*> waiting_; // in the order in which they have come
+  std::size_t passed_ = 0;                                  // of those
+  int open_           = 0;                                  // for so many who have not come
+
+public:
+  /** From a rank: until it is its turn. */
+  void pass();
+  /** Let one rank on. From a rank, an actor or SimGrid's kernel. */
+  void open();
 };
 
 } // namespace weft
