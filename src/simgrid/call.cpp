@@ -153,7 +153,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
   noise.pay(host_overhead());
   Gate own;
   Gate& gate = offloaded.gate(own);
-  offloaded.join(rank, buffers, operation, [this, &gate](const FlowResult& result) {
+  offloaded.join(rank, buffers, true, operation, [this, &gate](const FlowResult& result) {
     check(result);
     gate.open();
   });
@@ -163,13 +163,14 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
   offloaded.deliver(rank);
 }
 
-MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, MPI_Op operation)
+MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, bool stay,
+                                      MPI_Op operation)
 {
   const auto signal         = std::make_shared<RequestSignal>();
   const MPI_Request request = signal->make_request(call->described_.kind().name);
   const auto offloaded      = call->pending_->offloaded;
   Simulation::get().core_noise.pay(call->host_overhead());
-  offloaded->join(call->rank, buffers, operation, [call, signal](const FlowResult& result) {
+  offloaded->join(call->rank, buffers, stay, operation, [call, signal](const FlowResult& result) {
     call->check(result);
     call->end();
     signal->fire();

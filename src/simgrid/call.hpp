@@ -85,8 +85,9 @@ public:
 
   /** Carry out an offloaded call and wait for its end. */
   void offload(const RankBuffers& buffers, MPI_Op operation);
-  /** Start an offloaded call; @p call is kept until its end. */
-  static MPI_Request offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers,
+  /** Start an offloaded call; @p call is kept until its end, and its buffers where they @p stay as they are until then.
+   */
+  static MPI_Request offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, bool stay,
                                          MPI_Op operation);
   void end();
 };

@@ -11,9 +11,8 @@ int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void
                        MPI_Op op, MPI_Comm comm, MPI_Request* request);
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-inline constexpr auto in_place_Iallreduce = &in_place_reduction;
-inline constexpr auto in_place_Iscan      = &in_place_reduction;
-inline constexpr auto in_place_Iexscan    = &in_place_reduction;
+inline constexpr auto in_place_Iscan   = &in_place_reduction;
+inline constexpr auto in_place_Iexscan = &in_place_reduction;
 int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
 int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) theirs, const void* send, void* receive,

@@ -4,6 +4,7 @@
  * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */
 #include "simgrid/call.hpp"
 #include "simgrid/descriptions.hpp"
+#include "simgrid/direct_calls.hpp"
 #include "simgrid/host_calls.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
@@ -22,11 +23,12 @@ template <class Function, class Describe, class Buffers, class Parts, class... A
 int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
           Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
 {
+  const bool stay = buffers_stay();
   if (external == 0 || not is_own_call(comm))
     return theirs(address(arguments)..., comm, request, external);
   const auto call = std::make_shared<Call>(describe(), comm);
   if (call->offloaded()) {
-    *request = Call::offload_nonblocking(call, buffers(), operation);
+    *request = Call::offload_nonblocking(call, buffers(), stay, operation);
     return MPI_SUCCESS;
   }
   const InsideCollective inside;

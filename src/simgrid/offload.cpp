@@ -20,12 +20,12 @@ OffloadedCall::OffloadedCall(Simulation& simulation, const std::shared_ptr<Commu
 {
 }
 
-void OffloadedCall::join(int rank, RankBuffers buffers, MPI_Op operation, CallEnd on_end)
+void OffloadedCall::join(int rank, RankBuffers buffers, bool stay, MPI_Op operation, CallEnd on_end)
 {
   buffers.send                            = address(buffers.send);
   buffers.receive                         = address(buffers.receive);
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
-  exchange_->give(rank, buffers, not(called_.blocking && memory_is_shared()));
+  exchange_->give(rank, buffers, not(stay && memory_is_shared()));
   given(rank, buffers);
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);

@@ -53,8 +53,9 @@ public:
 
   /** What a rank that blocks waits for, opened when its part of the call has ended: one for all, or @p own. */
   Gate& gate(Gate& own) { return all_end_together() ? common_gate_ : own; }
-  /** Rank @p rank contributes. Returns at once; @p on_end runs when its part of the call has ended. */
-  void join(int rank, RankBuffers buffers, MPI_Op operation, CallEnd on_end);
+  /** Rank @p rank contributes. Its buffers and their arrays may not @p stay as they are until the call's end. Returns
+   * at once; @p on_end runs when its part of the call has ended. */
+  void join(int rank, RankBuffers buffers, bool stay, MPI_Op operation, CallEnd on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */
   virtual void speak(int /*rank*/) {}
   /** The same, by an actor beside the rank where there is something to do. */

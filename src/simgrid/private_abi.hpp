@@ -16,6 +16,7 @@
 #include <smpi/smpi.h>
 #include <xbt/Extendable.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -85,7 +86,24 @@ struct s_mpi_coll_description_t { // NOLINT(readability-identifier-naming): SMPI
 namespace colls {
 /** The registry of SMPI's algorithms for one collective; an entry added before the selection can be selected. */
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
-/** What PMPI_Ibcast calls; defined anew by simgrid/interposed.cpp. */
+/** What PMPI_Allreduce and others call once they have checked their arguments: entries of that registry. */
+extern int (*allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+extern int (*reduce_scatter)(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm);
+extern int (*allgatherv)(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+                         const int* displacements, MPI_Datatype type, MPI_Comm comm);
+/** Whether a blocking call is what PMPI_I… has been called for: SMPI's MPI_REQUEST_IGNORED (private.hpp). */
+inline bool is_blocking(const MPI_Request* request)
+{
+  return reinterpret_cast<std::intptr_t>(request) == -100;
+}
+/** What PMPI_I… call; defined anew by simgrid/interposed.cpp. @p external is 1 but where SMPI itself calls. */
+int iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+               MPI_Request* request, int external);
+int ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request* request, int external);
+int iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+                const int* displacements, MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external);
 int ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external);
 } // namespace colls
 
@@ -147,6 +165,13 @@ public:
   /** Copies data and leaves the gaps of the receiving type alone. Either type may be MPI_BYTE: packed. */
   static int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                   MPI_Datatype to_type);
+};
+
+/** The first fields of what handles point to (F2C), in communicators and requests. */
+struct HandleLayout {
+  void* virtual_table;
+  int f2c_id;
+  bool deleted; ///< freed, though something of SMPI's still uses it
 };
 
 /** The fields of a Request up to its flags. */

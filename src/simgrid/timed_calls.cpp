@@ -7,6 +7,7 @@
  * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
  * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
  */
+#include "simgrid/direct_calls.hpp"
 #include "simgrid/in_place.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/profile.hpp"
@@ -88,8 +89,9 @@ constexpr bool UNTRACED = false;
     return traced.end(THEIRS(WEFT_ARGUMENTS_##parameters));                                                            \
   }
 
-/** The same of a function to which weft does something before (in_place.hpp). */
-#define WEFT_TIMED_IN_PLACE(parameters, name)                                                                          \
+/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp) or direct
+ * (direct_calls.hpp). */
+#define WEFT_TIMED_BY(parameters, name, way)                                                                           \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
   {                                                                                                                    \
@@ -97,7 +99,7 @@ constexpr bool UNTRACED = false;
     static MpiFunction function{"MPI_" #name, CallKind::collectives, TRACED};                                          \
     const TimedCall timed(function);                                                                                   \
     auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
-    return traced.end(in_place_##name(THEIRS, WEFT_ARGUMENTS_##parameters));                                           \
+    return traced.end(way##_##name(THEIRS, WEFT_ARGUMENTS_##parameters));                                              \
   }
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
@@ -157,20 +159,20 @@ WEFT_TIMED(6, Exscan, collectives, TRACED)
 WEFT_TIMED(8, Gather, collectives, TRACED)
 WEFT_TIMED(9, Gatherv, collectives, TRACED)
 WEFT_TIMED(8, Iallgather, collectives, TRACED)
-WEFT_TIMED(9, Iallgatherv, collectives, TRACED)
-WEFT_TIMED_IN_PLACE(7, Iallreduce)
-WEFT_TIMED_IN_PLACE(8, Ialltoall)
-WEFT_TIMED_IN_PLACE(10, Ialltoallv)
-WEFT_TIMED_IN_PLACE(10, Ialltoallw)
+WEFT_TIMED_BY(9, Iallgatherv, direct)
+WEFT_TIMED_BY(7, Iallreduce, direct)
+WEFT_TIMED_BY(8, Ialltoall, in_place)
+WEFT_TIMED_BY(10, Ialltoallv, in_place)
+WEFT_TIMED_BY(10, Ialltoallw, in_place)
 WEFT_TIMED(2, Ibarrier, collectives, TRACED)
 WEFT_TIMED(6, Ibcast, collectives, TRACED)
-WEFT_TIMED_IN_PLACE(7, Iexscan)
+WEFT_TIMED_BY(7, Iexscan, in_place)
 WEFT_TIMED(9, Igather, collectives, TRACED)
 WEFT_TIMED(10, Igatherv, collectives, TRACED)
 WEFT_TIMED(8, Ireduce, collectives, TRACED)
-WEFT_TIMED_IN_PLACE(7, Ireduce_scatter)
-WEFT_TIMED_IN_PLACE(7, Ireduce_scatter_block)
-WEFT_TIMED_IN_PLACE(7, Iscan)
+WEFT_TIMED_BY(7, Ireduce_scatter, direct)
+WEFT_TIMED_BY(7, Ireduce_scatter_block, in_place)
+WEFT_TIMED_BY(7, Iscan, in_place)
 WEFT_TIMED(9, Iscatter, collectives, TRACED)
 WEFT_TIMED(10, Iscatterv, collectives, TRACED)
 WEFT_TIMED(7, Reduce, collectives, TRACED)

@@ -218,3 +218,18 @@ def test_calls_without_data_take_no_time(run: Run, ranks: int, offload: str) -> 
 def test_a_call_without_data_does_not_disturb_the_next(run: Run) -> None:
     result = run("calls.c", *WITHOUT_DATA, "int-sum", "nothing", "int-sum")
     assert result.row(path="stream")["calls"] == 2
+
+
+@pytest.mark.parametrize("offload", ["stream", "off"])
+def test_wrong_arguments_are_refused_and_right_ones_done_as_stock_smpi_does(
+    run: Run, program: Program, offload: str
+) -> None:
+    stock = simulated.run_stock(program("checked.c"), ranks=8)
+    assert stock.status == 0, stock.stderr
+    result = run(
+        "checked.c",
+        on=simulated.fabric("every-type"),
+        ranks=8,
+        options=("--offload", offload),
+    )
+    assert result.lines == stock.lines

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "simgrid/direct_calls.hpp"
+
+#include "mpi/names.hpp"
+#include "simgrid/in_place.hpp"
+#include "simgrid/private_abi.hpp"
+#include "simgrid/settings.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace colls = simgrid::smpi::colls;
+
+namespace weft {
+namespace {
+
+/** Whether SMPI's functions do nothing for a right call but to call the algorithm. */
+bool smpi_only_checks()
+{
+  const auto is_set      = [](const char* option) { return simgrid::config::get_value<bool>(option); };
+  static const bool ONLY = memory_is_shared() && not is_set("tracing") && not is_set("smpi/simulate-computation") &&
+                           not is_set("smpi/pedantic") && not is_set("smpi/display-timing") &&
+                           not is_set("smpi/display-allocs");
+  return ONLY;
+}
+
+/** MPI's own operations and datatypes that SMPI has let pass together. It has a table of which may meet. */
+std::vector<std::pair<MPI_Op, MPI_Datatype>>& allowed()
+{
+  static std::vector<std::pair<MPI_Op, MPI_Datatype>> pairs;
+  return pairs;
+}
+
+bool is_allowed(MPI_Op op, MPI_Datatype type)
+{
+  return std::ranges::find(allowed(), std::pair(op, type)) != allowed().end();
+}
+
+/** The @p result of a call by way of SMPI. */
+int learn(int result, MPI_Op op, MPI_Datatype type)
+{
+  const bool is_mpis = is_predefined(type) && (op == MPI_OP_NULL || is_predefined(op));
+  if (result == MPI_SUCCESS && is_mpis && not is_allowed(op, type))
+    allowed().emplace_back(op, type);
+  return result;
+}
+
+/** Whether it can go on without SMPI as far as @p comm says. */
+bool is_usable(MPI_Comm comm)
+{
+  int initialized = 0; // and not finalized
+  PMPI_Initialized(&initialized);
+  return initialized != 0 && comm != MPI_COMM_NULL &&
+         not reinterpret_cast<const simgrid::smpi::HandleLayout*>(comm)->deleted;
+}
+
+/** Whether both are the program's, not null and not in place. */
+bool are_buffers(const void* send, const void* receive)
+{
+  return send && receive && send != MPI_IN_PLACE && receive != MPI_IN_PLACE;
+}
+
+/** None of a communicator's is negative. */
+bool are_counts(const int* counts, MPI_Comm comm)
+{
+  if (not counts)
+    return false;
+  int signs = 0;
+  for (const int* const end = counts + comm->size(); counts != end; ++counts)
+    signs |= *counts;
+  return signs >= 0;
+}
+
+bool buffers_stay_now = false;
+
+/** Of calls that do not block. */
+template <class Start> int start(Start&& start_it)
+{
+  buffers_stay_now = true;
+  const int result = start_it();
+  buffers_stay_now = false;
+  return result;
+}
+
+} // namespace
+
+bool buffers_stay()
+{
+  return std::exchange(buffers_stay_now, false);
+}
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not(smpi_only_checks() && request && count >= 0 && are_buffers(send, receive) && is_allowed(op, type) &&
+          is_usable(comm)))
+    return learn(in_place_reduction(theirs, send, receive, count, type, op, comm, request), op, type);
+  if (colls::is_blocking(request))
+    return colls::allreduce(send, receive, count, type, op, comm);
+  return start([&] { return colls::iallreduce(send, receive, count, type, op, comm, request, 1); });
+}
+
+int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
+                           MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not(smpi_only_checks() && request && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm) &&
+          are_counts(counts, comm)))
+    return learn(in_place_Ireduce_scatter(theirs, send, receive, counts, type, op, comm, request), op, type);
+  if (colls::is_blocking(request))
+    return colls::reduce_scatter(send, receive, counts, type, op, comm);
+  return start([&] { return colls::ireduce_scatter(send, receive, counts, type, op, comm, request, 1); });
+}
+
+int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int send_count, MPI_Datatype send_type,
+                       void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
+                       MPI_Request* request)
+{
+  if (not(smpi_only_checks() && request && send_count >= 0 && displacements && are_buffers(send, receive) &&
+          is_allowed(MPI_OP_NULL, send_type) && is_allowed(MPI_OP_NULL, type) && is_usable(comm) &&
+          are_counts(counts, comm))) {
+    const int result = learn(theirs(send, send_count, send_type, receive, counts, displacements, type, comm, request),
+                             MPI_OP_NULL, type);
+    return send == MPI_IN_PLACE ? result : learn(result, MPI_OP_NULL, send_type);
+  }
+  if (colls::is_blocking(request))
+    return colls::allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm);
+  return start([&] {
+    return colls::iallgatherv(send, send_count, send_type, receive, counts, displacements, type, comm, request, 1);
+  });
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft
