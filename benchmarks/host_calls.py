@@ -6,12 +6,12 @@ same network settings, so that the simulated times must agree.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from allreduce import Key, checked
-from measure import Case, Ended
+from allreduce import Key, Standard, checked
+from measure import Case, Cost, Ended, ratio
 
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -140,3 +140,8 @@ def _stock_runner(platform: Path) -> Runner:
         return ended
 
     return run
+
+
+def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
+    """Hold the CPU time under weft against SimGrid's alone."""
+    return [Standard("weft / SimGrid alone", ratio(costs[WEFT], costs[STOCK]), 1.05, at_most=True)]

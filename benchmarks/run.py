@@ -66,6 +66,7 @@ def main() -> None:
     standards = [
         *allreduce.standards(costs),
         *in_network.standards(costs),
+        *host_calls.standards(costs),
         *schedules.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
         *of_campaigns,
