@@ -118,7 +118,7 @@ unit: $(UNIT) ## unit tests of the core, under sanitizers
 pytest: $(WEFT)
 	@$(PYTEST) --durations=20
 
-lint: $(UNIT) $(WEFT) ## formatters and static checks, warnings are errors
+lint: $(WEFT) ## formatters and static checks, warnings are errors
 	@echo 'lint: ruff, mypy, shellcheck, clang-format'
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --diff .
@@ -180,11 +180,17 @@ $(UNIT): $(TOOLS) build/stamps/files
 TIDY := $(patsubst %,build/tidy/%.ok,$(filter-out %_test.cpp,$(filter src/%.cpp,$(CXX_FILES))))
 tidy: $(TIDY)
 
-build/tidy/src/mpi/%.ok build/tidy/src/simgrid/%.ok build/tidy/src/replay/%.ok build/tidy/src/python/%.ok: database = build/python
-build/tidy/%.ok: database = build/unit
-build/tidy/%.ok: % .clang-tidy | $(UNIT) $(WEFT)
+# How each source is compiled alone: nothing is built there.
+DATABASE := build/database/compile_commands.json
+$(DATABASE): $(TOOLS) $(SIMGRID) build/stamps/files CMakeLists.txt
+	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) setup/quiet build/database.log $(BIN)/cmake --fresh -S . -B $(@D) -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNITY=OFF -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir)
+	@touch $@
+
+build/tidy/%.ok: % .clang-tidy | $(DATABASE)
 	@mkdir -p $(@D)
-	@$(BIN)/clang-tidy --quiet -p $(database) $< 2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
+	@$(BIN)/clang-tidy --quiet -p build/database $< 2> >(grep -vE '^[0-9]+ warnings? generated' >&2)
 	@$(CXX) -std=c++20 -Isrc -MM -MG $< | tr ' ' '\n' | sed -nE 's,^src/.*\.hpp$$,$@: &\n&:,p' >$(@:.ok=.d)
 	@touch $@
 

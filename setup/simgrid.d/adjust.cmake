@@ -1,36 +1,59 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 # Read by SimGrid's CMake files (CMAKE_PROJECT_INCLUDE), and carried out at their end. SimGrid's sources stay as they are:
 #   - several of them are compiled at a time: reading the same headers 300 times took most of the time;
+#   - what runs spend no time in is optimised less;
 #   - Fortran programs get their arguments in a way that does not need libgfortran where there is no Fortran program.
+
+# Of SimGrid's sources those that match, compiled apart from the others, but as they are. Their names go into `result`.
+function(weft_compile_apart name pattern result)
+  get_target_property(sources simgrid SOURCES)
+  set(apart ${sources})
+  list(FILTER apart INCLUDE REGEX ${pattern})
+  list(REMOVE_ITEM sources ${apart})
+  set_property(TARGET simgrid PROPERTY SOURCES ${sources})
+  add_library(${name} OBJECT ${apart})
+  add_dependencies(${name} maintainer_files)
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:simgrid,INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${name} PRIVATE simgrid_EXPORTS)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_sources(simgrid PRIVATE $<TARGET_OBJECTS:${name}>)
+  set(${result} ${apart} PARENT_SCOPE)
+endfunction()
+
+# Each file has a default category of log messages, under a name that is the same in all of them. Here each gets its own.
+function(weft_compile_together name batch)
+  set(category _misuse_of_XBT_LOG_macros_detected__default)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch}
+                        UNITY_BUILD_UNIQUE_ID weft_unique
+                        UNITY_BUILD_CODE_BEFORE_INCLUDE "#undef ${category}\n#define ${category} weft_unique\n")
+endfunction()
+
 function(weft_adjust)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  set(gcc $<$<COMPILE_LANG_AND_ID:CXX,GNU>)
 
-  # Each file has a default category of log messages, under a name that is the same in all of them. Here each gets its
-  # own, but for the algorithms of collectives, which have it from the header that they share.
-  get_target_property(sources simgrid SOURCES)
-  set(algorithms ${sources})
-  list(FILTER algorithms INCLUDE REGEX "src/smpi/colls/([a-z_]+/.*|smpi_.*_selector|smpi_nbc_impl)\\.cpp$")
-  list(REMOVE_ITEM sources ${algorithms})
-  set_property(TARGET simgrid PROPERTY SOURCES ${sources})
-  add_library(algorithms OBJECT ${algorithms})
-  add_dependencies(algorithms maintainer_files)
-  target_include_directories(algorithms PRIVATE $<TARGET_PROPERTY:simgrid,INCLUDE_DIRECTORIES>)
-  target_compile_definitions(algorithms PRIVATE simgrid_EXPORTS)
-  set_target_properties(algorithms PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 28)
-  target_sources(simgrid PRIVATE $<TARGET_OBJECTS:algorithms>)
-  set(alone ${algorithms})
-  list(FILTER alone INCLUDE REGEX "arrival|NTSL|mvapich2_selector|intel_mpi_selector")
-  set(category _misuse_of_XBT_LOG_macros_detected__default)
-  set_target_properties(simgrid PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16 UNITY_BUILD_UNIQUE_ID weft_unique
-                        UNITY_BUILD_CODE_BEFORE_INCLUDE "#undef ${category}\n#define ${category} weft_unique\n")
+  # The algorithms of collectives have their category from the header that they share. Some define the same names.
+  weft_compile_apart(algorithms "src/smpi/colls/([a-z_]+/.*|smpi_.*_selector|smpi_nbc_impl)\\.cpp$" algorithms)
+  set_target_properties(algorithms PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set(number 0)
+  foreach(source ${algorithms})
+    math(EXPR group "${number} % 4")
+    math(EXPR number "${number} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+
+  weft_compile_apart(seldom "src/(plugins|instr|mc|sthread|smo|xbt|dag|kernel/xml|smpi/plugins|smpi/bindings/smpi_f77)[/_.].*cpp$" seldom)
+  weft_compile_together(seldom 16)
+  target_compile_options(seldom PRIVATE -O1)
+
+  weft_compile_together(simgrid 16)
   # GCC limits how much it inlines by the size of a unit. With its limits for one file runs took a fifth longer than with
   # each file alone; with these they take as long.
-  target_compile_options(simgrid PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=inline-unit-growth=400
-                                         --param=large-unit-insns=1000000>)
+  target_compile_options(simgrid PRIVATE ${gcc}:--param=inline-unit-growth=400> ${gcc}:--param=large-unit-insns=1000000>)
   # They give names to their own things that others give to theirs, or define what headers otherwise only declare.
   set_source_files_properties(src/plugins/host_load.cpp src/plugins/link_energy.cpp src/plugins/link_energy_wifi.cpp
                               src/plugins/link_load.cpp src/plugins/vm_load.cpp src/smpi/internals/smpi_utils.cpp
-                              src/smpi/colls/smpi_coll.cpp src/smpi/colls/colls_global.cpp src/xbt/xbt_misc.cpp ${alone}
+                              src/smpi/colls/smpi_coll.cpp src/smpi/colls/colls_global.cpp src/xbt/xbt_misc.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
   target_sources(simgrid PRIVATE ${here}/fortran_arguments.c)

@@ -9,12 +9,12 @@ namespace weft {
 namespace {
 
 /** Handles and their names, to be looked up either way. */
-template <class Handle> class Names {
+template <class Handle> class HandleNames {
   std::unordered_map<Handle, std::string> name_of_;
   std::unordered_map<std::string, Handle> handle_of_;
 
 public:
-  Names(std::initializer_list<std::pair<const char*, Handle>> all)
+  HandleNames(std::initializer_list<std::pair<const char*, Handle>> all)
   {
     for (const auto& [name, handle] : all) {
       name_of_.emplace(handle, name);
@@ -35,72 +35,72 @@ public:
 
 #define WEFT_NAMED(handle) {#handle, handle}
 
-const Names<MPI_Datatype>& datatypes()
+const HandleNames<MPI_Datatype>& datatypes()
 {
-  static const Names<MPI_Datatype> NAMES{WEFT_NAMED(MPI_CHAR),
-                                         WEFT_NAMED(MPI_SHORT),
-                                         WEFT_NAMED(MPI_INT),
-                                         WEFT_NAMED(MPI_LONG),
-                                         WEFT_NAMED(MPI_LONG_LONG),
-                                         WEFT_NAMED(MPI_SIGNED_CHAR),
-                                         WEFT_NAMED(MPI_UNSIGNED_CHAR),
-                                         WEFT_NAMED(MPI_UNSIGNED_SHORT),
-                                         WEFT_NAMED(MPI_UNSIGNED),
-                                         WEFT_NAMED(MPI_UNSIGNED_LONG),
-                                         WEFT_NAMED(MPI_UNSIGNED_LONG_LONG),
-                                         WEFT_NAMED(MPI_FLOAT),
-                                         WEFT_NAMED(MPI_DOUBLE),
-                                         WEFT_NAMED(MPI_LONG_DOUBLE),
-                                         WEFT_NAMED(MPI_WCHAR),
-                                         WEFT_NAMED(MPI_C_BOOL),
-                                         WEFT_NAMED(MPI_CXX_BOOL),
-                                         WEFT_NAMED(MPI_INT8_T),
-                                         WEFT_NAMED(MPI_INT16_T),
-                                         WEFT_NAMED(MPI_INT32_T),
-                                         WEFT_NAMED(MPI_INT64_T),
-                                         WEFT_NAMED(MPI_UINT8_T),
-                                         WEFT_NAMED(MPI_UINT16_T),
-                                         WEFT_NAMED(MPI_UINT32_T),
-                                         WEFT_NAMED(MPI_UINT64_T),
-                                         WEFT_NAMED(MPI_BYTE),
-                                         WEFT_NAMED(MPI_C_FLOAT_COMPLEX),
-                                         WEFT_NAMED(MPI_C_DOUBLE_COMPLEX),
-                                         WEFT_NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
-                                         WEFT_NAMED(MPI_AINT),
-                                         WEFT_NAMED(MPI_OFFSET),
-                                         WEFT_NAMED(MPI_COUNT),
-                                         WEFT_NAMED(MPI_FLOAT_INT),
-                                         WEFT_NAMED(MPI_LONG_INT),
-                                         WEFT_NAMED(MPI_DOUBLE_INT),
-                                         WEFT_NAMED(MPI_SHORT_INT),
-                                         WEFT_NAMED(MPI_2INT),
-                                         WEFT_NAMED(MPI_LONG_DOUBLE_INT),
-                                         WEFT_NAMED(MPI_2FLOAT),
-                                         WEFT_NAMED(MPI_2DOUBLE),
-                                         WEFT_NAMED(MPI_2LONG),
-                                         WEFT_NAMED(MPI_REAL),
-                                         WEFT_NAMED(MPI_REAL4),
-                                         WEFT_NAMED(MPI_REAL8),
-                                         WEFT_NAMED(MPI_REAL16),
-                                         WEFT_NAMED(MPI_COMPLEX8),
-                                         WEFT_NAMED(MPI_COMPLEX16),
-                                         WEFT_NAMED(MPI_COMPLEX32),
-                                         WEFT_NAMED(MPI_INTEGER1),
-                                         WEFT_NAMED(MPI_INTEGER2),
-                                         WEFT_NAMED(MPI_INTEGER4),
-                                         WEFT_NAMED(MPI_INTEGER8),
-                                         WEFT_NAMED(MPI_INTEGER16),
-                                         WEFT_NAMED(MPI_PACKED)};
+  static const HandleNames<MPI_Datatype> NAMES{WEFT_NAMED(MPI_CHAR),
+                                               WEFT_NAMED(MPI_SHORT),
+                                               WEFT_NAMED(MPI_INT),
+                                               WEFT_NAMED(MPI_LONG),
+                                               WEFT_NAMED(MPI_LONG_LONG),
+                                               WEFT_NAMED(MPI_SIGNED_CHAR),
+                                               WEFT_NAMED(MPI_UNSIGNED_CHAR),
+                                               WEFT_NAMED(MPI_UNSIGNED_SHORT),
+                                               WEFT_NAMED(MPI_UNSIGNED),
+                                               WEFT_NAMED(MPI_UNSIGNED_LONG),
+                                               WEFT_NAMED(MPI_UNSIGNED_LONG_LONG),
+                                               WEFT_NAMED(MPI_FLOAT),
+                                               WEFT_NAMED(MPI_DOUBLE),
+                                               WEFT_NAMED(MPI_LONG_DOUBLE),
+                                               WEFT_NAMED(MPI_WCHAR),
+                                               WEFT_NAMED(MPI_C_BOOL),
+                                               WEFT_NAMED(MPI_CXX_BOOL),
+                                               WEFT_NAMED(MPI_INT8_T),
+                                               WEFT_NAMED(MPI_INT16_T),
+                                               WEFT_NAMED(MPI_INT32_T),
+                                               WEFT_NAMED(MPI_INT64_T),
+                                               WEFT_NAMED(MPI_UINT8_T),
+                                               WEFT_NAMED(MPI_UINT16_T),
+                                               WEFT_NAMED(MPI_UINT32_T),
+                                               WEFT_NAMED(MPI_UINT64_T),
+                                               WEFT_NAMED(MPI_BYTE),
+                                               WEFT_NAMED(MPI_C_FLOAT_COMPLEX),
+                                               WEFT_NAMED(MPI_C_DOUBLE_COMPLEX),
+                                               WEFT_NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
+                                               WEFT_NAMED(MPI_AINT),
+                                               WEFT_NAMED(MPI_OFFSET),
+                                               WEFT_NAMED(MPI_COUNT),
+                                               WEFT_NAMED(MPI_FLOAT_INT),
+                                               WEFT_NAMED(MPI_LONG_INT),
+                                               WEFT_NAMED(MPI_DOUBLE_INT),
+                                               WEFT_NAMED(MPI_SHORT_INT),
+                                               WEFT_NAMED(MPI_2INT),
+                                               WEFT_NAMED(MPI_LONG_DOUBLE_INT),
+                                               WEFT_NAMED(MPI_2FLOAT),
+                                               WEFT_NAMED(MPI_2DOUBLE),
+                                               WEFT_NAMED(MPI_2LONG),
+                                               WEFT_NAMED(MPI_REAL),
+                                               WEFT_NAMED(MPI_REAL4),
+                                               WEFT_NAMED(MPI_REAL8),
+                                               WEFT_NAMED(MPI_REAL16),
+                                               WEFT_NAMED(MPI_COMPLEX8),
+                                               WEFT_NAMED(MPI_COMPLEX16),
+                                               WEFT_NAMED(MPI_COMPLEX32),
+                                               WEFT_NAMED(MPI_INTEGER1),
+                                               WEFT_NAMED(MPI_INTEGER2),
+                                               WEFT_NAMED(MPI_INTEGER4),
+                                               WEFT_NAMED(MPI_INTEGER8),
+                                               WEFT_NAMED(MPI_INTEGER16),
+                                               WEFT_NAMED(MPI_PACKED)};
   return NAMES;
 }
 
-const Names<MPI_Op>& operations()
+const HandleNames<MPI_Op>& operations()
 {
-  static const Names<MPI_Op> NAMES{WEFT_NAMED(MPI_SUM),     WEFT_NAMED(MPI_PROD),   WEFT_NAMED(MPI_MAX),
-                                   WEFT_NAMED(MPI_MIN),     WEFT_NAMED(MPI_LAND),   WEFT_NAMED(MPI_LOR),
-                                   WEFT_NAMED(MPI_LXOR),    WEFT_NAMED(MPI_BAND),   WEFT_NAMED(MPI_BOR),
-                                   WEFT_NAMED(MPI_BXOR),    WEFT_NAMED(MPI_MAXLOC), WEFT_NAMED(MPI_MINLOC),
-                                   WEFT_NAMED(MPI_REPLACE), WEFT_NAMED(MPI_NO_OP)};
+  static const HandleNames<MPI_Op> NAMES{WEFT_NAMED(MPI_SUM),     WEFT_NAMED(MPI_PROD),   WEFT_NAMED(MPI_MAX),
+                                         WEFT_NAMED(MPI_MIN),     WEFT_NAMED(MPI_LAND),   WEFT_NAMED(MPI_LOR),
+                                         WEFT_NAMED(MPI_LXOR),    WEFT_NAMED(MPI_BAND),   WEFT_NAMED(MPI_BOR),
+                                         WEFT_NAMED(MPI_BXOR),    WEFT_NAMED(MPI_MAXLOC), WEFT_NAMED(MPI_MINLOC),
+                                         WEFT_NAMED(MPI_REPLACE), WEFT_NAMED(MPI_NO_OP)};
   return NAMES;
 }
 

@@ -2,8 +2,8 @@
 #include "replay/call_file.hpp"
 
 #include "mpi/names.hpp"
+#include "replay/user_operation.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <map>
@@ -51,17 +51,6 @@ MPI_Datatype datatype_of(std::string_view word)
   if (word.starts_with(DERIVED))
     return derived(parsed<int>(word.substr(DERIVED.size())));
   return named_datatype(std::string(word)).value();
-}
-
-void do_nothing(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/) {}
-
-MPI_Op user_operation(bool commutes)
-{
-  static std::array<MPI_Op, 2> operations{MPI_OP_NULL, MPI_OP_NULL};
-  MPI_Op& operation = operations[commutes ? 1 : 0];
-  if (operation == MPI_OP_NULL)
-    MPI_Op_create(do_nothing, commutes ? 1 : 0, &operation);
-  return operation;
 }
 
 } // namespace

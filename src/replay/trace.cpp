@@ -2,25 +2,12 @@
 #include "replay/trace.hpp"
 
 #include "mpi/names.hpp"
+#include "replay/user_operation.hpp"
 
 #include <sstream>
 #include <stdexcept>
 
 namespace weft::replay {
-namespace {
-
-void do_nothing(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/) {}
-
-MPI_Op user_operation()
-{
-  static MPI_Op operation = MPI_OP_NULL;
-  if (operation == MPI_OP_NULL)
-    MPI_Op_create(do_nothing, 1, &operation);
-  return operation;
-}
-
-} // namespace
-
 Action::Action(const std::string& line)
 {
   std::istringstream words(line);
@@ -59,7 +46,7 @@ MPI_Datatype Action::datatype()
 MPI_Op Action::operation()
 {
   const std::optional<MPI_Op> named = named_operation(words_.at(at_++));
-  return named ? *named : user_operation();
+  return named ? *named : user_operation(true);
 }
 
 Trace::Trace(const std::string& path, int ranks) : file_(path), ahead_(static_cast<std::size_t>(ranks))

@@ -181,7 +181,7 @@ private:
 };
 
 /** Bcast and Allgather: the parts, packed, one after the other. */
-class Gathering : public Exchange {
+class Collecting : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
   std::vector<std::size_t> begins_; // of each rank's part in packed_, and the end
@@ -189,7 +189,7 @@ class Gathering : public Exchange {
   bool data_ = true;
 
 public:
-  explicit Gathering(const ExchangeShape& shape)
+  explicit Collecting(const ExchangeShape& shape)
       : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), begins_(ranks_.size() + 1)
   {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
@@ -332,7 +332,7 @@ std::unique_ptr<Exchange> Exchange::create(const ExchangeShape& shape)
     return std::make_unique<Reduction>(shape);
   if (shape.movement.in_blocks())
     return std::make_unique<Swapping>(shape);
-  return std::make_unique<Gathering>(shape);
+  return std::make_unique<Collecting>(shape);
 }
 
 } // namespace weft

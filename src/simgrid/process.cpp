@@ -11,14 +11,14 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-struct State {
+struct ProcessState {
   bool running = false; // until the last rank has ended
   bool child   = false;
 };
 
-State& state()
+ProcessState& process_state()
 {
-  static State the_state;
+  static ProcessState the_state;
   return the_state;
 }
 
@@ -26,22 +26,22 @@ State& state()
 
 void watch_process()
 {
-  state().running = true;
-  sg::Engine::on_simulation_end_cb([] { state().running = false; });
+  process_state().running = true;
+  sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
   // What is in the buffers would be written by both, and all ranks share them.
-  pthread_atfork([] { std::fflush(nullptr); }, nullptr, [] { state().child = true; });
+  pthread_atfork([] { std::fflush(nullptr); }, nullptr, [] { process_state().child = true; });
 }
 
 std::optional<int> rank_here()
 {
-  const sg::Actor* actor = state().running ? sg::Actor::self() : nullptr;
+  const sg::Actor* actor = process_state().running ? sg::Actor::self() : nullptr;
   const char* rank       = actor ? actor->get_property("rank") : nullptr;
   return rank ? std::optional(static_cast<int>(std::strtol(rank, nullptr, 10))) : std::nullopt;
 }
 
 bool is_forked_child()
 {
-  return state().child;
+  return process_state().child;
 }
 
 } // namespace weft

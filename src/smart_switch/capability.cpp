@@ -16,14 +16,14 @@ namespace {
 constexpr std::string_view ALL         = "all";
 constexpr std::string_view FIXED_POINT = "fixed-point";
 
-bool has(const std::vector<std::string>& names, std::string_view name)
+bool holds(const std::vector<std::string>& names, std::string_view name)
 {
   return std::ranges::find(names, name) != names.end();
 }
 
 bool allows(const std::vector<std::string>& names, const std::string& name)
 {
-  return has(names, ALL) || has(names, name);
+  return holds(names, ALL) || holds(names, name);
 }
 
 /** Those that switches do with the data. */
@@ -36,7 +36,7 @@ const std::vector<std::string>& reductions()
 
 bool is_reduction(const std::string& name)
 {
-  return has(reductions(), name);
+  return holds(reductions(), name);
 }
 
 } // namespace
@@ -51,7 +51,7 @@ const std::vector<std::string>& offloadable_collectives()
 Unsupported Capability::lacks(const std::string& collective, const std::string& datatype,
                               const std::string& operation) const
 {
-  if (not has(collectives, collective))
+  if (not holds(collectives, collective))
     return Unsupported::collective;
   if (not is_reduction(collective))
     return Unsupported::none;
@@ -156,7 +156,7 @@ void check_names(const OptionTable& row, const std::string& key, const std::vect
   for (const std::string& name : names) {
     if (name == ALL && names.size() > 1)
       row.fail(key, R"(found "all" beside other names; allowed: ["all"] alone, or names without it)");
-    if (name != ALL && not has(known, name))
+    if (name != ALL && not holds(known, name))
       row.fail(key, "found \"" + name + "\"; " + did_you_mean(name, known).append("allowed: ").append(allowed));
   }
 }
@@ -189,7 +189,7 @@ void check_conversion(const OptionTable& row, const Capability& capability)
   if (not std::ranges::all_of(capability.collectives, is_reduction))
     row.fail("collectives", "found " + row.found("collectives") + "; allowed with a conversion: reductions (" +
                                 join(reductions()) + "); give the others a row of their own");
-  if (not std::ranges::all_of(capability.datatypes, [&](const std::string& name) { return has(floats, name); }))
+  if (not std::ranges::all_of(capability.datatypes, [&](const std::string& name) { return holds(floats, name); }))
     row.fail("datatypes", "found " + row.found("datatypes") + "; allowed with a conversion: " + join(floats));
   if (capability.operations != std::vector<std::string>{"MPI_SUM"})
     row.fail("operations", "found " + row.found("operations") + "; allowed with a conversion: [\"MPI_SUM\"]");
@@ -200,7 +200,7 @@ void check_conversion(const OptionTable& row, const Capability& capability)
 std::vector<std::string> checked_collectives(const OptionTable& row, const std::vector<std::string>& names)
 {
   check_names(row, "collectives", names, offloadable_collectives(), join(offloadable_collectives()) + "; or \"all\"");
-  return has(names, ALL) ? offloadable_collectives() : names;
+  return holds(names, ALL) ? offloadable_collectives() : names;
 }
 
 namespace {
