@@ -317,8 +317,7 @@ std::string advise_on_stack(std::size_t bytes)
 
 } // namespace weft
 
-// ---- Replaced functions
-// ----------------------------------------------------------------------------------------------
+// ---- Replaced functions --------------------------------------------------------------------------------------------
 
 // SimGrid's, of its raw contexts (src/kernel/context/ContextRaw.cpp): write at the upper end of a stack what the first
 // switch to it takes from there. It is given memory that nobody else knows, which weft leaves alone.
