@@ -75,7 +75,7 @@ bool are_counts(const int* counts, MPI_Comm comm)
 bool buffers_stay_now = false;
 
 /** Of calls that do not block. */
-template <class Start> int start(Start&& start_it)
+template <class Start> int start_directly(Start&& start_it)
 {
   buffers_stay_now = true;
   const int result = start_it();
@@ -100,7 +100,7 @@ int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void*
     return learn(in_place_reduction(theirs, send, receive, count, type, op, comm, request), op, type);
   if (colls::is_blocking(request))
     return colls::allreduce(send, receive, count, type, op, comm);
-  return start([&] { return colls::iallreduce(send, receive, count, type, op, comm, request, 1); });
+  return start_directly([&] { return colls::iallreduce(send, receive, count, type, op, comm, request, 1); });
 }
 
 int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
@@ -111,7 +111,7 @@ int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* s
     return learn(in_place_Ireduce_scatter(theirs, send, receive, counts, type, op, comm, request), op, type);
   if (colls::is_blocking(request))
     return colls::reduce_scatter(send, receive, counts, type, op, comm);
-  return start([&] { return colls::ireduce_scatter(send, receive, counts, type, op, comm, request, 1); });
+  return start_directly([&] { return colls::ireduce_scatter(send, receive, counts, type, op, comm, request, 1); });
 }
 
 int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int send_count, MPI_Datatype send_type,
@@ -127,7 +127,7 @@ int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int
   }
   if (colls::is_blocking(request))
     return colls::allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm);
-  return start([&] {
+  return start_directly([&] {
     return colls::iallgatherv(send, send_count, send_type, receive, counts, displacements, type, comm, request, 1);
   });
 }
