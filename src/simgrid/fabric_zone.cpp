@@ -68,9 +68,20 @@ void FabricZone::add_links()
     for (int host = 0; host < fabric_.host_count(); ++host)
       shared_.push_back(get_iface()->add_link(fabric_.topology().host_name(host) + ".memory",
                                               fabric_.host().memory_bandwidth.value()));
-  loopback_ = get_iface()->add_link(fabric_.name() + ".loopback", fabric_.host().loopback_bandwidth.value());
-  loopback_->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
-  loopback_->set_latency(fabric_.host().loopback_latency.value());
+}
+
+// Its flows do not slow each other down, but SimGrid solves again for all that have a link in common, and for each flow
+// that it solves for on such a link it looks at all the others there: one for all hosts would cost their square.
+sg::Link* FabricZone::loopback(const simgrid::kernel::routing::NetPoint* point)
+{
+  sg::Link*& known = loopbacks_[point->id()];
+  if (not known) {
+    unseal();
+    known = get_iface()->add_link(point->get_name() + ".loopback", fabric_.host().loopback_bandwidth.value());
+    known->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    known->set_latency(fabric_.host().loopback_latency.value())->seal();
+  }
+  return known;
 }
 
 void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into) const
@@ -142,7 +153,7 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
 {
   double delay = 0;
   if (from == to) {
-    into->link_list_.push_back(loopback_->get_impl());
+    into->link_list_.push_back(loopback(from)->get_impl());
     add_memory(from->id(), into);
     delay = fabric_.host().loopback_latency.value();
   } else {

@@ -36,8 +36,8 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<simgrid::s4u::Link*> links_; // by LinkId
   std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
   std::vector<simgrid::s4u::Link*> shared_; // media, and after them the hosts' memories where they are limited
-  simgrid::s4u::Link* loopback_ = nullptr;
-  std::vector<double> bytes_on_link_; // by LinkId
+  std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point, of those that sent to themselves
+  std::vector<double> bytes_on_link_;                                // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::unordered_map<const simgrid::s4u::Link*, int> resource_numbers_;
@@ -53,7 +53,9 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   void add_links();
   void add_switches();
   void set_factors();
-  /** A message within a host passes its memory. */
+  /** What a message within a host passes. */
+  simgrid::s4u::Link* loopback(const simgrid::kernel::routing::NetPoint* point);
+  /** And its memory. */
   void add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const;
   void follow_messages();
   ForwardingState::Start start_message(const Route& route, VertexId from, VertexId to);
