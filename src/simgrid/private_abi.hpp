@@ -156,6 +156,11 @@ public:
   MPI_Comm get_leaders_comm() const;
   void init_smp(); ///< finds out which ranks share a host; defined anew by simgrid/hosts_of_ranks.cpp
   MPI_Comm split(int color, int key); ///< defined anew by simgrid/communicator_making.cpp
+  /* Defined anew by simgrid/message_numbers.cpp. */
+  unsigned get_sent_messages_count(int sender, int receiver, int tag);
+  void increment_sent_messages_count(int sender, int receiver, int tag);
+  unsigned get_received_messages_count(int sender, int receiver, int tag);
+  void increment_received_messages_count(int sender, int receiver, int tag);
 };
 
 class Datatype {
@@ -206,3 +211,9 @@ public:
 };
 
 } // namespace simgrid::smpi
+
+/** Of src/instr/instr_smpi.hpp; defined anew by simgrid/message_numbers.cpp. */
+class smpi_trace_call_location_t { // NOLINT(readability-identifier-naming): SMPI's name
+public:
+  std::string get_call_location() const;
+};
