@@ -48,6 +48,14 @@ _SMPI_SELECTOR = "ompi"
 MOST_RANKS = 1 << 20
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
+_TUNABLES = "GLIBC_TUNABLES"
+_KEPT_AT_HAND = "glibc.malloc.tcache_count"
+_KEPT = 65535
+"""How many freed pieces of memory of each size malloc keeps at hand: as many as glibc allows.
+
+For a message SimGrid takes and gives back dozens of small pieces, those of one kind for all ranks
+before it takes the next, and glibc's own 7 of a size are soon gone."""
+
 # SimGrid speaks only of what weft does not say itself; what goes to files is what libweft.so, which
 # reads all of it (src/simgrid/complaints.cpp), says better.
 _SILENCE = (
@@ -317,9 +325,18 @@ def _preloading(environment: Mapping[str, str], work: Path, runtime: str) -> dic
     folders = [environment["LD_LIBRARY_PATH"], str(library.parent), str(work)]
     return {
         **environment,
+        **_tunables(environment),
         "LD_PRELOAD": ":".join(preloaded),
         "LD_LIBRARY_PATH": ":".join(folders),
     }
+
+
+def _tunables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Have malloc keep more at hand, beside what the user asks of it."""
+    set_before = environment.get(_TUNABLES, "")
+    if _KEPT_AT_HAND in set_before:
+        return {}
+    return {_TUNABLES: ":".join(filter(None, [set_before, f"{_KEPT_AT_HAND}={_KEPT}"]))}
 
 
 def _make_record(plan: PreparedRun, work: Path, ended: Ended) -> Record:
