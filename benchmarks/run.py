@@ -20,6 +20,7 @@ import choices
 import host_calls
 import in_network
 import large_fabrics
+import messages
 import report_page
 import schedules
 from allreduce import Key, Standard
@@ -47,6 +48,7 @@ def main() -> None:
             **allreduce.cases(work),
             **in_network.cases(work),
             **pair.cases(),
+            **messages.cases(work),
             **schedules.cases(work),
             **large_fabrics.routes(work),
         }
