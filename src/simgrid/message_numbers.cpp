@@ -16,64 +16,65 @@
 namespace weft {
 namespace {
 
-struct Stream {
+struct NumberedPair {
   std::int64_t communicator; ///< its number, which SMPI never uses again; the same at sender and receiver
   int sender;
   int receiver;
   int tag;
-  bool operator==(const Stream&) const = default;
+  bool operator==(const NumberedPair&) const = default;
 };
 
-struct HashOfStream {
-  std::size_t operator()(const Stream& stream) const
+struct HashOfPair {
+  std::size_t operator()(const NumberedPair& pair) const
   {
     constexpr std::uint64_t ODD = 0x9E3779B97F4A7C15; // 2^64 by the golden ratio: multiplication spreads what differs
-    auto mixed                  = static_cast<std::uint64_t>(stream.communicator) * ODD;
-    mixed                       = (mixed ^ static_cast<std::uint32_t>(stream.sender)) * ODD;
-    mixed                       = (mixed ^ static_cast<std::uint32_t>(stream.receiver)) * ODD;
-    mixed                       = (mixed ^ static_cast<std::uint32_t>(stream.tag)) * ODD;
+    auto mixed                  = static_cast<std::uint64_t>(pair.communicator) * ODD;
+    mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.sender)) * ODD;
+    mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.receiver)) * ODD;
+    mixed                       = (mixed ^ static_cast<std::uint32_t>(pair.tag)) * ODD;
     return mixed ^ (mixed >> 32U);
   }
 };
 
-struct Counts {
+struct PairCounts {
   unsigned sent     = 0;
   unsigned received = 0;
 };
 
-using Table = std::unordered_map<Stream, Counts, HashOfStream>;
+using NumberTable = std::unordered_map<NumberedPair, PairCounts, HashOfPair>;
 
 /** Of all communicators; ranks may still end while the process's static objects are destroyed. */
-Table& table()
+NumberTable& number_table()
 {
-  static auto* const ALL = new Table;
+  static auto* const ALL = new NumberTable;
   return *ALL;
 }
 
 /** Whether messages are counted here: not where communicators have no number of their own, which are those that SMPI is
  *  making, MPI_COMM_SELF, and where several programs run the worlds of each. */
-bool is_counted_here(const simgrid::smpi::Comm* comm)
+bool numbers_here(const simgrid::smpi::Comm* comm)
 {
   const int number = comm->id();
   return number >= 0 || (number != MPI_UNDEFINED && comm == MPI_COMM_WORLD);
 }
 
-unsigned count(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned Counts::* which)
+unsigned messages_between(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag,
+                          unsigned PairCounts::* which)
 {
-  const auto found = table().find({comm->id(), sender, receiver, tag});
-  return found == table().end() ? 0 : found->second.*which;
+  const auto found = number_table().find({comm->id(), sender, receiver, tag});
+  return found == number_table().end() ? 0 : found->second.*which;
 }
 
-void add_one(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned Counts::* which)
+void number_one_more(const simgrid::smpi::Comm* comm, int sender, int receiver, int tag, unsigned PairCounts::* which)
 {
-  const auto found = table().try_emplace({comm->id(), sender, receiver, tag}).first;
+  const auto found = number_table().try_emplace({comm->id(), sender, receiver, tag}).first;
   found->second.*which += 1;
   if (found->second.sent == found->second.received)
-    table().erase(found);
+    number_table().erase(found);
 }
 
 /** SMPI's function of a communicator. */
-template <class Result> using Theirs = Result (*)(simgrid::smpi::Comm*, int, int, int);
+template <class Result> using TheirsOfComm = Result (*)(simgrid::smpi::Comm*, int, int, int);
 
 } // namespace
 } // namespace weft
@@ -83,38 +84,38 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED unsigned Comm::get_sent_messages_count(int sender, int receiver, int tag)
 {
   static const auto THEIRS =
-      weft::original<weft::Theirs<unsigned>>("_ZN7simgrid4smpi4Comm23get_sent_messages_countEiii");
-  if (not weft::is_counted_here(this))
+      weft::original<weft::TheirsOfComm<unsigned>>("_ZN7simgrid4smpi4Comm23get_sent_messages_countEiii");
+  if (not weft::numbers_here(this))
     return THEIRS(this, sender, receiver, tag);
-  return weft::count(this, sender, receiver, tag, &weft::Counts::sent);
+  return weft::messages_between(this, sender, receiver, tag, &weft::PairCounts::sent);
 }
 
 WEFT_INTERPOSED void Comm::increment_sent_messages_count(int sender, int receiver, int tag)
 {
   static const auto THEIRS =
-      weft::original<weft::Theirs<void>>("_ZN7simgrid4smpi4Comm29increment_sent_messages_countEiii");
-  if (not weft::is_counted_here(this))
+      weft::original<weft::TheirsOfComm<void>>("_ZN7simgrid4smpi4Comm29increment_sent_messages_countEiii");
+  if (not weft::numbers_here(this))
     return THEIRS(this, sender, receiver, tag);
   if (not is_smp_comm()) // whose receivers look at no number (Request::match_recv)
-    weft::add_one(this, sender, receiver, tag, &weft::Counts::sent);
+    weft::number_one_more(this, sender, receiver, tag, &weft::PairCounts::sent);
 }
 
 WEFT_INTERPOSED unsigned Comm::get_received_messages_count(int sender, int receiver, int tag)
 {
   static const auto THEIRS =
-      weft::original<weft::Theirs<unsigned>>("_ZN7simgrid4smpi4Comm27get_received_messages_countEiii");
-  if (not weft::is_counted_here(this))
+      weft::original<weft::TheirsOfComm<unsigned>>("_ZN7simgrid4smpi4Comm27get_received_messages_countEiii");
+  if (not weft::numbers_here(this))
     return THEIRS(this, sender, receiver, tag);
-  return weft::count(this, sender, receiver, tag, &weft::Counts::received);
+  return weft::messages_between(this, sender, receiver, tag, &weft::PairCounts::received);
 }
 
 WEFT_INTERPOSED void Comm::increment_received_messages_count(int sender, int receiver, int tag)
 {
   static const auto THEIRS =
-      weft::original<weft::Theirs<void>>("_ZN7simgrid4smpi4Comm33increment_received_messages_countEiii");
-  if (not weft::is_counted_here(this))
+      weft::original<weft::TheirsOfComm<void>>("_ZN7simgrid4smpi4Comm33increment_received_messages_countEiii");
+  if (not weft::numbers_here(this))
     return THEIRS(this, sender, receiver, tag);
-  weft::add_one(this, sender, receiver, tag, &weft::Counts::received);
+  weft::number_one_more(this, sender, receiver, tag, &weft::PairCounts::received);
 }
 
 } // namespace simgrid::smpi
