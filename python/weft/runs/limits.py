@@ -26,9 +26,10 @@ from weft.base.units import format_size
 # calls of 1 KiB), so that machines and versions may differ.
 _PROCESS = 10 << 20
 """12.6 MB for 4 ranks on tofino-64x64."""
-_RANK = 14 << 10
-"""18.0 KB with 1,024 ranks on tofino-64x64, 21.4 KB with 4,096; 19.4 KB with 65,536, 16 a host, on
-fat-tree-65536. Two pages of stack; SimGrid's and SMPI's of an actor and of a process."""
+_RANK = 13 << 10
+"""13.4 KB each of 32,768 ranks once they are through MPI_Init, 8 KiB of these two pages of stack. A
+whole run takes more: 18.0 KB with 1,024 ranks on tofino-64x64, 21.4 KB with 4,096, 19.4 KB with
+65,536 and 21.6 KB with 262,144 on fat-tree-65536, 16 a host."""
 _COPY = 16 << 10
 """22.4 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
 _PAGE_TABLE_PAGE = 4 << 10
