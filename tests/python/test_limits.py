@@ -88,7 +88,7 @@ def test_mappings_of_copies_are_counted(program: Program, machine: Machine) -> N
     said = refusal(Needs(ranks=32768, copied=copied), machine)
     assert said.startswith("mappings: the run needs at least 164,340 (5 for each of 32,768 ranks)")
     assert "and Linux gives a process 65,530" in said
-    assert "--no-privatize" in said
+    assert "take privatize=False where" in said
 
 
 def test_the_disk_holds_the_copies(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 USER_ERROR = 2
 # Characters of nobody's, which Unicode leaves to private use.
-_FIELD = re.compile("\ue000(\\w+)\ue001")
+_FIELD = re.compile("\ue000([^\ue001]+)\ue001")
 
 
 def named(name: str) -> str:

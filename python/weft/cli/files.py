@@ -218,6 +218,8 @@ def _labels(command: click.Command) -> dict[str, str]:
         said = label(param)
         names[said.lstrip("-").replace("-", "_")] = said
         names[param.name or ""] = said
+        if said.startswith("--no-"):
+            names[f"{said.removeprefix('--no-').replace('-', '_')}=False"] = said
         if said == "-o":
             names["output"] = said
     return names

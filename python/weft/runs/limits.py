@@ -18,7 +18,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, named
 from weft.base.unchanged import kept
 from weft.base.units import format_size
 
@@ -41,6 +41,7 @@ _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
 """Of Python-free smpimain with its libraries: 150 for tofino-4."""
 _OTHER_FILES = 32
+_SHARED = f"{named('privatize=False')} where the program writes no global variable"
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _check_memory(needs: Needs, machine: Machine) -> None:
     there, whose = machine.memory()
     if needs.memory_bytes > there:
         copies = ", each with a copy of the program" if needs.copied else ""
-        less = " --no-privatize where the program writes no global variable," if copies else ""
+        less = f" {_SHARED}," if copies else ""
         raise WeftError(
             f"memory: the run needs at least {format_size(needs.memory_bytes)}"
             f" ({needs.ranks:,} ranks{copies}), and {whose} has {format_size(there)} left; take"
@@ -157,8 +158,7 @@ def _check_disk(needs: Needs, machine: Machine) -> None:
             raise WeftError(
                 f"temporary directory: copies of the program for {needs.ranks:,} ranks need"
                 f" {format_size(size)}, and {machine.temporary} has {format_size(free)} left; set"
-                " TMPDIR to a directory on another disk, or take --no-privatize where the program"
-                " writes no global variable"
+                f" TMPDIR to a directory on another disk, or take {_SHARED}"
             )
 
 
@@ -166,11 +166,7 @@ def _check_mappings(needs: Needs, machine: Machine) -> None:
     most = machine.number("sys/vm/max_map_count", 65530)
     each = sum(map(_mappings, needs.copied)) + (2 if _has_threads(needs) else 0)
     if (count := _OTHER_MAPPINGS + each * needs.ranks) > most and each > 0:
-        less = (
-            " take --no-privatize where the program writes no global variable,"
-            if needs.copied
-            else ""
-        )
+        less = f" take {_SHARED}," if needs.copied else ""
         raise WeftError(
             f"mappings: the run needs at least {count:,} ({each} for each of {needs.ranks:,}"
             f" ranks), and Linux gives a process {most:,};{less} let it give more (as root, sysctl"
