@@ -57,7 +57,7 @@ struct Region {
   std::vector<bool> unguarded; // by stack
 };
 
-struct State {
+struct StacksState {
   std::size_t page        = 0;
   std::size_t bytes       = 0; // of a stack; 0: they are SimGrid's
   std::size_t guard_bytes = 0;
@@ -74,9 +74,9 @@ struct State {
   std::size_t each() const { return guard_bytes + bytes; }
 };
 
-State& state()
+StacksState& stacks_state()
 {
-  static State the_state;
+  static StacksState the_state;
   return the_state;
 }
 
@@ -112,7 +112,7 @@ std::size_t most_mapped(int ranks)
 
 void add_region(std::size_t count)
 {
-  State& all              = state();
+  StacksState& all        = stacks_state();
   const std::size_t bytes = all.each() * count;
   void* const begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED)
@@ -128,7 +128,7 @@ void add_region(std::size_t count)
 
 bool install_guard(char* below)
 {
-  const State& all = state();
+  const StacksState& all = stacks_state();
   if (all.guard == Guard::page_table)
     return madvise(below, all.guard_bytes, GUARD_INSTALL) == 0;
   return all.made < all.most_mapped && mprotect(below, all.guard_bytes, PROT_NONE) == 0;
@@ -137,7 +137,7 @@ bool install_guard(char* below)
 /** @return its lowest byte. */
 char* make_stack()
 {
-  State& all = state();
+  StacksState& all = stacks_state();
   // At the instant of its end an actor may still have to leave its stack.
   if (not all.free.empty() && all.free.front().first < sg::Engine::get_clock()) {
     char* const again = all.free.front().second;
@@ -158,9 +158,9 @@ char* make_stack()
 /** Remember who has the stack that this runs on: it is in nobody's memory before its actor runs. */
 void note_owner()
 {
-  State& all      = state();
-  const char here = 0;
-  const auto rank = rank_here();
+  StacksState& all = stacks_state();
+  const char here  = 0;
+  const auto rank  = rank_here();
   for (Region& region : all.regions) {
     if (&here < region.begin || &here >= region.begin + region.count * all.each())
       continue;
@@ -176,13 +176,13 @@ void note_owner()
 void begin_on_stack(void* context)
 {
   note_owner();
-  state().entry(context);
+  stacks_state().entry(context);
 }
 
 /** Ranks live as long as the run. */
 void take_back(const sg::Actor& actor)
 {
-  State& all       = state();
+  StacksState& all = stacks_state();
   const auto found = all.others.find(actor.get_pid());
   if (found == all.others.end())
     return;
@@ -192,7 +192,7 @@ void take_back(const sg::Actor& actor)
 
 std::size_t guard_bytes()
 {
-  const State& all = state();
+  const StacksState& all = stacks_state();
   if (simgrid::config::is_default("contexts/guard-size"))
     return std::max(all.page, all.bytes / STACK_TO_GUARD / all.page * all.page);
   return all.page * static_cast<std::size_t>(simgrid::config::get_value<int>("contexts/guard-size"));
@@ -203,7 +203,7 @@ std::size_t stack_bytes(int ranks)
   constexpr std::size_t LEAST_PAGES = 4;
   if (simgrid::config::is_default("contexts/stack-size"))
     return ranks <= MOST_LARGE ? LARGE : SMALL;
-  const std::size_t page  = state().page;
+  const std::size_t page  = stacks_state().page;
   const std::size_t asked = KIB * static_cast<std::size_t>(simgrid::config::get_value<int>("contexts/stack-size"));
   return std::max((asked + page - 1) / page, LEAST_PAGES) * page;
 }
@@ -218,18 +218,18 @@ bool are_ours()
          dladdr(reinterpret_cast<void*>(&begin_on_stack), &ours) != 0 && found.dli_fbase == ours.dli_fbase;
 }
 
-bool is_used(char* page)
+bool is_resident(char* page)
 {
   unsigned char there = 0;
-  return mincore(page, state().page, &there) == 0 && (there & 1U) != 0;
+  return mincore(page, stacks_state().page, &there) == 0 && (there & 1U) != 0;
 }
 
 /** Whether its last page has been used, or one where a guard should be. */
 bool is_used_up(char* stack)
 {
-  const State& all = state();
+  const StacksState& all = stacks_state();
   for (char* page = stack; page >= stack - std::min(all.guard_bytes, all.bytes / STACK_TO_GUARD); page -= all.page)
-    if (is_used(page))
+    if (is_resident(page))
       return true;
   return false;
 }
@@ -242,7 +242,7 @@ std::string in_kib(std::size_t bytes)
 /** What is not noticed at once is said once. */
 void tell_of_unguarded(std::size_t ranks)
 {
-  const State& all          = state();
+  const StacksState& all    = stacks_state();
   const std::size_t guarded = all.guard == Guard::mappings ? std::min(all.most_mapped, ranks) : 0;
   if (all.guard_bytes == 0 || all.guard == Guard::page_table || guarded == ranks) // whoever turns guards off knows
     return;
@@ -259,11 +259,11 @@ void make_stacks_ours(int ranks)
 {
   if (not are_ours())
     return;
-  State& all      = state();
-  all.page        = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  all.bytes       = stack_bytes(ranks);
-  all.guard_bytes = guard_bytes();
-  all.guard       = all.guard_bytes == 0 ? Guard::none : Guard::page_table;
+  StacksState& all = stacks_state();
+  all.page         = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  all.bytes        = stack_bytes(ranks);
+  all.guard_bytes  = guard_bytes();
+  all.guard        = all.guard_bytes == 0 ? Guard::none : Guard::page_table;
   if (const char* kind = std::getenv("WEFT_STACK_GUARDS"); kind && all.guard != Guard::none)
     all.guard = std::string_view(kind) == "mappings" ? Guard::mappings : Guard::none;
   const auto count = static_cast<std::size_t>(std::max(ranks, 0));
@@ -280,14 +280,14 @@ void make_stacks_ours(int ranks)
 
 std::optional<StacksMade> stacks_made()
 {
-  const State& all = state();
+  const StacksState& all = stacks_state();
   return all.bytes == 0 ? std::nullopt : std::optional(StacksMade{all.bytes, all.made, all.unguarded});
 }
 
 std::optional<std::size_t> overflown_stack(const void* address)
 {
-  const State& all = state();
-  const auto* byte = static_cast<const char*>(address);
+  const StacksState& all = stacks_state();
+  const auto* byte       = static_cast<const char*>(address);
   for (const Region& region : all.regions)
     if (byte >= region.begin && byte < region.begin + region.made * all.each() &&
         static_cast<std::size_t>(byte - region.begin) % all.each() < all.guard_bytes)
@@ -297,7 +297,7 @@ std::optional<std::size_t> overflown_stack(const void* address)
 
 std::optional<int> rank_out_of_stack()
 {
-  const State& all = state();
+  const StacksState& all = stacks_state();
   if (all.unguarded == 0)
     return std::nullopt;
   for (const Region& region : all.regions)
@@ -325,7 +325,7 @@ extern "C" WEFT_INTERPOSED void* raw_makecontext(void* stack, int size, void (*e
 {
   using Make             = void* (*)(void*, int, void (*)(void*), void*);
   static const auto MAKE = weft::original<Make>("raw_makecontext");
-  weft::State& all       = weft::state();
+  weft::StacksState& all = weft::stacks_state();
   if (all.bytes == 0)
     return MAKE(stack, size, entry, context);
   all.entry       = entry; // the same for all
