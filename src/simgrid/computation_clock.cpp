@@ -14,13 +14,18 @@
 namespace weft {
 namespace {
 
-bool program_samples = false; // or has done so
+/** Or has done so. */
+bool& program_samples()
+{
+  static bool samples = false;
+  return samples;
+}
 
 bool is_read()
 {
   static const bool BY_SETTINGS = simgrid::config::get_value<bool>("smpi/simulate-computation") ||
                                   simgrid::config::get_value<bool>("smpi/display-timing") || not memory_is_shared();
-  return BY_SETTINGS || program_samples;
+  return BY_SETTINGS || program_samples();
 }
 
 } // namespace
@@ -48,7 +53,7 @@ WEFT_INTERPOSED int smpi_sample_cond(int global, const char* file, const char* t
                                      int count)
 {
   static const auto THEIRS = weft::original<decltype(&smpi_sample_cond)>("smpi_sample_cond");
-  weft::program_samples    = true;
+  weft::program_samples()  = true;
   return THEIRS(global, file, tag, iterations, threshold, count);
 }
 

@@ -66,20 +66,24 @@ bool are_counts(const int* counts, MPI_Comm comm)
 {
   if (not counts)
     return false;
-  int signs = 0;
+  int least = 0;
   for (const int* const end = counts + comm->size(); counts != end; ++counts)
-    signs |= *counts;
-  return signs >= 0;
+    least = std::min(least, *counts);
+  return least == 0;
 }
 
-bool buffers_stay_now = false;
+bool& buffers_stay_now()
+{
+  static bool stay = false;
+  return stay;
+}
 
 /** Of calls that do not block. */
 template <class Start> int start_directly(Start&& start_it)
 {
-  buffers_stay_now = true;
-  const int result = start_it();
-  buffers_stay_now = false;
+  buffers_stay_now() = true;
+  const int result   = start_it();
+  buffers_stay_now() = false;
   return result;
 }
 
@@ -87,7 +91,7 @@ template <class Start> int start_directly(Start&& start_it)
 
 bool buffers_stay()
 {
-  return std::exchange(buffers_stay_now, false);
+  return std::exchange(buffers_stay_now(), false);
 }
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
