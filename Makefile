@@ -28,7 +28,7 @@ PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,presets fabrics data examples inventories,*)
 
-COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
+COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE
 FORCE:
 
@@ -81,6 +81,12 @@ bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-
 
 bench-forwarding: $(WEFT) ## what a packet forwarding cache does to programs; docs/forwarding-experiment.md
 	@$(BIN)/python -m studies forwarding
+
+bench-scale: $(WEFT) ## 16,384 to 1,048,576 ranks; docs/performance.md
+	@$(BIN)/python -m studies scale
+
+bench-growth: $(WEFT) ## how time and memory grow, with exponents; docs/growth.md
+	@$(BIN)/python -m studies growth
 
 paper-001: $(WEFT) ## figures of Clauss et al. on their own cluster, griffon; docs/paper-001.md
 	@$(BIN)/python -m studies paper-001 cpu-and-memory

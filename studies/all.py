@@ -12,9 +12,11 @@ from studies import (
     host_algorithms,
     progress_engine,
     reports,
+    scale,
     testbed,
     tutorial,
 )
+from studies.growth import page as growth
 from studies.multicast import (
     activation,
     ag_rs,
@@ -50,6 +52,7 @@ STUDIES: dict[str, Study] = {
         *(point_to_point, collectives, dt, speed),
         *(figure_2, figure_10, cutoff, figure_11, variability, figure_12, ag_rs, chains, incast),
         *(activation, fsdp, claims),
+        *(growth, scale),
     )
 }
 
