@@ -148,9 +148,9 @@ def _checks(runs: Sequence[Run]) -> str:
     record = max(abs(run.record_gib / run.peak_gib - 1) for run in ran)
     text = (
         "Peak memory is that of all processes together: the largest sum of their resident sets,"
-        " looked at from outside. The largest sum of their proportional sets differs by at most"
-        f" {shared:.1%}, and `peak_memory_bytes` of the record, which is of the simulator's process"
-        f" alone, by at most {record:.1%}.\n"
+        " looked at from outside. That of their proportional sets, looked at less often, differs by"
+        f" up to {shared:.1%}, and `peak_memory_bytes` of the record, which is of the simulator"
+        f" alone, by up to {record:.1%}.\n"
     )
     return text + _against_limits(ran)
 
