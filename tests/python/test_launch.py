@@ -151,8 +151,8 @@ def test_simgrid_is_asked_once_for_many_runs(
 @pytest.mark.parametrize(
     ("found", "left"),
     [
-        ("", "glibc.malloc.tcache_count=65535"),
-        ("glibc.malloc.perturb=7", "glibc.malloc.perturb=7:glibc.malloc.tcache_count=65535"),
+        ("", "glibc.malloc.tcache_count=16384"),
+        ("glibc.malloc.perturb=7", "glibc.malloc.perturb=7:glibc.malloc.tcache_count=16384"),
         ("glibc.malloc.tcache_count=0", "glibc.malloc.tcache_count=0"),
     ],
 )
