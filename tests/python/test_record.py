@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The record of a run, read and written."""
 
+import io
 import json
+import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from weft.base.errors import WeftError
+from weft.base.models import write_json
+from weft.base.reading import UnreadableError
 from weft.runs.record import Record, read_record, write_record
 
 
@@ -82,6 +89,61 @@ def test_nothing_is_lost_between_reading_and_writing(tmp_path: Path) -> None:
     assert {key: written[key] for key in raw()} == raw()
     assert "extra" not in (tmp_path / "run.json").read_text()
     assert Record.from_json(written) == read_record(tmp_path / "run.json")
+
+
+def test_what_a_newer_weft_says_of_rows_is_kept(tmp_path: Path) -> None:
+    data = raw()
+    data["links"] += [{**data["links"][0], "colour": "red"}, data["links"][0]]
+    write_record(Record.from_json(data), tmp_path / "run.json")
+    assert json.loads((tmp_path / "run.json").read_text())["links"] == data["links"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("},\n {"),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner),
+)
+
+
+@given(JSON)
+@example([{"a": 1}, {"a": 2, "b": "},"}, {"{": "\n"}])
+@example([{"a": 1}, {}])
+@example([{"a": 1}, {"a": [1]}])
+@example([{"a": 1}, 1])
+def test_files_are_written_as_json_indents_them(data: Any) -> None:
+    file = io.StringIO()
+    write_json(data, file)
+    assert file.getvalue() == json.dumps(data, indent=1) + "\n"
+
+
+def test_python_does_little_for_each_of_many_links(tmp_path: Path) -> None:
+    rows = 2000
+    data = raw()
+    data["links"] *= rows
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    text = json.dumps(data).encode()
+    sys.setprofile(count)
+    try:
+        write_record(Record.from_own_json(text), tmp_path / "run.json")
+    finally:
+        sys.setprofile(None)
+    assert calls < 4 * rows
+    assert json.loads((tmp_path / "run.json").read_text())["links"] == data["links"]
+
+
+def test_what_libweft_left_unfinished_is_said_to_be() -> None:
+    with pytest.raises(json.JSONDecodeError):
+        Record.from_own_json(b'{"schema": "weft-run/1", "links": [')
+    with pytest.raises(
+        UnreadableError, match=r"'links\[0\]\.bytes' is 'x', and allowed is a number"
+    ):
+        Record.from_own_json(
+            json.dumps({**raw(), "links": [{**raw()["links"][0], "bytes": "x"}]}).encode()
+        )
 
 
 def test_the_mean_time_is_that_of_one_rank_in_one_call() -> None:

@@ -6,9 +6,11 @@ again. All else that does not fit is refused, with its place in the file. docs/s
 models as JSON schema (`studies/schemas.py`).
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import IO, Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -26,6 +28,8 @@ Number = (
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _EXPECTED = re.compile(r"Expected `(.*)`, got `.*`")
 _BOUND = re.compile(r"Expected `(.*)` ([<>]=) (\S+)")
+_SCALARS = (str, int, float, bool, type(None), msgspec.UnsetType)
+_NESTING = frozenset({dict, list, tuple})
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[\.\.\.\]")
 _WORDS = {
     "int": "a whole number",
@@ -63,6 +67,18 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
         _keep_extra(found, data)
         return found
 
+    @classmethod
+    def from_own_json(cls, text: bytes) -> Self:
+        """Read what this very weft has written, in which nothing is beside the fields.
+
+        Of records with a row for each of many links, this takes a tenth of the time. Raises
+        `UnreadableError` as `from_json` does, and `json.JSONDecodeError` where it is no JSON.
+        """
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return cls.from_json(json.loads(text.decode(errors="replace")))  # which says it better
+
     def to_json(self) -> dict[str, Any]:
         """Return what `json` writes: the fields in their order, then what a newer weft has."""
         own = {name: getattr(self, name) for name in self.__struct_fields__}
@@ -78,10 +94,35 @@ class OfSchema(Model, kw_only=True):
     schema: str
 
 
+@cache
+def _is_row(kind: type) -> bool:
+    """Whether all fields of a model are scalars, so that nothing in it needs a look of its own."""
+    return issubclass(kind, Model) and all(map(_is_scalar, get_type_hints(kind).values()))
+
+
+def _is_scalar(kind: Any) -> bool:
+    if get_origin(kind) is Literal:
+        return True
+    parts = get_args(kind)
+    return all(map(_is_scalar, parts)) if parts else kind in _SCALARS
+
+
+def _rows_as_json(rows: Sequence["Model"]) -> list[dict[str, Any]]:
+    """Return what `to_json` makes of each of many rows, in a fraction of its time."""
+    made: list[dict[str, Any]] = msgspec.to_builtins(rows)
+    for row, one in zip(rows, made, strict=True):
+        if extra := getattr(row, "_extra", None):
+            one.update(extra)
+    return made
+
+
 def _as_json(value: Any) -> Any:
     if isinstance(value, Model):
         return value.to_json()
     if isinstance(value, list | tuple):
+        kind: type = type(value[0]) if value else object
+        if _is_row(kind):
+            return _rows_as_json(value)
         return [_as_json(one) for one in value]
     if isinstance(value, dict):
         return {name: _as_json(one) for name, one in value.items()}
@@ -93,6 +134,8 @@ def _keep_extra(found: Any, data: Any) -> None:
         names = found.__struct_fields__
         if len(data) > len(names) or not set(names).issuperset(data):
             found.extra.update({name: data[name] for name in data if name not in names})
+        if _is_row(type(found)):
+            return
         for name in names:
             if name in data:
                 _keep_extra(getattr(found, name), data[name])
@@ -102,6 +145,57 @@ def _keep_extra(found: Any, data: Any) -> None:
     elif isinstance(found, dict):
         for name, one in found.items():
             _keep_extra(one, data[name])
+
+
+def write_json(data: Any, file: IO[str]) -> None:
+    """Write what `json.dump` does with an indent of one, many times as fast where rows are many."""
+    for piece in _indented(data, "\n"):
+        file.write(piece)
+    file.write("\n")
+
+
+def _indented(value: Any, line: str) -> Iterator[str]:
+    """Yield the text of a value; `line` begins each of its lines but the first."""
+    within = line + " "
+    if not value or type(value) not in _NESTING:
+        yield json.dumps(value)
+    elif type(value) is dict:
+        before = "{"
+        for name, one in value.items():
+            yield f"{before}{within}{json.dumps(name)}: "
+            yield from _indented(one, within)
+            before = ","
+        yield line + "}"
+    elif _are_flat(value):
+        yield f"[{within}{_flat(value, within)}{line}]"
+    else:
+        before = "["
+        for one in value:
+            yield before + within
+            yield from _indented(one, within)
+            before = ","
+        yield line + "]"
+
+
+def _are_flat(rows: Sequence[Any]) -> bool:
+    """Whether they are scalars, or objects of nothing else."""
+    if dict not in map(type, rows):
+        return _are_scalars(rows)
+    return all(type(row) is dict and row and _are_scalars(row.values()) for row in rows)
+
+
+def _are_scalars(values: Iterable[Any]) -> bool:
+    return _NESTING.isdisjoint(map(type, values))
+
+
+def _flat(rows: Sequence[Any], line: str) -> str:
+    """Return the text of flat rows, made in one go: no text in JSON has a line's end within it."""
+    others, fields = f",{line}", f",{line} "
+    if type(rows[0]) is not dict:
+        return json.dumps(rows, separators=(others, ": "))[1:-1]
+    text = json.dumps(rows, separators=(fields, ": "))[2:-2]
+    text = text.replace(f"}}{fields}{{", f"{line}}}{others}{{{line} ")
+    return f"{{{line} {text}{line}}}"
 
 
 def unknown(found: Any, place: str = "") -> Iterator[str]:

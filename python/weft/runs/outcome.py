@@ -43,7 +43,7 @@ _TOLD = ("exit", "early-exit", "abort", "error", "unsupported", "stack-overflow"
 def read_raw_record(path: Path) -> Record | None:
     """Return what libweft.so wrote, or nothing where the run ended before it could."""
     try:
-        return Record.from_json(json.loads(path.read_text(encoding="utf-8")))
+        return Record.from_own_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except json.JSONDecodeError:

@@ -5,7 +5,6 @@ libweft.so writes its part while SimGrid runs; `weft run` adds the command, the 
 times, and writes the file. The classes below are the schema (`weft.base.models`).
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from msgspec import UNSET, UnsetType, field
 
 from weft.base.errors import WeftError, named
-from weft.base.models import Model, Number, OfSchema, Whole
+from weft.base.models import Model, Number, OfSchema, Whole, write_json
 from weft.base.output import whole_file
 from weft.base.reading import UnreadableError, described, read_json
 
@@ -432,5 +431,4 @@ def read_record(path: Path) -> Record:
 def write_record(record: Record, target: Path, option: str = named("json")) -> None:
     """Write a record, whole or not at all."""
     with whole_file(option, target) as file:
-        json.dump(record.to_json(), file, indent=1)
-        file.write("\n")
+        write_json(record.to_json(), file)

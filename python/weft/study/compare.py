@@ -12,7 +12,6 @@ first run reads of a pipe or terminal would be missing in the second.
 
 import array
 import fcntl
-import json
 import os
 import stat
 import subprocess
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft.base.errors import WeftError, named
-from weft.base.models import Model, Number, Whole
+from weft.base.models import Model, Number, Whole, write_json
 from weft.base.output import whole_file
 from weft.base.process import Streams, work_directory
 from weft.runs import launch
@@ -324,5 +323,4 @@ def _readable() -> bool:
 def write_comparison(comparison: Comparison, target: Path, option: str = named("json")) -> None:
     """Write a comparison with both records, whole or not at all."""
     with whole_file(option, target) as file:
-        json.dump(comparison.record().to_json(), file, indent=1)
-        file.write("\n")
+        write_json(comparison.record().to_json(), file)
