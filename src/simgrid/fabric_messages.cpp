@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <simgrid/simcall.hpp>
 #include <utility>
 
 namespace sg = simgrid::s4u;
@@ -81,20 +82,26 @@ public:
     // is over, so there must be some.
     const auto times = static_cast<double>(copies);
     StreamRequest request;
-    for (const int resource : way.resources)
-      request.links.push_back(zone_.resource(resource));
     request.base_latency    = Seconds(1e-15);
     request.sharing_latency = Seconds(way.penalty / times);
     request.wire            = Bytes(left * times);
     request.rate_limit      = BytesPerSecond(way.bound * times);
     request.exact           = true;
-    zone_.streams().start(request, [this, flow](const FlowResult& result) {
-      if (result.arrived())
-        flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
-      else
-        flows_->fails_elsewhere(flow, result.failure);
-      network_.wake();
+    simgrid::kernel::actor::simcall_answered([&] {
+      for (const int resource : way.resources)
+        request.links.push_back(zone_.resource(resource));
+      zone_.streams().start(request, [this, flow](const FlowResult& result) { ended(flow, result); });
     });
+  }
+
+private:
+  void ended(FlowNumber flow, const FlowResult& result)
+  {
+    if (result.arrived())
+      flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
+    else
+      flows_->fails_elsewhere(flow, result.failure);
+    network_.wake();
   }
 };
 

@@ -15,8 +15,13 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
+// Resources are numbered as FabricWays::capacities() has them: links, shared media, and the hosts' memories where they
+// are limited.
 FabricZone::FabricZone(const Fabric& fabric)
-    : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric), bytes_on_link_(fabric.links().size(), 0.0)
+    : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric),
+      resources_(fabric.links().size() + fabric.shared().size() +
+                 (fabric.host().shares_memory() ? static_cast<std::size_t>(fabric.host_count()) : 0)),
+      bytes_on_link_(fabric.links().size(), 0.0), hosts_(static_cast<std::size_t>(fabric.host_count()))
 {
   if (ForwardingState::needed(fabric))
     forwarding_.emplace(fabric);
@@ -30,12 +35,12 @@ FabricZone::FabricZone(const Fabric& fabric)
       std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.bounds(); });
 }
 
-FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages)
+FabricZone* FabricZone::create(const Fabric& fabric, const std::optional<std::unordered_set<std::string>>& used,
+                               const std::string& messages)
 {
   auto* zone = new FabricZone(fabric); // SimGrid deletes it with the root zone
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
-  zone->add_hosts();
-  zone->add_links();
+  zone->add_hosts(used);
   zone->streams_ = StreamZone::create();
   if (not messages.empty()) {
     zone->messages_.open(messages, std::ios::binary);
@@ -46,28 +51,22 @@ FabricZone* FabricZone::create(const Fabric& fabric, const std::string& messages
   return zone;
 }
 
-void FabricZone::add_hosts()
+sg::Host* FabricZone::add_host(VertexId vertex, double speed)
 {
-  for (int host = 0; host < fabric_.host_count(); ++host) {
-    hosts_.push_back(get_iface()->add_host(fabric_.topology().host_name(host), fabric_.host().speed.value()));
-    hosts_.back()->set_core_count(fabric_.host().cores);
-  }
+  sg::Host* const added = get_iface()->add_host(fabric_.topology().vertex_name(vertex), speed);
+  vertices_.resize(added->get_netpoint()->id() + 1, -1);
+  vertices_.back() = vertex;
+  return added;
 }
 
-void FabricZone::add_links()
+void FabricZone::add_hosts(const std::optional<std::unordered_set<std::string>>& used)
 {
-  for (const Link& link : fabric_.links()) {
-    sg::Link* added = get_iface()->add_link(link.name, link.bandwidth.value())->set_latency(link.latency.value());
-    link_ids_.emplace(added, static_cast<LinkId>(links_.size()));
-    links_.push_back(added);
+  for (VertexId host = 0; host < fabric_.host_count(); ++host) {
+    if (used && not used->contains(fabric_.topology().host_name(host)))
+      continue;
+    hosts_[static_cast<std::size_t>(host)] = add_host(host, fabric_.host().speed.value());
+    hosts_[static_cast<std::size_t>(host)]->set_core_count(fabric_.host().cores);
   }
-  for (const SharedMedium& medium : fabric_.shared())
-    shared_.push_back(get_iface()->add_link("weft.shared." + std::to_string(shared_.size()), medium.bandwidth.value()));
-  // Resources are numbered as FabricWays::capacities() has them.
-  if (fabric_.host().shares_memory())
-    for (int host = 0; host < fabric_.host_count(); ++host)
-      shared_.push_back(get_iface()->add_link(fabric_.topology().host_name(host) + ".memory",
-                                              fabric_.host().memory_bandwidth.value()));
 }
 
 // Its flows do not slow each other down, but SimGrid solves again for all that have a link in common, and for each flow
@@ -84,11 +83,55 @@ sg::Link* FabricZone::loopback(const simgrid::kernel::routing::NetPoint* point)
   return known;
 }
 
-void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into) const
+sg::Link* FabricZone::resource(int number)
 {
-  into.push_back(link(id));
+  sg::Link*& known = resources_[static_cast<std::size_t>(number)];
+  if (not known) {
+    known = make_resource(number);
+    numbers_.emplace(known, number);
+  }
+  return known;
+}
+
+sg::Link* FabricZone::make_resource(int number)
+{
+  unseal();
+  if (is_link(number)) {
+    const Link& link      = fabric_.link(number);
+    sg::Link* const added = get_iface()->add_link(link.name, link.bandwidth.value())->set_latency(link.latency.value());
+    if (ports_bound_ && forwarding_->bounds(number))
+      added->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
+                                [this, number](double fixed, int) { return capacity(number, fixed); });
+    return added->seal();
+  }
+  const std::size_t beyond = static_cast<std::size_t>(number) - fabric_.links().size();
+  if (beyond < fabric_.shared().size())
+    return get_iface()
+        ->add_link("weft.shared." + std::to_string(beyond), fabric_.shared()[beyond].bandwidth.value())
+        ->seal();
+  const auto host = static_cast<VertexId>(beyond - fabric_.shared().size());
+  return get_iface()
+      ->add_link(fabric_.topology().host_name(host) + ".memory", fabric_.host().memory_bandwidth.value())
+      ->seal();
+}
+
+std::optional<LinkId> FabricZone::link_id(const sg::Link* link) const
+{
+  const auto found = numbers_.find(link);
+  return found != numbers_.end() && is_link(found->second) ? std::optional(found->second) : std::nullopt;
+}
+
+void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into)
+{
+  into.push_back(resource(id));
   if (const std::optional<std::size_t> medium = fabric_.shared_by(id))
-    into.push_back(shared_[*medium]);
+    into.push_back(resource(static_cast<int>(fabric_.links().size() + *medium)));
+}
+
+// What nothing has passed yet is not made for being looked at.
+double FabricZone::use_of(LinkId id)
+{
+  return resources_[static_cast<std::size_t>(id)] ? Network::use_of(id) : 0;
 }
 
 void FabricZone::set_factors()
@@ -107,7 +150,7 @@ void FabricZone::add_switches()
     return;
   unseal();
   for (int index = 0; index < fabric_.switch_count(); ++index)
-    switches_.push_back(get_iface()->add_host(fabric_.topology().switch_name(index), 1.0)->seal());
+    switches_.push_back(add_host(fabric_.host_count() + index, 1.0)->seal());
 }
 
 sg::Host* FabricZone::switch_host(int index)
@@ -123,7 +166,12 @@ bool FabricZone::is_host(const sg::Host* host) const
 
 VertexId FabricZone::vertex_of(const sg::Host* host) const
 {
-  return static_cast<VertexId>(host->get_netpoint()->id());
+  return vertex_at(host->get_netpoint());
+}
+
+VertexId FabricZone::vertex_at(const simgrid::kernel::routing::NetPoint* point) const
+{
+  return vertices_.at(point->id());
 }
 
 ForwardingState::Start FabricZone::start_message(const Route& route, VertexId from, VertexId to)
@@ -136,12 +184,13 @@ ForwardingState::Start FabricZone::start_message(const Route& route, VertexId fr
 }
 
 // The size of the program's own messages is not known here: they are taken for long ones.
-void FabricZone::add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const
+void FabricZone::add_memory(VertexId host, simgrid::kernel::routing::Route* into)
 {
-  if (not fabric_.host().shares_memory() || std::cmp_greater_equal(host, fabric_.host_count()))
+  if (not fabric_.host().shares_memory() || host >= fabric_.host_count())
     return;
-  auto* const memory = shared_[fabric_.shared().size() + host]->get_impl();
-  const int copies   = fabric_.host().copies(Bytes(std::numeric_limits<double>::max()));
+  const std::size_t before = fabric_.links().size() + fabric_.shared().size();
+  auto* const memory       = resource(static_cast<int>(before) + host)->get_impl();
+  const int copies         = fabric_.host().copies(Bytes(std::numeric_limits<double>::max()));
   for (int copy = 0; copy < copies; ++copy)
     into->link_list_.push_back(memory);
 }
@@ -154,12 +203,12 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
   double delay = 0;
   if (from == to) {
     into->link_list_.push_back(loopback(from)->get_impl());
-    add_memory(from->id(), into);
+    add_memory(vertex_at(from), into);
     delay = fabric_.host().loopback_latency.value();
   } else {
     Route route;
-    const auto source      = static_cast<VertexId>(from->id());
-    const auto destination = static_cast<VertexId>(to->id());
+    const VertexId source      = vertex_at(from);
+    const VertexId destination = vertex_at(to);
     fabric_.route(source, destination, route);
     std::vector<sg::Link*> links;
     for (const LinkId id : route.links)
@@ -196,8 +245,8 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
   if (const std::optional<double> factor = streams_->latency_factor(from))
     return *factor;
   for (const sg::Link* link : links)
-    if (const auto found = link_ids_.find(link); found != link_ids_.end())
-      count_bytes(found->second, Bytes(size));
+    if (const std::optional<LinkId> id = link_id(link))
+      count_bytes(*id, Bytes(size));
   const PointToPointSegment* const factors = segment(size, from, to);
   double factor                            = factors ? factors->latency_factor : 1.0;
   if (jitter_ && latency_ > 0)
@@ -212,8 +261,8 @@ Seconds FabricZone::jitter_of(const std::vector<sg::Link*>& links, VertexId from
 {
   std::vector<LinkId> ids;
   for (const sg::Link* link : links)
-    if (const auto found = link_ids_.find(link); found != link_ids_.end())
-      ids.push_back(found->second);
+    if (const std::optional<LinkId> id = link_id(link))
+      ids.push_back(*id);
   return next_jitter(ids, from);
 }
 
@@ -249,10 +298,6 @@ void FabricZone::follow_messages()
 {
   if (not ports_bound_)
     return;
-  for (LinkId id = 0; std::cmp_less(id, links_.size()); ++id)
-    if (forwarding_->bounds(id))
-      link(id)->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
-                                   [this, id](double fixed, int) { return capacity(id, fixed); });
   simgrid::kernel::resource::on_end_of_action([this](const void* action) {
     if (const auto found = followed_.find(action); found != followed_.end()) {
       end_message(found->second);
@@ -275,7 +320,7 @@ void FabricZone::end_message(ForwardingState::MessageNumber message)
 
 double FabricZone::capacity(int resource, double fixed)
 {
-  if (std::cmp_greater_equal(resource, links_.size()) || not forwarding_->bounds(resource))
+  if (not is_link(resource) || not forwarding_->bounds(resource))
     return fixed;
   return std::min(fixed, forwarding_->rate(resource, Seconds(sg::Engine::get_clock())));
 }
@@ -290,7 +335,7 @@ ForwardingState::Start FabricZone::count_message(const Route& route, VertexId fr
 void FabricZone::count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes)
 {
   for (const int resource : way.resources)
-    if (std::cmp_less(resource, links_.size()))
+    if (is_link(resource))
       count_bytes(resource, bytes);
   if (from == to)
     return;
@@ -299,33 +344,25 @@ void FabricZone::count_again(const FlowWay& way, VertexId from, VertexId to, Byt
     forwarding_->repeat(way.known_as);
 }
 
-sg::Link* FabricZone::resource(int number) const
-{
-  const auto at = static_cast<std::size_t>(number);
-  return at < links_.size() ? links_[at] : shared_[at - links_.size()];
-}
-
 bool FabricZone::uses(int resource)
 {
   // SimGrid is asked about those alone that it has been seen to use: it takes its time to answer.
-  const auto at = static_cast<std::size_t>(resource);
-  if (not seen_used_[at])
+  const auto at              = static_cast<std::size_t>(resource);
+  const sg::Link* const link = resources_[at];
+  if (not link || not seen_used_[at])
     return false;
-  const sg::Link* const link = this->resource(resource);
-  seen_used_[at]             = sg::Engine::get_clock() <= use_begins_[at] || link->is_used() || not link->is_on();
+  seen_used_[at] = sg::Engine::get_clock() <= use_begins_[at] || link->is_used() || not link->is_on();
   return seen_used_[at];
 }
 
 void FabricZone::on_use(std::function<void(int)> told)
 {
   on_use_ = std::move(told);
-  use_begins_.assign(links_.size() + shared_.size(), -1.0);
-  seen_used_.assign(use_begins_.size(), true);
-  for (std::size_t number = 0; number < use_begins_.size(); ++number)
-    resource_numbers_.emplace(resource(static_cast<int>(number)), static_cast<int>(number));
+  use_begins_.assign(resources_.size(), -1.0);
+  seen_used_.assign(resources_.size(), true);
   streams_->on_start([this](const StreamRequest& stream) { expect_use(stream.links, stream.base_latency); });
   sg::Link::on_onoff_cb([this](const sg::Link& link) {
-    if (const auto found = resource_numbers_.find(&link); found != resource_numbers_.end() && not link.is_on()) {
+    if (const auto found = numbers_.find(&link); found != numbers_.end() && not link.is_on()) {
       seen_used_[static_cast<std::size_t>(found->second)] = true;
       on_use_(found->second);
     }
@@ -337,7 +374,7 @@ void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency
   if (not on_use_)
     return;
   for (const sg::Link* link : links)
-    if (const auto found = resource_numbers_.find(link); found != resource_numbers_.end()) {
+    if (const auto found = numbers_.find(link); found != numbers_.end()) {
       double& begins                                      = use_begins_[static_cast<std::size_t>(found->second)];
       begins                                              = std::max(begins, sg::Engine::get_clock() + latency.value());
       seen_used_[static_cast<std::size_t>(found->second)] = true;

@@ -2,7 +2,9 @@
 /* A fabric as a SimGrid zone.
  *
  * Routes are computed when a message asks for one, with the delay of every switch on the way in their latency; there is
- * no all-pairs table. The zone's net points are, in order, the fabric's vertices: hosts, then switches.
+ * no all-pairs table. Of a large fabric most programs use a part, so SimGrid has of it what is used: the hosts that
+ * ranks are placed on, and each link and memory from when a message first passes it. SimGrid takes some kilobytes for a
+ * host and one for a link.
  */
 #pragma once
 
@@ -19,7 +21,10 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -33,30 +38,33 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::unordered_map<const void*, ForwardingState::MessageNumber> followed_; // by SimGrid's action
   std::ofstream messages_; // open where the ends of messages are wanted
   StreamZone* streams_ = nullptr;
-  std::vector<simgrid::s4u::Link*> links_; // by LinkId
-  std::unordered_map<const simgrid::s4u::Link*, LinkId> link_ids_;
-  std::vector<simgrid::s4u::Link*> shared_; // media, and after them the hosts' memories where they are limited
+  std::vector<simgrid::s4u::Link*> resources_; // as FabricWays::capacities() numbers them; null until it is asked for
+  std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // of those that are not null
   std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point, of those that sent to themselves
   std::vector<double> bytes_on_link_;                                // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
-  std::vector<simgrid::s4u::Host*> hosts_;
-  std::unordered_map<const simgrid::s4u::Link*, int> resource_numbers_;
-  std::vector<double> use_begins_; // by resource: until then SimGrid's own answer does not count
-  std::vector<bool> seen_used_;    // by resource: SimGrid may use it
+  std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null where no rank is placed
+  std::vector<VertexId> vertices_;         // by the number of the net point
+  std::vector<double> use_begins_;         // by resource: until then SimGrid's own answer does not count
+  std::vector<bool> seen_used_;            // by resource: SimGrid may use it
   std::function<void(int)> on_use_;
   double latency_ = 0;                       // of the message that starts now
   std::optional<Jitter> jitter_;             // where links have some
   std::vector<std::uint32_t> messages_sent_; // by vertex, where they have
 
-  simgrid::s4u::Link* link(LinkId id) const { return links_[static_cast<std::size_t>(id)]; }
-  void add_hosts();
-  void add_links();
+  bool is_link(int resource) const { return std::cmp_less(resource, fabric_.links().size()); }
+  /** Where it is the position of a resource that is a link of the fabric; nothing where it is none. */
+  std::optional<LinkId> link_id(const simgrid::s4u::Link* link) const;
+  void add_hosts(const std::optional<std::unordered_set<std::string>>& used);
+  simgrid::s4u::Host* add_host(VertexId vertex, double speed);
+  simgrid::s4u::Link* make_resource(int number);
   void add_switches();
   void set_factors();
+  VertexId vertex_at(const simgrid::kernel::routing::NetPoint* point) const;
   /** What a message within a host passes. */
   simgrid::s4u::Link* loopback(const simgrid::kernel::routing::NetPoint* point);
   /** And its memory. */
-  void add_memory(unsigned long host, simgrid::kernel::routing::Route* into) const;
+  void add_memory(VertexId host, simgrid::kernel::routing::Route* into);
   void follow_messages();
   ForwardingState::Start start_message(const Route& route, VertexId from, VertexId to);
   Seconds jitter_of(const std::vector<simgrid::s4u::Link*>& links, VertexId from);
@@ -72,16 +80,19 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
 public:
-  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. The ends
-   * of all messages between hosts go to the file @p messages, where it is given: two numbers of hosts each, as ints. */
-  static FabricZone* create(const Fabric& fabric, const std::string& messages);
+  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. SimGrid
+   * gets the hosts whose names are in @p used; all, where it is not given. The ends of all messages between hosts go to
+   * the file @p messages, where it is given: two numbers of hosts each, as ints. */
+  static FabricZone* create(const Fabric& fabric, const std::optional<std::unordered_set<std::string>>& used,
+                            const std::string& messages);
   explicit FabricZone(const Fabric& fabric);
 
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;
 
   StreamZone& streams() override { return *streams_; }
-  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
+  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) override;
+  double use_of(LinkId id) override;
   simgrid::s4u::Host* switch_host(int index) override;
   bool is_host(const simgrid::s4u::Host* host) const override;
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
@@ -105,7 +116,9 @@ public:
   void end_message(ForwardingState::MessageNumber message);
   /** What a resource takes now: its bandwidth, @p fixed, or what the port at its end can look up. */
   double capacity(int resource, double fixed);
-  simgrid::s4u::Link* resource(int number) const;
+  /** SimGrid's link for a resource, made where there is none yet. Only in SimGrid's kernel context: in a rank's, others
+   * would run meanwhile. */
+  simgrid::s4u::Link* resource(int number);
   /** Whether flows of SimGrid's use a resource, or will before anybody is told; so it seems where it is off. */
   bool uses(int resource);
   /** Tell of each resource that a flow of SimGrid's begins to use, or that goes off. */

@@ -83,8 +83,8 @@ MessageCosts::Time smpi_cost(const Network& network,
 /** Whether a host has a property that stands in the place of an option of SMPI's. */
 bool a_host_says(const char* option, int hosts, const Network& network)
 {
-  for (int host = 0; host < hosts; ++host)
-    if (network.host_at(host)->get_property(option))
+  for (int number = 0; number < hosts; ++number)
+    if (const sg::Host* const host = network.host_at(number); host && host->get_property(option))
       return true;
   return false;
 }

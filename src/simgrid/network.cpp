@@ -2,6 +2,7 @@
 #include "simgrid/network.hpp"
 
 #include <algorithm>
+#include <simgrid/simcall.hpp>
 #include <utility>
 
 namespace weft {
@@ -10,15 +11,17 @@ void Network::start_flow(const StreamFlow& flow, Seconds base_latency, Seconds s
 {
   StreamRequest request{{}, base_latency, sharing, flow.wire, flow.rate_limit};
   request.links.reserve(flow.links.size());
-  for (const FlowLink& link : flow.links) {
-    for (std::int64_t message = 0; message < link.messages; ++message)
-      append_links(link.link, request.links);
-    count_bytes(link.link, link.wire);
-  }
-  streams().start(request, std::move(done));
+  simgrid::kernel::actor::simcall_answered([&] {
+    for (const FlowLink& link : flow.links) {
+      for (std::int64_t message = 0; message < link.messages; ++message)
+        append_links(link.link, request.links);
+      count_bytes(link.link, link.wire);
+    }
+    streams().start(request, std::move(done));
+  });
 }
 
-double Network::use_of(LinkId id) const
+double Network::use_of(LinkId id)
 {
   std::vector<simgrid::s4u::Link*> links;
   append_links(id, links);

@@ -23,16 +23,17 @@ public:
   void start_flow(const StreamFlow& flow, Seconds base_latency, Seconds sharing, FlowEnd done);
 
   virtual StreamZone& streams() = 0;
-  /** Append SimGrid's links that make up one link of the fabric. */
-  virtual void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const = 0;
+  /** Append SimGrid's links that make up one link of the fabric. In SimGrid's kernel context alone: it may make them.
+   */
+  virtual void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) = 0;
   /** How much of a link is in use, in bytes a second. */
-  double use_of(LinkId id) const;
+  virtual double use_of(LinkId id);
   /** The host on which a switch's actors run. */
   virtual simgrid::s4u::Host* switch_host(int index) = 0;
   /** Whether ranks can run on it. */
   virtual bool is_host(const simgrid::s4u::Host* host) const       = 0;
   virtual VertexId vertex_of(const simgrid::s4u::Host* host) const = 0;
-  /** The other way round. */
+  /** The other way round; null where SimGrid has no such host, because no rank is placed there. */
   virtual simgrid::s4u::Host* host_at(VertexId vertex) const = 0;
   /** Bytes that have begun to cross a link; nothing where the network does not count them. */
   virtual std::optional<double> bytes_on_link(LinkId id) const = 0;

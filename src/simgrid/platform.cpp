@@ -33,6 +33,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <simgrid/s4u.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -40,6 +41,7 @@
 #include <sys/prctl.h>
 #include <system_error>
 #include <unistd.h>
+#include <unordered_set>
 #include <vector>
 #include <xbt/config.hpp>
 
@@ -188,11 +190,24 @@ weft::Simulation& load_platform_file(const std::string& path)
   return simulation;
 }
 
+/** The hosts on which ranks are placed, as smpi/hostfile names them; nothing where SMPI takes all, or says itself that
+ *  it cannot read the file. */
+std::optional<std::unordered_set<std::string>> placed_hosts()
+{
+  std::ifstream file(simgrid::config::get_value<std::string>("smpi/hostfile"));
+  if (not file)
+    return std::nullopt;
+  std::unordered_set<std::string> hosts;
+  for (std::string line; std::getline(file, line);)
+    hosts.insert(line);
+  return hosts;
+}
+
 weft::Simulation& load_fabric(const std::string& name_or_path)
 {
   describe_network();
   const auto& fabric           = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
-  weft::FabricZone& zone       = *weft::FabricZone::create(fabric, environment("WEFT_MESSAGES"));
+  weft::FabricZone& zone       = *weft::FabricZone::create(fabric, placed_hosts(), environment("WEFT_MESSAGES"));
   weft::Simulation& simulation = make_simulation(fabric, zone);
   weft::set_mpi_costs(fabric, simulation.core_noise);
   simulation.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {

@@ -260,7 +260,7 @@ std::vector<sg::Host*> PlatformNetwork::hosts() const
   return {vertices_.begin(), vertices_.begin() + host_count_};
 }
 
-void PlatformNetwork::append_links(LinkId id, std::vector<sg::Link*>& into) const
+void PlatformNetwork::append_links(LinkId id, std::vector<sg::Link*>& into)
 {
   const Links& links = links_.at(static_cast<std::size_t>(id));
   into.insert(into.end(), links.begin(), links.end());

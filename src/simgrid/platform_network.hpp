@@ -38,7 +38,7 @@ public:
   std::vector<simgrid::s4u::Host*> hosts() const;
 
   StreamZone& streams() override { return *streams_; }
-  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) const override;
+  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) override;
   simgrid::s4u::Host* switch_host(int index) override
   {
     return vertices_.at(static_cast<std::size_t>(host_count_ + index));

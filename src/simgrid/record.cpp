@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <ranges>
 #include <simgrid/version.h>
+#include <string_view>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -104,22 +107,53 @@ void Record::add_event(const SwitchEvent& event)
     events_.push_back(event);
 }
 
-Json Record::links_to_json(const Run& run) const
+namespace {
+
+/** The text of numbers one after the other, of which most are as the one before. */
+class RepeatedNumber {
+  double number_ = 0;
+  std::string text_{Json(0.0).dump()};
+
+public:
+  const std::string& text(double number)
+  {
+    if (number != number_) {
+      number_ = number;
+      text_   = Json(number).dump();
+    }
+    return text_;
+  }
+};
+
+} // namespace
+
+// Row by row: of a fabric with many links, the rows as Json would take several times the memory of the fabric itself.
+void Record::write_links(const Run& run, std::ostream& file) const
 {
-  return rows_of(std::views::iota(std::size_t{0}, run.fabric.links().size()), [&](std::size_t index) -> Json {
-    const auto id                     = static_cast<LinkId>(index);
+  RepeatedNumber bandwidth;
+  RepeatedNumber carried;
+  RepeatedNumber multicast;
+  RepeatedNumber utilisation;
+  const auto field = [&file](const char* name, const std::string& text) {
+    file << ",\n   \"" << name << "\": " << text;
+  };
+  const char* before = "[";
+  for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id) {
     const std::optional<double> bytes = run.bytes_on_link(id);
     if (not bytes)
-      return {};
+      continue;
     const Link& link      = run.fabric.link(id);
     const double capacity = link.bandwidth.value() * run.simulated_time;
-    const auto multicast  = multicast_on_link_.find(id);
-    return {{"name", link.name},
-            {"bandwidth_Bps", link.bandwidth.value()},
-            {"bytes", *bytes},
-            {"multicast_bytes", multicast == multicast_on_link_.end() ? 0.0 : multicast->second},
-            {"utilisation", capacity > 0 ? *bytes / capacity : 0.0}};
-  });
+    const auto found      = multicast_on_link_.find(id);
+    file << before << "\n  {\n   \"name\": " << Json(link.name).dump();
+    field("bandwidth_Bps", bandwidth.text(link.bandwidth.value()));
+    field("bytes", carried.text(*bytes));
+    field("multicast_bytes", multicast.text(found == multicast_on_link_.end() ? 0.0 : found->second));
+    field("utilisation", utilisation.text(capacity > 0 ? *bytes / capacity : 0.0));
+    file << "\n  }";
+    before = ",";
+  }
+  file << (*before == '[' ? "[]" : "\n ]");
 }
 
 namespace {
@@ -258,36 +292,38 @@ Json Record::host_calls_to_json() const
   });
 }
 
-std::string Record::to_json(const Run& run) const
+void Record::write_json(const Run& run, std::ostream& file) const
 {
-  Json record{{"schema", "weft-run/1"},
-              {"weft", WEFT_VERSION},
-              {"simgrid", simgrid_version()},
-              {"fabric", fabric_to_json(run.fabric)},
-              {"ranks", run.ranks},
-              {"hosts_used", run.hosts_used},
-              {"offload", std::string(to_text(run.mode))},
-              {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
-              {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
-              {"simulated_time_s", run.simulated_time},
-              {"profile", Profile::get().kinds_to_json(run.simulated_time)},
-              {"mpi_calls", Profile::get().functions_to_json()},
-              {"collectives", calls_to_json(run)},
-              {"multicast", multicast_to_json()},
-              {"switches", switches_to_json(run)},
-              {"links", links_to_json(run)}};
+  const Json first{{"schema", "weft-run/1"},
+                   {"weft", WEFT_VERSION},
+                   {"simgrid", simgrid_version()},
+                   {"fabric", fabric_to_json(run.fabric)},
+                   {"ranks", run.ranks},
+                   {"hosts_used", run.hosts_used},
+                   {"offload", std::string(to_text(run.mode))},
+                   {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
+                   {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
+                   {"simulated_time_s", run.simulated_time},
+                   {"profile", Profile::get().kinds_to_json(run.simulated_time)},
+                   {"mpi_calls", Profile::get().functions_to_json()},
+                   {"collectives", calls_to_json(run)},
+                   {"multicast", multicast_to_json()},
+                   {"switches", switches_to_json(run)}};
+  Json last = Json::object();
   if (run.stacks)
-    record["stacks"] = {
-        {"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
+    last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())
-    record["noise"] = {{"seed", run.fabric.noise()->seed}};
+    last["noise"] = {{"seed", run.fabric.noise()->seed}};
   if (keep_events) {
-    record["events"]          = events_to_json(run);
-    record["slices"]          = Profile::get().slices_to_json();
-    record["host_calls"]      = host_calls_to_json();
-    record["multicast_calls"] = multicast_calls_to_json();
+    last["events"]          = events_to_json(run);
+    last["slices"]          = Profile::get().slices_to_json();
+    last["host_calls"]      = host_calls_to_json();
+    last["multicast_calls"] = multicast_calls_to_json();
   }
-  return record.dump(1) + "\n";
+  const std::string begin = first.dump(1);
+  file << std::string_view(begin).substr(0, begin.size() - 2) << ",\n \"links\": "; // without "\n}"
+  write_links(run, file);
+  file << (last.empty() ? "\n}" : "," + last.dump(1).substr(1)) << "\n"; // without "{"
 }
 
 } // namespace weft

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -161,8 +162,8 @@ public:
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
     std::optional<StacksMade> stacks;                           ///< nothing where SimGrid has made them
   };
-  /** The record as JSON text. Deterministic. */
-  std::string to_json(const Run& run) const;
+  /** Write the record as JSON text. Deterministic. */
+  void write_json(const Run& run, std::ostream& file) const;
 
 private:
   nlohmann::ordered_json calls_to_json(const Run& run) const;
@@ -170,7 +171,7 @@ private:
   nlohmann::ordered_json events_to_json(const Run& run) const;
   nlohmann::ordered_json host_calls_to_json() const;
   nlohmann::ordered_json multicast_calls_to_json() const;
-  nlohmann::ordered_json links_to_json(const Run& run) const;
+  void write_links(const Run& run, std::ostream& file) const;
 };
 
 } // namespace weft

@@ -7,11 +7,11 @@
 
 namespace weft {
 
-void RecordFile::write(const std::string& text) const
+void RecordFile::write(const std::function<void(std::ostream&)>& writer) const
 {
   const std::string beside = path_ + ".part";
   std::ofstream file(beside);
-  file << text;
+  writer(file);
   file.close();
   if (not file || std::rename(beside.c_str(), path_.c_str()) != 0) {
     std::perror(("weft: the record cannot be written to " + path_).c_str());

@@ -2,6 +2,8 @@
 /* Where a run's record goes. */
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <string>
 
 namespace weft {
@@ -14,9 +16,9 @@ public:
   explicit RecordFile(std::string path) : path_(std::move(path)) {}
   bool wanted() const { return not path_.empty(); }
   const std::string& path() const { return path_; }
-  /** Write it, so that it is there as a whole or not at all; where that cannot be done, the process ends and says so.
-   */
-  void write(const std::string& text) const;
+  /** Have it written by @p writer, so that it is there as a whole or not at all; where that cannot be done, the process
+   *  ends and says so. */
+  void write(const std::function<void(std::ostream&)>& writer) const;
 };
 
 } // namespace weft

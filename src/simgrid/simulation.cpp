@@ -114,9 +114,17 @@ void Simulation::write_record() const
   if (not record_file_.wanted())
     return;
   Profile::get().stop();
-  record_file_.write(record.to_json({fabric, mode, ranks_.count(), ranks_.hosts(), sg::Engine::get_clock(), switches,
-                                     [this](LinkId link) { return network.bytes_on_link(link); },
-                                     [this](int index) { return network.lookups(index); }, algorithms, stacks_made()}));
+  const Record::Run run{fabric,
+                        mode,
+                        ranks_.count(),
+                        ranks_.hosts(),
+                        sg::Engine::get_clock(),
+                        switches,
+                        [this](LinkId link) { return network.bytes_on_link(link); },
+                        [this](int index) { return network.lookups(index); },
+                        algorithms,
+                        stacks_made()};
+  record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
 
 void Simulation::abort(const std::string& kind, const std::string& message, int status)

@@ -10,6 +10,9 @@ import pytest
 import simulated
 from conftest import Program, Run
 
+from weft.runs import launch
+from weft.runs.request import Request
+
 # They depend on the machine and the moment.
 NOT_SIMULATED = {"wall_time_s", "cpu_time_s", "peak_memory_bytes"}
 
@@ -188,3 +191,17 @@ def test_4096_ranks_on_a_full_switch(tmp_path: Path, offload: str) -> None:
     (row,) = [row for row in record["collectives"] if row["collective"] == "allreduce"]
     assert (row["path"], row["communicator_size"]) == (offload, 4096)
     assert record["switches"][0]["bytes_reduced"] == row["calls"] * 4096 * 1024
+
+
+def test_of_a_large_fabric_simgrid_has_what_ranks_use(program: Program) -> None:
+    request = Request.of(
+        fabric="fat-tree-65536",
+        ranks=64,
+        ppn=16,
+        program=str(program("latency.c")),
+        arguments=("1024", "1", "2"),
+    )
+    record = launch.run(launch.prepare(request), lambda _line: None)
+    assert record.outcome.kind == "completed"
+    assert len(record.links) == 393_216 and sum(link.bytes > 0 for link in record.links) > 4
+    assert record.peak_memory_bytes < 250e6  # 840 MB with a SimGrid host and link for all there are
