@@ -46,6 +46,8 @@ public:
   Values() = default;
   Values(int count, MPI_Datatype type);
   Values(const void* from, int count, MPI_Datatype type);
+  /** Whether there are any. */
+  explicit operator bool() const { return storage_ != nullptr; }
   std::byte* data() { return storage_.get() + offset_; }
   const std::byte* data() const { return storage_.get() + offset_; }
 };

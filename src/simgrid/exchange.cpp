@@ -72,7 +72,7 @@ class NoData : public Exchange {
 class Reduction : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
-  std::vector<Values> copies_;
+  std::vector<Values> copies_;       // of what those ranks gave whose own may change
   std::vector<MPI_Aint> beginnings_; // of each rank's elements, from their address
   int count_          = 0;
   MPI_Datatype type_  = MPI_DATATYPE_NULL; // of the result
@@ -84,7 +84,8 @@ class Reduction : public Exchange {
   /** What a rank gives, for who looks at it with the result's type. */
   const void* contribution(std::size_t rank) const
   {
-    const void* given = copies_.empty() ? ranks_[rank].buffers.send : copies_[rank].data();
+    const bool copied = not copies_.empty() && copies_[rank];
+    const void* given = copied ? copies_[rank].data() : ranks_[rank].buffers.send;
     return moved(given, beginnings_[rank] - beginning_);
   }
 
