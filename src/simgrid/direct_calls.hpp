@@ -11,8 +11,8 @@
 
 namespace weft {
 
-/** Whether the call that is being started is the program's own, with buffers and arrays of its own, which MPI lets
- * nobody change before it has ended; to be asked once, at the beginning of what PMPI_I… call. */
+/** Whether the call that is being started is the program's own, with buffers of its own, which MPI lets nobody change
+ * before it has ended; to be asked once, at the beginning of what PMPI_I… call. */
 bool buffers_stay();
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names

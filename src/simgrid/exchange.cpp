@@ -36,9 +36,9 @@ public:
   RankBuffers buffers;
 
   KeptBuffers() = default;
-  KeptBuffers(const RankBuffers& given, int ranks, bool keep) : buffers(given)
+  KeptBuffers(const RankBuffers& given, int ranks, Changing changing) : buffers(given)
   {
-    if (not keep)
+    if (changing == Changing::nothing)
       return;
     copied_ = std::make_unique<Copied>();
     // SMPI's arrays may be its own, and a program may free a type that is still in use (MPI 4.1, section 5.1.9).
@@ -63,7 +63,7 @@ public:
 
 /** Nothing moves. */
 class NoData : public Exchange {
-  void give(int, const RankBuffers&, bool) override {}
+  void give(int, const RankBuffers&, Changing) override {}
   void combine(MPI_Op) override {}
   void deliver(int) override {}
 };
@@ -95,13 +95,13 @@ public:
   {
   }
 
-  void give(int rank, const RankBuffers& buffers, bool keep) override
+  void give(int rank, const RankBuffers& buffers, Changing changing) override
   {
     const auto at   = static_cast<std::size_t>(rank);
-    ranks_[at]      = KeptBuffers(buffers, shape_.ranks, keep);
+    ranks_[at]      = KeptBuffers(buffers, shape_.ranks, changing);
     beginnings_[at] = buffers.send_type == MPI_DATATYPE_NULL ? 0 : beginning_of(buffers.send_type);
     data_ &= not is_shared(buffers);
-    if (keep && data_) {
+    if (changing == Changing::all && data_) {
       copies_.resize(ranks_.size());
       copies_[at] = Values(buffers.send, buffers.send_count, buffers.send_type);
     }
@@ -197,10 +197,10 @@ public:
       begins_[rank + 1] = begins_[rank] + static_cast<std::size_t>(shape.parts[rank]);
   }
 
-  void give(int rank, const RankBuffers& buffers, bool keep) override
+  void give(int rank, const RankBuffers& buffers, Changing changing) override
   {
     const auto at = static_cast<std::size_t>(rank);
-    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
+    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);
     data_ &= not is_shared(buffers);
     if (not data_ || begins_[at] == begins_[at + 1])
       return;
@@ -288,10 +288,10 @@ public:
   {
   }
 
-  void give(int rank, const RankBuffers& buffers, bool keep) override
+  void give(int rank, const RankBuffers& buffers, Changing changing) override
   {
     const auto at = static_cast<std::size_t>(rank);
-    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, keep);
+    ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);
     data_ &= not is_shared(buffers);
     if (not data_)
       return;

@@ -52,12 +52,19 @@ struct ExchangeShape {
   std::size_t fixed_point_block = 0;
 };
 
+/** What of a rank's buffers may change or go before the call has ended, but that for the result. */
+enum class Changing {
+  nothing, ///< the rank waits
+  arrays,  ///< counts, displacements and datatypes: MPI lets a program change none of its own, but many do that
+  all      ///< SMPI's own buffers, which it frees
+};
+
 class Exchange {
 public:
   virtual ~Exchange() = default;
 
-  /** Rank @p rank gives its data. Where @p keep, its buffers but that for the result may change from now on. */
-  virtual void give(int rank, const RankBuffers& buffers, bool keep) = 0;
+  /** Rank @p rank gives its data. */
+  virtual void give(int rank, const RankBuffers& buffers, Changing changing) = 0;
   /** All have given: work out the result. */
   virtual void combine(MPI_Op operation) = 0;
   /** What rank @p rank gave to a Bcast or Allgather, packed; null where the call carries no data, or none of it. */

@@ -313,7 +313,7 @@ bool ReducedData::gets(int rank) const
 
 void ReducedData::come(int rank, const RankBuffers& buffers, MPI_Op operation, bool blocks)
 {
-  exchange_->give(rank, buffers, not(blocks && all_get_));
+  exchange_->give(rank, buffers, blocks && all_get_ ? Changing::nothing : Changing::all);
   if (++come_ < shape_.ranks)
     return;
   exchange_->combine(operation);

@@ -20,12 +20,19 @@ OffloadedCall::OffloadedCall(Simulation& simulation, const std::shared_ptr<Commu
 {
 }
 
+Changing OffloadedCall::changing(bool stay) const
+{
+  if (not stay || not memory_is_shared())
+    return Changing::all;
+  return called_.blocking ? Changing::nothing : Changing::arrays;
+}
+
 void OffloadedCall::join(int rank, RankBuffers buffers, bool stay, MPI_Op operation, CallEnd on_end)
 {
   buffers.send                            = address(buffers.send);
   buffers.receive                         = address(buffers.receive);
   on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
-  exchange_->give(rank, buffers, not(stay && memory_is_shared()));
+  exchange_->give(rank, buffers, changing(stay));
   given(rank, buffers);
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);

@@ -24,6 +24,8 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
   std::vector<CallEnd> on_end_; // by rank; none before it joins, nor after its part has ended
   Gate common_gate_;            // of all ranks, where they end together
 
+  Changing changing(bool stay) const;
+
 protected:
   Simulation& simulation_;
   const std::shared_ptr<Communicator> communicator_;
@@ -53,8 +55,8 @@ public:
 
   /** What a rank that blocks waits for, opened when its part of the call has ended: one for all, or @p own. */
   Gate& gate(Gate& own) { return all_end_together() ? common_gate_ : own; }
-  /** Rank @p rank contributes. Its buffers and their arrays may not @p stay as they are until the call's end. Returns
-   * at once; @p on_end runs when its part of the call has ended. */
+  /** Rank @p rank contributes. Whether its data @p stay as they are until the call's end; of a call that does not block
+   * its arrays may change all the same. Returns at once; @p on_end runs when its part of the call has ended. */
   void join(int rank, RankBuffers buffers, bool stay, MPI_Op operation, CallEnd on_end);
   /** What a rank that has joined has to do itself; returns when that is done. */
   virtual void speak(int /*rank*/) {}
