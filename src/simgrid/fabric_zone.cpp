@@ -222,9 +222,9 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
       delay += started.added.value();
     }
   }
-  constexpr double LEAST = 1e-12; // what jitter is added to must be something, since SimGrid multiplies it
+  constexpr double LEAST_DELAY = 1e-12; // what jitter is added to must be something, since SimGrid multiplies it
   if (jitter_ && delay == 0)
-    delay = LEAST;
+    delay = LEAST_DELAY;
   latency_ = delay;
   if (latency)
     *latency += delay;

@@ -87,11 +87,13 @@ namespace colls {
 /** The registry of SMPI's algorithms for one collective; an entry added before the selection can be selected. */
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
 /** What PMPI_Allreduce and others call once they have checked their arguments: entries of that registry. */
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SMPI's
 extern int (*allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 extern int (*reduce_scatter)(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm);
 extern int (*allgatherv)(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
                          const int* displacements, MPI_Datatype type, MPI_Comm comm);
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 /** Whether a blocking call is what PMPI_I… has been called for: SMPI's MPI_REQUEST_IGNORED (private.hpp). */
 inline bool is_blocking(const MPI_Request* request)
 {
