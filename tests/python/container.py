@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Builds containers/Containerfile with buildah or Podman, and runs commands in its image."""
+"""Builds containers/Containerfile with buildah or Podman, and runs commands in its image.
+
+Apptainer's recipe is carried out step by step on the same base, as Apptainer's manual says that it
+does: Debian 12 has no Apptainer.
+"""
 
 import ast
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "containers" / "Containerfile"
+RECIPE_OF_APPTAINER = ROOT / "containers" / "weft.def"
 IMAGE = "localhost/weft-test"
 # A first build downloads 250 MB of compilers and packages: no test should wait for a slow network.
 SECONDS = 150
@@ -25,17 +34,24 @@ def builder() -> str:
     found = shutil.which("buildah") or shutil.which("podman")
     if not found:
         pytest.skip("neither buildah nor podman is here: containers/Containerfile is not built")
-    (base,) = re.findall("^FROM (.+)$", RECIPE.read_text(), re.MULTILINE)
+    base = _base()
     here = subprocess.run([found, "inspect", "--type", "image", base], capture_output=True)
     if here.returncode != 0:
         pytest.skip(f"the image {base} is not here, and no test downloads it: {found} pull {base}")
     return found
 
 
+def _base() -> str:
+    return RECIPE.read_text().partition("\nFROM ")[2].partition("\n")[0]
+
+
 def build(tool: str, wheels: Path, folder: Path) -> None:
     """Build the image of a folder's wheel; what did not change since the last time is kept."""
     options = ["--isolation", "chroot", "--layers", "--force-rm", *_settings_of_pip(folder)]
-    command = [tool, "build", *options, "--file", str(RECIPE), "--tag", IMAGE, str(wheels)]
+    _download([tool, "build", *options, "--file", str(RECIPE), "--tag", IMAGE, str(wheels)])
+
+
+def _download(command: list[str]) -> None:
     done = subprocess.run(
         ["timeout", str(SECONDS), *command], text=True, capture_output=True, check=False
     )
@@ -47,6 +63,57 @@ def build(tool: str, wheels: Path, folder: Path) -> None:
     if done.returncode != 0 and (why := UNREACHABLE.search(said)):
         pytest.skip(f"no packages from the network for the image: {why[0]}")
     assert done.returncode == 0, said
+
+
+@dataclass(frozen=True)
+class Apptainer:
+    """A container made by Apptainer's recipe, and what the recipe says of running in it."""
+
+    name: str
+    environment: str
+    runscript: str
+
+    def command(self, *arguments: str) -> str:
+        """Return the shell command that is `./weft.sif ARGUMENTS`, from the folder /here."""
+        script = shlex.quote(self.runscript)
+        return f"cd /here && {self.environment}\nsh -c {script} weft.sif {shlex.join(arguments)}"
+
+    def run(self, script: str, here: Path) -> str:
+        """Run a shell's commands in it, whose /here is a folder, and return what they say."""
+        isolated = ["buildah", "run", "--isolation", "chroot", "--volume", f"{here}:/here"]
+        return _output([*isolated, self.name, "--", "sh", "-c", script])
+
+
+@contextmanager
+def apptainer(checkout: Path, folder: Path) -> Iterator[Apptainer]:
+    """Carry out containers/weft.def, whose %files are in a folder that stands for the checkout."""
+    if Path(builder()).name != "buildah":
+        pytest.skip("buildah is not here: containers/weft.def is not carried out")
+    recipe = _sections(RECIPE_OF_APPTAINER.read_text())
+    header = dict(line.split(": ") for line in recipe[""].splitlines() if line[:1] not in ("#", ""))
+    assert (header["Bootstrap"], f"docker.io/library/{header['From']}") == ("docker", _base())
+    made = Apptainer(
+        _output(["buildah", "from", _base()]).strip(),
+        recipe["environment"].strip(),
+        recipe["runscript"].strip(),
+    )
+    try:
+        for line in recipe["files"].strip().splitlines():
+            source, target = line.split()
+            _output(["buildah", "copy", made.name, str(checkout / source), target])
+        isolated = ["buildah", "run", "--isolation", "chroot"]
+        settings = _settings_of_pip(folder)
+        _download([*isolated, *settings, made.name, "--", "sh", "-ex", "-c", recipe["post"]])
+        made.run(recipe["test"], folder)
+        yield made
+    finally:
+        _output(["buildah", "rm", made.name])
+
+
+def _sections(recipe: str) -> dict[str, str]:
+    """Return what stands below each %name of a recipe; what stands above them has no name."""
+    above, *others = re.split(r"^%(\w+)\n", recipe, flags=re.MULTILINE)
+    return {"": above, **dict(zip(others[::2], others[1::2], strict=True))}
 
 
 def run(tool: str, script: str, here: Path) -> str:

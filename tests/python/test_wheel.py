@@ -244,24 +244,48 @@ def test_documentation_is_there(shell: Shell) -> None:
     assert shell("weft help guide").stdout.startswith("# ")
 
 
-def test_the_container_runs_programs_of_three_languages(
-    wheel: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+OF_THREE_LANGUAGES = {"cc": ("c", SUM_C), "cxx": ("cpp", SUM_CXX), "f90": ("f90", SUM_F90)}
+SAID = [
+    f"weft {_core.version}, with SimGrid {_core.simgrid_version}",
+    "C says 6 word",
+    "C++ says 6 4",
+    "Fortran says 6 word",
+]
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A folder with a program in each of three languages."""
+    for suffix, source in OF_THREE_LANGUAGES.values():
+        (tmp_path / f"sum.{suffix}").write_text(source)
+    return tmp_path
+
+
+def test_the_container_runs_programs_of_three_languages(wheel: Path, sources: Path) -> None:
     """The image of containers/Containerfile, where it can be built; else the skip says why."""
-    tool, folder = container.builder(), tmp_path_factory.mktemp("container")
-    container.build(tool, wheel.parent, folder)
-    sources = {"cc": ("c", SUM_C), "cxx": ("cpp", SUM_CXX), "f90": ("f90", SUM_F90)}
-    for suffix, source in sources.values():
-        (folder / f"sum.{suffix}").write_text(source)
+    tool = container.builder()
+    container.build(tool, wheel.parent, sources)
     script = " && ".join(
         f"weft {compiler} sum.{suffix} -o sum-{suffix}"
         f" && weft run -q --fabric tofino-4 -n 4 -- ./sum-{suffix} word"
-        for compiler, (suffix, _) in sources.items()
+        for compiler, (suffix, _) in OF_THREE_LANGUAGES.items()
     )
-    said = container.run(tool, f"cd /here && weft --version && {script}", folder)
-    assert said.splitlines() == [
-        f"weft {_core.version}, with SimGrid {_core.simgrid_version}",
-        "C says 6 word",
-        "C++ says 6 4",
-        "Fortran says 6 word",
-    ]
+    said = container.run(tool, f"cd /here && weft --version && {script}", sources)
+    assert said.splitlines() == SAID
+
+
+def test_the_recipe_for_apptainer_runs_programs_of_three_languages(
+    wheel: Path, sources: Path
+) -> None:
+    """Each step of containers/weft.def, where its base is here; else the skip says why."""
+    checkout = sources / "checkout"
+    shutil.copytree(wheel.parent, checkout / "dist")
+    said = ""
+    with container.apptainer(checkout, sources) as image:
+        said += image.run(image.command("--version"), sources)
+        for compiler, (suffix, _) in OF_THREE_LANGUAGES.items():
+            made = ("-o", f"sum-{suffix}", f"sum.{suffix}")
+            image.run(image.command(compiler, *made), sources)
+            run = ("run", "-q", "--fabric", "tofino-4", "-n", "4", "--", f"./sum-{suffix}", "word")
+            said += image.run(image.command(*run), sources)
+    assert said.splitlines() == SAID
