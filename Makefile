@@ -26,7 +26,7 @@ CXX_FILES := $(call files,src,*.[ch]pp)
 C_FILES := $(call files,examples tests,*.[ch])
 PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
-                   $(call files,presets fabrics data examples inventories,*)
+                   $(call files,src/compilers presets fabrics data examples inventories,*)
 
 COMMANDS := help demo wheel stub test check bench studies figures bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs fuzz build unit pytest lint tidy format clean
 .PHONY: $(COMMANDS) FORCE

@@ -34,7 +34,8 @@ constexpr std::size_t LARGE = 8 * KIB * KIB;
 /** Eight of them share a page of the page table. */
 constexpr std::size_t SMALL = 256 * KIB;
 constexpr int MOST_LARGE    = 32768;
-/** Guard pages of a stack that has so many times their size: a function whose arrays are larger may jump over them. */
+/** Guard pages of a stack that has so many times their size: a function whose arrays are larger may jump over them,
+ * where it was not compiled by weft's compilers (-fstack-clash-protection). */
 constexpr std::size_t STACK_TO_GUARD = 64;
 /** Actors that are no ranks: switches, and those that speak for a rank, which come and go. */
 constexpr std::size_t OTHERS = 256;

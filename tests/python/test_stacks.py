@@ -2,6 +2,7 @@
 """Stacks of ranks: how large they are, what is guarded, and what is said of one that overflows."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,65 @@ def test_an_overflow_is_told_with_the_size_that_was_too_small(
     ]
     assert result.record["outcome"]["kind"] == "stack-overflow"
     assert result.record["outcome"]["rank"] == 1
+
+
+C_ARRAY = """
+#include <mpi.h>
+static int far(void) { volatile char array[BYTES]; array[0] = 1; return array[0]; }
+int main(int argc, char** argv)
+{
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) far();
+  MPI_Finalize();
+  return 0;
+}
+"""
+FORTRAN_ARRAY = """
+program main
+use mpi
+integer rank, ranks, error
+call MPI_Init(error)
+call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+call MPI_Barrier(MPI_COMM_WORLD, error)
+if (rank == ranks - 1) call far(BYTES)
+call MPI_Finalize(error)
+end program
+subroutine far(bytes)
+integer, intent(in) :: bytes
+integer(1), volatile :: array(bytes)
+array(1) = 1
+end subroutine
+"""
+
+
+@pytest.mark.parametrize("guards", ["", "mappings"])
+@pytest.mark.parametrize("mib", [16, 1024])
+@pytest.mark.parametrize(
+    ("word", "name", "source"),
+    [("cc", "far.c", C_ARRAY), ("cxx", "far.cpp", C_ARRAY), ("f90", "far.F90", FORTRAN_ARRAY)],
+)
+def test_an_array_that_only_its_far_end_is_touched_of_does_not_jump_over_the_guard(
+    word: str, name: str, source: str, mib: int, guards: str, tmp_path: Path
+) -> None:
+    """Its far end is another rank's stack, which has room for it."""
+    (tmp_path / name).write_text(source)
+    options = [f"-DBYTES={mib << 20}", "-O2", *(["-fstack-arrays"] if word == "f90" else [])]
+    command = [*simulated.WEFT, word, *options, name, "-o", "far"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    result = simulated.run_command(
+        simulated.weft_command(tmp_path / "far", ranks=64, on="tofino-64x64", options=("-q",)),
+        {"WEFT_STACK_GUARDS": guards} if guards else {},
+    )
+    assert result.status == 139
+    assert result.messages == [
+        "weft: rank 63 needs more stack than the 8 MiB that it has (SIGSEGV):"
+        " give each rank more, for example --cfg contexts/stack-size:65536 (in KiB)"
+    ]
 
 
 def test_a_stack_that_is_large_enough_serves(program: Program, tmp_path: Path) -> None:
