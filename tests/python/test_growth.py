@@ -139,10 +139,16 @@ def test_what_does_not_fit_is_said_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(scale, "PROGRAMS", {"allreduce_latency": ("64", "1")})
-    runs = scale.measure((4, 1000, 8), "tofino-4", 2)
-    assert [bool(run.refused) for run in runs] == [False, True, False]
+    sizes = (4, 1000, 8, 4)
+    runs = [scale.measure("allreduce_latency", ranks, "tofino-4", 2) for ranks in sizes]
+    assert [bool(run.refused) for run in runs] == [False, True, False, False]
     (said,) = capfd.readouterr().err.splitlines()
     assert said == f"allreduce_latency, 1,000 ranks: {runs[1].refused}"
-    text = scale.table(scale.read([scale._cells(run) for run in runs]))
-    assert "not run" in text and "differs by up to" in " ".join(text.split())
+    runs = scale.read([scale._cells(run) for run in runs])
+    text = scale.table(runs)
+    assert f"- allreduce_latency, 1,000 ranks: *{runs[1].refused}*" in text
+    assert "differs by up to" in " ".join(text.split())
+    (of_four,) = [line for line in text.splitlines() if "| 4 |" in line]
+    assert f"| {max(runs[0].peak_gib, runs[3].peak_gib):.2f} GiB |" in of_four
+    assert of_four.endswith("| 2 |")
     assert 0.01 < runs[0].record_gib < runs[0].peak_gib < 0.5
