@@ -31,8 +31,8 @@ typedef struct {
   long sizes[MAX_SIZES];
 } Options;
 
-static const char* usage = "usage: allreduce_latency [MIN:MAX | SIZE,SIZE,... [ITERATIONS [each]]]   (sizes in "
-                           "bytes, multiples of 4; at most 128 of them)\n";
+static const char* const usage = "usage: allreduce_latency [MIN:MAX | SIZE,SIZE,... [ITERATIONS [each]]]   (sizes in "
+                                 "bytes, multiples of 4; at most 128 of them)\n";
 
 static int add_size(Options* options, long bytes)
 {

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from compiled import example as compiled_example
 
+from weft.base import paths
 from weft.runs import launch
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
@@ -54,6 +55,17 @@ def test_a_program_with_something_of_a_ranks_own_is_copied(name: str, tmp_path: 
 
 def test_a_program_whose_symbols_are_gone_is_copied(tmp_path: Path) -> None:
     assert not program_may_be_shared(compiled(tmp_path, COMMON["nothing"], "-s"))
+
+
+@pytest.mark.parametrize("name", ["allreduce_latency", "halo_exchange"])
+def test_examples_of_many_ranks_are_shared_however_they_are_compiled(
+    name: str, tmp_path: Path
+) -> None:
+    source = paths.example(f"{name}.c")
+    subprocess.run(
+        [str(SimGrid().compiler("smpicc")), "-O0", str(source), "-o", tmp_path / name], check=True
+    )
+    assert program_may_be_shared(tmp_path / name)
 
 
 @pytest.mark.parametrize(("own", "setting"), [(False, "no"), (True, "dlopen")])
