@@ -18,9 +18,6 @@ from weft.runs.toolchain import compile_c
 FABRIC = "tofino-64x64"
 BYTES = 1024
 
-# Small stacks without guard pages: a rank of the benchmark needs little.
-_CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0")
-
 
 @dataclass(frozen=True)
 class Key:
@@ -79,7 +76,6 @@ def _case(key: Key, program: Path, few: int, many: int) -> Case:
         ppn=key.ppn,
         program=str(program),
         privatize=False,
-        config=_CONFIG,
         **_mode_options(key.mode),
     )
     plan = launch.prepare(request)

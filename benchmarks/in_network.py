@@ -31,7 +31,6 @@ _COLLECTIVES = (
     "ibarrier",
 )
 _CALLS = (1, 21)
-_CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0")
 _ALL = """
 [[switch.offload]]
 collectives = ["all"]
@@ -53,7 +52,6 @@ def cases(work: Path) -> dict[Key, Case]:
         program=str(program),
         ppn=PPN,
         privatize=False,
-        config=_CONFIG,
     )
     return {_key(name): _case(request, name) for name in _COLLECTIVES}
 

@@ -51,7 +51,6 @@ latency = "1us"
 [switch]
 preset = "tofino"
 """
-_CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0")
 
 
 def build_and_check() -> Ended:
@@ -77,9 +76,7 @@ def all_ranks(work: Path) -> dict[Key, Case]:
     """Compile the program that makes Allreduces, and return what to run: once, for it is large."""
     program = work / "allreduce"
     compile_c(Path(__file__).with_name("allreduce.c"), program)
-    request = Request.of(
-        fabric=LARGEST, ranks=HOSTS, program=str(program), privatize=False, config=_CONFIG
-    )
+    request = Request.of(fabric=LARGEST, ranks=HOSTS, program=str(program), privatize=False)
     return {ALL_RANKS: _case(request, 1, 21)}
 
 

@@ -18,9 +18,6 @@ from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
-# Small stacks without guard pages: a rank of the benchmark needs little.
-_CONFIG = ("contexts/stack-size:64", "contexts/guard-size:0")
-
 
 @dataclass(frozen=True)
 class Scheduled:
@@ -115,7 +112,6 @@ def _case(one: Scheduled, program: Path, fabric: str) -> Case:
         privatize=False,
         offload="off",
         fallback=one.fallback,
-        config=_CONFIG,
     )
     plan = launch.prepare(request)
 

@@ -54,6 +54,7 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         ("fabric show huge.toml", "huge.toml: has more than 64 MiB"),
         ("replay tr --fabric tofino-4", "manifest.json says 1000000000 ranks"),
         (f"{RUN} --cfg contexts/factory:nope /bin/true", "--cfg: found contexts/factory:nope"),
+        (f"{RUN} --cfg contexts/factory:ucontext /bin/true", "the SimGrid that weft uses has raw"),
         (f"{RUN} --cfg smpi/os:junk /bin/true", "--cfg: found smpi/os:junk; write SIZE:SECONDS"),
         (f"{RUN} --cfg contexts/stack-size:-5 /bin/true", "allowed is a whole number from 0"),
         ("run --platform ./junk.so -n 2 /bin/true", "no library with the function load_platform"),

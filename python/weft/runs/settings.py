@@ -22,8 +22,8 @@ _OWN = {
 }
 # KiB of a stack, pages, threads.
 _MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16, "contexts/nthreads": 1024}
-# What SimGrid looks at only when a run has begun, from its sources (ContextSwapper, SmpiHost).
-_WORDS = {"contexts/factory": ("boost", "raw", "thread", "ucontext")}
+# What SimGrid looks at only when a run has begun, from its sources (EngineImpl, SmpiHost).
+_FACTORY = "contexts/factory"
 _COSTS = ("smpi/os", "smpi/or", "smpi/ois")
 _COST = re.compile(r"[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+(;[0-9]+(:[0-9.]+(e[-+]?[0-9]+)?)+)*", re.I)
 _SPEED = re.compile(r"([-+]?)(inf|nan|[0-9.]+(?:e[-+]?[0-9]+)?)(.*)", re.IGNORECASE | re.DOTALL)
@@ -37,6 +37,7 @@ def check(host_speed: str | None, config: Sequence[str], simgrid: SimGrid) -> No
             raise _odd_speed(host_speed, f", which SimGrid does not accept ({reason})")
     for setting in config:
         check_form(setting)
+        _check_factory(setting, simgrid)
     if config and (reason := simgrid.rejects(list(config))):
         raise _rejected(config, simgrid, reason)
 
@@ -72,8 +73,6 @@ def check_form(setting: str) -> None:
         )
     if key in _OWN:
         raise WeftError(f"{named('config')}: weft sets {key} itself; use {_OWN[key]}")
-    if key in _WORDS and value not in _WORDS[key]:
-        raise WeftError(f"{named('config')}: found {key}:{value}; {suggestion(value, _WORDS[key])}")
     if key in _COSTS and not _COST.fullmatch(value):
         raise WeftError(
             f"{named('config')}:"
@@ -84,6 +83,17 @@ def check_form(setting: str) -> None:
     if most is not None and not (re.fullmatch("[0-9]{1,9}", value) and int(value) <= most):
         raise WeftError(
             f"{named('config')}: found {key}:{value}; allowed is a whole number from 0 to {most}"
+        )
+
+
+def _check_factory(setting: str, simgrid: SimGrid) -> None:
+    """Prove that ranks can be switched between this way; which ways there are is compiled in."""
+    key, _, value = setting.partition(":")
+    known = simgrid.factories() if key == _FACTORY else []
+    if known and value not in known:
+        raise WeftError(
+            f"{named('config')}: found {setting};"
+            f" the SimGrid that weft uses has {' and '.join(known)}"
         )
 
 

@@ -14,6 +14,7 @@ from weft.base.errors import WeftError
 
 _ALGORITHM = re.compile(r"  (\S+) +(\S+) \S+.*")
 _OPTION = re.compile(r"   ([A-Za-z_]\S*): .*")
+_FACTORIES = re.compile(r"   contexts/factory: Possible values: (.*)")
 _COMPLAINT = re.compile(r"\[\w+/(?:ERROR|CRITICAL)\] (?:Uncaught exception \S+ )?(.*)")
 _LAUNCHERS = ("lib/simgrid/smpimain", "lib64/simgrid/smpimain", "lib/*/simgrid/smpimain")
 
@@ -61,6 +62,11 @@ class SimGrid:
         """Return the keys that --cfg takes."""
         lines = map(_OPTION.fullmatch, self._ask("program", "--help").stdout.splitlines())
         return [line[1] for line in lines if line]
+
+    def factories(self) -> list[str]:
+        """Return the values of contexts/factory: its ways of switching between ranks."""
+        lines = map(_FACTORIES.fullmatch, self._ask("program", "--help").stdout.splitlines())
+        return [name for line in lines if line for name in line[1].split(", ")]
 
     def rejects(self, settings: list[str]) -> str:
         """Return why it does not accept these KEY:VALUE settings, or nothing when it does."""
