@@ -27,11 +27,10 @@ Changing OffloadedCall::changing(bool stay) const
   return called_.blocking ? Changing::nothing : Changing::arrays;
 }
 
-void OffloadedCall::join(int rank, RankBuffers buffers, bool stay, MPI_Op operation, CallEnd on_end)
+void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation)
 {
-  buffers.send                            = address(buffers.send);
-  buffers.receive                         = address(buffers.receive);
-  on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
+  buffers.send    = address(buffers.send);
+  buffers.receive = address(buffers.receive);
   exchange_->give(rank, buffers, changing(stay));
   given(rank, buffers);
   if (++given_ == communicator_->size()) {

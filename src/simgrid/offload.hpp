@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -25,6 +26,7 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
   Gate common_gate_;            // of all ranks, where they end together
 
   Changing changing(bool stay) const;
+  void contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation);
 
 protected:
   Simulation& simulation_;
@@ -57,7 +59,14 @@ public:
   Gate& gate(Gate& own) { return all_end_together() ? common_gate_ : own; }
   /** Rank @p rank contributes. Whether its data @p stay as they are until the call's end; of a call that does not block
    * its arrays may change all the same. Returns at once; @p on_end runs when its part of the call has ended. */
-  void join(int rank, RankBuffers buffers, bool stay, MPI_Op operation, CallEnd on_end);
+  template <class End> void join(int rank, const RankBuffers& buffers, bool stay, MPI_Op operation, End&& on_end)
+  {
+    // Made where it stays: whoever moves what has just been written waits for all that is being written to memory.
+    CallEnd& place = on_end_[static_cast<std::size_t>(rank)];
+    std::destroy_at(&place);
+    std::construct_at(&place, std::forward<End>(on_end));
+    contribute(rank, buffers, stay, operation);
+  }
   /** What a rank that has joined has to do itself; returns when that is done. */
   virtual void speak(int /*rank*/) {}
   /** The same, by an actor beside the rank where there is something to do. */

@@ -46,9 +46,34 @@ namespace simgrid::kernel::actor {
 class ActorImpl {
 public:
   void simcall_answer(); ///< goes on after the simcall in which it is; simcall.hpp says when
+  void yield();          ///< from itself: others run until it is among those that are to run again
 };
 
 } // namespace simgrid::kernel::actor
+
+namespace simgrid::kernel::context {
+
+/** Of src/kernel/context/Context.hpp. */
+class Context {
+public:
+  static Context* self(); ///< of who runs
+};
+
+} // namespace simgrid::kernel::context
+
+namespace simgrid::kernel {
+
+/** Of src/kernel/EngineImpl.hpp. */
+class EngineImpl {
+  static EngineImpl* instance_; // NOLINT(readability-identifier-naming): SimGrid's name
+
+public:
+  static EngineImpl& get() { return *instance_; }
+  /** An actor that has yielded and is not among them runs in the next round. */
+  void add_actor_to_run_list_no_check(actor::ActorImpl* actor);
+};
+
+} // namespace simgrid::kernel
 
 namespace simgrid::kernel::resource {
 

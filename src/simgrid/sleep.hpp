@@ -24,9 +24,19 @@ public:
 /** Ranks that wait for one thing after another, of which each lets one rank on: a semaphore without its allocations.
  * Times are those of a semaphore, and so is the order in which ranks go on: that in which they have come. */
 class Gate {
-  std::vector<simgrid::kernel::actor::ActorImpl*> waiting_; // in the order in which they have come
-  std::size_t passed_ = 0;                                  // of those
-  int open_           = 0;                                  // for so many who have not come
+  struct Waiting {
+    simgrid::kernel::actor::ActorImpl* rank;
+    const std::byte* context; // what SimGrid goes back to it by
+    const std::byte* stack;   // where it waits
+    bool in_simcall;
+  };
+  std::vector<Waiting> waiting_; // in the order in which they have come
+  std::size_t passed_ = 0;       // of those
+  std::size_t gone_   = 0;       // of those: they run again
+  int open_           = 0;       // for so many who have not come
+
+  void wait_in_simcall(Waiting self);
+  void fetch_next();
 
 public:
   /** From a rank: until it is its turn. */
