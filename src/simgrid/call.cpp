@@ -52,8 +52,10 @@ InsideCollective::~InsideCollective()
   inside()[static_cast<std::size_t>(pid_)] = before_;
 }
 
-Call::Call(const Described& described, MPI_Comm comm)
-    : described_(described), size_(comm->size()), start_(sg::Engine::get_clock()), rank(comm->rank())
+Call::Call(const Described& described, MPI_Comm comm) : Call(described, comm, place_in(comm)) {}
+
+Call::Call(const Described& described, MPI_Comm comm, Place place)
+    : described_(described), size_(place.size), start_(sg::Engine::get_clock()), rank(place.rank)
 {
   if (size_ == 1)
     decision_ = Simulation::get().decider.decide_alone(described_);

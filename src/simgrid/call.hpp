@@ -5,6 +5,7 @@
 #include "simgrid/communicator.hpp"
 #include "simgrid/exchange.hpp"
 #include "simgrid/flow_result.hpp"
+#include "simgrid/places.hpp"
 #include "simgrid/scheduled_call.hpp"
 
 #include <memory>
@@ -40,6 +41,7 @@ class Call {
   Decision decision_;
   bool ended_ = false;
 
+  Call(const Described& described, MPI_Comm comm, Place place);
   bool may_be_scheduled() const;
   bool schedule(const HostShape& shape);
   void enter(MPI_Comm comm);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/descriptions.hpp"
 
+#include "simgrid/known_counts.hpp"
+#include "simgrid/places.hpp"
 #include "simgrid/private_abi.hpp"
-
-#include <numeric>
 
 namespace weft {
 namespace {
 
 std::int64_t sum_of(const int* counts, MPI_Comm comm)
 {
-  return std::accumulate(counts, counts + comm->size(), std::int64_t{0});
+  return known_counts(counts, comm).sum;
 }
 
 std::span<const int> parts_of(const int* counts, MPI_Comm comm)
 {
-  return {counts, static_cast<std::size_t>(comm->size())};
+  return {counts, static_cast<std::size_t>(place_in(comm).size)};
 }
 
 /** A call whose ranks agree on a number of bytes and perhaps a root. */
@@ -71,7 +71,7 @@ Described describe_allgather(CalledCollective called, int count, MPI_Datatype ty
   const std::int64_t bytes = size_of(count, type);
   Described described      = moves(called, bytes, bytes);
   described.empty          = bytes == 0;
-  described.message        = bytes * comm->size();
+  described.message        = bytes * place_in(comm).size;
   return described;
 }
 
@@ -79,7 +79,7 @@ Described describe_allgatherv(CalledCollective called, const int* counts, MPI_Da
 {
   const std::int64_t size       = size_of(1, type);
   const std::int64_t all        = sum_of(counts, comm) * size;
-  Described described           = moves(called, all, counts[comm->rank()] * size);
+  Described described           = moves(called, all, counts[place_in(comm).rank] * size);
   described.signature.parts     = parts_of(counts, comm);
   described.signature.part_size = size;
   described.empty               = all == 0;
@@ -91,7 +91,7 @@ Described describe_gather(CalledCollective called, int count, MPI_Datatype type,
                           int root, MPI_Comm comm)
 {
   // At the root a rank's own arguments may be MPI_IN_PLACE's, elsewhere the root's mean nothing.
-  const std::int64_t bytes = comm->rank() == root ? size_of(root_count, root_type) : size_of(count, type);
+  const std::int64_t bytes = place_in(comm).rank == root ? size_of(root_count, root_type) : size_of(count, type);
   Described described      = moves(called, bytes, bytes, root);
   described.empty          = bytes == 0;
   return described;
@@ -105,7 +105,7 @@ Described describe_gatherv(CalledCollective called, int count, MPI_Datatype type
 Described describe_alltoall(CalledCollective called, int count, MPI_Datatype type, MPI_Comm comm)
 {
   const std::int64_t bytes = size_of(count, type);
-  Described described      = moves(called, bytes, bytes * comm->size());
+  Described described      = moves(called, bytes, bytes * place_in(comm).size);
   described.empty          = bytes == 0;
   described.message        = described.bytes;
   return described;
@@ -119,7 +119,7 @@ Described describe_alltoallv(CalledCollective called, const int* counts, MPI_Dat
 Described describe_alltoallw(CalledCollective called, const int* counts, const MPI_Datatype* types, MPI_Comm comm)
 {
   std::int64_t bytes = 0;
-  for (int rank = 0; rank < comm->size(); ++rank)
+  for (int rank = 0; rank < place_in(comm).size; ++rank)
     bytes += size_of(counts[rank], types[rank]);
   return moves(called, -1, bytes);
 }
@@ -132,8 +132,9 @@ RankBuffers reduction_buffers(const void* send, void* receive, int count, MPI_Da
 
 RankBuffers reduce_scatter_buffers(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Comm comm)
 {
-  return {address(send), static_cast<int>(sum_of(counts, comm)), type, address(receive), counts[comm->rank()], type,
-          counts};
+  return {
+      address(send), static_cast<int>(sum_of(counts, comm)), type, address(receive), counts[place_in(comm).rank], type,
+      counts};
 }
 
 } // namespace weft

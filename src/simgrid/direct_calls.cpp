@@ -3,6 +3,8 @@
 
 #include "mpi/names.hpp"
 #include "simgrid/in_place.hpp"
+#include "simgrid/known_counts.hpp"
+#include "simgrid/places.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/settings.hpp"
 
@@ -49,9 +51,7 @@ int learn(int result, MPI_Op op, MPI_Datatype type)
 /** Whether it can go on without SMPI as far as @p comm says. */
 bool is_usable(MPI_Comm comm)
 {
-  int initialized = 0; // and not finalized
-  PMPI_Initialized(&initialized);
-  return initialized != 0 && comm != MPI_COMM_NULL &&
+  return is_in_mpi() && comm != MPI_COMM_NULL &&
          not reinterpret_cast<const simgrid::smpi::HandleLayout*>(comm)->deleted;
 }
 
@@ -64,12 +64,12 @@ bool are_buffers(const void* send, const void* receive)
 /** None of a communicator's is negative. */
 bool are_counts(const int* counts, MPI_Comm comm)
 {
-  if (not counts)
-    return false;
-  int least = 0;
-  for (const int* const end = counts + comm->size(); counts != end; ++counts)
-    least = std::min(least, *counts);
-  return least == 0;
+  return counts && known_counts(counts, comm).least >= 0;
+}
+
+bool is_plain_reduction(const void* send, const void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  return smpi_only_checks() && count >= 0 && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm);
 }
 
 bool& buffers_stay_now()
@@ -96,11 +96,24 @@ bool buffers_stay()
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
+int direct_Finalize(decltype(&PMPI_Finalize) theirs)
+{
+  leaves_mpi();
+  return theirs();
+}
+
+int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm comm)
+{
+  if (is_plain_reduction(send, receive, count, type, op, comm))
+    return colls::allreduce(send, receive, count, type, op, comm);
+  return theirs(send, receive, count, type, op, comm); // which calls PMPI_Iallreduce
+}
+
 int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                       MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
-  if (not(smpi_only_checks() && request && count >= 0 && are_buffers(send, receive) && is_allowed(op, type) &&
-          is_usable(comm)))
+  if (not request || not is_plain_reduction(send, receive, count, type, op, comm))
     return learn(in_place_reduction(theirs, send, receive, count, type, op, comm, request), op, type);
   if (colls::is_blocking(request))
     return colls::allreduce(send, receive, count, type, op, comm);

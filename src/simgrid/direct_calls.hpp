@@ -16,6 +16,9 @@ namespace weft {
 bool buffers_stay();
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
+int direct_Finalize(decltype(&PMPI_Finalize) theirs);
+int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm comm);
 int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                       MPI_Op op, MPI_Comm comm, MPI_Request* request);
 int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,

@@ -91,15 +91,15 @@ constexpr bool UNTRACED = false;
 
 /** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp) or direct
  * (direct_calls.hpp). */
-#define WEFT_TIMED_BY(parameters, name, way)                                                                           \
+#define WEFT_TIMED_BY(parameters, name, kind, way)                                                                     \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
   {                                                                                                                    \
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
-    static MpiFunction function{"MPI_" #name, CallKind::collectives, TRACED};                                          \
+    static MpiFunction function{"MPI_" #name, CallKind::kind, TRACED};                                                 \
     const TimedCall timed(function);                                                                                   \
     auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
-    return traced.end(way##_##name(THEIRS, WEFT_ARGUMENTS_##parameters));                                              \
+    return traced.end(way##_##name(THEIRS WEFT_MORE_##parameters));                                                    \
   }
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
@@ -149,7 +149,7 @@ WEFT_TIMED(5, Testsome, polls, TRACED)
 
 WEFT_TIMED(7, Allgather, collectives, TRACED)
 WEFT_TIMED(8, Allgatherv, collectives, TRACED)
-WEFT_TIMED(6, Allreduce, collectives, TRACED)
+WEFT_TIMED_BY(6, Allreduce, collectives, direct)
 WEFT_TIMED(7, Alltoall, collectives, TRACED)
 WEFT_TIMED(9, Alltoallv, collectives, TRACED)
 WEFT_TIMED(9, Alltoallw, collectives, TRACED)
@@ -159,20 +159,20 @@ WEFT_TIMED(6, Exscan, collectives, TRACED)
 WEFT_TIMED(8, Gather, collectives, TRACED)
 WEFT_TIMED(9, Gatherv, collectives, TRACED)
 WEFT_TIMED(8, Iallgather, collectives, TRACED)
-WEFT_TIMED_BY(9, Iallgatherv, direct)
-WEFT_TIMED_BY(7, Iallreduce, direct)
-WEFT_TIMED_BY(8, Ialltoall, in_place)
-WEFT_TIMED_BY(10, Ialltoallv, in_place)
-WEFT_TIMED_BY(10, Ialltoallw, in_place)
+WEFT_TIMED_BY(9, Iallgatherv, collectives, direct)
+WEFT_TIMED_BY(7, Iallreduce, collectives, direct)
+WEFT_TIMED_BY(8, Ialltoall, collectives, in_place)
+WEFT_TIMED_BY(10, Ialltoallv, collectives, in_place)
+WEFT_TIMED_BY(10, Ialltoallw, collectives, in_place)
 WEFT_TIMED(2, Ibarrier, collectives, TRACED)
 WEFT_TIMED(6, Ibcast, collectives, TRACED)
-WEFT_TIMED_BY(7, Iexscan, in_place)
+WEFT_TIMED_BY(7, Iexscan, collectives, in_place)
 WEFT_TIMED(9, Igather, collectives, TRACED)
 WEFT_TIMED(10, Igatherv, collectives, TRACED)
 WEFT_TIMED(8, Ireduce, collectives, TRACED)
-WEFT_TIMED_BY(7, Ireduce_scatter, direct)
-WEFT_TIMED_BY(7, Ireduce_scatter_block, in_place)
-WEFT_TIMED_BY(7, Iscan, in_place)
+WEFT_TIMED_BY(7, Ireduce_scatter, collectives, direct)
+WEFT_TIMED_BY(7, Ireduce_scatter_block, collectives, in_place)
+WEFT_TIMED_BY(7, Iscan, collectives, in_place)
 WEFT_TIMED(9, Iscatter, collectives, TRACED)
 WEFT_TIMED(10, Iscatterv, collectives, TRACED)
 WEFT_TIMED(7, Reduce, collectives, TRACED)
@@ -233,7 +233,7 @@ WEFT_TIMED(6, File_write_at_all, io, TRACED)
 WEFT_TIMED(5, File_write_ordered, io, TRACED)
 WEFT_TIMED(5, File_write_shared, io, TRACED)
 
-WEFT_TIMED(0, Finalize, other, TRACED)
+WEFT_TIMED_BY(0, Finalize, other, direct)
 WEFT_TIMED(2, Init, other, UNTRACED)
 WEFT_TIMED(0, Wtime, other, UNTRACED)
 

@@ -80,5 +80,8 @@ int main(int argc, char** argv)
   }
   MPI_Comm_free(&other);
   MPI_Finalize();
+  const int error = MPI_Allreduce(give, get, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0)
+    printf("after the end: %s\n", error == MPI_SUCCESS ? "done" : "refused");
   return 0;
 }

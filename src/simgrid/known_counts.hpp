@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What is to be known of the counts that a rank gives, one for each rank. Mostly all ranks give the same: those of the
+ * rank before are kept, and to compare with them takes a fraction of adding them up. */
+#pragma once
+
+#include <smpi/smpi.h>
+
+#include <cstdint>
+
+namespace weft {
+
+struct KnownCounts {
+  std::int64_t sum;
+  int least;
+};
+
+/** Of an array with as many counts as @p comm has ranks. */
+KnownCounts known_counts(const int* counts, MPI_Comm comm);
+
+} // namespace weft
