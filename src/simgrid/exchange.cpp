@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/exchange.hpp"
 
+#include "base/fetch.hpp"
 #include "mpi/names.hpp"
 #include "simgrid/elements.hpp"
 #include "simgrid/private_abi.hpp"
@@ -60,6 +61,9 @@ public:
       Datatype::unref(buffers.receive_type);
   }
 };
+
+/** Ranks mostly get their results in their order. What the next ones touch is asked for so many ranks before. */
+constexpr std::size_t RANKS_AHEAD = 2;
 
 /** Nothing moves. */
 class NoData : public Exchange {
@@ -136,9 +140,11 @@ public:
     KeptBuffers& kept          = ranks_[static_cast<std::size_t>(rank)];
     const RankBuffers& buffers = kept.buffers;
     if (worked_out_) {
+      if (const std::size_t next = static_cast<std::size_t>(rank) + RANKS_AHEAD; next < ranks_.size())
+        fetch(ranks_[next].buffers.receive, bytes_got());
       if (shape_.movement.gets == Share::part) {
         const std::int64_t before = begins_[static_cast<std::size_t>(rank)];
-        copy_result(before, buffers.receive, buffers.counts[rank], buffers.receive_type);
+        copy_result(before, buffers.receive, buffers.receive_count, buffers.receive_type);
       } else if (shape_.movement.getters == Who::all || rank == shape_.root)
         copy_result(0, buffers.receive, count_, buffers.receive_type);
     }
@@ -150,6 +156,10 @@ private:
   bool data_        = true;
   bool worked_out_  = false;
   std::vector<std::int64_t> begins_; // of each rank's part in the result, in elements
+
+  std::size_t bytes_given() const { return static_cast<std::size_t>(count_) * static_cast<std::size_t>(extent_); }
+  /** By each rank, at most. */
+  std::size_t bytes_got() const { return shape_.movement.gets == Share::part ? 1 : bytes_given(); }
 
   /** Copy elements of the result from the @p first on. Mostly a rank gives the type that all give. */
   void copy_result(std::int64_t first, void* to, int count, MPI_Datatype type) const
@@ -165,8 +175,11 @@ private:
   void add_in_order(MPI_Op operation)
   {
     result_ = Values(contribution(ranks_.size() - 1), count_, type_);
-    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;)
+    for (std::size_t rank = ranks_.size() - 1; rank-- > 0;) {
+      if (rank >= RANKS_AHEAD)
+        fetch(contribution(rank - RANKS_AHEAD), bytes_given());
       operation->apply(contribution(rank), result_.data(), &count_, type_);
+    }
   }
 
   void add_as_switches_do()
@@ -187,11 +200,13 @@ class Collecting : public Exchange {
   std::vector<KeptBuffers> ranks_;
   std::vector<std::size_t> begins_; // of each rank's part in packed_, and the end
   std::vector<std::byte> packed_;
+  std::vector<bool> together_; // by rank: it wants the parts one after the other
   bool data_ = true;
 
 public:
   explicit Collecting(const ExchangeShape& shape)
-      : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), begins_(ranks_.size() + 1)
+      : shape_(shape), ranks_(static_cast<std::size_t>(shape.ranks)), begins_(ranks_.size() + 1),
+        together_(ranks_.size())
   {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
       begins_[rank + 1] = begins_[rank] + static_cast<std::size_t>(shape.parts[rank]);
@@ -202,6 +217,8 @@ public:
     const auto at = static_cast<std::size_t>(rank);
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);
     data_ &= not is_shared(buffers);
+    if (shape_.movement.gives == Share::part)
+      together_[at] = lies_together(ranks_[at].buffers); // now that its arrays have just been looked at
     if (not data_ || begins_[at] == begins_[at + 1])
       return;
     packed_.resize(begins_.back());
@@ -216,7 +233,7 @@ public:
     if (packed_.empty() || not data_)
       kept.release();
     else if (shape_.movement.gives == Share::part)
-      deliver_parts(kept.buffers);
+      deliver_parts(kept.buffers, together_[static_cast<std::size_t>(rank)]);
     else if (rank != shape_.root)
       unpack(packed_.data(), kept.buffers.receive, kept.buffers.receive_count, kept.buffers.receive_type);
     kept.release();
@@ -228,10 +245,10 @@ public:
   }
 
 private:
-  void deliver_parts(const RankBuffers& buffers)
+  void deliver_parts(const RankBuffers& buffers, bool together)
   {
     const bool predefined = is_predefined(buffers.receive_type);
-    if (predefined && lies_together(buffers)) {
+    if (predefined && together) {
       const std::int64_t first = buffers.displacements ? buffers.displacements[0] : 0;
       const MPI_Aint extent    = span_of(buffers.receive_type).extent;
       std::memcpy(static_cast<std::byte*>(buffers.receive) + first * extent, packed_.data(), packed_.size());
