@@ -11,6 +11,10 @@
  * colour and key (ompi_comm_split in Open MPI's ompi/communicator/comm.c, MPIR_Comm_split_impl in MPICH's
  *     src/mpi/comm/comm_split.c).
  * Both by the algorithm that the run's hosts use; switches never do them.
+ *
+ * SMPI gives each rank's communicator a group of its own, a table of all members with 12 bytes for each: 12 P² bytes. A
+ * copy of a communicator, a Cartesian one of the same members and the parts of a split one have one group here, which
+ * counts who uses it; but what is made of a group of the program's own (MPI_Comm_create) keeps that.
  */
 #include "simgrid/call.hpp"
 #include "simgrid/collectives.hpp"
@@ -25,6 +29,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <simgrid/s4u.hpp>
 #include <utility>
 #include <vector>
@@ -34,28 +39,45 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
+struct GroupLeft {
+  void operator()(MPI_Group group) const { simgrid::smpi::Group::unref(group); }
+};
+using OwnGroup = std::unique_ptr<simgrid::smpi::Group, GroupLeft>;
+
+/** @p ranks of @p comm. */
+OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
+{
+  MPI_Group made = MPI_GROUP_NULL;
+  comm->group()->incl(static_cast<int>(ranks.size()), ranks.data(), &made);
+  return OwnGroup(made);
+}
+
 /** What the ranks of one MPI_Comm_split say, and what comes of it. */
 class Split : public Gathering<std::pair<int, int>> { // colour and key
-  std::map<int, std::vector<int>> groups_;
+  std::map<int, OwnGroup> groups_;
 
 public:
   using Gathering::Gathering;
 
-  /** The ranks of a colour, in the order of their keys; when all have spoken. */
-  const std::vector<int>& group(int colour)
+  /** The ranks of @p comm that have said a colour, in the order of their keys; when all have spoken. */
+  MPI_Group group(MPI_Comm comm, int colour)
   {
     if (groups_.empty())
-      make_groups();
-    return groups_.at(colour);
+      make_groups(comm);
+    return groups_.at(colour).get();
   }
 
 private:
-  void make_groups()
+  void make_groups(MPI_Comm comm)
   {
+    std::map<int, std::vector<int>> ranks_of;
     for (int rank = 0; std::cmp_less(rank, said.size()); ++rank)
-      groups_[said[static_cast<std::size_t>(rank)].first].push_back(rank);
-    for (auto& [colour, ranks] : groups_)
+      ranks_of[said[static_cast<std::size_t>(rank)].first].push_back(rank);
+    for (auto& [colour, ranks] : ranks_of) {
       std::ranges::stable_sort(ranks, {}, [this](int rank) { return said[static_cast<std::size_t>(rank)].second; });
+      if (colour != MPI_UNDEFINED)
+        groups_[colour] = make_group(comm, ranks);
+    }
   }
 };
 
@@ -87,17 +109,12 @@ void gather_colours(MPI_Comm comm)
   hosts_allgather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, comm);
 }
 
-/** The members of @p colour, made a communicator. */
-MPI_Comm make_part(MPI_Comm comm, const std::vector<int>& ranks)
+/** A communicator of the members of @p part, who all have this object. */
+MPI_Comm make_part(MPI_Comm comm, MPI_Group part)
 {
-  MPI_Group all  = MPI_GROUP_NULL;
-  MPI_Group part = MPI_GROUP_NULL;
-  MPI_Comm made  = MPI_COMM_NULL;
-  PMPI_Comm_group(comm, &all);
-  PMPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &part);
+  const MakingInCommon common(part);
+  MPI_Comm made = MPI_COMM_NULL;
   PMPI_Comm_create(comm, part, &made);
-  PMPI_Group_free(&part);
-  PMPI_Group_free(&all);
   return made;
 }
 
@@ -106,7 +123,7 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   const int rank = comm->rank();
   const int size = comm->size();
   if (size == 1)
-    return colour == MPI_UNDEFINED ? MPI_COMM_NULL : make_part(comm, {0});
+    return colour == MPI_UNDEFINED ? MPI_COMM_NULL : make_part(comm, make_group(comm, {0}).get());
   const std::pair id(comm->group()->actor(0), number_of(comm));
   auto& meetings  = splits()[id];
   const auto here = meetings.join(rank, size, [size] { return Split(size); });
@@ -115,7 +132,7 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   here->shared.wait(); // for nobody, unless the Allgather's algorithm does not do what its name says
   MPI_Comm made = MPI_COMM_NULL;
   if (colour != MPI_UNDEFINED)
-    made = make_part(comm, here->shared.group(colour));
+    made = make_part(comm, here->shared.group(comm, colour));
   meetings.leave(here);
   if (meetings.empty())
     splits().erase(id);
@@ -135,6 +152,25 @@ int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments..
   if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
     reduce_context_mask(comm);
   return traced.end(result);
+}
+
+/** The copy of a common group that has been left empty, since the group itself takes its place. */
+const void*& empty_copy()
+{
+  static const void* copy = nullptr;
+  return copy;
+}
+
+/** Whether @p common can be that of a communicator for which SMPI has made @p group. */
+bool can_replace(MPI_Group common, MPI_Group group)
+{
+  if (common == MPI_GROUP_NULL || group == common || std::exchange(empty_copy(), nullptr) == group)
+    return common != MPI_GROUP_NULL;
+  int size        = 0;
+  int common_size = 0;
+  PMPI_Group_size(group, &size);
+  PMPI_Group_size(common, &common_size);
+  return size == common_size; // a Cartesian communicator may have fewer
 }
 
 MpiFunction makes_communicators(const char* name)
@@ -159,9 +195,47 @@ WEFT_INTERPOSED MPI_Comm Comm::split(int color, int key)
   return weft::split_in_memory(this, color, key);
 }
 
+WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
+{
+  static const auto THEIRS = weft::original<int (*)(Comm*, MPI_Comm*)>("_ZN7simgrid4smpi4Comm3dupEPPS1_");
+  const weft::MakingInCommon common(weft::common_group(this));
+  return THEIRS(this, made);
+}
+
 } // namespace simgrid::smpi
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// Constructors, of src/smpi/mpi/smpi_comm.cpp and smpi_group.cpp. A topology is a shared_ptr, which comes as its
+// address.
+
+constexpr const char* MAKE_COMM  = "_ZN7simgrid4smpi4CommC1EPNS0_5GroupESt10shared_ptrINS0_4TopoEEbi";
+constexpr const char* COPY_GROUP = "_ZN7simgrid4smpi5GroupC1EPKS1_";
+
+void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
+    WEFT_REPLACES("_ZN7simgrid4smpi4CommC1EPNS0_5GroupESt10shared_ptrINS0_4TopoEEbi");
+void copy_group(void* self, MPI_Group origin) WEFT_REPLACES("_ZN7simgrid4smpi5GroupC1EPKS1_");
+
+void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
+{
+  static const auto THEIRS = original<decltype(&make_comm)>(MAKE_COMM);
+  const MPI_Group offered  = MakingInCommon::take();
+  const MPI_Group common   = can_replace(offered, group) ? offered : MPI_GROUP_NULL;
+  if (common != MPI_GROUP_NULL && common != group) {
+    simgrid::smpi::Group::unref(group);
+    common->ref();
+  }
+  const AgreeingInCommon agreeing(common);
+  THEIRS(self, common != MPI_GROUP_NULL ? common : group, topology, smp, id);
+}
+
+void copy_group(void* self, MPI_Group origin)
+{
+  static const auto THEIRS = original<decltype(&copy_group)>(COPY_GROUP);
+  const bool is_common     = origin != MPI_GROUP_NULL && origin == MakingInCommon::group();
+  empty_copy()             = is_common ? self : nullptr;
+  THEIRS(self, is_common ? MPI_GROUP_NULL : origin);
+}
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
@@ -235,8 +309,12 @@ WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* s
   static const auto THEIRS = original<decltype(&PMPI_Cart_create)>(__func__);
   static auto function     = makes_communicators("MPI_Cart_create");
   return make<trace::calls::Cart_create>(
-      function, comm, [&] { return THEIRS(comm, dimensions, sizes, periods, reorder, made); }, comm, dimensions, sizes,
-      periods, reorder, made);
+      function, comm,
+      [&] {
+        const MakingInCommon common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
+        return THEIRS(comm, dimensions, sizes, periods, reorder, made);
+      },
+      comm, dimensions, sizes, periods, reorder, made);
 }
 
 WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* made)

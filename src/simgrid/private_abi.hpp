@@ -170,7 +170,10 @@ public:
 class Group {
 public:
   aid_t actor(int rank) const;
-  int rank(aid_t actor) const; ///< MPI_UNDEFINED where it is no member
+  int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED where it is no member
+  int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl compares all ranks with all first
+  void ref();
+  static void unref(MPI_Group group);
 };
 
 class Comm {
@@ -182,7 +185,9 @@ public:
   MPI_Group group();
   MPI_Comm get_leaders_comm() const;
   void init_smp(); ///< finds out which ranks share a host; defined anew by simgrid/hosts_of_ranks.cpp
-  MPI_Comm split(int color, int key); ///< defined anew by simgrid/communicator_making.cpp
+  /* Defined anew by simgrid/communicator_making.cpp. */
+  MPI_Comm split(int color, int key);
+  int dup(MPI_Comm* made);
   /* Defined anew by simgrid/message_numbers.cpp. */
   unsigned get_sent_messages_count(int sender, int receiver, int tag);
   void increment_sent_messages_count(int sender, int receiver, int tag);

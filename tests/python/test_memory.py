@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a run keeps: nothing of calls that have ended.
+"""What a run keeps: nothing of calls that have ended, and one table of a communicator's members.
 
 Bounds are a few times below what was kept before, and above what differs from run to run.
 """
@@ -36,3 +36,13 @@ def test_nothing_is_kept_of_a_call(tmp_path: Path, offload: str) -> None:
         for calls in (100, 1000)
     )
     assert many - few < 6 * MIB
+
+
+@pytest.mark.parametrize("way", ["dup", "split"])
+def test_members_of_a_communicator_share_one_group(tmp_path: Path, way: str) -> None:
+    """SMPI's tables, one for each rank, have 12 bytes a member: 48 MiB for four copies."""
+    ranks, number = 1024, {"dup": 4, "split": 1}[way]
+    without, with_ = (
+        peak_bytes(tmp_path, "none", 0, 0, *more, ranks=ranks) for more in ((), (way, number))
+    )
+    assert with_ - without < {"dup": 16, "split": 12}[way] * MIB

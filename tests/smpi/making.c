@@ -83,6 +83,58 @@ static void check_create(void)
   MPI_Group_free(&all);
 }
 
+/* Lets the other ranks run in the middle of a copy's making. */
+static int copy_attribute(MPI_Comm comm, int key, void* extra, void* from, void* to, int* flag)
+{
+  (void)key;
+  MPI_Barrier(comm);
+  *(void**)to = from;
+  *flag       = extra == &rank;
+  return MPI_SUCCESS;
+}
+
+/* Copies, of parts and of copies; those from which they were made are freed before, and groups by some ranks early. */
+static void check_copies(void)
+{
+  MPI_Comm part, copy, again, made;
+  MPI_Group group, world;
+  int key, result, flag = 0, at, of, all[2] = {0, 1}, in_world[2], *value = NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
+  MPI_Comm_create_keyval(copy_attribute, MPI_COMM_NULL_DELETE_FN, &key, &rank);
+  MPI_Comm_set_attr(part, key, &size);
+  MPI_Comm_group(part, &group);
+  if (rank / 2 % 2)
+    MPI_Group_free(&group);
+  MPI_Comm_dup(part, &copy);
+  MPI_Comm_get_attr(copy, key, (void*)&value, &flag);
+  expect(flag && value == &size, "a copy's attribute");
+  MPI_Comm_free(&part);
+  MPI_Comm_dup(copy, &again);
+  MPI_Comm_compare(copy, again, &result);
+  expect(result == MPI_CONGRUENT, "whether copies have the same members");
+  MPI_Comm_compare(MPI_COMM_WORLD, again, &result);
+  expect(size == 1 || result == MPI_UNEQUAL, "whether a part has all members");
+  MPI_Comm_free(&copy);
+  if (!(rank / 2 % 2))
+    MPI_Group_free(&group);
+  MPI_Comm_group(again, &group);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_size(group, &of);
+  MPI_Group_rank(group, &at);
+  expect(of == (size + 1 - rank % 2) / 2 && at == of - 1 - rank / 2, "the group of a copy of a copy");
+  MPI_Group_translate_ranks(group, of < 2 ? of : 2, all, world, in_world);
+  expect(in_world[0] == 2 * (of - 1) + rank % 2, "a copy's first rank");
+  MPI_Comm_create(again, group, &made);
+  MPI_Group_free(&group);
+  expect(sum(made, 1) == of && sum(again, rank) == sum(made, rank), "what is made of a copy's group");
+  MPI_Comm_free(&again);
+  MPI_Comm_dup(made, &copy);
+  expect(sum(copy, 1) == of, "a copy of what is made of a group");
+  MPI_Comm_free(&made);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free_keyval(&key);
+}
+
 static void check_cart(void)
 {
   int dims[2] = {2, size / 2}, periods[2] = {1, 1}, rows[2] = {0, 1}, coords[2];
@@ -92,6 +144,14 @@ static void check_cart(void)
   if (grid == MPI_COMM_NULL)
     return;
   MPI_Cart_coords(grid, rank, 2, coords);
+  MPI_Comm copy;
+  MPI_Comm_dup(grid, &copy);
+  MPI_Cart_coords(copy, rank, 2, rows);
+  expect(rows[0] == coords[0] && rows[1] == coords[1], "the place in a copy of the grid");
+  expect(sum(copy, 1) == dims[0] * dims[1], "a copy of the grid");
+  MPI_Comm_free(&copy);
+  rows[0] = 0;
+  rows[1] = 1;
   MPI_Cart_sub(grid, rows, &row);
   expect(sum(row, coords[0]) == coords[0] * dims[1], "the row");
   int at;
@@ -205,6 +265,7 @@ int main(int argc, char** argv)
       check_split();
       check_dup();
       check_create();
+      check_copies();
       check_cart();
       check_hosts();
       check_self();
