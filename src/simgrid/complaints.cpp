@@ -11,6 +11,7 @@
 #include "simgrid/simulation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,14 @@ constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
 constexpr std::string_view NO_DISK    = "SMPI/IO : Trying to open file on a diskless host";
 constexpr std::string_view NO_MAPPING = "Could not map folded virtual memory";
 constexpr std::string_view NO_MEMORY  = "Failed to allocate %zuMiB of memory. Run \"sysctl vm.overcommit_memory";
+/** Its allocations, of which it says the bytes (include/xbt/sysdep.h); an exception that nobody catches; and a copy of
+ * the program that cannot be loaded (src/smpi/internals/smpi_global.cpp), with the loader's words (glibc's
+ * elf/dl-load.c). */
+constexpr std::string_view NO_BYTES  = "of %lu bytes failed";
+constexpr std::string_view NO_OBJECT = "std::bad_alloc";
+constexpr std::string_view NO_COPY   = "dlopen failed: %s";
+constexpr std::array NOT_MAPPED = {"failed to map segment", "cannot allocate", "cannot create shared object descriptor",
+                                   "cannot apply additional memory protection", "cannot change memory protections"};
 /** How many times as large the blocks are that the message proposes; DT of class C needs twice as large ones. */
 constexpr int LARGER_BLOCKS = 16;
 
@@ -119,6 +128,40 @@ std::string first_line_of(const char* file)
                                             "nothing as all ranks share one block");
 }
 
+/** What most likely keeps the process from more memory. */
+std::string limits_and_mappings()
+{
+  const std::string limits = memory_limits();
+  return (limits.empty() ? "the machine's memory is used up, or promised" : limits) + "; vm.max_map_count is " +
+         first_line_of("/proc/sys/vm/max_map_count") + ", of which " + std::to_string(mappings_now()) + " are taken";
+}
+
+[[noreturn]] void tell_of_refusal(const std::string& asked)
+{
+  Simulation::get().abort("memory", (rank_here() ? who() : std::string("the simulator")) + " asked for " + asked +
+                                        ", which the system does not give: " + limits_and_mappings() +
+                                        "; allow more, or take fewer ranks");
+}
+
+/** The number in SimGrid's words, which is all that is in them. */
+std::string bytes_in(const std::string& text)
+{
+  const auto first = text.find_first_of("0123456789");
+  return text.substr(first, text.find_first_not_of("0123456789", first) - first);
+}
+
+/** Act on what SimGrid says where it gets no memory. */
+void act_on_want_of_memory(std::string_view format, const std::string& text)
+{
+  if (format.find(NO_BYTES) != std::string_view::npos)
+    tell_of_refusal(bytes_in(text) + " bytes of memory");
+  if (text.find(NO_OBJECT) != std::string::npos)
+    tell_of_refusal("memory");
+  if (format.starts_with(NO_COPY) &&
+      std::ranges::any_of(NOT_MAPPED, [&text](const char* words) { return text.find(words) != std::string::npos; }))
+    tell_of_refusal("a copy of the program of its own");
+}
+
 [[noreturn]] void tell_of_failure(const std::string& text)
 {
   const auto end     = text.find(" - returned ");
@@ -154,6 +197,8 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
     refuse_missing(event.functionName);
   if (rank && event.priority == xbt_log_priority_critical && format.ends_with(FAILED))
     tell_of_failure(text);
+  if (event.priority == xbt_log_priority_critical && is_simulating())
+    act_on_want_of_memory(format, text);
   if (rank && format.starts_with(NO_DISK))
     refuse_file();
   if (rank && format.starts_with(NO_MAPPING))

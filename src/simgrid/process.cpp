@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/process.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iterator>
 #include <pthread.h>
 #include <simgrid/s4u.hpp>
+#include <sys/resource.h>
+#include <utility>
 
 namespace sg = simgrid::s4u;
 
@@ -22,14 +28,41 @@ ProcessState& process_state()
   return the_state;
 }
 
+/** Kept for what is to be said of an exception for want of memory that nobody catches. */
+void*& reserve()
+{
+  constexpr std::size_t ENOUGH = 1U << 20U;
+  static void* memory          = std::malloc(ENOUGH); // NOLINT(cppcoreguidelines-no-malloc): without a constructor
+  return memory;
+}
+
+std::terminate_handler& simgrids_end()
+{
+  static std::terminate_handler handler = nullptr;
+  return handler;
+}
+
+void on_end()
+{
+  std::free(std::exchange(reserve(), nullptr)); // NOLINT(cppcoreguidelines-no-malloc)
+  simgrids_end()();
+}
+
 } // namespace
 
 void watch_process()
 {
+  reserve();
+  simgrids_end()          = std::set_terminate(on_end);
   process_state().running = true;
   sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
   // What is in the buffers would be written by both, and all ranks share them.
   pthread_atfork([] { std::fflush(nullptr); }, nullptr, [] { process_state().child = true; });
+}
+
+bool is_simulating()
+{
+  return process_state().running;
 }
 
 std::optional<int> rank_here()
@@ -42,6 +75,24 @@ std::optional<int> rank_here()
 bool is_forked_child()
 {
   return process_state().child;
+}
+
+std::string memory_limits()
+{
+  constexpr rlim_t MIB = 1U << 20U;
+  std::string text;
+  for (const auto& [kind, name] : {std::pair(RLIMIT_AS, "ulimit -v"), std::pair(RLIMIT_DATA, "ulimit -d")})
+    if (rlimit limit{}; getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      text += (text.empty() ? "" : " and ") + std::string(name) + " allows " + std::to_string(limit.rlim_cur / MIB) +
+              " MiB";
+  return text;
+}
+
+std::size_t mappings_now()
+{
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::size_t>(
+      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
 }
 
 } // namespace weft

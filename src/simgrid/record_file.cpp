@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/record_file.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <unistd.h>
 
@@ -14,7 +16,10 @@ void RecordFile::write(const std::function<void(std::ostream&)>& writer) const
   writer(file);
   file.close();
   if (not file || std::rename(beside.c_str(), path_.c_str()) != 0) {
-    std::perror(("weft: the record cannot be written to " + path_).c_str());
+    const int error    = errno;
+    const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    std::fprintf(stderr, "weft: the record cannot be written to %s: %s%s\n", path_.c_str(), std::strerror(error),
+                 is_full ? "; free some space, or set TMPDIR to a directory on another disk" : "");
     std::remove(beside.c_str());
     std::fflush(nullptr);
     ::_exit(2);

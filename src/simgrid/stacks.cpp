@@ -13,7 +13,6 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <simgrid/s4u.hpp>
 #include <string_view>
@@ -94,13 +93,6 @@ std::size_t most_mappings()
   return number_in("/proc/sys/vm/max_map_count", LINUX_DEFAULT);
 }
 
-std::size_t mappings_now()
-{
-  std::ifstream maps("/proc/self/maps");
-  return static_cast<std::size_t>(
-      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
-}
-
 /** How many stacks can be guarded where each takes two mappings. */
 std::size_t most_mapped(int ranks)
 {
@@ -119,7 +111,8 @@ void add_region(std::size_t count)
   if (begin == MAP_FAILED)
     throw UserError("stacks of the ranks: Linux does not give " + std::to_string(bytes / KIB / KIB) +
                     " MiB of the address space for " + std::to_string(count) + " stacks of " +
-                    std::to_string(all.bytes / KIB) + " KiB (" + std::strerror(errno) +
+                    std::to_string(all.bytes / KIB) + " KiB (" +
+                    (memory_limits().empty() ? std::strerror(errno) : memory_limits()) +
                     "): take smaller ones, --cfg contexts/stack-size:256 (KiB), or allow it (ulimit -v unlimited; as"
                     " root, sysctl vm.overcommit_memory=0)");
   madvise(begin, bytes, MADV_NOHUGEPAGE); // or a rank would take 2 MiB

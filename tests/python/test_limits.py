@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Runs that cannot fit are refused before they start, in one message with both numbers."""
 
+import os
 import resource
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
+import compiled
 import pytest
 import simulated
 from conftest import Program
 
 from weft.base.errors import WeftError
 from weft.runs import limits
-from weft.runs.limits import Machine, Needs
+from weft.runs.limits import AtStart, Machine, Needs
 
 GIB = 1 << 30
 MILLION = 1 << 20
@@ -100,11 +102,105 @@ def test_the_disk_holds_the_copies(
     assert "has 1 MiB left; set TMPDIR" in said
 
 
+def test_what_any_run_writes_needs_room(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
+    said = refusal(Needs(ranks=1024), machine)
+    assert said.startswith("temporary directory: a run needs 11 KiB, and ")
+    assert "has 4 KiB left; set TMPDIR" in said
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 30))
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_files=100, f_favail=2))
+    assert "a run needs 6 files there, and" in refusal(Needs(ranks=4), machine)
+
+
 def test_threads(machine: Machine) -> None:
     threads = ("contexts/factory:thread",)
     limits.check(Needs(ranks=4096, settings=threads), machine)
     said = refusal(Needs(ranks=32000, settings=threads), machine)
     assert "each of 32,000 ranks needs one, and the system allows 30,000" in said
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_control_group_limits_threads(machine: Machine, version: int) -> None:
+    listed = {1: "8:pids:/outer\n0::/\n", 2: "0::/outer\n"}[version]
+    (machine.proc / "self/cgroup").write_text(listed)
+    group = (machine.cgroups / "pids" if version == 1 else machine.cgroups) / "outer"
+    group.mkdir(parents=True)
+    (group / "pids.max").write_text("120")
+    (group / "pids.current").write_text("20")
+    (group / "memory.stat").write_text("inactive_file 1000000\n")
+    threads = ("contexts/factory:thread",)
+    limits.check(Needs(ranks=100, settings=threads), machine)
+    said = refusal(Needs(ranks=101, settings=threads), machine)
+    assert f"the system allows 100 (the control group {group}, limit 120)" in said
+
+
+def test_shared_memory_holds_the_variables_of_all_ranks(
+    program: Program, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda of: SimpleNamespace(free=1 << (20 if "shm" in str(of) else 30))
+    )
+    there = Machine(machine.proc, machine.cgroups, Path("/dev/shm"), machine.temporary)
+    mapped = ("smpi/privatization:mmap",)
+    copied = (library(program),)
+    said = refusal(Needs(ranks=64, copied=copied, settings=mapped), there)
+    assert said.startswith(
+        "shared memory: with --cfg smpi/privatization:mmap 64 ranks need at least 48"
+    )
+    assert "has 1 MiB left" in said
+
+
+def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -> None:
+    (machine.proc / "vmstat").write_text("pgfault 1\noom_kill 4\n")
+    start = AtStart.seen(machine)
+    told = "it held 3 GiB, and this machine had 8 GiB left when it began"
+    assert start.why_killed(3 * GIB) == (
+        f"something else killed it, perhaps for want of memory: {told}"
+    )
+    (machine.proc / "vmstat").write_text("pgfault 2\noom_kill 5\n")
+    assert start.why_killed(3 * GIB) == f"the system has killed it for want of memory: {told}"
+
+
+# ---- Limits that a run meets in its middle -------------------------------------------------------
+
+
+def run_within(kind: int, most: int, program: Path, *arguments: str) -> simulated.Result:
+    """A run of four ranks, in a process with a limit of its own."""
+    return simulated.run_command(
+        simulated.weft_command(program, *arguments, options=("-q",)),
+        preexec_fn=lambda: resource.setrlimit(kind, (most, resource.getrlimit(kind)[1])),
+    )
+
+
+def test_stacks_beyond_the_address_space_are_told_with_its_limit(program: Program) -> None:
+    result = run_within(resource.RLIMIT_AS, 1 << 30, program("first.c"))
+    (said,) = result.messages
+    assert result.status == 2
+    assert "for 260 stacks of 8192 KiB (ulimit -v allows 1024 MiB): take smaller ones" in said
+
+
+def test_memory_that_the_system_does_not_give_is_told_with_the_limit() -> None:
+    growth = compiled.program(compiled.ROOT / "studies/growth/growth.c")
+    result = run_within(resource.RLIMIT_AS, 4 << 30, growth, "allreduce", "2000000000", "1")
+    assert (result.status, result.stderr.count("\n")) == (1, 1)
+    assert "asked for 2000000001 bytes of memory, which the system does not give" in result.stderr
+    assert "ulimit -v allows 4096 MiB; vm.max_map_count is " in result.stderr
+
+
+def test_the_end_by_a_limit_of_cpu_time_is_told() -> None:
+    growth = compiled.program(compiled.ROOT / "studies/growth/growth.c")
+    result = run_within(resource.RLIMIT_CPU, 1, growth, "allreduce", "64", "1000000000")
+    assert result.status == 152
+    assert result.messages[0].startswith("weft: the program crashed (SIGXCPU); it took ")
+    assert "and the system allows 1 s (ulimit -t): allow more" in result.messages[0]
+
+
+def test_copies_that_are_larger_than_a_file_may_be_are_told(program: Program) -> None:
+    result = run_within(resource.RLIMIT_FSIZE, 8192, program("statics.c"))
+    assert result.messages == [
+        "weft: the program crashed (SIGXFSZ); a file is larger than the system allows (ulimit -f):"
+        " allow more"
+    ]
 
 
 def test_open_files_and_shared_memory(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

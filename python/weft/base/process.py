@@ -269,7 +269,7 @@ class _Clock:
         self._timer = threading.Timer(timeout_s, self._ring) if timeout_s is not None else None
         if self._timer is not None:
             self._timer.daemon = True
-            self._timer.start()
+            _start_thread(self._timer)
 
     def _ring(self) -> None:
         self.rang = True
@@ -294,7 +294,7 @@ class _Meter:
         self._peak_bytes = 0
         self._child = child
         self._ended = threading.Event()
-        threading.Thread(target=self._look, args=(most_bytes,), daemon=True).start()
+        _start_thread(threading.Thread(target=self._look, args=(most_bytes,), daemon=True))
 
     def peak(self, remembered_bytes: int, own_bytes: int) -> int:
         """Return the child's largest resident set, of what the system remembers of it.
@@ -321,6 +321,21 @@ class _Meter:
         self._ended.set()
 
 
+def _start_thread(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except RuntimeError:
+        raise no_more_tasks("weft cannot start a thread") from None
+
+
+def no_more_tasks(what: str) -> WeftError:
+    """Return the error for what the system refuses, as there are too many processes and threads."""
+    return WeftError(
+        f"processes: {what}: the system allows no more processes and threads than there are, and"
+        " a run needs four; allow more (ulimit -u, or pids.max of the control group)"
+    )
+
+
 def _start(
     command: Sequence[str], environment: Mapping[str, str], streams: Streams
 ) -> "subprocess.Popen[str]":
@@ -336,6 +351,8 @@ def _start(
             errors="replace",
             process_group=0 if _own_group(streams) else None,
         )
+    except BlockingIOError:
+        raise no_more_tasks(f"SimGrid cannot be started ({command[0]})") from None
     except OSError as error:
         raise WeftError(f"SimGrid: cannot start {command[0]}: {error.strerror}") from None
     finally:

@@ -9,7 +9,7 @@ from contextlib import suppress
 import click
 
 from weft.base.errors import USER_ERROR, Interrupted, WeftError, printable
-from weft.base.process import raise_on_signals
+from weft.base.process import no_more_tasks, raise_on_signals
 
 _BROKEN_PIPE = 141
 
@@ -49,6 +49,8 @@ def _guarded(run: Callable[[], int]) -> int:
     except BrokenPipeError:
         _close_stdout()
         return _BROKEN_PIPE
+    except BlockingIOError:  # as the C library calls a process too many
+        return _say(str(no_more_tasks("another process cannot be started")), USER_ERROR)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         return _say(f"the system refused: {error.strerror or error}{where}", USER_ERROR)

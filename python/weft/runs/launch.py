@@ -176,6 +176,7 @@ def run(
     """
     with work_directory() as work:
         plan.site.place(work / "hosts")
+        start = limits.AtStart.seen()
         ended = run_child(
             build_command(plan, work),
             _environment(plan, work),
@@ -184,7 +185,7 @@ def run(
             on_line=on_line,
             streams=streams,
         )
-        record = _make_record(plan, work, ended)
+        record = _make_record(plan, work, ended, start)
         if plan.request.outputs.ti_trace is not None and record.ended:
             _take_ti_trace(work, plan.request.outputs.ti_trace)
         if plan.request.outputs.timeline is not None:
@@ -340,11 +341,11 @@ def _tunables(environment: Mapping[str, str]) -> dict[str, str]:
     return {_TUNABLES: ":".join(filter(None, [set_before, f"{_KEPT_AT_HAND}={_KEPT}"]))}
 
 
-def _make_record(plan: PreparedRun, work: Path, ended: Ended) -> Record:
+def _make_record(plan: PreparedRun, work: Path, ended: Ended, start: limits.AtStart) -> Record:
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(
-        record.outcome, ended, work, request.timeout_s, request.memory_bytes
+        record.outcome, ended, work, request.timeout_s, request.memory_bytes, start
     )
     record.ranks = request.placement.ranks
     record.program = (

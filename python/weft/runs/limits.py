@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from elftools.common.exceptions import ELFError
+from elftools.elf.constants import P_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from weft.base.errors import WeftError, named
@@ -41,6 +43,13 @@ _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
 """Of Python-free smpimain with its libraries: 150 for tofino-4."""
 _OTHER_FILES = 32
+_HOST_LINE = 7
+"""Bytes of the shortest name of a host, such as `host-0`, in the list of the ranks' hosts."""
+_RECORD = 4 << 10
+"""Bytes of a record, below the shortest one."""
+_TEMPORARY_FILES = 6
+"""The directory, its lock, hosts, two logs, and the record."""
+_PAGE = 4 << 10
 _SHARED = f"{named('privatize=False')} where the program writes no global variable"
 
 
@@ -82,7 +91,29 @@ class Machine:
 
     def memory(self) -> tuple[int, str]:
         """Return the bytes that a new process can have, and who limits them."""
-        return min([(self._available(), "this machine"), *self._groups()])
+        return min([(self._available(), "this machine"), *self._memory_groups()])
+
+    def oom_kills(self) -> int:
+        """Return how many processes Linux has killed for want of memory since it was started."""
+        with suppress(OSError, ValueError):
+            lines = (self.proc / "vmstat").read_text(encoding="ascii").splitlines()
+            return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+        return 0
+
+    def tasks(self) -> tuple[int, str]:
+        """Return how many more processes and threads there may be, and who limits them."""
+        limits = list(self._pid_groups())
+        for name in ("threads-max", "pid_max"):
+            limits.append((self.number(f"sys/kernel/{name}", 1 << 62), f"/proc/sys/kernel/{name}"))
+        soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+        if soft != resource.RLIM_INFINITY and os.geteuid() != 0:  # root may have any number
+            limits.append((soft, "ulimit -u"))
+        return min(limits)
+
+    def _pid_groups(self) -> Iterator[tuple[int, str]]:
+        names = ("pids.max", "pids.current", None)
+        for folder, most, left in self._groups("pids", names, names):
+            yield left, f"the control group {folder}, limit {most:,}"
 
     def _available(self) -> int:
         """Return what is free, or becomes free when it is asked for; swapped out counts too."""
@@ -92,24 +123,41 @@ class Machine:
             return (kib["MemAvailable"] + kib["SwapFree"]) << 10
         return 1 << 62
 
-    def _groups(self) -> Iterator[tuple[int, str]]:
-        """Yield what is left in this process's control group and in those that it is part of."""
+    def _memory_groups(self) -> Iterator[tuple[int, str]]:
+        first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+        second = ("memory.max", "memory.current", "")
+        for folder, most, left in self._groups("memory", first, second):
+            yield left, f"the control group {folder} (limit {format_size(most)})"
+
+    def _groups(
+        self,
+        controller: str,
+        first: tuple[str, str, str | None],
+        second: tuple[str, str, str | None],
+    ) -> Iterator[tuple[Path, int, int]]:
+        """Yield this process's control group and those that it is part of: limit, what is left.
+
+        What files are called differs between the two versions: limit, use, names of statistics.
+        """
         with suppress(OSError, ValueError):
             for line in (self.proc / "self/cgroup").read_text(encoding="utf-8").splitlines():
                 _, controllers, path = line.split(":", 2)
                 if controllers == "":
-                    yield from _left(self.cgroups, path, "memory.max", "memory.current", "")
-                elif "memory" in controllers.split(","):
-                    names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
-                    yield from _left(self.cgroups / "memory", path, *names)
+                    yield from _left(self.cgroups, path, *second)
+                elif controller in controllers.split(","):
+                    yield from _left(self.cgroups / controller, path, *first)
 
 
-def _left(root: Path, path: str, most: str, used: str, prefix: str) -> Iterator[tuple[int, str]]:
+def _left(
+    root: Path, path: str, most: str, used: str, prefix: str | None
+) -> Iterator[tuple[Path, int, int]]:
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
         if (limit := _number(folder / most, -1)) >= 0:  # "max" where there is none
-            held = _number(folder / used, 0) - _cached(folder / "memory.stat", prefix)
-            yield max(0, limit - held), f"the control group {folder} (limit {format_size(limit)})"
+            held = _number(folder / used, 0)
+            if prefix is not None:
+                held -= _cached(folder / "memory.stat", prefix)
+            yield folder, limit, max(0, limit - held)
         if folder == root:
             return
 
@@ -128,6 +176,35 @@ def _number(file: Path, otherwise: int) -> int:
         return int(file.read_text(encoding="ascii").split()[0])
     except (OSError, ValueError, IndexError):
         return otherwise
+
+
+@dataclass(frozen=True)
+class AtStart:
+    """What there is when a run starts, for what is said of its end."""
+
+    memory_bytes: int
+    whose: str
+    oom_kills: int
+    machine: Machine
+
+    @classmethod
+    def seen(cls, machine: Machine | None = None) -> Self:
+        """Look at the machine."""
+        machine = machine or Machine()
+        return cls(*machine.memory(), machine.oom_kills(), machine)
+
+    def why_killed(self, peak_bytes: int) -> str:
+        """Say why the run was most likely killed from outside, by what it held at most."""
+        surely = self.machine.oom_kills() > self.oom_kills
+        who = (
+            "the system has killed it for want of memory"
+            if surely
+            else "something else killed it, perhaps for want of memory"
+        )
+        return (
+            f"{who}: it held {format_size(peak_bytes)}, and {self.whose} had"
+            f" {format_size(self.memory_bytes)} left when it began"
+        )
 
 
 def check(needs: Needs, machine: Machine | None = None) -> None:
@@ -150,15 +227,29 @@ def _check_memory(needs: Needs, machine: Machine) -> None:
 
 
 def _check_disk(needs: Needs, machine: Machine) -> None:
-    """SimGrid copies the files, and removes the copies' names; their room is taken all the same."""
+    """SimGrid copies the files, and removes the copies' names; their room is taken all the same.
+
+    Any run writes the list of ranks' hosts, and its record.
+    """
     with suppress(OSError):
-        size = needs.ranks * sum(path.stat().st_size for path in needs.copied)
+        copies = needs.ranks * sum(path.stat().st_size for path in needs.copied)
+        size = copies + needs.ranks * _HOST_LINE + _RECORD
         free = shutil.disk_usage(machine.temporary).free
+        files = os.statvfs(machine.temporary)
+        elsewhere = "set TMPDIR to a directory on another disk"
         if size > free:
+            what = (
+                f"copies of the program for {needs.ranks:,} ranks need" if copies else "a run needs"
+            )
+            less = f", or take {_SHARED}" if copies else ""
             raise WeftError(
-                f"temporary directory: copies of the program for {needs.ranks:,} ranks need"
-                f" {format_size(size)}, and {machine.temporary} has {format_size(free)} left; set"
-                f" TMPDIR to a directory on another disk, or take {_SHARED}"
+                f"temporary directory: {what} {format_size(size)}, and {machine.temporary} has"
+                f" {format_size(free)} left; {elsewhere}{less}"
+            )
+        if files.f_files and files.f_favail < _TEMPORARY_FILES:
+            raise WeftError(
+                f"temporary directory: a run needs {_TEMPORARY_FILES} files there, and"
+                f" {machine.temporary} has room for {files.f_favail}; {elsewhere}"
             )
 
 
@@ -185,6 +276,20 @@ def _mappings(path: Path) -> int:
     return kinds.count("PT_LOAD") + kinds.count("PT_GNU_RELRO")
 
 
+@kept
+def _variables(path: Path) -> int:
+    """Return the bytes that may be written of a program, without what is made read-only later."""
+    try:
+        with path.open("rb") as file:
+            segments = list(ELFFile(file).iter_segments())
+    except (OSError, ELFError):
+        return 0
+    loaded = (one for one in segments if one["p_type"] == "PT_LOAD")
+    written = sum(one["p_memsz"] for one in loaded if one["p_flags"] & P_FLAGS.PF_W)
+    fixed = sum(one["p_memsz"] for one in segments if one["p_type"] == "PT_GNU_RELRO")
+    return int(written - fixed)
+
+
 def _has_threads(needs: Needs) -> bool:
     return needs.setting("contexts/factory") == "thread"
 
@@ -192,18 +297,11 @@ def _has_threads(needs: Needs) -> bool:
 def _check_threads(needs: Needs, machine: Machine) -> None:
     if not _has_threads(needs):
         return
-    limits = {
-        "/proc/sys/kernel/threads-max": machine.number("sys/kernel/threads-max", 1 << 62),
-        "/proc/sys/kernel/pid_max": machine.number("sys/kernel/pid_max", 1 << 62),
-    }
-    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    if soft != resource.RLIM_INFINITY and os.geteuid() != 0:  # root may have any number
-        limits["ulimit -u"] = soft
-    name, there = min(limits.items(), key=lambda row: row[1])
+    there, whose = machine.tasks()
     if needs.ranks > there:
         raise WeftError(
             f"threads: with --cfg contexts/factory:thread each of {needs.ranks:,} ranks needs one,"
-            f" and the system allows {there:,} ({name}); leave that setting out, or take fewer"
+            f" and the system allows {there:,} ({whose}); leave that setting out, or take fewer"
             " ranks"
         )
 
@@ -220,7 +318,8 @@ def _check_files(needs: Needs, machine: Machine) -> None:
             " more, or take fewer ranks"
         )
     with suppress(OSError):
-        size, free = needs.ranks << 12, shutil.disk_usage(machine.shared_memory).free
+        size = needs.ranks * max([_PAGE, *map(_variables, needs.copied)])
+        free = shutil.disk_usage(machine.shared_memory).free
         if size > free:
             raise WeftError(
                 f"shared memory: with --cfg smpi/privatization:mmap {needs.ranks:,} ranks need at"

@@ -2,6 +2,7 @@
 """How a run ended, from what its process left: exit status or signal, raw record, SimGrid's log."""
 
 import json
+import resource
 import signal
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from weft.base.errors import USER_ERROR, WeftError
 from weft.base.process import Ended
 from weft.base.reading import UnreadableError
 from weft.base.units import format_size
+from weft.runs.limits import AtStart
 from weft.runs.record import OutcomePart, Record
 
 RAW_RECORD = "record.json"
@@ -31,8 +33,7 @@ _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
     signal.SIGABRT: "; what it said, if anything, is above",
-    signal.SIGKILL: "; something else killed it, perhaps for want of memory:"
-    " try --no-privatize or fewer ranks",
+    signal.SIGXFSZ: "; a file is larger than the system allows (ulimit -f): allow more",
 }
 
 
@@ -69,6 +70,7 @@ def judge(
     work: Path,
     timeout_s: float | None,
     memory_bytes: int | None = None,
+    start: AtStart | None = None,
 ) -> tuple[OutcomePart, int]:
     """Return the outcome and weft's exit status."""
     if ended.timed_out:
@@ -81,7 +83,7 @@ def judge(
             128 + signal.SIGKILL
         )
     if ended.returncode < 0:
-        return _killed(-ended.returncode, work)
+        return _killed(-ended.returncode, ended, work, start)
     if reported.kind in _TOLD:
         return reported, ended.returncode
     if reported.kind == "unfinished" and ended.returncode == USER_ERROR:
@@ -105,9 +107,11 @@ def _refusal(work: Path) -> str:
         return ""
 
 
-def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
+def _killed(
+    signum: int, ended: Ended, work: Path, start: AtStart | None
+) -> tuple[OutcomePart, int]:
     name = signal.Signals(signum).name if signum in signal.valid_signals() else f"signal {signum}"
-    hint = _HINTS.get(signum, "")  # type: ignore[call-overload]
+    hint = _hint(signum, ended, start)
     rank, stack = _crashed_rank(work)
     at = UNSET if rank is None else rank
     if stack is not None:
@@ -118,6 +122,19 @@ def _killed(signum: int, work: Path) -> tuple[OutcomePart, int]:
     who = "the program" if rank is None else f"rank {rank}"
     message = f"{who} crashed ({name}){hint}"
     return OutcomePart(kind="signal", message=message, signal=name, rank=at), 128 + signum
+
+
+def _hint(signum: int, ended: Ended, start: AtStart | None) -> str:
+    allowed_s, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    if signum in (signal.SIGKILL, signal.SIGXCPU) and 0 <= allowed_s <= ended.cpu_time_s + 1:
+        return (
+            f"; it took {ended.cpu_time_s:.1f} s of CPU time, and the system allows {allowed_s} s"
+            " (ulimit -t): allow more"
+        )
+    if signum == signal.SIGKILL:
+        why = (start or AtStart.seen()).why_killed(ended.peak_memory_bytes)
+        return f"; {why}; try --no-privatize or fewer ranks"
+    return _HINTS.get(signum, "")  # type: ignore[call-overload,no-any-return]
 
 
 def _small_stack(rank: int | None, stack: int, name: str) -> str:
