@@ -133,7 +133,7 @@ void Call::run_schedule(const HostShape& shape)
 MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape)
 {
   const auto signal         = std::make_shared<RequestSignal>();
-  const MPI_Request request = signal->make_request(call->described_.kind().name);
+  const MPI_Request request = RequestSignal::make_request(signal, call->described_.kind().name);
   call->pending_->scheduled->join(call->rank, shape, false, [call, signal](const FlowResult& result) {
     call->check(result);
     call->end();
@@ -169,7 +169,7 @@ MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const R
                                       MPI_Op operation)
 {
   const auto signal         = std::make_shared<RequestSignal>();
-  const MPI_Request request = signal->make_request(call->described_.kind().name);
+  const MPI_Request request = RequestSignal::make_request(signal, call->described_.kind().name);
   const auto offloaded      = call->pending_->offloaded;
   Simulation::get().core_noise.pay(call->host_overhead());
   offloaded->join(call->rank, buffers, stay, operation, [call, signal](const FlowResult& result) {

@@ -6,6 +6,7 @@
 #include "simgrid/known_counts.hpp"
 #include "simgrid/places.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/request.hpp"
 #include "simgrid/settings.hpp"
 
 #include <algorithm>
@@ -16,16 +17,6 @@ namespace colls = simgrid::smpi::colls;
 
 namespace weft {
 namespace {
-
-/** Whether SMPI's functions do nothing for a right call but to call the algorithm. */
-bool smpi_only_checks()
-{
-  const auto is_set      = [](const char* option) { return simgrid::config::get_value<bool>(option); };
-  static const bool ONLY = memory_is_shared() && not is_set("tracing") && not is_set("smpi/simulate-computation") &&
-                           not is_set("smpi/pedantic") && not is_set("smpi/display-timing") &&
-                           not is_set("smpi/display-allocs");
-  return ONLY;
-}
 
 /** MPI's own operations and datatypes that SMPI has let pass together. It has a table of which may meet. */
 std::vector<std::pair<MPI_Op, MPI_Datatype>>& allowed()
@@ -100,6 +91,13 @@ int direct_Finalize(decltype(&PMPI_Finalize) theirs)
 {
   leaves_mpi();
   return theirs();
+}
+
+int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status)
+{
+  if (request && *request != MPI_REQUEST_NULL)
+    RequestSignal::wait_for(*request);
+  return theirs(request, status);
 }
 
 int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,

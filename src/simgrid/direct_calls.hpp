@@ -17,6 +17,7 @@ bool buffers_stay();
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 int direct_Finalize(decltype(&PMPI_Finalize) theirs);
+int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status);
 int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm);
 int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,

@@ -3,9 +3,12 @@
 
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <simgrid/simcall.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -66,32 +69,85 @@ RequestLayout& empty_request(MPI_Request& request)
   return layout;
 }
 
-} // namespace
+struct WithoutActivity {
+  MPI_Request request;
+  std::shared_ptr<RequestSignal> signal;
+};
 
-// A message between queues is what takes no time in SimGrid and can be waited for, tested, and waited for among others.
-RequestSignal::RequestSignal() : queue_(borrow_queue()), message_(queue_->get_async()) {}
+/** Of the current actor. */
+std::vector<WithoutActivity>& without_activity()
+{
+  static std::vector<std::vector<WithoutActivity>> by_actor;
+  const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
+  if (actor >= by_actor.size())
+    by_actor.resize(actor + 1);
+  return by_actor[actor];
+}
+
+} // namespace
 
 RequestSignal::~RequestSignal()
 {
-  idle_queues().push_back(queue_);
+  if (queue_)
+    idle_queues().push_back(queue_);
 }
 
-MPI_Request RequestSignal::make_request(std::string_view collective) const
+MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& signal, std::string_view collective)
 {
   MPI_Request request   = MPI_REQUEST_NULL;
   RequestLayout& layout = empty_request(request);
-  layout.action         = message_->get_impl();
   layout.tag            = tag_of(collective).value_or(layout.tag);
+  if (smpi_only_checks())
+    without_activity().push_back({request, signal});
+  else
+    signal->make_activity(request);
   return request;
 }
 
-void RequestSignal::fire()
+// A message between queues is what takes no time in SimGrid and can be waited for, tested, and waited for among others.
+void RequestSignal::make_activity(MPI_Request request)
+{
+  queue_                                            = borrow_queue();
+  const sg::MessPtr message                         = queue_->get_async();
+  reinterpret_cast<RequestLayout*>(request)->action = message->get_impl();
+  message_                                          = message;
+  if (end_.over()) // perhaps while others ran, just now
+    put();
+}
+
+void RequestSignal::put()
 {
   static int nothing = 0;
   // SimGrid's kernel is an actor that others count references to, but whose owner does not: it must not come to zero.
   if (sg::this_actor::is_maestro()) [[maybe_unused]]
     static const auto* const KERNEL = new sg::ActorPtr(sg::Actor::self());
   queue_->put_init(&nothing)->detach(); // which starts it
+}
+
+void RequestSignal::fire()
+{
+  simgrid::kernel::actor::simcall_answered([this] {
+    end_.wake();
+    if (message_)
+      put();
+  });
+}
+
+void RequestSignal::make_activities()
+{
+  for (const WithoutActivity& one : std::exchange(without_activity(), {}))
+    one.signal->make_activity(one.request);
+}
+
+void RequestSignal::wait_for(MPI_Request request)
+{
+  std::vector<WithoutActivity>& requests = without_activity();
+  const auto found                       = std::ranges::find(requests, request, &WithoutActivity::request);
+  if (found == requests.end())
+    return;
+  const std::shared_ptr<RequestSignal> signal = std::move(found->signal);
+  requests.erase(found);
+  signal->end_.sleep();
 }
 
 } // namespace weft

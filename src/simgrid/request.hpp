@@ -6,26 +6,42 @@
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 
+#include "simgrid/sleep.hpp"
+
+#include <memory>
 #include <string_view>
 
 namespace weft {
 
-/** Says that a request is complete. To be kept until then. */
+/** Says that a request is complete. To be kept until then.
+ *
+ * As long as nobody but MPI_Wait asks for a request, the rank just sleeps: an activity of SimGrid's, which it can be
+ * tested by and waited for among others, is made when another function of MPI is called for the rank's requests. */
 class RequestSignal {
-  simgrid::s4u::MessageQueue* queue_;
+  Sleep end_;
+  simgrid::s4u::MessageQueue* queue_ = nullptr; // once there is an activity
   simgrid::s4u::MessPtr message_;
 
+  void put();
+  void make_activity(MPI_Request request);
+
 public:
-  RequestSignal();
+  RequestSignal()                                = default;
   RequestSignal(const RequestSignal&)            = delete;
   RequestSignal& operator=(const RequestSignal&) = delete;
   ~RequestSignal();
 
   /** To be called once, by the rank that owns the request. SimGrid's trace knows the collective by the request's tag,
    *  which is the one that SMPI gives it. */
-  MPI_Request make_request(std::string_view collective) const;
+  static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, std::string_view collective);
   /** The request is complete; takes no simulated time. From a rank, an actor or SimGrid's kernel. */
   void fire();
+
+  /** Before SMPI looks at any of the current rank's requests. */
+  static void make_activities();
+  /** The current rank waits for @p request, if it is one of weft's that has no activity: then it is complete, for SMPI
+   * to see. */
+  static void wait_for(MPI_Request request);
 };
 
 } // namespace weft

@@ -12,4 +12,13 @@ bool memory_is_shared()
   return SHARED;
 }
 
+bool smpi_only_checks()
+{
+  const auto is_set      = [](const char* option) { return simgrid::config::get_value<bool>(option); };
+  static const bool ONLY = memory_is_shared() && not is_set("tracing") && not is_set("smpi/simulate-computation") &&
+                           not is_set("smpi/pedantic") && not is_set("smpi/display-timing") &&
+                           not is_set("smpi/display-allocs");
+  return ONLY;
+}
+
 } // namespace weft

@@ -16,4 +16,7 @@ template <class T> void set_unless_chosen(const char* option, T value)
  * mapped only while it runs. */
 bool memory_is_shared();
 
+/** Whether SMPI's functions do nothing for a right call but to call the algorithm, or to wait. */
+bool smpi_only_checks();
+
 } // namespace weft

@@ -31,63 +31,111 @@ bool may_run_side_by_side()
   return MAY;
 }
 
+/** The current rank, which is about to sleep. */
+Sleeper sleeper()
+{
+  return {sg::Actor::self()->get_impl(), reinterpret_cast<const std::byte*>(kernel::context::Context::self()),
+          static_cast<const std::byte*>(__builtin_frame_address(0))};
+}
+
+/** Those that have been woken go on one after the other, mostly in this order. Of thousands of ranks none has anything
+ * in a cache when its turn comes, and would wait for one line after the other: it is fetched some ranks before. */
+class Woken {
+  std::vector<Sleeper> ranks_;
+  std::size_t gone_ = 0; // of those
+
+public:
+  static Woken& get()
+  {
+    static auto* woken = new Woken; // ranks may still end while the process's static objects are destroyed
+    return *woken;
+  }
+  void add(const Sleeper& rank)
+  {
+    ranks_.push_back(rank);
+    kernel::EngineImpl::get().add_actor_to_run_list_no_check(rank.rank);
+  }
+  void one_goes_on()
+  {
+    if (const std::size_t next = gone_++ + AHEAD; next < ranks_.size()) {
+      fetch(ranks_[next].context, CONTEXT);
+      fetch(reinterpret_cast<const std::byte*>(ranks_[next].rank), ACTOR);
+      fetch(ranks_[next].stack - BELOW, BELOW + ABOVE);
+    }
+    if (gone_ >= ranks_.size()) {
+      ranks_.clear();
+      gone_ = 0;
+    }
+  }
+};
+
+/** Until it is among the woken, or its end. */
+void sleep_as(const Sleeper& rank)
+{
+  struct GoesOn {
+    GoesOn()                         = default;
+    GoesOn(const GoesOn&)            = delete;
+    GoesOn& operator=(const GoesOn&) = delete;
+    ~GoesOn() { Woken::get().one_goes_on(); }
+  } const at_end;
+  rank.rank->yield();
+}
+
 } // namespace
 
 void Sleep::sleep()
 {
   if (over_)
     return;
-  sleeper_ = simgrid::s4u::Actor::self()->get_impl();
+  sleeper_ = sleeper();
   // Nobody answers this simcall but wake().
-  simcall_run_blocking([] {}, nullptr);
+  if (may_run_side_by_side()) {
+    simcall_run_blocking([] {}, nullptr);
+    return;
+  }
+  try {
+    sleep_as(sleeper_);
+  } catch (...) { // it is being killed, and must not be woken
+    sleeper_ = {};
+    throw;
+  }
 }
 
 void Sleep::wake()
 {
   over_ = true;
-  if (sleeper_)
-    sleeper_->simcall_answer();
+  if (not sleeper_.rank)
+    return;
+  if (may_run_side_by_side())
+    sleeper_.rank->simcall_answer();
+  else
+    Woken::get().add(sleeper_);
 }
 
 void Gate::pass()
 {
-  const Waiting self{sg::Actor::self()->get_impl(),
-                     reinterpret_cast<const std::byte*>(kernel::context::Context::self()),
-                     static_cast<const std::byte*>(__builtin_frame_address(0)), may_run_side_by_side() || open_ > 0};
-  if (self.in_simcall)
+  const Sleeper self = sleeper();
+  if (may_run_side_by_side() || open_ > 0) {
     wait_in_simcall(self);
-  else {
-    waiting_.push_back(self);
-    self.rank->yield();
+    return;
   }
-  fetch_next();
+  waiting_.push_back({self, false});
+  sleep_as(self);
 }
 
 /** Where others run at the same time, or it may go on at once: whether it does is seen when its turn has come. */
-void Gate::wait_in_simcall(Waiting self)
+void Gate::wait_in_simcall(const Sleeper& self)
 {
   simcall_run_blocking(
-      [this, self] {
+      [this, &self] {
         if (open_ == 0) {
-          waiting_.push_back(self);
+          waiting_.push_back({self, true});
           return;
         }
         --open_;
         self.rank->simcall_answer();
       },
       nullptr);
-}
-
-/** One has gone on. Of thousands of ranks none has anything in a cache when its turn comes, and it would wait for one
- * line after the other. */
-void Gate::fetch_next()
-{
-  const std::size_t next = gone_++ + AHEAD;
-  if (next >= waiting_.size())
-    return;
-  fetch(waiting_[next].context, CONTEXT);
-  fetch(reinterpret_cast<const std::byte*>(waiting_[next].rank), ACTOR);
-  fetch(waiting_[next].stack - BELOW, BELOW + ABOVE);
 }
 
 void Gate::open()
@@ -99,9 +147,9 @@ void Gate::open()
     }
     const Waiting& first = waiting_[passed_++];
     if (first.in_simcall)
-      first.rank->simcall_answer();
+      first.sleeper.rank->simcall_answer();
     else
-      kernel::EngineImpl::get().add_actor_to_run_list_no_check(first.rank);
+      Woken::get().add(first.sleeper);
   });
 }
 

@@ -10,33 +10,37 @@
 
 namespace weft {
 
+/** A rank that sleeps, and where what it goes on with is. */
+struct Sleeper {
+  simgrid::kernel::actor::ActorImpl* rank = nullptr;
+  const std::byte* context                = nullptr; ///< SimGrid's, of its stack
+  const std::byte* stack                  = nullptr; ///< where it sleeps
+};
+
 class Sleep {
-  simgrid::kernel::actor::ActorImpl* sleeper_ = nullptr;
-  bool over_                                  = false;
+  Sleeper sleeper_;
+  bool over_ = false;
 
 public:
   /** From the rank, once: until wake(), at once where that has been called. */
   void sleep();
   /** From the kernel, once. */
   void wake();
+  bool over() const { return over_; }
 };
 
 /** Ranks that wait for one thing after another, of which each lets one rank on: a semaphore without its allocations.
  * Times are those of a semaphore, and so is the order in which ranks go on: that in which they have come. */
 class Gate {
   struct Waiting {
-    simgrid::kernel::actor::ActorImpl* rank;
-    const std::byte* context; // what SimGrid goes back to it by
-    const std::byte* stack;   // where it waits
+    Sleeper sleeper;
     bool in_simcall;
   };
   std::vector<Waiting> waiting_; // in the order in which they have come
   std::size_t passed_ = 0;       // of those
-  std::size_t gone_   = 0;       // of those: they run again
   int open_           = 0;       // for so many who have not come
 
-  void wait_in_simcall(Waiting self);
-  void fetch_next();
+  void wait_in_simcall(const Sleeper& self);
 
 public:
   /** From a rank: until it is its turn. */

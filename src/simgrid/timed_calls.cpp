@@ -11,10 +11,14 @@
 #include "simgrid/in_place.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/profile.hpp"
+#include "simgrid/request.hpp"
 #include "simgrid/traced_call.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <smpi/smpi.h>
+#include <string_view>
 #include <tuple>
 
 namespace weft {
@@ -25,6 +29,15 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
   template <std::size_t index> using Type = std::tuple_element_t<index, std::tuple<Types...>>;
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
+
+/** Whether it looks at requests by their activities (request.hpp). MPI_Wait does so in its own way. */
+constexpr bool needs_activities(std::string_view name)
+{
+  constexpr std::array<std::string_view, 12> NAMES{
+      "Cancel",  "Request_free", "Request_get_status", "Start",   "Startall", "Test",
+      "Testall", "Testany",      "Testsome",           "Waitall", "Waitany",  "Waitsome"};
+  return std::ranges::find(NAMES, name) != NAMES.end();
+}
 
 constexpr bool TRACED   = true;
 constexpr bool UNTRACED = false;
@@ -86,6 +99,8 @@ constexpr bool UNTRACED = false;
     static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
     const TimedCall timed(function);                                                                                   \
     auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
+    if constexpr (needs_activities(#name))                                                                             \
+      RequestSignal::make_activities();                                                                                \
     return traced.end(THEIRS(WEFT_ARGUMENTS_##parameters));                                                            \
   }
 
@@ -135,7 +150,7 @@ WEFT_TIMED(1, Start, point_to_point, TRACED)
 WEFT_TIMED(2, Startall, point_to_point, TRACED)
 
 WEFT_TIMED(4, Probe, waits, UNTRACED)
-WEFT_TIMED(2, Wait, waits, TRACED)
+WEFT_TIMED_BY(2, Wait, waits, direct)
 WEFT_TIMED(3, Waitall, waits, TRACED)
 WEFT_TIMED(4, Waitany, waits, TRACED)
 WEFT_TIMED(5, Waitsome, waits, TRACED)
