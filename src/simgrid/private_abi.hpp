@@ -36,6 +36,8 @@ public:
 class CommImpl {
 public:
   CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
+  void cancel();
+  bool test(actor::ActorImpl* issuer); ///< whether it has ended; defined anew by simgrid/tested_messages.cpp
 };
 
 } // namespace simgrid::kernel::activity
