@@ -36,16 +36,16 @@ void*& reserve()
   return memory;
 }
 
-std::terminate_handler& simgrids_end()
+std::terminate_handler& simgrids_handler()
 {
   static std::terminate_handler handler = nullptr;
   return handler;
 }
 
-void on_end()
+void on_terminate()
 {
   std::free(std::exchange(reserve(), nullptr)); // NOLINT(cppcoreguidelines-no-malloc)
-  simgrids_end()();
+  simgrids_handler()();
 }
 
 } // namespace
@@ -53,7 +53,7 @@ void on_end()
 void watch_process()
 {
   reserve();
-  simgrids_end()          = std::set_terminate(on_end);
+  simgrids_handler()      = std::set_terminate(on_terminate);
   process_state().running = true;
   sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
   // What is in the buffers would be written by both, and all ranks share them.
