@@ -198,8 +198,8 @@ def test_the_end_by_a_limit_of_cpu_time_is_told() -> None:
 def test_copies_that_are_larger_than_a_file_may_be_are_told(program: Program) -> None:
     result = run_within(resource.RLIMIT_FSIZE, 8192, program("statics.c"))
     assert result.messages == [
-        "weft: the program crashed (SIGXFSZ); a file is larger than the system allows (ulimit -f):"
-        " allow more"
+        "weft: the program crashed (SIGXFSZ); a file would be larger than 8 KiB, the most that the"
+        " system allows (ulimit -f): allow more"
     ]
 
 

@@ -33,7 +33,6 @@ _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
     signal.SIGABRT: "; what it said, if anything, is above",
-    signal.SIGXFSZ: "; a file is larger than the system allows (ulimit -f): allow more",
 }
 
 
@@ -130,6 +129,12 @@ def _hint(signum: int, ended: Ended, start: AtStart | None) -> str:
         return (
             f"; it took {ended.cpu_time_s:.1f} s of CPU time, and the system allows {allowed_s} s"
             " (ulimit -t): allow more"
+        )
+    if signum == signal.SIGXFSZ:
+        most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+        return (
+            f"; a file would be larger than {format_size(most)}, the most that the system allows"
+            " (ulimit -f): allow more"
         )
     if signum == signal.SIGKILL:
         why = (start or AtStart.seen()).why_killed(ended.peak_memory_bytes)
