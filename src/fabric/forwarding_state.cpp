@@ -19,38 +19,54 @@ bool ForwardingState::needed(const Fabric& fabric)
   });
 }
 
-ForwardingPort& ForwardingState::port_after(LinkId into)
+int ForwardingState::port_number_after(LinkId into)
 {
-  int& port = port_of_[static_cast<std::size_t>(into)];
-  if (port < 0) {
-    port = static_cast<int>(ports_.size());
+  int& number = port_of_[static_cast<std::size_t>(into)];
+  if (number < 0) {
+    number = static_cast<int>(ports_.size());
     ports_.emplace_back(fabric_.switch_model(switch_after(into)).forwarding);
   }
-  return ports_[static_cast<std::size_t>(port)];
+  return number;
 }
 
-ForwardingState::Lookup ForwardingState::look_up(LinkId into, LinkId out, ForwardingTag tag, Seconds now)
+/** See what is looked up at each hop. Caches are large, and a lookup mostly waits for its set: so it waits for all at
+ * once.
+ */
+void ForwardingState::expect(const Route& route, VertexId to)
 {
-  const bool hit = port_after(into).look_up(tag, out, now);
-  return {into, tag, out, hit};
+  const ForwardingHash* last = nullptr;
+  ForwardingAddress address  = 0;
+  hops_.clear();
+  for (std::size_t hop = 0; hop < route.through.size(); ++hop) {
+    const int index            = route.through[hop] - fabric_.host_count();
+    const ForwardingHash* hash = fabric_.forwarding_hash(index);
+    Hop its{index, NO_PORT, 0};
+    if (hash) {
+      if (hash != last)
+        address = hash->address(to);
+      last     = hash;
+      its.tag  = hash->tag(index, address);
+      its.port = port_number_after(route.links[hop]);
+      port(its.port).expect(its.tag);
+    }
+    hops_.push_back(its);
+  }
+  for (const Hop& its : hops_)
+    if (its.port != NO_PORT)
+      port(its.port).expect_entries(its.tag);
 }
 
 ForwardingState::Start ForwardingState::start(const Route& route, VertexId to, Seconds now)
 {
   Start started;
   Message message;
-  const ForwardingHash* last = nullptr;
-  ForwardingAddress address  = 0;
-  for (std::size_t hop = 0; hop < route.through.size(); ++hop) {
-    const int index              = route.through[hop] - fabric_.host_count();
-    const ForwardingModel& model = fabric_.switch_model(index).forwarding;
-    const ForwardingHash* hash   = fabric_.forwarding_hash(index);
-    Lookup lookup{route.links[hop], 0, route.links[hop + 1], true};
-    if (hash) {
-      if (hash != last)
-        address = hash->address(to);
-      last                     = hash;
-      lookup                   = look_up(lookup.into, lookup.out, hash->tag(index, address), now);
+  expect(route, to);
+  for (std::size_t hop = 0; hop < hops_.size(); ++hop) {
+    const auto [index, into, tag] = hops_[hop];
+    const ForwardingModel& model  = fabric_.switch_model(index).forwarding;
+    Lookup lookup{route.links[hop], tag, route.links[hop + 1], true};
+    if (into != NO_PORT) {
+      lookup.hit               = port(into).look_up(tag, lookup.out, now);
       LookupCounters& counters = counters_[static_cast<std::size_t>(index)];
       ++(lookup.hit ? counters.hits : counters.misses);
       if (not lookup.hit)

@@ -54,6 +54,11 @@ private:
     LinkId out;
     bool hit;
   };
+  struct Hop {
+    int switch_index;
+    int port; // of ports_; NO_PORT: nothing is looked up
+    ForwardingTag tag;
+  };
   struct Message {
     std::vector<Lookup> lookups; // at ports that bound it
     bool begun = false;
@@ -63,11 +68,16 @@ private:
   std::vector<int> port_of_;                            // by link that ends at a port: which; -1: none yet
   std::vector<LookupCounters> counters_;                // by switch
   std::unordered_map<MessageNumber, Message> messages_; // under way
+  std::vector<Hop> hops_;                               // of the message that starts
   MessageNumber last_ = NONE;
 
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }
-  ForwardingPort& port_after(LinkId into);
-  Lookup look_up(LinkId into, LinkId out, ForwardingTag tag, Seconds now);
+  static constexpr int NO_PORT = -1;
+
+  int port_number_after(LinkId into);
+  ForwardingPort& port(int number) { return ports_[static_cast<std::size_t>(number)]; }
+  ForwardingPort& port_after(LinkId into) { return port(port_number_after(into)); }
+  void expect(const Route& route, VertexId to);
 };
 
 } // namespace weft

@@ -18,15 +18,10 @@ ForwardingCache::ForwardingCache(const CacheShape& shape) : shape_(shape)
   sets_ = static_cast<ForwardingTag>(shape.entries / shape.ways);
 }
 
-std::size_t ForwardingCache::first_of(ForwardingTag tag) const
-{
-  return static_cast<std::size_t>(tag % sets_) * static_cast<std::size_t>(shape_.ways);
-}
-
 std::optional<int> ForwardingCache::lookup(ForwardingTag tag)
 {
   const std::size_t first = first_of(tag);
-  if (first >= entries_.size())
+  if (first == entries_.size())
     return std::nullopt;
   const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end   = begin + shape_.ways;
@@ -34,18 +29,22 @@ std::optional<int> ForwardingCache::lookup(ForwardingTag tag)
   if (found == end)
     return std::nullopt;
   const int port = found->port;
-  if (shape_.replacement == Replacement::lru)
+  if (shape_.replacement == Replacement::lru && found != begin)
     std::rotate(begin, found, found + 1);
   return port;
 }
 
 void ForwardingCache::fill(ForwardingTag tag, int port)
 {
-  const std::size_t first = first_of(tag);
   const auto ways         = static_cast<std::size_t>(shape_.ways);
-  if (first >= entries_.size())
-    entries_.resize(first + ways, {0, NO_PORT});
-  const auto begin  = entries_.begin() + static_cast<std::ptrdiff_t>(first);
+  const ForwardingTag set = tag % sets_;
+  if (set >= places_.size())
+    places_.resize(set + 1, NOWHERE);
+  if (places_[set] == NOWHERE) {
+    places_[set] = static_cast<std::uint32_t>(entries_.size() / ways);
+    entries_.resize(entries_.size() + ways, {0, NO_PORT});
+  }
+  const auto begin  = entries_.begin() + static_cast<std::ptrdiff_t>(first_of(tag));
   const bool full   = (begin + shape_.ways - 1)->port != NO_PORT;
   const auto victim = full && shape_.replacement == Replacement::random ? static_cast<std::ptrdiff_t>(random_() % ways)
                                                                         : static_cast<std::ptrdiff_t>(ways - 1);

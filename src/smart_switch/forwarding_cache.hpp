@@ -11,10 +11,11 @@
  */
 #pragma once
 
+#include "base/fetch.hpp"
 #include "base/named.hpp"
+
 #include <cstdint>
 #include <list>
-
 #include <optional>
 #include <random>
 #include <string>
@@ -48,20 +49,47 @@ class ForwardingCache {
   };
   CacheShape shape_;
   ForwardingTag sets_;
-  std::vector<Entry> entries_; // set by set, each in the order of replacement; grows with the highest set in use
+  // Of thousands of ports' caches few sets are in use: these lie together, so that they are near when they are looked
+  // at.
+  std::vector<std::uint32_t> places_; // by set, up to the highest in use: which one of entries_; NOWHERE: not in use
+  std::vector<Entry> entries_;        // those sets, each in the order of replacement
   std::minstd_rand random_;
 
-  std::size_t first_of(ForwardingTag tag) const;
+  static constexpr std::uint32_t NOWHERE = ~std::uint32_t{0};
+
+  /** Where the entries of a tag's set begin; their number where that is not in use. */
+  std::size_t first_of(ForwardingTag tag) const
+  {
+    const ForwardingTag set = tag % sets_;
+    if (set >= places_.size() || places_[set] == NOWHERE)
+      return entries_.size();
+    return static_cast<std::size_t>(places_[set]) * static_cast<std::size_t>(shape_.ways);
+  }
 
 public:
   explicit ForwardingCache(const CacheShape& shape);
 
+  /** It will be looked up soon: to be called first for all lookups to come, then with expect_entries() for each. */
+  void expect(ForwardingTag tag) const
+  {
+    if (const ForwardingTag set = tag % sets_; set < places_.size())
+      fetch(&places_[set], sizeof(places_[set]));
+  }
+  void expect_entries(ForwardingTag tag) const
+  {
+    if (const std::size_t first = first_of(tag); first < entries_.size())
+      fetch(&entries_[first], static_cast<std::size_t>(shape_.ways) * sizeof(Entry));
+  }
   /** The port that leads to the destinations of @p tag; nothing where the cache does not know. */
   std::optional<int> lookup(ForwardingTag tag);
   /** Note what the TCAM said after a miss. */
   void fill(ForwardingTag tag, int port);
   /** Forget all. */
-  void flush() { entries_.clear(); }
+  void flush()
+  {
+    places_.clear();
+    entries_.clear();
+  }
 };
 
 /** What the lookups of a cache were. */

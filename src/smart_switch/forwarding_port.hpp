@@ -37,6 +37,17 @@ public:
 
   explicit ForwardingPort(const ForwardingModel& model);
 
+  /** A packet will be looked up soon, as ForwardingCache says. */
+  void expect(ForwardingTag tag) const
+  {
+    if (cache_)
+      cache_->expect(tag);
+  }
+  void expect_entries(ForwardingTag tag) const
+  {
+    if (cache_)
+      cache_->expect_entries(tag);
+  }
   /** A packet is looked up, whose way is @p out; returns whether the cache knows it. Throws std::logic_error where the
    *  cache says another way. */
   bool look_up(ForwardingTag tag, int out, Seconds now);
