@@ -17,6 +17,7 @@ from typing import Any
 import allreduce
 import campaigns
 import choices
+import forwarding_cache
 import host_calls
 import in_network
 import large_fabrics
@@ -50,6 +51,7 @@ def main() -> None:
             **pair.cases(),
             **messages.cases(work),
             **schedules.cases(work),
+            **forwarding_cache.cases(work),
             **large_fabrics.routes(work),
         }
         costs = measure(cases, options.rounds, lambda number: _progress(number, options.rounds))
@@ -70,6 +72,7 @@ def main() -> None:
         *in_network.standards(costs),
         *host_calls.standards(costs),
         *schedules.standards(costs),
+        *forwarding_cache.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
         *of_campaigns,
         *of_pages,
