@@ -51,9 +51,7 @@ void Execution::Rank::forget()
   first   = 0;
   reaped  = 0;
   requests.clear();
-  receive_from.clear();
   receives.clear();
-  sent_by.clear();
   sent.clear();
 }
 
@@ -175,19 +173,16 @@ bool Execution::post_send(int number, const Step& step)
                         false,  false,     agenda_.now().value()};
 
   Rank& peer       = state(step.peer);
-  const auto found = std::ranges::find(peer.receive_from, number);
-  if (found != peer.receive_from.end()) {
-    const auto place           = found - peer.receive_from.begin();
-    messages_[message].receive = peer.receives[static_cast<std::size_t>(place)];
-    peer.receive_from.erase(found);
-    peer.receives.erase(peer.receives.begin() + place);
+  const auto found = std::ranges::find(peer.receives, number, &Posted<weft::Request>::peer);
+  if (found != peer.receives.end()) {
+    messages_[message].receive = found->what;
+    peer.receives.erase(found);
     if (step.bytes < costs_.eager_below)
       leave(message);
     else
       leave_or_hold(message);
   } else {
-    peer.sent_by.push_back(number);
-    peer.sent.push_back(message);
+    peer.sent.push_back({number, message});
     if (step.bytes < costs_.eager_below)
       leave(message);
   }
@@ -198,15 +193,12 @@ bool Execution::post_receive(int number, const Step& step)
 {
   Rank& rank = state(number);
   rank.requests.emplace_back();
-  const auto found = std::ranges::find(rank.sent_by, step.peer);
-  if (found == rank.sent_by.end()) {
-    rank.receive_from.push_back(step.peer);
-    rank.receives.push_back(step.request);
+  const auto found = std::ranges::find(rank.sent, step.peer, &Posted<std::uint32_t>::peer);
+  if (found == rank.sent.end()) {
+    rank.receives.push_back({step.peer, step.request});
   } else {
-    const auto place            = found - rank.sent_by.begin();
-    const std::uint32_t message = rank.sent[static_cast<std::size_t>(place)];
-    rank.sent_by.erase(found);
-    rank.sent.erase(rank.sent.begin() + place);
+    const std::uint32_t message = found->what;
+    rank.sent.erase(found);
     messages_[message].receive = step.request;
     if (not messages_[message].left) {
       // Of one that the sender posts at the same instant this rank learns later.

@@ -68,6 +68,10 @@ class Execution : public Due, public Receiving {
     bool reaped   = false; // has been waited for
   };
   enum class Doing : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all };
+  template <class What> struct Posted {
+    int peer;
+    What what;
+  };
   struct Rank {
     std::optional<Schedule> schedule = {}; // while it is in the call
     Doing doing                      = Doing::stepping;
@@ -77,11 +81,9 @@ class Execution : public Due, public Receiving {
     weft::Request first              = 0; // of those in `requests`
     std::size_t reaped               = 0; // at the front of `requests`
     std::vector<Request> requests    = {};
-    // What the other side has not posted yet, by the other side's rank.
-    std::vector<int> receive_from       = {};
-    std::vector<weft::Request> receives = {};
-    std::vector<int> sent_by            = {};
-    std::vector<std::uint32_t> sent     = {}; // messages
+    // What the other side has not posted yet.
+    std::vector<Posted<weft::Request>> receives = {};
+    std::vector<Posted<std::uint32_t>> sent     = {}; // messages
 
     /** As it was made, but for its memory. */
     void forget();

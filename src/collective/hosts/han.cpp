@@ -14,6 +14,8 @@
 #include "collective/hosts/within_nodes.hpp"
 
 #include <memory>
+#include <span>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -29,13 +31,19 @@ bool several(const Nodes& nodes)
   return nodes.shared() && nodes.number() > 1;
 }
 
-/** The same call of ranks that are told nothing of hosts. */
-HostCall without_hosts(const HostCall& call)
+Schedule with_own_call(HostCall flat, int rank, MakeSchedule otherwise)
+{
+  co_yield within(flat, rank, otherwise);
+}
+
+/** The same call of ranks that are told nothing of hosts. It is made here, so that the frames of ranks that are told
+ *  have no room for it. */
+Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
 {
   HostCall flat = call;
   flat.host     = {};
   flat.nodes    = {};
-  return flat;
+  return with_own_call(std::move(flat), rank, otherwise);
 }
 
 /** Some ranks in their order, and the place of one of them among them. */
@@ -46,31 +54,32 @@ struct RankGroup {
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
-/** What HAN calls on a communicator of its own. */
+/** What HAN calls on a communicator of its own. Each rank's frame has some of these: they are small. */
 struct GroupCall {
+  const HostCall& whole;
   RankGroup group;
-  HostCall call;
+  std::string_view collective;
+  int root;
   MakeSchedule otherwise; ///< where no library decides
-
-  GroupCall(const HostCall& whole, RankGroup its_group, std::string_view collective, int root, MakeSchedule algorithm)
-      : group(its_group), call(part_of(whole, collective, its_group.ranks.size(), root)), otherwise(algorithm)
-  {
-  }
 
   /** Of so many elements, to the end. */
   Schedule run(Elements count) const
   {
-    HostCall blocking = call;
-    blocking.count    = count;
-    return among(group.ranks, std::move(blocking), group.place, otherwise);
+    return among(std::span(group.ranks), part(count, whole.blocking), group.place, otherwise);
   }
   /** The form that does not block. */
   BackgroundCall in_background(Elements count) const
   {
-    HostCall nonblocking = call;
-    nonblocking.count    = count;
-    nonblocking.blocking = false;
-    return {group.ranks, nonblocking, group.place, otherwise};
+    return {group.ranks, part(count, false), group.place, otherwise};
+  }
+
+private:
+  HostCall part(Elements count, bool blocking) const
+  {
+    HostCall made = part_of(whole, collective, group.ranks.size(), root);
+    made.count    = count;
+    made.blocking = blocking;
+    return made;
   }
 };
 
@@ -99,15 +108,14 @@ private:
 
 Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not several(*nodes)) {
-    co_yield within(flat, rank, barrier_recursive_doubling);
+    co_yield without_hosts(call, rank, barrier_recursive_doubling);
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall low(call, levels.low, "barrier", 0, barrier_recursive_doubling);
-  const GroupCall up(call, levels.up, "barrier", 0, barrier_recursive_doubling);
+  const GroupCall low{call, levels.low, "barrier", 0, barrier_recursive_doubling};
+  const GroupCall up{call, levels.up, "barrier", 0, barrier_recursive_doubling};
   co_yield low.run(0);
   if (levels.leads())
     co_yield up.run(0);
@@ -116,15 +124,14 @@ Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not nodes->even()) {
-    co_yield within(flat, rank, bcast_binomial);
+    co_yield without_hosts(call, rank, bcast_binomial);
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low(call, levels.low, "bcast", levels.low_root, bcast_binomial);
-  const GroupCall up(call, levels.up, "bcast", levels.up_root, bcast_binomial);
+  const GroupCall low{call, levels.low, "bcast", levels.low_root, bcast_binomial};
+  const GroupCall up{call, levels.up, "bcast", levels.up_root, bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
   if (levels.leads() && segments.number() > 0)
     co_yield up.run(segments.at(0));
@@ -140,15 +147,14 @@ Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
 
 Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not nodes->even() || not call.commutative) {
-    co_yield within(flat, rank, reduce_in_order_binary);
+    co_yield without_hosts(call, rank, reduce_in_order_binary);
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low(call, levels.low, "reduce", levels.low_root, reduce_binomial);
-  const GroupCall up(call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial);
+  const GroupCall low{call, levels.low, "reduce", levels.low_root, reduce_binomial};
+  const GroupCall up{call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
   if (segments.number() > 0)
     co_yield low.run(segments.at(0));
@@ -165,17 +171,16 @@ Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
 
 Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not several(*nodes) || not call.commutative) {
-    co_yield within(flat, rank, allreduce_recursive_doubling);
+    co_yield without_hosts(call, rank, allreduce_recursive_doubling);
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall low_reduce(call, levels.low, "reduce", 0, reduce_binomial);
-  const GroupCall low_bcast(call, levels.low, "bcast", 0, bcast_binomial);
-  const GroupCall up_reduce(call, levels.up, "reduce", 0, nbc_reduce_binomial);
-  const GroupCall up_bcast(call, levels.up, "bcast", 0, nbc_bcast_binomial);
+  const GroupCall low_reduce{call, levels.low, "reduce", 0, reduce_binomial};
+  const GroupCall low_bcast{call, levels.low, "bcast", 0, bcast_binomial};
+  const GroupCall up_reduce{call, levels.up, "reduce", 0, nbc_reduce_binomial};
+  const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
   const auto is_one       = [&](Elements index) { return index >= 0 && index < segments.number(); };
   // Four segments are on their way at once: one is summed up within hosts, one between them, one goes back between
@@ -200,15 +205,14 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
 
 Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not nodes->even()) {
-    co_yield within(flat, rank, gather_binomial);
+    co_yield without_hosts(call, rank, gather_binomial);
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low(call, levels.low, "gather", levels.low_root, gather_binomial);
-  const GroupCall up(call, levels.up, "gather", levels.up_root, gather_binomial);
+  const GroupCall low{call, levels.low, "gather", levels.low_root, gather_binomial};
+  const GroupCall up{call, levels.up, "gather", levels.up_root, gather_binomial};
   co_yield low.run(call.count);
   if (levels.leads())
     co_yield up.run(call.count * levels.low.size());
@@ -216,15 +220,14 @@ Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not nodes->even()) {
-    co_yield within(flat, rank, scatter_binomial);
+    co_yield without_hosts(call, rank, scatter_binomial);
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low(call, levels.low, "scatter", levels.low_root, scatter_binomial);
-  const GroupCall up(call, levels.up, "scatter", levels.up_root, scatter_binomial);
+  const GroupCall low{call, levels.low, "scatter", levels.low_root, scatter_binomial};
+  const GroupCall up{call, levels.up, "scatter", levels.up_root, scatter_binomial};
   if (levels.leads())
     co_yield up.run(call.count * levels.low.size());
   co_yield low.run(call.count);
@@ -232,16 +235,15 @@ Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
 
 Schedule han_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  const auto nodes    = nodes_of(call);
-  const HostCall flat = without_hosts(call);
+  const auto nodes = nodes_of(call);
   if (not nodes->even()) {
-    co_yield within(flat, rank, allgather_bruck);
+    co_yield without_hosts(call, rank, allgather_bruck);
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall gather(call, levels.low, "gather", 0, gather_binomial);
-  const GroupCall up(call, levels.up, "allgather", 0, allgather_bruck);
-  const GroupCall bcast(call, levels.low, "bcast", 0, bcast_binomial);
+  const GroupCall gather{call, levels.low, "gather", 0, gather_binomial};
+  const GroupCall up{call, levels.up, "allgather", 0, allgather_bruck};
+  const GroupCall bcast{call, levels.low, "bcast", 0, bcast_binomial};
   co_yield gather.run(call.count);
   if (levels.leads())
     co_yield up.run(call.count * levels.low.size());

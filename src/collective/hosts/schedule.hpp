@@ -17,11 +17,11 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "collective/hosts/frames.hpp"
 
 #include <coroutine>
 #include <cstddef>
 #include <exception>
-#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -123,11 +123,10 @@ private:
     progress.step = next;
   }
 
-  /** Ranks by the thousand begin and end at once: what one call's have used is the next one's. */
-  static std::pmr::memory_resource& frames()
+  static Frames& frames()
   {
-    static thread_local auto& pool = *new std::pmr::unsynchronized_pool_resource; // outlives all that is static
-    return pool;
+    static thread_local auto& all = *new Frames; // outlives all that is static
+    return all;
   }
 
   Handle handle_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/hosts/within_nodes.hpp"
 
-namespace weft {
+#include <utility>
 
-Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule otherwise)
+namespace weft {
+namespace {
+
+template <class Ranks> Schedule steps_among(Ranks ranks, HostCall inner, int place, MakeSchedule otherwise)
 {
   if (ranks.size() < 2)
     co_return;
@@ -23,20 +26,36 @@ Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule o
       co_yield step;
       continue;
     }
-    step.peer = ranks[static_cast<std::size_t>(step.peer)];
-    own.push_back(co_yield step);
+    step.peer            = ranks[static_cast<std::size_t>(step.peer)];
+    const Request posted = co_yield step;
+    own.push_back(posted);
   }
+}
+
+} // namespace
+
+Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule otherwise)
+{
+  return steps_among(std::move(ranks), std::move(inner), place, otherwise);
+}
+
+Schedule among(std::span<const int> ranks, HostCall inner, int place, MakeSchedule otherwise)
+{
+  return steps_among(ranks, std::move(inner), place, otherwise);
 }
 
 HostCall part_of(const HostCall& call, std::string_view collective, std::size_t ranks, int root)
 {
-  HostCall part   = call;
-  part.collective = collective;
-  part.ranks      = static_cast<int>(ranks);
-  part.root       = root;
-  part.host       = {};
-  part.nodes      = {};
-  part.block      = {};
+  HostCall part;
+  part.collective  = collective;
+  part.ranks       = static_cast<int>(ranks);
+  part.root        = root;
+  part.count       = call.count;
+  part.element     = call.element;
+  part.commutative = call.commutative;
+  part.blocking    = call.blocking;
+  part.within      = call.within;
+  part.predefined  = call.predefined;
   return part;
 }
 
