@@ -11,7 +11,6 @@
 #include "simgrid/request.hpp"
 #include "simgrid/settings.hpp"
 #include "simgrid/simulation.hpp"
-#include "simgrid/sleep.hpp"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
@@ -52,11 +51,12 @@ InsideCollective::~InsideCollective()
   inside()[static_cast<std::size_t>(pid_)] = before_;
 }
 
-Call::Call(const Described& described, MPI_Comm comm) : Call(described, comm, place_in(comm)) {}
-
-Call::Call(const Described& described, MPI_Comm comm, Place place)
-    : described_(described), size_(place.size), start_(sg::Engine::get_clock()), rank(place.rank)
+void Call::begin(MPI_Comm comm)
 {
+  const Place place = place_in(comm);
+  size_             = place.size;
+  start_            = sg::Engine::get_clock();
+  rank              = place.rank;
   if (size_ == 1)
     decision_ = Simulation::get().decider.decide_alone(described_);
   else
@@ -68,17 +68,29 @@ void Call::enter(MPI_Comm comm)
   Simulation& simulation = Simulation::get();
   communicator_          = simulation.communicators.find(comm, rank);
   pending_               = communicator_->enter(rank, described_.signature);
-  if (pending_->entered == 1) {
-    simulation.check_members(*communicator_);
-    decide(simulation);
-    if (pending_->decision.offloaded())
-      pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
-  } else if (const std::optional<std::string> difference = pending_->differs(described_.signature, rank)) {
-    const std::string calls = "collective number " + std::to_string(communicator_->calls_made(rank)) +
-                              " is not the same call at all ranks: " + *difference;
-    simulation.abort("mismatch", describe_mismatch(*communicator_, calls));
-  }
+  if (pending_->entered == 1)
+    first_enters(simulation);
+  else if (not pending_->is_same(described_.signature))
+    compare(simulation);
   decision_ = pending_->decision;
+}
+
+void Call::first_enters(Simulation& simulation)
+{
+  simulation.check_members(*communicator_);
+  decide(simulation);
+  if (pending_->decision.offloaded())
+    pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
+}
+
+void Call::compare(Simulation& simulation) const
+{
+  const std::optional<std::string> difference = pending_->differs(described_.signature, rank);
+  if (not difference)
+    return;
+  const std::string calls = "collective number " + std::to_string(communicator_->calls_made(rank)) +
+                            " is not the same call at all ranks: " + *difference;
+  simulation.abort("mismatch", describe_mismatch(*communicator_, calls));
 }
 
 /** Whose prediction asks what the hosts would do. */
@@ -120,13 +132,17 @@ bool Call::schedule(const HostShape& shape)
   return pending_->scheduled != nullptr;
 }
 
-void Call::run_schedule(const HostShape& shape)
+void Call::join_schedule(const HostShape& shape, Sleep& until_end)
 {
-  Sleep until_end;
   pending_->scheduled->join(rank, shape, true, [this, &until_end](const FlowResult& result) {
     check(result);
     until_end.wake();
   });
+}
+
+void Call::wait_for_schedule(Sleep& until_end) const
+{
+  pending_->scheduled->wake();
   until_end.sleep();
 }
 
@@ -139,6 +155,7 @@ MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostSh
     call->end();
     signal->fire();
   });
+  call->pending_->scheduled->wake();
   return request;
 }
 

@@ -7,6 +7,7 @@
 #include "simgrid/flow_result.hpp"
 #include "simgrid/places.hpp"
 #include "simgrid/scheduled_call.hpp"
+#include "simgrid/sleep.hpp"
 
 #include <memory>
 
@@ -30,21 +31,24 @@ public:
   ~InsideCollective();
 };
 
-/** Entered when made; counted when it ends. */
+/** Entered when made; counted when it ends. What only the first rank does, or one that goes wrong, has functions of its
+ *  own, so that the others' stacks have no room for it: ranks by the million have a page of stack each. */
 class Call {
   Described described_;
-  int size_;
-  double start_;
+  int size_     = 0;
+  double start_ = 0;
   std::shared_ptr<Communicator> communicator_; // none where the rank is alone
   std::shared_ptr<PendingCall> pending_;
   std::shared_ptr<HostData> alone_data_;
   Decision decision_;
   bool ended_ = false;
 
-  Call(const Described& described, MPI_Comm comm, Place place);
+  [[gnu::noinline]] void begin(MPI_Comm comm);
   bool may_be_scheduled() const;
-  bool schedule(const HostShape& shape);
+  [[gnu::noinline]] bool schedule(const HostShape& shape);
   void enter(MPI_Comm comm);
+  [[gnu::noinline]] void first_enters(Simulation& simulation);
+  [[gnu::noinline]] void compare(Simulation& simulation) const;
   void decide(Simulation& simulation);
   void record_schedule(Record& record) const;
   Seconds host_overhead() const;
@@ -52,9 +56,10 @@ class Call {
   void check(const FlowResult& result) const;
 
 public:
-  int rank;
+  int rank = 0;
 
-  Call(const Described& described, MPI_Comm comm);
+  /** @p describe makes a Described of what is called: here, so that a rank's stack has it once. */
+  template <class Describe> Call(Describe&& describe, MPI_Comm comm) : described_(describe()) { begin(comm); }
   Call(const Call&)            = delete;
   Call& operator=(const Call&) = delete;
   ~Call() { end(); }
@@ -74,24 +79,31 @@ public:
   /** This rank's part in that call has ended. */
   void leave_host_data();
 
-  /** Whether a schedule of weft's carries it out, which all its ranks are told alike; @p shape makes a HostShape, and
-   * is asked where it may be so. */
-  template <class Shape> bool scheduled(Shape&& shape)
+  /** Whether a schedule of weft's carries it out, which all its ranks are told alike; @p make_parts makes what has a
+   * HostShape (host_calls.hpp), and is asked where it may be so. */
+  template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)
   {
-    return may_be_scheduled() && (pending_->scheduled || schedule(shape()));
+    if (not may_be_scheduled())
+      return false;
+    if (pending_->scheduled)
+      return true;
+    const auto& parts = make_parts();
+    return schedule(parts.host_shape());
   }
-  /** Carry it out and wait for this rank's end. */
-  void run_schedule(const HostShape& shape);
+  /** Begin it: @p until_end is over when this rank's part in it is. */
+  [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
+  /** Wait for that, with nothing on the rank's stack that only its beginning needs. */
+  void wait_for_schedule(Sleep& until_end) const;
   /** Start it; @p call is kept until its end. */
   static MPI_Request start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape);
 
   /** Carry out an offloaded call and wait for its end. */
-  void offload(const RankBuffers& buffers, MPI_Op operation);
+  [[gnu::noinline]] void offload(const RankBuffers& buffers, MPI_Op operation);
   /** Start an offloaded call; @p call is kept until its end, and its buffers where they @p stay as they are until then.
    */
   static MPI_Request offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, bool stay,
                                          MPI_Op operation);
-  void end();
+  [[gnu::noinline]] void end();
 };
 
 } // namespace weft

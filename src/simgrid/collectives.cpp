@@ -6,6 +6,7 @@
 #include "simgrid/call.hpp"
 #include "simgrid/communicator_numbers.hpp"
 #include "simgrid/descriptions.hpp"
+#include "simgrid/direct_calls.hpp"
 #include "simgrid/host_calls.hpp"
 #include "simgrid/private_abi.hpp"
 
@@ -35,18 +36,24 @@ template <class Function> struct Entry {
   {
     if (not is_own_call(comm))
       return fallback(comm)(address(arguments)...);
-    Call call(describe(called), comm);
+    Call call([&] { return describe(called); }, comm);
     if (call.offloaded()) {
       call.offload(buffers(), operation);
       return MPI_SUCCESS;
     }
+    return run_on_host(call, comm, parts, address(arguments)...);
+  }
+
+  /** Carry out one that is not offloaded. Apart, so that an offloaded one has no room for it on the rank's stack. */
+  template <class Parts, class... Arguments>
+  [[gnu::noinline]] int run_on_host(Call& call, MPI_Comm comm, const Parts& parts, Arguments... arguments) const
+  {
     const InsideCollective inside;
     if (call.empty())
       return MPI_SUCCESS;
     const Function algorithm = fallback(comm);
     return run_on_hosts(
-        call, comm, parts(), [&](auto... stand_ins) { return run(algorithm, comm, stand_ins...); },
-        address(arguments)...);
+        call, comm, parts, [&](auto... stand_ins) { return run(algorithm, comm, stand_ins...); }, arguments...);
   }
 
   /** Run SMPI's algorithm, which may find that it is none for so many ranks. */
@@ -55,13 +62,18 @@ template <class Function> struct Entry {
     try {
       return algorithm(arguments...);
     } catch (const std::invalid_argument& problem) {
-      Simulation& simulation = Simulation::get();
-      const std::string name = called.name();
-      simulation.abort("refused", "SMPI's algorithm \"" + simulation.algorithms[name] + "\" for " + name +
-                                      " cannot do a call of " + std::to_string(comm->size()) + " ranks (" +
-                                      problem.what() + "); choose another with --cfg smpi/" + name +
-                                      ":NAME, or none for Open MPI's choice.");
+      refuse_algorithm(comm->size(), problem);
     }
+  }
+
+  [[noreturn, gnu::noinline]] void refuse_algorithm(int ranks, const std::invalid_argument& problem) const
+  {
+    Simulation& simulation = Simulation::get();
+    const std::string name = called.name();
+    simulation.abort("refused", "SMPI's algorithm \"" + simulation.algorithms[name] + "\" for " + name +
+                                    " cannot do a call of " + std::to_string(ranks) + " ranks (" + problem.what() +
+                                    "); choose another with --cfg smpi/" + name +
+                                    ":NAME, or none for Open MPI's choice.");
   }
 
   /** Carry out a call that no switch does. */
@@ -119,6 +131,7 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
 
 int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
+  let_pass(op, type);
   return entries().reduce.carry_out(
       comm, op, [&](auto called) { return describe_reduction(called, count, type, op, root); },
       [&] { return reduction_buffers(send, receive, count, type); },

@@ -21,7 +21,19 @@ bool other_datatype(MPI_Datatype one, MPI_Datatype other)
   return one != other && is_predefined(one) && is_predefined(other);
 }
 
+bool other_call(const CallSignature& one, const CallSignature& other)
+{
+  return one.called != other.called || one.root != other.root || one.bytes != other.bytes ||
+         other_operation(one.operation, other.operation) || other_datatype(one.datatype, other.datatype);
+}
+
 } // namespace
+
+bool PendingCall::is_same(const CallSignature& other) const
+{
+  return not other_call(signature, other) && signature.part_size == other.part_size &&
+         std::ranges::equal(parts, other.parts);
+}
 
 std::optional<std::string> PendingCall::differs(const CallSignature& other, int rank) const
 {
@@ -29,8 +41,7 @@ std::optional<std::string> PendingCall::differs(const CallSignature& other, int 
     return "rank " + std::to_string(first_rank) + " called " + signature.text() + ", rank " + std::to_string(rank) +
            " called " + other.text();
   };
-  if (signature.called != other.called || signature.root != other.root || signature.bytes != other.bytes ||
-      other_operation(signature.operation, other.operation) || other_datatype(signature.datatype, other.datatype))
+  if (other_call(signature, other))
     return calls();
   if (signature.part_size == other.part_size && std::ranges::equal(parts, other.parts))
     return std::nullopt;

@@ -50,6 +50,8 @@ struct PendingCall {
    *  one. Types and operations that a program made are different objects at each rank, so only predefined ones are
    *  compared. */
   std::optional<std::string> differs(const CallSignature& other, int rank) const;
+  /** Whether it is, as nearly all are: found out without the memory that words take on a rank's stack. */
+  bool is_same(const CallSignature& other) const;
 };
 
 /** What a communicator is known by. */

@@ -33,9 +33,8 @@ bool is_allowed(MPI_Op op, MPI_Datatype type)
 /** The @p result of a call by way of SMPI. */
 int learn(int result, MPI_Op op, MPI_Datatype type)
 {
-  const bool is_mpis = is_predefined(type) && (op == MPI_OP_NULL || is_predefined(op));
-  if (result == MPI_SUCCESS && is_mpis && not is_allowed(op, type))
-    allowed().emplace_back(op, type);
+  if (result == MPI_SUCCESS)
+    let_pass(op, type);
   return result;
 }
 
@@ -80,6 +79,12 @@ template <class Start> int start_directly(Start&& start_it)
 
 } // namespace
 
+void let_pass(MPI_Op op, MPI_Datatype type)
+{
+  if (is_predefined(type) && (op == MPI_OP_NULL || is_predefined(op)) && not is_allowed(op, type))
+    allowed().emplace_back(op, type);
+}
+
 bool buffers_stay()
 {
   return std::exchange(buffers_stay_now(), false);
@@ -116,6 +121,14 @@ int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void*
   if (colls::is_blocking(request))
     return colls::allreduce(send, receive, count, type, op, comm);
   return start_directly([&] { return colls::iallreduce(send, receive, count, type, op, comm, request, 1); });
+}
+
+int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                  MPI_Op op, int root, MPI_Comm comm)
+{
+  if (is_plain_reduction(send, receive, count, type, op, comm) && root >= 0 && root < comm->size())
+    return colls::reduce(send, receive, count, type, op, root, comm);
+  return theirs(send, receive, count, type, op, root, comm);
 }
 
 int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,

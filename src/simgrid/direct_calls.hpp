@@ -15,11 +15,17 @@ namespace weft {
  * before it has ended; to be asked once, at the beginning of what PMPI_I… call. */
 bool buffers_stay();
 
+/** SMPI has checked an operation with a datatype, and calls the algorithm: the calls of other ranks, and further ones,
+ *  go there without it. */
+void let_pass(MPI_Op op, MPI_Datatype type);
+
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 int direct_Finalize(decltype(&PMPI_Finalize) theirs);
 int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status);
 int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm);
+int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                  MPI_Op op, int root, MPI_Comm comm);
 int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                       MPI_Op op, MPI_Comm comm, MPI_Request* request);
 int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,

@@ -43,16 +43,12 @@ std::vector<MPI_Datatype> made_of(MPI_Datatype type)
   return its_types;
 }
 
-} // namespace
-
 // For SMPI the true extent of a type is its extent (get_true_extent in its smpi_datatype.cpp), even where
 // MPI_Type_create_resized has left elements outside. So this adds how far the elements of what a type is made of stand
 // out.
-Span span_of(MPI_Datatype type)
+[[gnu::noinline]] Span span_of_derived(MPI_Datatype type)
 {
-  Span span = declared(type);
-  if (is_predefined(type))
-    return span;
+  Span span                             = declared(type);
   const std::vector<MPI_Datatype> parts = made_of(type);
   const bool resized                    = not parts.empty() && parts.front() == MPI_LB;
   MPI_Aint before                       = 0;
@@ -68,6 +64,13 @@ Span span_of(MPI_Datatype type)
   span.low -= before;
   span.high += behind;
   return span;
+}
+
+} // namespace
+
+Span span_of(MPI_Datatype type)
+{
+  return is_predefined(type) ? declared(type) : span_of_derived(type);
 }
 
 MPI_Aint extent_of(MPI_Datatype type)

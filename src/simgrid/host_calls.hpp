@@ -122,20 +122,34 @@ struct EmptyCall {
   static void come(Call&, bool) {}
 };
 
-/** Carry out a blocking call that is in @p call: weft moves its data where that is wanted, and @p algorithm is SMPI's.
- *  The last of @p arguments, those of the call itself, is the communicator. */
-template <class Parts, class Algorithm, class... Arguments>
-int run_on_hosts(Call& call, MPI_Comm comm, const Parts& parts, Algorithm&& algorithm, Arguments... arguments)
+/** Begin a call that a schedule carries out. @return whether it has data */
+template <class MakeParts>
+[[gnu::noinline]] bool join_scheduled(Call& call, const MakeParts& make_parts, Sleep& until_end)
 {
-  if (call.scheduled([&] { return parts.host_shape(); })) {
-    const HostShape shape = parts.host_shape();
-    if (parts.has_data())
-      parts.come(call, true);
-    call.run_schedule(shape);
-    if (parts.has_data())
-      call.leave_host_data();
-    return MPI_SUCCESS;
-  }
+  const auto parts = make_parts();
+  if (parts.has_data())
+    parts.come(call, true);
+  call.join_schedule(parts.host_shape(), until_end);
+  return parts.has_data();
+}
+
+/** Wait for its end as well. */
+template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const MakeParts& make_parts)
+{
+  Sleep until_end;
+  const bool has_data = join_scheduled(call, make_parts, until_end);
+  call.wait_for_schedule(until_end);
+  if (has_data)
+    call.leave_host_data();
+  return MPI_SUCCESS;
+}
+
+/** Wait for the end of a call that an algorithm of SMPI's carries out. */
+template <class MakeParts, class Algorithm, class... Arguments>
+[[gnu::noinline]] int run_theirs(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
+                                 Arguments... arguments)
+{
+  const auto parts = make_parts();
   if constexpr (std::tuple_size_v<decltype(parts.arguments)> == 0) {
     return algorithm(arguments...);
   } else {
@@ -148,6 +162,17 @@ int run_on_hosts(Call& call, MPI_Comm comm, const Parts& parts, Algorithm&& algo
     call.leave_host_data();
     return status;
   }
+}
+
+/** Carry out a blocking call that is in @p call: weft moves its data where that is wanted, and @p algorithm is SMPI's.
+ *  The last of @p arguments, those of the call itself, is the communicator. What @p make_parts makes is on the rank's
+ *  stack once. */
+template <class MakeParts, class Algorithm, class... Arguments>
+int run_on_hosts(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
+                 Arguments... arguments)
+{
+  return call.scheduled(make_parts) ? run_scheduled(call, make_parts)
+                                    : run_theirs(call, comm, make_parts, algorithm, arguments...);
 }
 
 inline Side from_one(int peer, void* buffer, int count, MPI_Datatype type)

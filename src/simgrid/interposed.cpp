@@ -26,14 +26,14 @@ int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MP
   const bool stay = buffers_stay();
   if (external == 0 || not is_own_call(comm))
     return theirs(address(arguments)..., comm, request, external);
-  const auto call = std::make_shared<Call>(describe(), comm);
+  const auto call = std::make_shared<Call>(describe, comm);
   if (call->offloaded()) {
     *request = Call::offload_nonblocking(call, buffers(), stay, operation);
     return MPI_SUCCESS;
   }
   const InsideCollective inside;
   const auto parts = make_parts();
-  if (call->scheduled([&] { return parts.host_shape(); })) {
+  if (call->scheduled([&]() -> const auto& { return parts; })) {
     if (parts.has_data())
       parts.come(*call, false);
     *request = Call::start_schedule(call, parts.host_shape());
@@ -64,10 +64,10 @@ int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, 
 {
   if (not is_own_call(comm))
     return theirs(address(arguments)..., comm);
-  Call call(describe(), comm);
+  Call call(describe, comm);
   const InsideCollective inside;
   return run_on_hosts(
-      call, comm, parts(), [&](auto... stand_ins) { return theirs(stand_ins...); }, address(arguments)..., comm);
+      call, comm, parts, [&](auto... stand_ins) { return theirs(stand_ins...); }, address(arguments)..., comm);
 }
 
 } // namespace

@@ -115,6 +115,7 @@ namespace colls {
 std::vector<s_mpi_coll_description_t>* get_smpi_coll_descriptions(const std::string& collective);
 /** What PMPI_Allreduce and others call once they have checked their arguments: entries of that registry. */
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SMPI's
+extern int (*reduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 extern int (*allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 extern int (*reduce_scatter)(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm);

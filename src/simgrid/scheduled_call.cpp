@@ -103,7 +103,6 @@ void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd 
   if (entered_++ == 0)
     network_.begin();
   execution_.enter(rank, Seconds(sg::Engine::get_clock()));
-  network_.wake();
 }
 
 bool ScheduledCall::attends(int rank) const

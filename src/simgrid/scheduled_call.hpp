@@ -76,8 +76,10 @@ public:
   /** None where nobody counts. */
   const std::vector<Tally>& tallies() const { return tallies_; }
   /** Rank @p rank enters; @p on_end runs in SimGrid's kernel context when its part has ended. Where it @p blocks, what
-   *  @p shape points to stays as it is until then. */
+   *  the sides of @p shape point to stays as it is until then. wake() follows, at the same instant. */
   void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);
+  /** Have what has been entered go on. Lets other ranks run. */
+  void wake() { network_.wake(); }
 
   void rank_ended(int rank) override;
   bool attends(int rank) const override;

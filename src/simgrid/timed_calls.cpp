@@ -42,6 +42,14 @@ constexpr bool needs_activities(std::string_view name)
 constexpr bool TRACED   = true;
 constexpr bool UNTRACED = false;
 
+/** Make a call of the program's that a trace holds. Apart from others: what it remembers of its arguments is large, and
+ *  stays on the rank's stack, of which ranks by the million have a page. */
+template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded(const Way& way, Types... arguments)
+{
+  auto traced = traced_call<Call>(true, arguments...);
+  return traced.end(way(arguments...));
+}
+
 } // namespace
 } // namespace weft
 
@@ -98,10 +106,11 @@ constexpr bool UNTRACED = false;
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
     static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
     const TimedCall timed(function);                                                                                   \
-    auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
     if constexpr (needs_activities(#name))                                                                             \
       RequestSignal::make_activities();                                                                                \
-    return traced.end(THEIRS(WEFT_ARGUMENTS_##parameters));                                                            \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>(THEIRS WEFT_MORE_##parameters);                                              \
+    return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
   }
 
 /** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp) or direct
@@ -113,8 +122,10 @@ constexpr bool UNTRACED = false;
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
     static MpiFunction function{"MPI_" #name, CallKind::kind, TRACED};                                                 \
     const TimedCall timed(function);                                                                                   \
-    auto traced = traced_call<trace::calls::name>(timed.outermost() WEFT_MORE_##parameters);                           \
-    return traced.end(way##_##name(THEIRS WEFT_MORE_##parameters));                                                    \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>(                                                                             \
+          [](auto... all) { return way##_##name(THEIRS, all...); } WEFT_MORE_##parameters);                            \
+    return way##_##name(THEIRS WEFT_MORE_##parameters);                                                                \
   }
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
@@ -190,7 +201,7 @@ WEFT_TIMED_BY(7, Ireduce_scatter_block, collectives, in_place)
 WEFT_TIMED_BY(7, Iscan, collectives, in_place)
 WEFT_TIMED(9, Iscatter, collectives, TRACED)
 WEFT_TIMED(10, Iscatterv, collectives, TRACED)
-WEFT_TIMED(7, Reduce, collectives, TRACED)
+WEFT_TIMED_BY(7, Reduce, collectives, direct)
 WEFT_TIMED(6, Reduce_scatter, collectives, TRACED)
 WEFT_TIMED(6, Reduce_scatter_block, collectives, TRACED)
 WEFT_TIMED(6, Scan, collectives, TRACED)

@@ -10,6 +10,10 @@ import compiled
 import pytest
 import simulated
 from conftest import Program
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from weft.runs.simgrid import SimGrid
 
 GROWTH = compiled.ROOT / "studies" / "growth" / "growth.c"
 MIB = 1 << 20
@@ -52,3 +56,36 @@ def test_nothing_is_kept_of_a_message_that_is_tested(
     )
     assert result.stdout == f"{messages // 100 * sum(range(100))}\n"
     assert simulated.read_record(record)["peak_memory_bytes"] < 28 * MIB
+
+
+def test_a_rank_is_small(tmp_path: Path) -> None:
+    """A page of stack and 9 KiB, two of them the program's: a million ranks take 13.5 GB.
+
+    It was 20 KiB with two pages of stack, with what SMPI's empty queues took, and with memory of
+    schedules that was kept.
+    """
+    program = compiled.example("allreduce_latency")
+
+    def peak(ranks: int) -> int:
+        place = tmp_path / f"{ranks}.json"
+        options = ("--ppn", "16", "-q", "--json", str(place))
+        run = simulated.weft_command(
+            program, "1024", "3", ranks=ranks, on="fat-tree-65536", options=options
+        )
+        assert simulated.run_command(run).status == 0
+        held: int = simulated.read_record(place)["peak_memory_bytes"]
+        return held
+
+    assert peak(8192) - peak(2048) < 6144 * 15 * 1024
+
+
+def test_deques_of_simgrid_are_its_own() -> None:
+    """weft's SimGrid has smaller ones, which no program may find in the place of its own."""
+    library = SimGrid().launcher.parent.parent / "libsimgrid.so"
+    if not (library.parent.parent / ".complete").exists():
+        pytest.skip("this SimGrid is not weft's")
+    with library.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym")
+        assert isinstance(symbols, SymbolTableSection)
+        names = [one.name for one in symbols.iter_symbols()]
+    assert not [name for name in names if "5deque" in name or "_Deque_" in name]
