@@ -24,20 +24,20 @@ from weft.base.errors import WeftError, named
 from weft.base.unchanged import kept
 from weft.base.units import format_size
 
-# Bytes, below what is measured as the peak_memory_bytes of runs of examples/allreduce_latency.c (10
-# calls of 1 KiB), so that machines and versions may differ.
+# Bytes, below what is measured as the peak_memory_bytes of runs of a program that calls MPI_Init
+# and MPI_Finalize, so that machines and versions may differ.
 _PROCESS = 10 << 20
 """12.6 MB for 4 ranks on tofino-64x64."""
-_RANK = 13 << 10
-"""13.4 KB each of 32,768 ranks once they are through MPI_Init, 8 KiB of these two pages of stack. A
-whole run takes more: 18.0 KB with 1,024 ranks on tofino-64x64, 21.4 KB with 4,096, 19.4 KB with
-65,536 and 21.6 KB with 262,144 on fat-tree-65536, 16 a host."""
+_RANK = 7800
+"""8.2 KB each of 4,096 to 131,072 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
+stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 KiB, 12.8 KB with
+1,048,576 ranks."""
 _COPY = 16 << 10
 """22.4 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
 _PAGE_TABLE_PAGE = 4 << 10
 """Part of a control group's memory: one for a stack of 8 MiB, eight stacks of 256 KiB share one."""
-_LINK = 400
-"""Two per cable, hosts and switches included."""
+_LINK = 120
+"""Two per cable, hosts and switches included: 141 bytes with the 393,216 of fat-tree-65536."""
 _LARGE_STACK_RANKS = 32768
 _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
