@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What very many ranks cost: `make bench-scale`, a section of docs/performance.md.
 
-Each run is the command that a user would type, and no more: `weft run` with the fabric, the number
-of ranks and the program. What cannot run, as it does not fit into this machine's memory, is
-refused by weft itself before it starts; that is said, it stands in the table, and the others go on.
+Each run is the command that a user would type: `weft run` with the fabric, the number of ranks and
+the program; and no more than that but `--memory`. What cannot run, as it does not fit into this
+machine's memory, is refused by weft itself before it starts, or ended when it takes what there is;
+that is said, it stands in the table, and the others go on.
 All runs take turns, round by round; what has run is kept, and not run again.
 """
 
@@ -19,6 +20,7 @@ from studies.study import DOCS, Study, Table, markdown, read_table, write_table
 from studies.usage import Usage, watched
 from weft.base import paths
 from weft.base.process import work_directory
+from weft.runs.limits import Machine
 from weft.runs.record import read_record
 from weft.runs.toolchain import compile_c
 
@@ -89,9 +91,15 @@ def measure(program: str, ranks: int, fabric: str, ppn: int) -> Run:
 def _command(program: Path, ranks: int, where: tuple[str, int], record: Path) -> list[str]:
     fabric, ppn = where
     placed = ["--fabric", fabric, "-n", str(ranks), "--ppn", str(ppn)]
-    options = [*placed, "--json", str(record)]
+    options = [*placed, "--json", str(record), "--memory", f"{_left_mib()}MiB"]
     command = [sys.executable, "-m", "weft.cli.main", "run", *options]
     return [*command, "--", str(program), *PROGRAMS[program.name]]
+
+
+def _left_mib() -> int:
+    """Return what a run may hold: one that takes more than it foresees ends before the machine."""
+    there, _ = Machine().memory()
+    return (there >> 20) * 19 // 20
 
 
 def _left_out(program: str, ranks: int, reason: str) -> Run:
