@@ -9,6 +9,8 @@
 #include <iterator>
 #include <pthread.h>
 #include <simgrid/s4u.hpp>
+#include <string>
+#include <string_view>
 #include <sys/resource.h>
 #include <utility>
 
@@ -86,6 +88,17 @@ std::string memory_limits()
       text += (text.empty() ? "" : " and ") + std::string(name) + " allows " + std::to_string(limit.rlim_cur / MIB) +
               " MiB";
   return text;
+}
+
+std::size_t peak_memory_bytes()
+{
+  static constexpr std::string_view NAME = "VmHWM:";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(NAME))
+      return std::stoull(line.substr(NAME.size())) * 1024;
+  }
+  return 0;
 }
 
 std::size_t mappings_now()

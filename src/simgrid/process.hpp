@@ -20,6 +20,10 @@ std::optional<int> rank_here();
 /** What the system allows the process of memory, where that is limited: "ulimit -v allows 6544 MiB"; else nothing. */
 std::string memory_limits();
 
+/** Bytes of the largest resident set that the process has had, or 0 where Linux does not say. Not getrusage's: that
+ * begins with what the process that started this one held. */
+std::size_t peak_memory_bytes();
+
 /** How many mappings the process has, of those that vm.max_map_count allows. */
 std::size_t mappings_now();
 

@@ -3,6 +3,7 @@
 
 #include "mpi/names.hpp"
 #include "simgrid/json_rows.hpp"
+#include "simgrid/process.hpp"
 #include "simgrid/profile.hpp"
 
 #include <algorithm>
@@ -323,7 +324,8 @@ void Record::write_json(const Run& run, std::ostream& file) const
   const std::string begin = first.dump(1);
   file << std::string_view(begin).substr(0, begin.size() - 2) << ",\n \"links\": "; // without "\n}"
   write_links(run, file);
-  file << (last.empty() ? "\n}" : "," + last.dump(1).substr(1)) << "\n"; // without "{"
+  last["peak_memory_bytes"] = peak_memory_bytes();
+  file << "," << last.dump(1).substr(1) << "\n"; // without "{"
 }
 
 } // namespace weft

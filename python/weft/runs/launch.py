@@ -363,7 +363,7 @@ def _make_record(plan: PreparedRun, work: Path, ended: Ended, start: limits.AtSt
     record.host_speed = request.simulation.host_speed or ""
     record.wall_time_s = ended.wall_time_s
     record.cpu_time_s = ended.cpu_time_s
-    record.peak_memory_bytes = ended.peak_memory_bytes
+    record.peak_memory_bytes = record.peak_memory_bytes or ended.peak_memory_bytes
     return record
 
 
