@@ -61,8 +61,8 @@ docs: $(VENV) ## the documentation as a site, with search, in build/site
 	@NO_MKDOCS_2_WARNING=1 setup/quiet build/docs.log $(BIN)/mkdocs build
 	@echo 'docs: build/site/index.html'
 
-bench: $(WEFT) ## how fast the simulator is
-	@$(BIN)/python benchmarks/run.py
+bench: $(WEFT) ## how fast the simulator is; docs/performance.md
+	@$(BIN)/python -m studies performance
 
 studies: $(WEFT) ## tables and figures of docs/ from new runs, resumably; STUDIES="contention …" for some
 	@$(BIN)/python -m studies $(STUDIES)

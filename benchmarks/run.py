@@ -187,6 +187,7 @@ def _standard(one: Standard) -> Mapping[str, Any]:
         "what": one.what,
         "figure": one.figure,
         "limit": one.limit,
+        "unit": one.unit,
         "at_most": one.at_most,
         "met": one.met,
     }

@@ -10,6 +10,7 @@ from studies import (
     forwarding,
     forwarding_caches,
     host_algorithms,
+    performance,
     progress_engine,
     reports,
     scale,
@@ -52,7 +53,7 @@ STUDIES: dict[str, Study] = {
         *(point_to_point, collectives, dt, speed),
         *(figure_2, figure_10, cutoff, figure_11, variability, figure_12, ag_rs, chains, incast),
         *(activation, fsdp, claims),
-        *(growth, scale),
+        *(growth, performance, scale),
     )
 }
 
