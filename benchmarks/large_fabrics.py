@@ -31,7 +31,7 @@ from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
 LARGEST = "fat-tree-65536"
 HOSTS = 65536
 ALL_RANKS = Key("stream", HOSTS, 1, "allreduce, 1 KiB, fat tree")
-ROUTE = Key("route_to", 1, 1, "a route, 4-level fat tree")
+ROUTE = Key("route_to", 4096, 1, "a route, 4-level fat tree")
 
 _BUILD_AND_CHECK = f"from weft import _core; print(_core.load_fabric('{LARGEST}').check())"
 _FOUR_LEVELS = """
@@ -67,9 +67,8 @@ def routes(work: Path) -> dict[Key, Case]:
     program, fabric = work / "routing", work / "four-levels.toml"
     _compile_cxx(Path(__file__).with_name("routing.cpp"), program)
     fabric.write_text(_FOUR_LEVELS)
-    return {
-        ROUTE: _case(Request.of(fabric=str(fabric), ranks=1, program=str(program)), 1, 1_000_001)
-    }
+    request = Request.of(fabric=str(fabric), ranks=4096, program=str(program), privatize=False)
+    return {ROUTE: replace(_case(request, 1, 1_000_001), ranks=1)}
 
 
 def all_ranks(work: Path) -> dict[Key, Case]:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Asks SimGrid for the route between two hosts that differ, as a message does: `routing ROUTES`. Run it with one rank.
+// Asks SimGrid for the route between two hosts that differ, as a message does: `routing ROUTES`. Run it with a rank on
+// each host: there are no others for SimGrid. The first one asks.
 #include <cstdint>
 #include <cstdlib>
 #include <mpi.h>
@@ -28,6 +29,9 @@ static void route(const std::vector<sg::Host*>& hosts, int routes)
 int main(int argc, char** argv)
 {
   MPI_Init(&argc, &argv);
-  route(sg::Engine::get_instance()->get_all_hosts(), argc > 1 ? std::atoi(argv[1]) : 0);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    route(sg::Engine::get_instance()->get_all_hosts(), argc > 1 ? std::atoi(argv[1]) : 0);
   MPI_Finalize();
 }
