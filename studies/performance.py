@@ -126,7 +126,7 @@ def _standard(row: Row) -> tuple[str, ...]:
     at_most = "at most" if row["at_most"] == "True" else "at least"
     limit = f"{at_most} {float(row['limit']):g}{row['unit']}"
     held = "held" if row["met"] == "True" else "**missed**"
-    return row["what"], f"{float(row['figure']):.3g}{row['unit']}", limit, held
+    return row["what"], f"{float(row['figure']):.4g}{row['unit']}", limit, held
 
 
 def texts(rows: Table, held: Table) -> dict[str, str]:

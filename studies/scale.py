@@ -174,7 +174,7 @@ def _refusals(runs: Sequence[Run]) -> str:
         f"- {program}, {ranks:,} ranks: *{reason}*\n"
         for (program, ranks), reason in refused.items()
     ]
-    return "What has not been run, and why:\n\n" + "".join(lines) + "\n" if lines else ""
+    return "What did not fit, and why:\n\n" + "".join(lines) + "\n" if lines else ""
 
 
 def _checks(rounds: Rounds) -> str:

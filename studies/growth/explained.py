@@ -24,6 +24,15 @@ EXPLAINED: Mapping[tuple[str, str, str], str] = {
         f"{_BARRIER}. Ranks of a host share its cable, and SimGrid solves for all messages on a"
         " cable whenever one begins or ends: 27 % at 2,048 ranks are in `maxmin_solve`."
     ),
+    ("hosts", "Allreduce, stream", "cpu_s"): (
+        "What ranks touch no longer fits into the caches: 4.4 KB of each are 36 MB at 8,192."
+        " `Gate::pass`, which fetches it, has 16 % of the samples there, and 1.3 % at 1,024 hosts."
+    ),
+    ("hosts", "Allreduce, hosts", "cpu_s"): (
+        "A call has log2 P rounds, of which the exponent has 0.13. What ranks touch no longer fits"
+        " into the caches: `Sleep::wake`, the first to touch a rank that is to go on, has 6.6 % of"
+        " the samples at 8,192 hosts, and 0.7 % at 1,024."
+    ),
     ("hosts", "Bcast, multicast", "cpu_s"): (
         f"{_BARRIER}. SimGrid's solver has 14 % of the samples at 2,048 hosts; nothing else stands"
         " out."

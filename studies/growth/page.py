@@ -104,6 +104,9 @@ def _draw_axis(axes: Axes, rows: Sequence[Grown], quantity: str) -> None:
             ends = [max(points) / 16, max(points)]
             line = {**_look(number), "marker": "none"}
             axes.plot(ends, [found.at(x) for x in ends], **line)
+    if not axes.lines:
+        axes.text(0.5, 0.5, "nothing above the noise", ha="center", transform=axes.transAxes)
+        return
     _draw_linear(axes)
     axes.legend(fontsize=8, frameon=False, title="exponent", title_fontsize=8)
 
