@@ -65,9 +65,10 @@ def write() -> None:
     for number in range(1, ROUNDS + 1):
         refused = {(run.program, run.ranks) for run in read(rows) if run.refused}
         parts = [
-            (f"{number}-{program}-{ranks}", partial(_part, program, ranks, ppn))
+            ("-".join((str(number), program, *arguments, f"{ranks}x{ppn}")), measured)
             for ranks, ppn in SIZES.items()
-            for program in PROGRAMS
+            for program, arguments in PROGRAMS.items()
+            for measured in [partial(_part, program, ranks, ppn)]
             if (program, ranks) not in refused
         ]
         rows += kept_rows("scale", parts)

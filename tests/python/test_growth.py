@@ -152,3 +152,23 @@ def test_what_does_not_fit_is_said_and_the_others_go_on(
     assert f"| {max(runs[0].peak_gib, runs[3].peak_gib):.2f} GiB |" in of_four
     assert of_four.endswith("| 2 |")
     assert 0.01 < runs[0].record_gib < runs[0].peak_gib < 0.5
+
+
+def test_runs_of_other_arguments_are_not_taken_for_these(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(resume, "RESULTS", tmp_path)
+    monkeypatch.setattr(scale, "TABLE", tmp_path / "scale.csv")
+    monkeypatch.setattr(scale, "ROUNDS", 1)
+    monkeypatch.setattr(scale, "SIZES", {4: 1})
+    ran: list[str] = []
+
+    def measure(program: str, ranks: int, _fabric: str, _ppn: int) -> scale.Run:
+        ran.append(program)
+        return scale.Run(program, ranks)
+
+    monkeypatch.setattr(scale, "measure", measure)
+    for calls in ("1", "1", "2"):
+        monkeypatch.setattr(scale, "PROGRAMS", {"allreduce_latency": ("64", calls)})
+        scale.write()
+    assert len(ran) == 2
