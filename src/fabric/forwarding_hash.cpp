@@ -95,6 +95,7 @@ public:
   std::string name() const override { return "crc"; }
   ForwardingAddress address(VertexId host) const override { return static_cast<ForwardingAddress>(host); }
   ForwardingTag tag(int, ForwardingAddress destination) const override { return crc24(destination); }
+  std::optional<int> tags() const override { return std::nullopt; }
 };
 
 /** Coordinates are the host on its switch, then the switch's along each dimension. Tags: the hosts, then the cables up
@@ -147,6 +148,10 @@ public:
   }
 
   std::string name() const override { return "cube"; }
+  std::optional<int> tags() const override
+  {
+    return shape_.hosts_per_switch + 2 * static_cast<int>(shape_.dimensions.size()) * shape_.cables;
+  }
   ForwardingAddress address(VertexId host) const override { return format_.pack(digits(host, sizes_)); }
 
   ForwardingTag tag(int switch_index, ForwardingAddress destination) const override
@@ -209,6 +214,15 @@ public:
   }
 
   std::string name() const override { return "fat_tree"; }
+  std::optional<int> tags() const override
+  {
+    int most = 0;
+    for (std::size_t level = 0; level < options_.down.size(); ++level) {
+      const int up = level + 1 < options_.up.size() ? options_.up[level + 1] * options_.cables[level + 1] : 0;
+      most         = std::max(most, options_.down[level] * options_.cables[level] + up);
+    }
+    return most;
+  }
   ForwardingAddress address(VertexId host) const override { return static_cast<ForwardingAddress>(host); }
 
   ForwardingTag tag(int switch_index, ForwardingAddress destination) const override
@@ -266,6 +280,11 @@ public:
   }
 
   std::string name() const override { return "dragonfly"; }
+  std::optional<int> tags() const override
+  {
+    const int routers = options_.routers * options_.chassis;
+    return first_blue() + (options_.groups + routers - 1) / routers * options_.global_cables;
+  }
   ForwardingAddress address(VertexId host) const override { return format_.pack(digits(host, sizes_)); }
 
   ForwardingTag tag(int switch_index, ForwardingAddress destination) const override
@@ -341,6 +360,7 @@ public:
       const auto found        = seen_.try_emplace(tag, port, host).first;
       if (found->second.first != port && not proof.misroute)
         proof.misroute = {index, found->second.second, host};
+      proof.highest_tag = std::max(proof.highest_tag, tag);
       ++proof.pairs;
     }
     proof.most_tags = std::max(proof.most_tags, static_cast<int>(seen_.size()));

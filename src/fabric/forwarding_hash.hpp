@@ -52,6 +52,9 @@ public:
   virtual std::string name() const                                                 = 0;
   virtual ForwardingAddress address(VertexId host) const                           = 0;
   virtual ForwardingTag tag(int switch_index, ForwardingAddress destination) const = 0;
+  /** All tags are below that number, at every switch; nothing where a tag stands for one destination, and is the same
+   *  at every switch. */
+  virtual std::optional<int> tags() const = 0;
 };
 
 /** The hash of a name of forwarding_hashes() for a topology. Throws HashError. */
@@ -81,8 +84,9 @@ std::unique_ptr<const ForwardingHash> make_dragonfly_hash(const DragonflyOptions
 
 /** What was proven of a hash on a topology. */
 struct HashProof {
-  std::int64_t pairs = 0; ///< of a switch and a host
-  int most_tags      = 0; ///< at a switch
+  std::int64_t pairs        = 0; ///< of a switch and a host
+  int most_tags             = 0; ///< at a switch
+  ForwardingTag highest_tag = 0;
   /** Two hosts with the same tag at a switch that leave it by different ports, where there are such. */
   struct Misroute {
     int switch_index;

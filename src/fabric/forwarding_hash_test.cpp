@@ -25,6 +25,8 @@ void expect_holds(const ForwardingHash& hash, const Topology& topology, const st
                                << topology.host_name(proof.misroute->other);
   EXPECT_FALSE(proof.crowded) << what << ": " << topology.switch_name(*proof.crowded);
   EXPECT_GT(proof.pairs, 0);
+  if (hash.tags())
+    EXPECT_LT(proof.highest_tag, static_cast<ForwardingTag>(*hash.tags())) << what;
 }
 
 // Every pair of the largest takes half a minute: tests/python/test_cache.py.
@@ -294,6 +296,7 @@ TEST(LinkFailure, NeedsTheAddressesOfTheTopologyThatIsLeft)
     std::string name() const override { return line_->name(); }
     ForwardingAddress address(VertexId host) const override { return line_->address((host + 3) % 5); }
     ForwardingTag tag(int at, ForwardingAddress to) const override { return line_->tag((at + 3) % 5, to); }
+    std::optional<int> tags() const override { return std::nullopt; }
   };
   expect_holds(LineHash(), *after, "the line");
 }

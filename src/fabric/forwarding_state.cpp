@@ -10,6 +10,47 @@ namespace weft {
 ForwardingState::ForwardingState(const Fabric& fabric)
     : fabric_(fabric), port_of_(fabric.links().size(), -1), counters_(static_cast<std::size_t>(fabric.switch_count()))
 {
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    tagging_of_.push_back(tagging_at(index));
+}
+
+/** Which tags are KEPT: of a hash whose tags are numbers from zero on all, where the entries are as many; of one that
+ * has a tag for each host those in whose set all hosts' have room.
+ */
+ForwardingState::Tagging ForwardingState::tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts)
+{
+  Tagging result{hash, shape, false, {}};
+  if (not hash)
+    return result;
+  if (const std::optional<int> tags = hash->tags()) {
+    result.keeps = *tags <= shape.entries;
+    return result;
+  }
+  const auto sets = static_cast<ForwardingTag>(shape.entries / shape.ways);
+  std::vector<int> in_set(sets);
+  for (VertexId host = 0; host < hosts; ++host) {
+    result.by_host.push_back(hash->tag(0, hash->address(host)));
+    ++in_set[result.by_host.back() % sets];
+  }
+  ForwardingTag kept = 0;
+  for (ForwardingTag& tag : result.by_host)
+    if (in_set[tag % sets] <= shape.ways)
+      tag = KEPT | kept++;
+  return result;
+}
+
+int ForwardingState::tagging_at(int switch_index)
+{
+  const ForwardingHash* hash = fabric_.forwarding_hash(switch_index);
+  const CacheShape shape     = fabric_.switch_model(switch_index).forwarding.shape();
+  const auto same            = [&](const Tagging& one) {
+    return one.hash == hash && one.shape.entries == shape.entries && one.shape.ways == shape.ways;
+  };
+  const auto found = std::ranges::find_if(taggings_, same);
+  const auto which = static_cast<int>(found - taggings_.begin());
+  if (found == taggings_.end())
+    taggings_.push_back(tagging(hash, shape, fabric_.host_count()));
+  return which;
 }
 
 bool ForwardingState::needed(const Fabric& fabric)
@@ -38,14 +79,18 @@ void ForwardingState::expect(const Route& route, VertexId to)
   ForwardingAddress address  = 0;
   hops_.clear();
   for (std::size_t hop = 0; hop < route.through.size(); ++hop) {
-    const int index            = route.through[hop] - fabric_.host_count();
-    const ForwardingHash* hash = fabric_.forwarding_hash(index);
+    const int index        = route.through[hop] - fabric_.host_count();
+    const Tagging& tagging = taggings_[static_cast<std::size_t>(tagging_of_[static_cast<std::size_t>(index)])];
     Hop its{index, NO_PORT, 0};
-    if (hash) {
-      if (hash != last)
-        address = hash->address(to);
-      last     = hash;
-      its.tag  = hash->tag(index, address);
+    if (tagging.hash) {
+      if (tagging.by_host.empty()) {
+        if (tagging.hash != last)
+          address = tagging.hash->address(to);
+        last    = tagging.hash;
+        its.tag = tagging.hash->tag(index, address) | (tagging.keeps ? KEPT : 0);
+      } else {
+        its.tag = tagging.by_host[static_cast<std::size_t>(to)];
+      }
       its.port = port_number_after(route.links[hop]);
       port(its.port).expect(its.tag);
     }

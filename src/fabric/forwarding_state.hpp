@@ -59,6 +59,13 @@ private:
     int port; // of ports_; NO_PORT: nothing is looked up
     ForwardingTag tag;
   };
+  /** What switches of one hash and of caches of one shape look up. */
+  struct Tagging {
+    const ForwardingHash* hash; // nullptr: nothing
+    CacheShape shape;
+    bool keeps;                         // all tags, as there are no more than entries
+    std::vector<ForwardingTag> by_host; // where a tag stands for one host
+  };
   struct Message {
     std::vector<Lookup> lookups; // at ports that bound it
     bool begun = false;
@@ -67,6 +74,8 @@ private:
   std::vector<ForwardingPort> ports_;                   // in the order of their first use
   std::vector<int> port_of_;                            // by link that ends at a port: which; -1: none yet
   std::vector<LookupCounters> counters_;                // by switch
+  std::vector<Tagging> taggings_;                       // that switches have
+  std::vector<int> tagging_of_;                         // by switch: which; of those without caches, any
   std::unordered_map<MessageNumber, Message> messages_; // under way
   std::vector<Hop> hops_;                               // of the message that starts
   MessageNumber last_ = NONE;
@@ -74,6 +83,8 @@ private:
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }
   static constexpr int NO_PORT = -1;
 
+  static Tagging tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts);
+  int tagging_at(int switch_index);
   int port_number_after(LinkId into);
   ForwardingPort& port(int number) { return ports_[static_cast<std::size_t>(number)]; }
   ForwardingPort& port_after(LinkId into) { return port(port_number_after(into)); }

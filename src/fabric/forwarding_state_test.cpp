@@ -3,6 +3,10 @@
 
 #include "fabric/fabric_test.hpp"
 
+#include <map>
+#include <random>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace weft {
@@ -34,6 +38,55 @@ TEST(ForwardingState, FollowsNothingWithoutIntervals)
   EXPECT_EQ(state.counters(0)->hits, 1);
   EXPECT_EQ(state.counters(0)->misses, 1);
   EXPECT_FALSE(state.bounds(route.links[0]));
+}
+
+/** Hits of random messages of a torus, as its switches count them and as caches with plain tags have them. */
+void expect_hits_of_plain_tags(const std::string& forwarding, const CacheShape& shape)
+{
+  const Fabric fabric = fabric_of(
+      replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"torus\"\ndimensions = [4, 4, 4]\nhosts_per_switch = 2") +
+      "[switch.forwarding]\nkind = \"cache\"\ntcam_latency = \"10ns\"\n"
+      "hit_latency = \"1ns\"\nentries = " +
+      std::to_string(shape.entries) + "\nways = " + std::to_string(shape.ways) + "\n" + forwarding);
+  ForwardingState state(fabric);
+  std::map<LinkId, ForwardingCache> caches;
+  std::int64_t hits = 0;
+  std::mt19937 random(7);
+  for (int message = 0; message < 20000; ++message) {
+    const auto from = static_cast<VertexId>(random() % static_cast<unsigned>(fabric.host_count()));
+    const auto to   = static_cast<VertexId>(random() % static_cast<unsigned>(fabric.host_count()));
+    if (from == to)
+      continue;
+    const Route route = route_between(fabric, from, to);
+    state.start(route, to, {});
+    for (std::size_t hop = 0; hop < route.through.size(); ++hop) {
+      const int index            = route.through[hop] - fabric.host_count();
+      const ForwardingHash& hash = *fabric.forwarding_hash(index);
+      const ForwardingTag tag    = hash.tag(index, hash.address(to));
+      ForwardingCache& cache     = caches.try_emplace(route.links[hop], shape).first->second;
+      if (cache.lookup(tag))
+        ++hits;
+      else
+        cache.fill(tag, route.links[hop + 1]);
+    }
+  }
+  std::int64_t counted = 0;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    counted += state.counters(index)->hits;
+  EXPECT_GT(hits, 0);
+  EXPECT_EQ(counted, hits);
+}
+
+TEST(ForwardingState, CountsAsIfAllTagsHadEntries)
+{
+  // Of 128 tags in 16, 32 and 128 sets of two some sets keep all that come, others do not.
+  for (const int entries : {32, 64, 256})
+    expect_hits_of_plain_tags("hash = \"crc\"\n", {entries, 2, Replacement::lru});
+  expect_hits_of_plain_tags("hash = \"crc\"\nreplacement = \"fifo\"\n", {64, 2, Replacement::fifo});
+  expect_hits_of_plain_tags("hash = \"crc\"\nreplacement = \"random\"\n", {64, 2, Replacement::random});
+  // Eight tags at each switch.
+  expect_hits_of_plain_tags("", {8, 2, Replacement::lru});
+  expect_hits_of_plain_tags("", {4, 2, Replacement::lru});
 }
 
 TEST(ForwardingState, BoundsWhatCrossesAPortUntilItEnds)

@@ -41,6 +41,18 @@ TEST(ForwardingCache, HoldsAsManyOfASetAsItHasWays)
   EXPECT_EQ(accesses({4, 2, Replacement::lru}, {0, 2, 4, 0}), (std::vector<bool>{false, false, false, false}));
 }
 
+TEST(ForwardingCache, HasABitForWhatItIsCertainToKeep)
+{
+  ForwardingCache cache({4, 2, Replacement::lru});
+  for (const ForwardingTag number : {0U, 63U, 64U, 1000U})
+    EXPECT_FALSE(cache.know(KEPT | number)) << number;
+  for (const ForwardingTag number : {0U, 63U, 64U, 1000U})
+    EXPECT_TRUE(cache.know(KEPT | number)) << number;
+  EXPECT_FALSE(cache.know(KEPT | 1U));
+  cache.flush();
+  EXPECT_FALSE(cache.know(KEPT | 63U));
+}
+
 TEST(ForwardingCache, ReplacesByUseOrByAge)
 {
   const std::vector<ForwardingTag> tags{0, 1, 0, 2, 0}; // 0 is older than 1 and used later

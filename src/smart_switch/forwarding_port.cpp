@@ -29,6 +29,8 @@ bool ForwardingPort::look_up(ForwardingTag tag, int out, Seconds now)
     return false;
   if (model_->flush_at > Seconds() && now >= model_->flush_at && not std::exchange(flushed_, true))
     cache_->flush();
+  if ((tag & KEPT) != 0)
+    return cache_->know(tag);
   const std::optional<int> found = cache_->lookup(tag);
   if (found && *found != out)
     throw std::logic_error("a forwarding cache misroutes");

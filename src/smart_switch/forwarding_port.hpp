@@ -49,7 +49,7 @@ public:
       cache_->expect_entries(tag);
   }
   /** A packet is looked up, whose way is @p out; returns whether the cache knows it. Throws std::logic_error where the
-   *  cache says another way. */
+   *  cache says another way (of KEPT tags it has none). */
   bool look_up(ForwardingTag tag, int out, Seconds now);
   /** That message crosses the port from @p begins on: @p bytes, which take @p volume of the link. */
   void enter(MessageNumber message, ForwardingTag tag, int out, bool hit, Bytes bytes, Bytes volume, Seconds begins);
