@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What very many ranks cost: `make bench-scale`, a section of docs/performance.md.
 
-Each run is the command that a user would type: `weft run` with the fabric, the number of ranks and
-the program; and no more than that but `--memory`. What cannot run, as it does not fit into this
-machine's memory, is refused by weft itself before it starts, or ended when it takes what there is;
-that is said, it stands in the table, and the others go on.
+Each run is the command that a user would type: `weft run` with the fabric, the number of ranks, how
+many of them a host has, and the program; and no more than that but `--memory`. What cannot run, as
+it does not fit into this machine's memory, is refused by weft itself before it starts, or ended
+when it takes what there is; that is said, it stands in the table, and the others go on.
 All runs take turns, round by round; what has run is kept, and not run again.
 """
 
@@ -26,18 +26,44 @@ from weft.runs.toolchain import compile_c
 
 TABLE = DOCS / "scale.csv"
 FABRIC = "fat-tree-65536"
-SIZES: Mapping[int, int] = {16_384: 16, 65_536: 16, 262_144: 16, 1_048_576: 16}
-"""Numbers of ranks, and how many of them a host has."""
-ROUNDS = 5
-PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "allreduce_latency": ("1024", "10"),
-    "halo_exchange": ("1", "1024"),
-}
-"""Programs of examples/ with their arguments: ten Allreduces of 1 KiB; one exchange with four
-neighbours, 1 KiB each."""
-LIMITED = 1_048_576
-LIMITS = {"wall_s": 120.0, "peak_gib": 14e9 / (1 << 30)}
-"""What that number of ranks is to stay within."""
+HOSTS = 65_536
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program of examples/ with its arguments, how many of it run, and how often that is done."""
+
+    program: str
+    arguments: str
+    ranks: int
+    rounds: int = 5
+
+    @property
+    def ppn(self) -> int:
+        """How many of the ranks a host has: 16, and more where all hosts together have not room."""
+        return max(16, self.ranks // HOSTS)
+
+
+_SIZES = (16_384, 65_536, 262_144, 1_048_576)
+CASES = (
+    *(Case("allreduce_latency", "1024 10", ranks) for ranks in _SIZES),
+    Case("allreduce_latency", "8 10", 2_097_152, rounds=2),
+    *(Case("halo_exchange", "1 64", ranks) for ranks in _SIZES),
+    Case("halo_exchange", "1 1024", 262_144),
+)
+"""Ten Allreduces of 1 KiB, of which twice a million ranks have only 8 B; one exchange with four
+neighbours, 64 B each, and of 1 KiB with as many ranks as that leaves room for."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a number of ranks is to stay within."""
+
+    bytes: float
+    wall_s: float | None = None
+
+
+LIMITS: Mapping[int, Limit] = {1_048_576: Limit(14e9, 120), 2_097_152: Limit(24e9)}
 _GIB = 1 << 30
 
 
@@ -46,6 +72,7 @@ class Run:
     """One program with one number of ranks; nothing was measured where it was refused."""
 
     program: str
+    arguments: str
     ranks: int
     refused: str = ""
     user_s: float = 0
@@ -62,43 +89,51 @@ class Run:
 def write() -> None:
     """Measure what has not been measured, and write the table."""
     rows: Table = []
-    for number in range(1, ROUNDS + 1):
-        refused = {(run.program, run.ranks) for run in read(rows) if run.refused}
+    for number in range(1, max(case.rounds for case in CASES) + 1):
+        refused = {_name(run) for run in read(rows) if run.refused}
         parts = [
-            ("-".join((str(number), program, *arguments, f"{ranks}x{ppn}")), measured)
-            for ranks, ppn in SIZES.items()
-            for program, arguments in PROGRAMS.items()
-            for measured in [partial(_part, program, ranks, ppn)]
-            if (program, ranks) not in refused
+            (f"{number}-{case.program}-{case.arguments.replace(' ', '-')}-{case.ranks}", measured)
+            for case in CASES
+            for measured in [partial(_part, case)]
+            if number <= case.rounds and _name(case) not in refused
         ]
         rows += kept_rows("scale", parts)
     write_table(TABLE, rows)
 
 
-def _part(program: str, ranks: int, ppn: int) -> Table:
-    return [_cells(measure(program, ranks, FABRIC, ppn))]
+def _name(of: "Case | Run") -> tuple[str, str, int]:
+    return of.program, of.arguments, of.ranks
 
 
-def measure(program: str, ranks: int, fabric: str, ppn: int) -> Run:
+def _part(case: Case) -> Table:
+    return [_cells(measure(case, FABRIC, case.ppn))]
+
+
+def measure(case: Case, fabric: str, ppn: int) -> Run:
     """Run one of the programs; that it cannot run is said, and no error."""
     with work_directory() as work:
-        compile_c(paths.example(f"{program}.c"), work / program)
+        program = work / case.program
+        compile_c(paths.example(f"{case.program}.c"), program)
         record = work / "record.json"
-        usage = watched(_command(work / program, ranks, (fabric, ppn), record))
+        usage = watched(_command(case, program, (fabric, ppn), record))
         if usage.status != 0:
             reason = (usage.errors.splitlines() or [f"ended with status {usage.status}"])[0]
-            return _left_out(program, ranks, reason.removeprefix("weft: "))
-        run = _run(program, ranks, usage, read_record(record).peak_memory_bytes)
-    print(f"{run.program}, {run.ranks:,} ranks: {run.wall_s:.0f} s, {run.peak_gib:.2f} GiB")
+            return _left_out(case, reason.removeprefix("weft: "))
+        run = _run(case, usage, read_record(record).peak_memory_bytes)
+    print(f"{_text(run)}, {run.ranks:,} ranks: {run.wall_s:.0f} s, {run.peak_gib:.2f} GiB")
     return run
 
 
-def _command(program: Path, ranks: int, where: tuple[str, int], record: Path) -> list[str]:
+def _text(of: Case | Run) -> str:
+    return f"{of.program} {of.arguments}"
+
+
+def _command(case: Case, program: Path, where: tuple[str, int], record: Path) -> list[str]:
     fabric, ppn = where
-    placed = ["--fabric", fabric, "-n", str(ranks), "--ppn", str(ppn)]
+    placed = ["--fabric", fabric, "-n", str(case.ranks), "--ppn", str(ppn)]
     options = [*placed, "--json", str(record), "--memory", f"{_left_mib()}MiB"]
     command = [sys.executable, "-m", "weft.cli.main", "run", *options]
-    return [*command, "--", str(program), *PROGRAMS[program.name]]
+    return [*command, "--", str(program), *case.arguments.split()]
 
 
 def _left_mib() -> int:
@@ -107,15 +142,15 @@ def _left_mib() -> int:
     return (there >> 20) * 19 // 20
 
 
-def _left_out(program: str, ranks: int, reason: str) -> Run:
-    print(f"{program}, {ranks:,} ranks: {reason}", file=sys.stderr, flush=True)
-    return Run(program, ranks, reason)
+def _left_out(case: Case, reason: str) -> Run:
+    print(f"{_text(case)}, {case.ranks:,} ranks: {reason}", file=sys.stderr, flush=True)
+    return Run(case.program, case.arguments, case.ranks, reason)
 
 
-def _run(program: str, ranks: int, usage: Usage, recorded: int) -> Run:
+def _run(case: Case, usage: Usage, recorded: int) -> Run:
     memory = (usage.resident_bytes, usage.proportional_bytes, recorded)
     times = (usage.user_s, usage.system_s, usage.wall_s)
-    return Run(program, ranks, "", *times, *(held / _GIB for held in memory))
+    return Run(*_name(case), "", *times, *(held / _GIB for held in memory))
 
 
 def _cells(run: Run) -> dict[str, str]:
@@ -128,8 +163,8 @@ def _cells(run: Run) -> dict[str, str]:
 def read(rows: Table) -> list[Run]:
     """Return the runs of a table."""
     return [
-        Run(program, int(ranks), refused, *map(float, numbers))
-        for program, ranks, refused, *numbers in (row.values() for row in rows)
+        Run(program, arguments, int(ranks), refused, *map(float, numbers))
+        for program, arguments, ranks, refused, *numbers in (row.values() for row in rows)
     ]
 
 
@@ -141,12 +176,12 @@ def table(runs: Sequence[Run]) -> str:
     return markdown((*heads, "runs"), lines) + "\n" + _refusals(runs) + _checks(rounds)
 
 
-Rounds = Mapping[tuple[str, int], Sequence[Run]]
+Rounds = Mapping[tuple[str, str, int], Sequence[Run]]
 
 
 def _rounds(runs: Sequence[Run]) -> Rounds:
-    names = sorted({(run.program, run.ranks) for run in runs})
-    return {name: [run for run in runs if (run.program, run.ranks) == name] for name in names}
+    names = sorted({_name(run) for run in runs})
+    return {name: [run for run in runs if _name(run) == name] for name in names}
 
 
 def _median(runs: Sequence[Run], quantity: str) -> float:
@@ -158,7 +193,7 @@ def _line(runs: Sequence[Run]) -> tuple[str, ...]:
     peak = max(run.peak_gib for run in runs)
     walls = [run.wall_s for run in runs]
     return (
-        f"[`{first.program}`](../examples/{first.program}.c)",
+        f"[`{_text(first)}`](../examples/{first.program}.c)",
         f"{first.ranks:,}",
         f"{_median(runs, 'user_s'):.1f} s",
         f"{_median(runs, 'system_s'):.1f} s",
@@ -170,10 +205,9 @@ def _line(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _refusals(runs: Sequence[Run]) -> str:
-    refused = {(run.program, run.ranks): run.refused for run in runs if run.refused}
+    refused = {(_text(run), run.ranks): run.refused for run in runs if run.refused}
     lines = [
-        f"- {program}, {ranks:,} ranks: *{reason}*\n"
-        for (program, ranks), reason in refused.items()
+        f"- {text}, {ranks:,} ranks: *{reason}*\n" for (text, ranks), reason in refused.items()
     ]
     return "What did not fit, and why:\n\n" + "".join(lines) + "\n" if lines else ""
 
@@ -195,25 +229,33 @@ def _checks(rounds: Rounds) -> str:
 
 
 def _against_limits(rounds: Rounds) -> str:
-    verdicts = [
-        f"{program} {'keeps' if _within(runs) else 'does not keep'} within them"
-        for (program, ranks), runs in rounds.items()
-        if ranks == LIMITED
-    ]
-    if not verdicts:
-        return ""
-    goal = f"{LIMITS['peak_gib']:.1f} GiB (14 GB) and {LIMITS['wall_s']:.0f} s"
-    return f"Of {LIMITED:,} ranks, {goal} are the limits: {'; '.join(verdicts)}.\n"
+    return "".join(
+        f"{ranks:,} ranks are to stay within {_goal(limit)}: {'; '.join(verdicts)}.\n"
+        for ranks, limit in LIMITS.items()
+        if (
+            verdicts := [
+                _verdict(runs, limit) for runs in rounds.values() if runs[0].ranks == ranks
+            ]
+        )
+    )
 
 
-def _within(runs: Sequence[Run]) -> bool:
-    most = max(run.peak_gib for run in runs)
-    return _median(runs, "wall_s") <= LIMITS["wall_s"] and most <= LIMITS["peak_gib"]
+def _goal(limit: Limit) -> str:
+    time = "" if limit.wall_s is None else f" and {limit.wall_s:.0f} s"
+    return f"{limit.bytes / _GIB:.1f} GiB ({limit.bytes / 1e9:.0f} GB){time}"
+
+
+def _verdict(runs: Sequence[Run], limit: Limit) -> str:
+    most = max(run.peak_gib for run in runs) * _GIB
+    late = limit.wall_s is not None and _median(runs, "wall_s") > limit.wall_s
+    beyond = [what for what, is_so in (("memory", most > limit.bytes), ("time", late)) if is_so]
+    missed = f"does not ({' and '.join(beyond)})"
+    return f"`{_text(runs[0])}` {missed if beyond else 'does'}"
 
 
 STUDY = Study(
     name="scale",
-    about="what 16,384 to 1,048,576 ranks cost, on this machine",
+    about="what 16,384 to 2,097,152 ranks cost, on this machine",
     measure=write,
     page=DOCS / "performance.md",
     texts=lambda: {"table: scale": table(read(read_table(TABLE)))},

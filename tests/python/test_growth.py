@@ -136,17 +136,16 @@ def test_memory_is_that_of_all_processes() -> None:
 
 
 def test_what_does_not_fit_is_said_and_the_others_go_on(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(scale, "PROGRAMS", {"allreduce_latency": ("64", "1")})
-    sizes = (4, 1000, 8, 4)
-    runs = [scale.measure("allreduce_latency", ranks, "tofino-4", 2) for ranks in sizes]
+    cases = [scale.Case("allreduce_latency", "64 1", ranks) for ranks in (4, 1000, 8, 4)]
+    runs = [scale.measure(case, "tofino-4", 2) for case in cases]
     assert [bool(run.refused) for run in runs] == [False, True, False, False]
     (said,) = capfd.readouterr().err.splitlines()
-    assert said == f"allreduce_latency, 1,000 ranks: {runs[1].refused}"
+    assert said == f"allreduce_latency 64 1, 1,000 ranks: {runs[1].refused}"
     runs = scale.read([scale._cells(run) for run in runs])
     text = scale.table(runs)
-    assert f"- allreduce_latency, 1,000 ranks: *{runs[1].refused}*" in text
+    assert f"- allreduce_latency 64 1, 1,000 ranks: *{runs[1].refused}*" in text
     assert "differs by up to" in " ".join(text.split())
     (of_four,) = [line for line in text.splitlines() if "| 4 |" in line]
     assert f"| {max(runs[0].peak_gib, runs[3].peak_gib):.2f} GiB |" in of_four
@@ -159,16 +158,27 @@ def test_runs_of_other_arguments_are_not_taken_for_these(
 ) -> None:
     monkeypatch.setattr(resume, "RESULTS", tmp_path)
     monkeypatch.setattr(scale, "TABLE", tmp_path / "scale.csv")
-    monkeypatch.setattr(scale, "ROUNDS", 1)
-    monkeypatch.setattr(scale, "SIZES", {4: 1})
     ran: list[str] = []
 
-    def measure(program: str, ranks: int, _fabric: str, _ppn: int) -> scale.Run:
-        ran.append(program)
-        return scale.Run(program, ranks)
+    def measure(case: scale.Case, _fabric: str, _ppn: int) -> scale.Run:
+        ran.append(case.arguments)
+        return scale.Run(case.program, case.arguments, case.ranks)
 
     monkeypatch.setattr(scale, "measure", measure)
     for calls in ("1", "1", "2"):
-        monkeypatch.setattr(scale, "PROGRAMS", {"allreduce_latency": ("64", calls)})
+        case = scale.Case("allreduce_latency", f"64 {calls}", 4, rounds=2)
+        monkeypatch.setattr(scale, "CASES", (case,))
         scale.write()
-    assert len(ran) == 2
+    assert ran == ["64 1", "64 1", "64 2", "64 2"]
+
+
+def test_limits_are_held_against_memory_and_time() -> None:
+    def run(program: str, ranks: int, gib: float, wall_s: float) -> scale.Run:
+        return scale.Run(program, "8", ranks, "", 1, 1, wall_s, gib, gib, gib)
+
+    small, large = 1_048_576, 2_097_152
+    text = scale.table(
+        [run("a", small, 13, 119), run("b", small, 13.1, 121), run("a", large, 22, 500)]
+    )
+    assert "13.0 GiB (14 GB) and 120 s: `a 8` does; `b 8` does not (memory and time)." in text
+    assert "22.4 GiB (24 GB): `a 8` does." in text

@@ -45,7 +45,7 @@ _FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_STACK_GUARDS")
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
-MOST_RANKS = 1 << 20
+MOST_RANKS = 1 << 22
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
 _TUNABLES = "GLIBC_TUNABLES"
