@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Symbols that libsimgrid exports without an installed header. Nothing else in weft names such symbols.
  *
- * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_datatype.hpp, smpi_group.hpp,
- * smpi_op.hpp, smpi_request.hpp. Only members that are not virtual are declared, so that these incomplete classes say
- * nothing about layout; but for RequestLayout, which simgrid/request.cpp checks as the program runs. What SMPI does
- * without saying so stands here too.
+ * They were read in SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp, smpi_datatype.hpp, smpi_f2c.hpp,
+ * smpi_group.hpp, smpi_op.hpp, smpi_request.hpp. Only members that are not virtual are declared, so that these
+ * incomplete classes say nothing about layout; but for RequestLayout, which simgrid/request.cpp checks as the program
+ * runs. What SMPI does without saying so stands here too.
  */
 #pragma once
 
@@ -47,8 +47,9 @@ namespace simgrid::kernel::actor {
 /** Of src/kernel/actor/ActorImpl.hpp. */
 class ActorImpl {
 public:
-  void simcall_answer(); ///< goes on after the simcall in which it is; simcall.hpp says when
-  void yield();          ///< from itself: others run until it is among those that are to run again
+  void simcall_answer();      ///< goes on after the simcall in which it is; simcall.hpp says when
+  void yield();               ///< from itself: others run until it is among those that are to run again
+  void cleanup_from_kernel(); ///< after its end; defined anew by simgrid/actors_by_number.cpp
 };
 
 } // namespace simgrid::kernel::actor
@@ -73,6 +74,7 @@ public:
   static EngineImpl& get() { return *instance_; }
   /** An actor that has yielded and is not among them runs in the next round. */
   void add_actor_to_run_list_no_check(actor::ActorImpl* actor);
+  actor::ActorImpl* get_actor_by_pid(aid_t pid); ///< null where it has ended; defined anew by actors_by_number.cpp
 };
 
 } // namespace simgrid::kernel
@@ -205,6 +207,14 @@ public:
   /** Copies data and leaves the gaps of the receiving type alone. Either type may be MPI_BYTE: packed. */
   static int copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                   MPI_Datatype to_type);
+};
+
+/** What handles point to, which Fortran has by numbers; defined anew by simgrid/request_numbers.cpp. Of
+ * src/smpi/include/smpi_f2c.hpp. */
+class F2C {
+public:
+  int add_f(); ///< gives it a number
+  int c2f();   ///< its number, a new one where it has none
 };
 
 /** The first fields of what handles point to (F2C), in communicators and requests. */

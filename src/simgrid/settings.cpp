@@ -21,4 +21,11 @@ bool smpi_only_checks()
   return ONLY;
 }
 
+bool handles_are_listed()
+{
+  static const bool LISTED = simgrid::config::get_value<bool>("smpi/display-allocs") ||
+                             simgrid::config::get_value<int>("smpi/list-leaks") != -1;
+  return LISTED;
+}
+
 } // namespace weft

@@ -19,4 +19,8 @@ bool memory_is_shared();
 /** Whether SMPI's functions do nothing for a right call but to call the algorithm, or to wait. */
 bool smpi_only_checks();
 
+/** Whether SMPI says at the end which handles the program has not freed (smpi_cfg_display_alloc() in its
+ * src/smpi/internals/smpi_config.cpp). */
+bool handles_are_listed();
+
 } // namespace weft

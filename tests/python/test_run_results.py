@@ -191,6 +191,24 @@ def test_a_rank_may_end_after_its_part_of_a_call(run: Run) -> None:
     assert result.row()["calls"] == 2
 
 
+def test_who_has_ended_is_not_sent_to(run: Run) -> None:
+    result = run("gone.c", ranks=2, status=134)
+    assert "simgrid: Actor pid=2 is gone??" in result.stderr
+
+
+# ---- Fortran's numbers for requests ----
+
+
+def test_a_request_has_a_number_when_it_is_asked_for(run: Run) -> None:
+    """Of every other one, that is: others had numbers, too, and a place in SMPI's table."""
+    assert run("numbers.c", ranks=2).lines == ["31"]
+
+
+@pytest.mark.parametrize("options", [(), ("--cfg", "smpi/display-allocs:yes")])
+def test_fortran_has_requests_by_numbers(run: Run, options: tuple[str, ...]) -> None:
+    assert "right" in run("requests.f90", ranks=2, options=options).lines
+
+
 # ---- Calls without data ----
 
 # SMPI's own algorithms crash of these, of MPI_Allreduce for instance on 2 to 5 ranks.
