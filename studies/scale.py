@@ -19,8 +19,8 @@ from studies.resume import kept_rows
 from studies.study import DOCS, Study, Table, markdown, read_table, write_table
 from studies.usage import Usage, watched
 from weft.base import paths
+from weft.base.machine import Machine
 from weft.base.process import work_directory
-from weft.runs.limits import Machine
 from weft.runs.record import read_record
 from weft.runs.toolchain import compile_c
 

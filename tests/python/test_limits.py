@@ -4,6 +4,7 @@
 import os
 import resource
 import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,9 +13,11 @@ import pytest
 import simulated
 from conftest import Program
 
+from weft.base import process
 from weft.base.errors import WeftError
+from weft.base.machine import Machine
 from weft.runs import limits
-from weft.runs.limits import AtStart, Machine, Needs
+from weft.runs.limits import AtStart, Needs
 
 GIB = 1 << 30
 MILLION = 1 << 20
@@ -132,6 +135,30 @@ def test_a_control_group_limits_threads(machine: Machine, version: int) -> None:
     limits.check(Needs(ranks=100, settings=threads), machine)
     said = refusal(Needs(ranks=101, settings=threads), machine)
     assert f"the system allows 100 (the control group {group}, limit 120)" in said
+
+
+def test_a_users_limit_counts_all_of_the_users_threads(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, threads in ((10, 3), (11, 2)):
+        for thread in range(threads):
+            (machine.proc / f"{number}/task/{thread}").mkdir(parents=True)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (7, 7))
+    assert machine.tasks() == (2, "ulimit -u, limit 7")
+
+
+def test_too_many_processes_is_told_with_both_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "tasks", lambda _: (1, "ulimit -u, limit 120"))
+
+    def refused(*_: object, **__: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    with pytest.raises(WeftError) as refusal:
+        process.run_child(["true"], os.environ)
+    assert "needs 4 processes and threads with weft itself" in str(refusal.value)
+    assert "the system allows 1 more (ulimit -u, limit 120)" in str(refusal.value)
 
 
 def test_shared_memory_holds_the_variables_of_all_ranks(

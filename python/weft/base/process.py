@@ -32,11 +32,14 @@ from typing import IO
 
 from weft.base import memory
 from weft.base.errors import Interrupted, WeftError
+from weft.base.machine import Machine
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
 _LONGEST_LINE = 1 << 20
 """Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
+_TASKS = 4
+"""weft, the shell that cleans up after it, the simulator, the thread that looks at its memory."""
 _FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
 """How often memory is looked at: the more often, the shorter a child has run."""
 _LOOK_FOR_ORPHANS_S = 10.0
@@ -330,9 +333,11 @@ def _start_thread(thread: threading.Thread) -> None:
 
 def no_more_tasks(what: str) -> WeftError:
     """Return the error for what the system refuses, as there are too many processes and threads."""
+    left, whose = Machine().tasks()
     return WeftError(
-        f"processes: {what}: the system allows no more processes and threads than there are, and"
-        " a run needs four; allow more (ulimit -u, or pids.max of the control group)"
+        f"processes: {what}: a run needs {_TASKS} processes and threads with weft itself, and the"
+        f" system allows {left:,} more ({whose}); allow more (ulimit -u, or pids.max of the control"
+        " group)"
     )
 
 

@@ -9,10 +9,9 @@ is counted low, since nobody knows what the program itself takes: no run is refu
 import os
 import resource
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +20,7 @@ from elftools.elf.constants import P_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from weft.base.errors import WeftError, named
+from weft.base.machine import Machine
 from weft.base.unchanged import kept
 from weft.base.units import format_size
 
@@ -74,108 +74,6 @@ class Needs:
         shared = _SMALL_STACKS_A_PAGE if self.ranks > _LARGE_STACK_RANKS else 1
         rank = _RANK + _PAGE_TABLE_PAGE // shared + (_COPY if self.copied else 0)
         return _PROCESS + self.ranks * rank + self.links * _LINK
-
-
-@dataclass(frozen=True)
-class Machine:
-    """Where the system says what it has; tests have folders of their own."""
-
-    proc: Path = Path("/proc")
-    cgroups: Path = Path("/sys/fs/cgroup")
-    shared_memory: Path = Path("/dev/shm")
-    temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
-
-    def number(self, name: str, otherwise: int) -> int:
-        """Return the number in a file of /proc."""
-        return _number(self.proc / name, otherwise)
-
-    def memory(self) -> tuple[int, str]:
-        """Return the bytes that a new process can have, and who limits them."""
-        return min([(self._available(), "this machine"), *self._memory_groups()])
-
-    def oom_kills(self) -> int:
-        """Return how many processes Linux has killed for want of memory since it was started."""
-        with suppress(OSError, ValueError):
-            lines = (self.proc / "vmstat").read_text(encoding="ascii").splitlines()
-            return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
-        return 0
-
-    def tasks(self) -> tuple[int, str]:
-        """Return how many more processes and threads there may be, and who limits them."""
-        limits = list(self._pid_groups())
-        for name in ("threads-max", "pid_max"):
-            limits.append((self.number(f"sys/kernel/{name}", 1 << 62), f"/proc/sys/kernel/{name}"))
-        soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-        if soft != resource.RLIM_INFINITY and os.geteuid() != 0:  # root may have any number
-            limits.append((soft, "ulimit -u"))
-        return min(limits)
-
-    def _pid_groups(self) -> Iterator[tuple[int, str]]:
-        names = ("pids.max", "pids.current", None)
-        for folder, most, left in self._groups("pids", names, names):
-            yield left, f"the control group {folder}, limit {most:,}"
-
-    def _available(self) -> int:
-        """Return what is free, or becomes free when it is asked for; swapped out counts too."""
-        with suppress(OSError, ValueError):
-            lines = (self.proc / "meminfo").read_text(encoding="ascii").splitlines()
-            kib = {line.split(":")[0]: int(line.split()[1]) for line in lines}
-            return (kib["MemAvailable"] + kib["SwapFree"]) << 10
-        return 1 << 62
-
-    def _memory_groups(self) -> Iterator[tuple[int, str]]:
-        first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
-        second = ("memory.max", "memory.current", "")
-        for folder, most, left in self._groups("memory", first, second):
-            yield left, f"the control group {folder} (limit {format_size(most)})"
-
-    def _groups(
-        self,
-        controller: str,
-        first: tuple[str, str, str | None],
-        second: tuple[str, str, str | None],
-    ) -> Iterator[tuple[Path, int, int]]:
-        """Yield this process's control group and those that it is part of: limit, what is left.
-
-        What files are called differs between the two versions: limit, use, names of statistics.
-        """
-        with suppress(OSError, ValueError):
-            for line in (self.proc / "self/cgroup").read_text(encoding="utf-8").splitlines():
-                _, controllers, path = line.split(":", 2)
-                if controllers == "":
-                    yield from _left(self.cgroups, path, *second)
-                elif controller in controllers.split(","):
-                    yield from _left(self.cgroups / controller, path, *first)
-
-
-def _left(
-    root: Path, path: str, most: str, used: str, prefix: str | None
-) -> Iterator[tuple[Path, int, int]]:
-    group = root / path.lstrip("/")
-    for folder in (group, *group.parents):
-        if (limit := _number(folder / most, -1)) >= 0:  # "max" where there is none
-            held = _number(folder / used, 0)
-            if prefix is not None:
-                held -= _cached(folder / "memory.stat", prefix)
-            yield folder, limit, max(0, limit - held)
-        if folder == root:
-            return
-
-
-def _cached(file: Path, prefix: str) -> int:
-    """Return what of a group's memory are copies of files, which go when others need it."""
-    kinds = {f"{prefix}active_file", f"{prefix}inactive_file"}
-    with suppress(OSError, ValueError):
-        lines = file.read_text(encoding="ascii").splitlines()
-        return sum(int(line.split()[1]) for line in lines if line.split()[0] in kinds)
-    return 0
-
-
-def _number(file: Path, otherwise: int) -> int:
-    try:
-        return int(file.read_text(encoding="ascii").split()[0])
-    except (OSError, ValueError, IndexError):
-        return otherwise
 
 
 @dataclass(frozen=True)
