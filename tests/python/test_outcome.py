@@ -2,6 +2,7 @@
 """How a run ended, from what its process left."""
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,14 @@ COMPLETED = OutcomePart(kind="completed")
 
 def ended(returncode: int, *, timed_out: bool = False) -> Ended:
     return Ended(returncode, timed_out, 1.0, 1.0, 1)
+
+
+def test_want_of_memory_is_told_with_both_numbers(tmp_path: Path) -> None:
+    starved = Ended(-9, timed_out=False, wall_time_s=1, cpu_time_s=1, peak_memory_bytes=3 << 30)
+    starved = replace(starved, starved="this machine had 9 MiB left")
+    outcome, status = judge(OutcomePart(kind="unfinished"), starved, tmp_path, None)
+    assert (outcome.kind, outcome.signal, status) == ("signal", "SIGKILL", 137)
+    assert "it held 3 GiB, and this machine had 9 MiB left; take fewer ranks" in outcome.message
 
 
 def test_a_good_end_is_completed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from weft.base.errors import Interrupted, WeftError
+from weft.base.machine import Machine
 from weft.base.process import Ended, run_child, work_directory
 
 
@@ -93,6 +94,19 @@ def test_a_child_that_holds_too_much_memory_is_ended() -> None:
 def test_children_of_the_child_count_together() -> None:
     assert eat((120, 60), (120, 60), limit=200).over_memory
     assert not eat((120, 0.2), limit=200).over_memory
+
+
+@pytest.mark.parametrize("takes_mib", [120, 60])
+def test_who_has_taken_nearly_all_memory_is_ended(
+    takes_mib: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not one that holds less than half of what there was: others have taken it."""
+    left = iter([200 << 20])
+    monkeypatch.setattr(Machine, "memory", lambda _: (next(left, 1 << 20), "this machine"))
+    ended = shell(f"exec {sys.executable} -c '{EATER}' {takes_mib} 1")
+    starves = takes_mib > 100
+    assert ended.starved == ("this machine had 1 MiB left" if starves else "")
+    assert ended.returncode == (-signal.SIGKILL if starves else 0)
 
 
 def test_an_exception_on_the_way_ends_the_child_and_its_children() -> None:

@@ -33,6 +33,7 @@ from typing import IO
 from weft.base import memory
 from weft.base.errors import Interrupted, WeftError
 from weft.base.machine import Machine
+from weft.base.units import format_size
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 2.0
@@ -40,6 +41,8 @@ _LONGEST_LINE = 1 << 20
 """Characters; what is longer comes in pieces, so that no program fills weft's memory with one."""
 _TASKS = 4
 """weft, the shell that cleans up after it, the simulator, the thread that looks at its memory."""
+_LAST_BYTES = 256 << 20
+"""More than a child that fills fresh memory takes from one look to the next."""
 _FIRST_LOOK_S, _LOOK_S = 0.005, 0.05
 """How often memory is looked at: the more often, the shorter a child has run."""
 _LOOK_FOR_ORPHANS_S = 10.0
@@ -193,6 +196,8 @@ class Ended:
     peak_memory_bytes: int
     over_memory: bool = False
     """Whether it was killed because it held more memory than it may."""
+    starved: str = ""
+    """Whose memory it had nearly used up, and what was left, where it was killed for that."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +218,10 @@ def run_child(
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
 ) -> Ended:
-    """Run a command to its end, or until it takes longer or holds more memory than it may.
+    """Run a command to its end, or until it takes longer or holds more memory than it may, or all.
+
+    Linux, when memory has run out, kills whom it likes, often after minutes in which nothing moves.
+    So who takes more than half of what there was when it began is killed shortly before.
 
     Its standard output goes line by line to `on_line`, and it has no input then but one that is
     given; without, its streams are those given, or weft's own. Standard error joins the output
@@ -242,6 +250,7 @@ def run_child(
         cpu_time_s=usage.ru_utime + usage.ru_stime,
         peak_memory_bytes=meter.peak(usage.ru_maxrss * 1024, own),
         over_memory=meter.over_bytes > 0,
+        starved=meter.starved,
     )
 
 
@@ -294,6 +303,10 @@ class _Meter:
     def __init__(self, child: "subprocess.Popen[str]", most_bytes: int | None) -> None:
         self.over_bytes = 0
         """What it held when it was killed for it."""
+        self.starved = ""
+        """As that of Ended."""
+        self._machine = Machine()
+        self._there_bytes, _ = self._machine.memory()
         self._peak_bytes = 0
         self._child = child
         self._ended = threading.Event()
@@ -313,12 +326,22 @@ class _Meter:
         while not self._ended.wait(wait_s):
             wait_s = min(2 * wait_s, _LOOK_S)
             self._peak_bytes = max(self._peak_bytes, memory.peak(self._child.pid))
-            if most_bytes is None:
-                continue
-            if (held := memory.held(self._child.pid, most_bytes)) > most_bytes:
-                self.over_bytes = held
+            if most_bytes is not None:
+                held = memory.held(self._child.pid, most_bytes)
+                self.over_bytes = held if held > most_bytes else 0
+            if self.over_bytes > 0 or self._is_starved():
                 _signal(self._child, signal.SIGKILL)
                 return
+
+    def _is_starved(self) -> bool:
+        """Find out whether the child has taken all but a hundredth of the memory that there was."""
+        if self._peak_bytes <= self._there_bytes // 2:
+            return False
+        left, whose = self._machine.memory()
+        if left > min(self._there_bytes // 100, _LAST_BYTES):
+            return False
+        self.starved = f"{whose} had {format_size(left)} left"
+        return True
 
     def cancel(self) -> None:
         self._ended.set()

@@ -81,6 +81,14 @@ def judge(
         return OutcomePart(kind="memory-limit", message=f"{message}; allow more with --memory"), (
             128 + signal.SIGKILL
         )
+    if ended.starved:
+        message = (
+            "the run was ended for want of memory: it held"
+            f" {format_size(ended.peak_memory_bytes)}, and {ended.starved}; take fewer ranks, or a"
+            " machine with more"
+        )
+        killed = signal.SIGKILL
+        return OutcomePart(kind="signal", message=message, signal=killed.name), 128 + killed
     if ended.returncode < 0:
         return _killed(-ended.returncode, ended, work, start)
     if reported.kind in _TOLD:
