@@ -15,6 +15,7 @@
 #include <simgrid/version.h>
 #include <smpi/smpi.h>
 #include <xbt/Extendable.hpp>
+#include <xbt/xbt_os_time.h>
 
 #include <cstdint>
 #include <functional>
@@ -59,7 +60,8 @@ namespace simgrid::kernel::context {
 /** Of src/kernel/context/Context.hpp. */
 class Context {
 public:
-  static Context* self(); ///< of who runs
+  static Context* self();                ///< of who runs
+  static void set_current(Context* now); ///< null: nobody, which simcalls take for the kernel
 };
 
 } // namespace simgrid::kernel::context
@@ -162,6 +164,29 @@ int alltoallv__ring(const void* send, const int* send_counts, const int* send_di
 int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                                MPI_Datatype type, int root, MPI_Comm comm);
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
+
+/** What SMPI adds to an actor (smpi_actor.hpp). */
+class ActorExt {
+public:
+  int initializing() const;
+  int initialized() const;
+  int finalizing() const;
+  s4u::ActorPtr get_actor();
+  /* Defined anew by simgrid/started_ranks.cpp. */
+  s4u::Mailbox* mailbox_small();
+  s4u::MutexPtr mailboxes_mutex() const;
+  xbt_os_timer_t timer();
+  static void init();
+};
+
+/** The fields of an ActorExt up to those that are made when they are asked for, which started_ranks.cpp checks. */
+struct ActorExtLayout {
+  double simulated;
+  s4u::Mailbox* mailbox;
+  s4u::Mailbox* mailbox_small;
+  s4u::MutexPtr mailboxes_mutex;
+  xbt_os_timer_t timer;
+};
 
 /** What SMPI adds to a host. */
 class Host {
