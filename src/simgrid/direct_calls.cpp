@@ -105,6 +105,14 @@ int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* s
   return theirs(request, status);
 }
 
+int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses)
+{
+  const bool waited = requests && count > 0 && RequestSignal::wait_for_all({requests, static_cast<std::size_t>(count)});
+  if (not waited)
+    RequestSignal::make_activities();
+  return theirs(count, requests, statuses);
+}
+
 int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm)
 {

@@ -150,4 +150,17 @@ void RequestSignal::wait_for(MPI_Request request)
   signal->end_.sleep();
 }
 
+bool RequestSignal::wait_for_all(std::span<const MPI_Request> requests)
+{
+  const std::vector<WithoutActivity>& ours = without_activity();
+  const auto is_ours                       = [&ours](MPI_Request request) {
+    return request == MPI_REQUEST_NULL || std::ranges::find(ours, request, &WithoutActivity::request) != ours.end();
+  };
+  if (ours.empty() || not std::ranges::all_of(requests, is_ours))
+    return false;
+  for (MPI_Request request : requests)
+    wait_for(request);
+  return true;
+}
+
 } // namespace weft

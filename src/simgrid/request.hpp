@@ -9,14 +9,16 @@
 #include "simgrid/sleep.hpp"
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace weft {
 
 /** Says that a request is complete. To be kept until then.
  *
- * As long as nobody but MPI_Wait asks for a request, the rank just sleeps: an activity of SimGrid's, which it can be
- * tested by and waited for among others, is made when another function of MPI is called for the rank's requests. */
+ * As long as nobody but MPI_Wait asks for a request, or MPI_Waitall for such requests alone, the rank just sleeps: an
+ * activity of SimGrid's, which it can be tested by and waited for among others, is made when another function of MPI is
+ * called for the rank's requests. */
 class RequestSignal {
   Sleep end_;
   simgrid::s4u::MessageQueue* queue_ = nullptr; // once there is an activity
@@ -42,6 +44,9 @@ public:
   /** The current rank waits for @p request, if it is one of weft's that has no activity: then it is complete, for SMPI
    * to see. */
   static void wait_for(MPI_Request request);
+  /** The same of all @p requests, of which some may be MPI_REQUEST_NULL. @return whether all others are of that kind;
+   *  where not, it waits for none. */
+  static bool wait_for_all(std::span<const MPI_Request> requests);
 };
 
 } // namespace weft

@@ -30,12 +30,13 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
 
-/** Whether it looks at requests by their activities (request.hpp). MPI_Wait does so in its own way. */
+/** Whether it looks at requests by their activities (request.hpp). MPI_Wait and MPI_Waitall do so in their own
+ *  ways. */
 constexpr bool needs_activities(std::string_view name)
 {
-  constexpr std::array<std::string_view, 12> NAMES{
+  constexpr std::array<std::string_view, 11> NAMES{
       "Cancel",  "Request_free", "Request_get_status", "Start",   "Startall", "Test",
-      "Testall", "Testany",      "Testsome",           "Waitall", "Waitany",  "Waitsome"};
+      "Testall", "Testany",      "Testsome",           "Waitany", "Waitsome"};
   return std::ranges::find(NAMES, name) != NAMES.end();
 }
 
@@ -162,7 +163,7 @@ WEFT_TIMED(2, Startall, point_to_point, TRACED)
 
 WEFT_TIMED(4, Probe, waits, UNTRACED)
 WEFT_TIMED_BY(2, Wait, waits, direct)
-WEFT_TIMED(3, Waitall, waits, TRACED)
+WEFT_TIMED_BY(3, Waitall, waits, direct)
 WEFT_TIMED(4, Waitany, waits, TRACED)
 WEFT_TIMED(5, Waitsome, waits, TRACED)
 

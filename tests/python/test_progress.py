@@ -102,3 +102,19 @@ def test_what_is_no_way_to_go_on_is_refused(program: Program, tmp_path: Path) ->
     assert result.status == 2
     (message,) = result.messages
     assert '[mpi] progress: found "thraed"; ' in message and "thread, calls" in message
+
+
+@pytest.mark.parametrize("message", ["", "message"])
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+def test_waiting_for_all_at_once_takes_what_waiting_for_each_does(
+    run: Run, offload: str, message: str
+) -> None:
+    """MPI_Waitall sleeps where collectives are all that it waits for, and asks SimGrid else."""
+    options = ("--offload", offload, "--cfg", "smpi/test:0")
+    printed = {
+        how: run("waited.c", how, message, on="tofino-4", ranks=4, options=options).lines[0]
+        for how in ("wait", "all", "some", "tested")
+    }
+    assert set(printed.values()) == {printed["wait"]}, printed
+    results, _ = printed["wait"].split()
+    assert int(results) == 4 * (6 + 42) + (6 if message else 0)
