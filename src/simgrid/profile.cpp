@@ -49,26 +49,39 @@ void Profile::rank_begins(aid_t actor)
   const auto at = static_cast<std::size_t>(actor);
   if (at >= by_actor_.size())
     by_actor_.resize(at + 1);
-  by_actor_[at] = &ranks_.emplace_back(RankTime{static_cast<int>(ranks_.size())});
+  by_actor_[at] = &ranks_.emplace_back(RankDoing{static_cast<int>(ranks_.size())});
 }
 
 void Profile::rank_ends(aid_t actor)
 {
-  RankTime& rank   = *by_actor_[static_cast<std::size_t>(actor)];
+  RankDoing& rank  = *by_actor_[static_cast<std::size_t>(actor)];
   const double now = sg::Engine::get_clock();
   close(rank, now);
-  rank.ended = now;
+  rank.over  = true;
+  rank.since = now;
 }
 
-RankTime* Profile::enter(MpiFunction& function)
+KindTime& Profile::time_of(const RankDoing& rank, CallKind kind)
+{
+  auto& times   = times_[static_cast<std::size_t>(kind)];
+  const auto at = static_cast<std::size_t>(rank.rank);
+  if (at >= times.size()) {
+    if (times.empty())
+      times.reserve(ranks_.size()); // without room for ranks that never come
+    times.resize(ranks_.size());
+  }
+  return times[at];
+}
+
+RankDoing* Profile::enter(MpiFunction& function)
 {
   const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
-  RankTime* rank   = actor < by_actor_.size() ? by_actor_[actor] : nullptr;
+  RankDoing* rank  = actor < by_actor_.size() ? by_actor_[actor] : nullptr;
   if (not rank || rank->inside)
     return nullptr;
   // Ranks mostly come in the order of their actors.
   if (constexpr std::size_t NEXT = 4; actor + NEXT < by_actor_.size())
-    fetch(by_actor_[actor + NEXT], sizeof(RankTime));
+    fetch(by_actor_[actor + NEXT], sizeof(RankDoing));
   if (not function.known_to_profile) {
     function.known_to_profile = true;
     functions_.push_back(&function);
@@ -77,25 +90,25 @@ RankTime* Profile::enter(MpiFunction& function)
   rank->inside = &function;
   rank->since  = sg::Engine::get_clock();
   function.calls += 1;
-  rank->calls[static_cast<std::size_t>(function.kind)] += 1;
+  time_of(*rank, function.kind).calls += 1;
   if (on_entry_ && std::string_view(function.name) != "MPI_Wtime")
     on_entry_(sg::this_actor::get_pid());
   return rank;
 }
 
-void Profile::leave(RankTime& rank)
+void Profile::leave(RankDoing& rank)
 {
   close(rank, sg::Engine::get_clock());
 }
 
-void Profile::close(RankTime& rank, double now)
+void Profile::close(RankDoing& rank, double now)
 {
   if (not rank.inside)
     return;
   MpiFunction& function = *rank.inside;
   const double time     = now - rank.since;
   rank.inside           = nullptr;
-  rank.times[static_cast<std::size_t>(function.kind)] += time;
+  time_of(rank, function.kind).time += time;
   function.total_time += time;
   function.max_time = std::max(function.max_time, time);
   if (keep_slices && not function.traced && time > 0)
@@ -104,7 +117,7 @@ void Profile::close(RankTime& rank, double now)
 
 void Profile::stop()
 {
-  for (RankTime& rank : ranks_)
+  for (RankDoing& rank : ranks_)
     close(rank, sg::Engine::get_clock());
 }
 
@@ -126,20 +139,21 @@ Json Profile::kinds_to_json(double simulated_time) const
     return rows;
   std::vector<double> outside;
   std::vector<double> after;
-  for (const RankTime& rank : ranks_) {
-    const double end = rank.ended.value_or(simulated_time);
+  for (const RankDoing& rank : ranks_) {
+    const double end = rank.over ? rank.since : simulated_time;
     double in_calls  = 0;
-    for (const double time : rank.times)
-      in_calls += time;
+    for (const auto& times : times_)
+      in_calls +=
+          static_cast<std::size_t>(rank.rank) < times.size() ? times[static_cast<std::size_t>(rank.rank)].time : 0;
     outside.push_back(std::max(0.0, end - in_calls));
     after.push_back(simulated_time - end);
   }
   for (std::size_t kind = 0; kind < CALL_KINDS; ++kind) {
-    std::vector<double> times;
+    std::vector<double> times(ranks_.size());
     std::int64_t calls = 0;
-    for (const RankTime& rank : ranks_) {
-      times.push_back(rank.times[kind]);
-      calls += rank.calls[kind];
+    for (std::size_t rank = 0; rank < times_[kind].size(); ++rank) {
+      times[rank] = times_[kind][rank].time;
+      calls += times_[kind][rank].calls;
     }
     if (calls > 0)
       rows.push_back(row(KIND_NAMES[kind], calls, times));

@@ -14,7 +14,6 @@
 #include <deque>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,24 +50,30 @@ struct CallSlice {
   double end;
 };
 
-/** One rank's time. */
-struct RankTime {
+/** What one rank does. */
+struct RankDoing {
   int rank;
-  std::array<double, CALL_KINDS> times{};
-  std::array<std::int64_t, CALL_KINDS> calls{};
-  MpiFunction* inside         = nullptr; ///< the outermost call that the rank is in
-  double since                = 0;       ///< when that began
-  std::optional<double> ended = std::nullopt;
+  bool over           = false;   ///< whether it has ended
+  MpiFunction* inside = nullptr; ///< the outermost call that the rank is in
+  double since        = 0;       ///< when that began, or when the rank ended
+};
+
+/** What one rank has done of a kind. */
+struct KindTime {
+  double time        = 0;
+  std::int64_t calls = 0;
 };
 
 class Profile {
-  std::deque<RankTime> ranks_;
-  std::vector<RankTime*> by_actor_; // null for actors that are no ranks
+  std::deque<RankDoing> ranks_;
+  std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; of a kind that some rank has called
+  std::vector<RankDoing*> by_actor_;                    // null for actors that are no ranks
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
   std::function<void(aid_t actor)> on_entry_;
 
-  void close(RankTime& rank, double now);
+  KindTime& time_of(const RankDoing& rank, CallKind kind);
+  void close(RankDoing& rank, double now);
   nlohmann::ordered_json row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const;
 
 public:
@@ -81,8 +86,8 @@ public:
   void rank_ends(aid_t actor);
 
   /** The current rank enters @p function. Null where nothing is to be counted: it is in another call, or no rank. */
-  RankTime* enter(MpiFunction& function);
-  void leave(RankTime& rank);
+  RankDoing* enter(MpiFunction& function);
+  void leave(RankDoing& rank);
 
   /** Count what ranks are in the middle of, as a run ends before its program does. */
   void stop();
@@ -106,7 +111,7 @@ public:
 
 /** The time between its making and its end is a call of @p function by the current rank. */
 class TimedCall {
-  RankTime* rank_;
+  RankDoing* rank_;
 
 public:
   explicit TimedCall(MpiFunction& function) : rank_(Profile::get().enter(function)) {}

@@ -69,7 +69,7 @@ sg::Mailbox* nobodys_mailbox()
   return MAILBOX;
 }
 
-ActorExtLayout& parts_of(const ActorExt* rank)
+ActorExtLayout& late_parts(const ActorExt* rank)
 {
   return *reinterpret_cast<ActorExtLayout*>(const_cast<ActorExt*>(rank));
 }
@@ -82,7 +82,7 @@ void check_layout(ActorExt* rank)
   static const auto MUTEX = original<Mutex>("_ZNK7simgrid4smpi8ActorExt15mailboxes_mutexEv");
   static const auto TIMER = original<Timer>("_ZN7simgrid4smpi8ActorExt5timerEv");
 
-  const ActorExtLayout& layout = parts_of(rank);
+  const ActorExtLayout& layout = late_parts(rank);
   if (not layout.timer || layout.timer != TIMER(rank) || not layout.mailboxes_mutex ||
       layout.mailboxes_mutex != MUTEX(rank))
     throw std::logic_error("what this SimGrid adds to actors is not laid out as weft knows it; use SimGrid 4.1");
@@ -200,7 +200,7 @@ WEFT_INTERPOSED void ActorExt::init()
 WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
 {
   static const auto THEIRS = weft::original<s4u::Mailbox* (*)(ActorExt*)>("_ZN7simgrid4smpi8ActorExt13mailbox_smallEv");
-  if (s4u::Mailbox* const made = weft::parts_of(this).mailbox_small)
+  if (s4u::Mailbox* const made = weft::late_parts(this).mailbox_small)
     return made;
   if (weft::being_started().rank)
     return weft::nobodys_mailbox();
@@ -215,7 +215,7 @@ WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
 {
   static std::mutex making;
   const std::scoped_lock lock(making);
-  s4u::MutexPtr& mutex = weft::parts_of(this).mailboxes_mutex;
+  s4u::MutexPtr& mutex = weft::late_parts(this).mailboxes_mutex;
   if (not mutex)
     mutex = s4u::Mutex::create();
   return mutex;
@@ -223,7 +223,7 @@ WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
 
 WEFT_INTERPOSED xbt_os_timer_t ActorExt::timer()
 {
-  xbt_os_timer_t& timer = weft::parts_of(this).timer;
+  xbt_os_timer_t& timer = weft::late_parts(this).timer;
   if (not timer)
     timer = xbt_os_timer_new();
   return timer;

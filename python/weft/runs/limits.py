@@ -29,7 +29,7 @@ from weft.base.units import format_size
 _PROCESS = 10 << 20
 """12.6 MB for 4 ranks on tofino-64x64."""
 _RANK = 5800
-"""6.4 KB each of 4,096 to 131,072 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
+"""6.3 KB each of 4,096 to 131,072 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
 stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 KiB, 12.8 KB with
 1,048,576 ranks."""
 _COPY = 16 << 10
