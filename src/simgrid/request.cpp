@@ -74,11 +74,25 @@ struct WithoutActivity {
   std::shared_ptr<RequestSignal> signal;
 };
 
+/** Of actors that have made such. */
+std::vector<std::vector<WithoutActivity>>& without_activity_by_actor()
+{
+  static std::vector<std::vector<WithoutActivity>> by_actor;
+  return by_actor;
+}
+
+/** Whether the current actor has such. */
+bool has_without_activity()
+{
+  const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
+  return actor < without_activity_by_actor().size() && not without_activity_by_actor()[actor].empty();
+}
+
 /** Of the current actor. */
 std::vector<WithoutActivity>& without_activity()
 {
-  static std::vector<std::vector<WithoutActivity>> by_actor;
-  const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
+  std::vector<std::vector<WithoutActivity>>& by_actor = without_activity_by_actor();
+  const auto actor                                    = static_cast<std::size_t>(sg::this_actor::get_pid());
   if (actor >= by_actor.size())
     by_actor.resize(actor + 1);
   return by_actor[actor];
@@ -135,12 +149,16 @@ void RequestSignal::fire()
 
 void RequestSignal::make_activities()
 {
+  if (not has_without_activity())
+    return;
   for (const WithoutActivity& one : std::exchange(without_activity(), {}))
     one.signal->make_activity(one.request);
 }
 
 void RequestSignal::wait_for(MPI_Request request)
 {
+  if (not has_without_activity())
+    return;
   std::vector<WithoutActivity>& requests = without_activity();
   const auto found                       = std::ranges::find(requests, request, &WithoutActivity::request);
   if (found == requests.end())
@@ -152,11 +170,13 @@ void RequestSignal::wait_for(MPI_Request request)
 
 bool RequestSignal::wait_for_all(std::span<const MPI_Request> requests)
 {
+  if (not has_without_activity())
+    return false;
   const std::vector<WithoutActivity>& ours = without_activity();
   const auto is_ours                       = [&ours](MPI_Request request) {
     return request == MPI_REQUEST_NULL || std::ranges::find(ours, request, &WithoutActivity::request) != ours.end();
   };
-  if (ours.empty() || not std::ranges::all_of(requests, is_ours))
+  if (not std::ranges::all_of(requests, is_ours))
     return false;
   for (MPI_Request request : requests)
     wait_for(request);
