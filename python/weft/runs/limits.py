@@ -30,7 +30,7 @@ _PROCESS = 10 << 20
 """12.6 MB for 4 ranks on tofino-64x64."""
 _RANK = 5800
 """6.3 KB each of 4,096 to 131,072 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
-stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 KiB, 12.8 KB with
+stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 KiB, 10.8 KB with
 1,048,576 ranks."""
 _COPY = 16 << 10
 """22.4 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
