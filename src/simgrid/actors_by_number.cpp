@@ -10,29 +10,43 @@
 #include "simgrid/private_abi.hpp"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace weft {
 namespace {
 
-/** Null where SimGrid is to be asked. Ranks may still end while the process's static objects are destroyed. */
-std::vector<simgrid::kernel::actor::ActorImpl*>& found_actors()
-{
-  static auto* const ALL = new std::vector<simgrid::kernel::actor::ActorImpl*>;
-  return *ALL;
-}
+using simgrid::kernel::EngineImpl;
+using simgrid::kernel::actor::ActorImpl;
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what is asked for ten times a message
+/** By their numbers; null where SimGrid is to be asked. */
+constinit std::span<ActorImpl*> found_actors;
 /** How many actors SimGrid is cleaning up after. */
-int cleanings = 0; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+constinit int cleanings = 0;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 /** The place of actor @p pid, whose number is not negative. */
-simgrid::kernel::actor::ActorImpl*& place_of(aid_t pid)
+ActorImpl*& place_of(std::size_t pid)
 {
-  auto& all     = found_actors();
-  const auto at = static_cast<std::size_t>(pid);
-  if (at >= all.size())
-    all.resize(at + 1);
-  return all[at];
+  // Ranks may still end while the process's static objects are destroyed.
+  static auto* const PLACES = new std::vector<ActorImpl*>;
+  if (pid >= PLACES->size()) {
+    PLACES->resize(pid + 1);
+    found_actors = *PLACES;
+  }
+  return found_actors[pid];
+}
+
+/** Ask SimGrid, and remember what it says but while it cleans up. */
+[[gnu::noinline]] ActorImpl* find_actor(EngineImpl* engine, aid_t pid)
+{
+  static const auto THEIRS =
+      original<ActorImpl* (*)(EngineImpl*, aid_t)>("_ZN7simgrid6kernel10EngineImpl16get_actor_by_pidEl");
+  ActorImpl* const found = THEIRS(engine, pid);
+  if (found)
+    place_of(static_cast<std::size_t>(pid)) = cleanings == 0 ? found : nullptr;
+  return found;
 }
 
 } // namespace
@@ -42,16 +56,10 @@ namespace simgrid::kernel {
 
 WEFT_INTERPOSED actor::ActorImpl* EngineImpl::get_actor_by_pid(aid_t pid)
 {
-  static const auto THEIRS =
-      weft::original<actor::ActorImpl* (*)(EngineImpl*, aid_t)>("_ZN7simgrid6kernel10EngineImpl16get_actor_by_pidEl");
-  const auto& all = weft::found_actors();
-  const auto at   = static_cast<std::size_t>(pid);
-  if (at < all.size() && all[at] && weft::cleanings == 0)
-    return all[at];
-  actor::ActorImpl* const found = THEIRS(this, pid);
-  if (found)
-    weft::place_of(pid) = weft::cleanings == 0 ? found : nullptr;
-  return found;
+  const auto at = static_cast<std::size_t>(pid);
+  if (at < weft::found_actors.size() && weft::found_actors[at] && weft::cleanings == 0)
+    return weft::found_actors[at];
+  return weft::find_actor(this, pid);
 }
 
 } // namespace simgrid::kernel

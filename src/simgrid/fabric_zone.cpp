@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/fabric_zone.hpp"
 
+#include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <algorithm>
@@ -14,6 +15,12 @@
 namespace sg = simgrid::s4u;
 
 namespace weft {
+namespace {
+
+/** The run's. Null on platforms of SimGrid's. */
+const simgrid::kernel::routing::NetZoneImpl* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variables)
+
+} // namespace
 
 // Resources are numbered as FabricWays::capacities() has them: links, shared media, and the hosts' memories where they
 // are limited.
@@ -48,6 +55,7 @@ FabricZone* FabricZone::create(const Fabric& fabric, const std::optional<std::un
   }
   zone->set_factors();
   zone->follow_messages();
+  fabric_of_run = zone;
   return zone;
 }
 
@@ -115,10 +123,19 @@ sg::Link* FabricZone::make_resource(int number)
       ->seal();
 }
 
-std::optional<LinkId> FabricZone::link_id(const sg::Link* link) const
+std::optional<int> FabricZone::number_of(const sg::Link* link, std::size_t position) const
 {
+  if (position < way_.size() && resources_[static_cast<std::size_t>(way_[position])] == link)
+    return way_[position];
   const auto found = numbers_.find(link);
-  return found != numbers_.end() && is_link(found->second) ? std::optional(found->second) : std::nullopt;
+  return found != numbers_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void FabricZone::append_numbers(LinkId id, std::vector<int>& into) const
+{
+  into.push_back(id);
+  if (const std::optional<std::size_t> medium = fabric_.shared_by(id))
+    into.push_back(static_cast<int>(fabric_.links().size() + *medium));
 }
 
 void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into)
@@ -210,11 +227,12 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     const VertexId source      = vertex_at(from);
     const VertexId destination = vertex_at(to);
     fabric_.route(source, destination, route);
-    std::vector<sg::Link*> links;
+    way_.clear();
     for (const LinkId id : route.links)
-      append_links(id, links);
-    for (const sg::Link* const one : links)
-      into->link_list_.push_back(one->get_impl());
+      append_numbers(id, way_);
+    into->link_list_.reserve(into->link_list_.size() + way_.size());
+    for (const int number : way_)
+      into->link_list_.push_back(resource(number)->get_impl());
     delay = fabric_.latency(route).value();
     if (latency && std::max(source, destination) < fabric_.host_count()) {
       const ForwardingState::Start started = start_message(route, source, destination);
@@ -244,9 +262,9 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
 {
   if (const std::optional<double> factor = streams_->latency_factor(from))
     return *factor;
-  for (const sg::Link* link : links)
-    if (const std::optional<LinkId> id = link_id(link))
-      count_bytes(*id, Bytes(size));
+  for (std::size_t position = 0; position < links.size(); ++position)
+    if (const std::optional<int> number = number_of(links[position], position); number && is_link(*number))
+      count_bytes(*number, Bytes(size));
   const PointToPointSegment* const factors = segment(size, from, to);
   double factor                            = factors ? factors->latency_factor : 1.0;
   if (jitter_ && latency_ > 0)
@@ -260,9 +278,9 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
 Seconds FabricZone::jitter_of(const std::vector<sg::Link*>& links, VertexId from)
 {
   std::vector<LinkId> ids;
-  for (const sg::Link* link : links)
-    if (const std::optional<LinkId> id = link_id(link))
-      ids.push_back(*id);
+  for (std::size_t position = 0; position < links.size(); ++position)
+    if (const std::optional<int> number = number_of(links[position], position); number && is_link(*number))
+      ids.push_back(*number);
   return next_jitter(ids, from);
 }
 
@@ -373,13 +391,35 @@ void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency
 {
   if (not on_use_)
     return;
-  for (const sg::Link* link : links)
-    if (const auto found = numbers_.find(link); found != numbers_.end()) {
-      double& begins                                      = use_begins_[static_cast<std::size_t>(found->second)];
-      begins                                              = std::max(begins, sg::Engine::get_clock() + latency.value());
-      seen_used_[static_cast<std::size_t>(found->second)] = true;
-      on_use_(found->second);
+  for (std::size_t position = 0; position < links.size(); ++position)
+    if (const std::optional<int> number = number_of(links[position], position)) {
+      double& begins                                = use_begins_[static_cast<std::size_t>(*number)];
+      begins                                        = std::max(begins, sg::Engine::get_clock() + latency.value());
+      seen_used_[static_cast<std::size_t>(*number)] = true;
+      on_use_(*number);
     }
 }
 
 } // namespace weft
+
+namespace simgrid::kernel::routing {
+
+// SimGrid looks for the zones that both ends are in, and for ways around them, and makes tables of what it finds for
+// whoever computes factors (src/kernel/routing/NetZoneImpl.cpp). A fabric's hosts are all in one zone, which has no
+// such ways, and its factors look at no table.
+WEFT_INTERPOSED void NetZoneImpl::get_global_route_with_netzones(const NetPoint* from, const NetPoint* to,
+                                                                 std::vector<resource::StandardLinkImpl*>& links,
+                                                                 double* latency,
+                                                                 std::unordered_set<NetZoneImpl*>& zones)
+{
+  static const auto THEIRS = weft::original(&NetZoneImpl::get_global_route_with_netzones);
+  NetZoneImpl* const zone  = from->get_englobing_zone();
+  if (not zone || zone != weft::fabric_of_run || to->get_englobing_zone() != zone)
+    return THEIRS(from, to, links, latency, zones);
+  Route route;
+  route.link_list_ = std::move(links);
+  zone->get_local_route(from, to, &route, latency);
+  links = std::move(route.link_list_);
+}
+
+} // namespace simgrid::kernel::routing

@@ -40,6 +40,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   StreamZone* streams_ = nullptr;
   std::vector<simgrid::s4u::Link*> resources_; // as FabricWays::capacities() numbers them; null until it is asked for
   std::unordered_map<const simgrid::s4u::Link*, int> numbers_;       // of those that are not null
+  std::vector<int> way_;                                             // of the route that was asked for last
   std::unordered_map<unsigned long, simgrid::s4u::Link*> loopbacks_; // by net point, of those that sent to themselves
   std::vector<double> bytes_on_link_;                                // by LinkId
   std::vector<simgrid::s4u::Host*> switches_;
@@ -53,8 +54,11 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<std::uint32_t> messages_sent_; // by vertex, where they have
 
   bool is_link(int resource) const { return std::cmp_less(resource, fabric_.links().size()); }
-  /** Where it is the position of a resource that is a link of the fabric; nothing where it is none. */
-  std::optional<LinkId> link_id(const simgrid::s4u::Link* link) const;
+  /** The number of a resource; nothing where it is none. Found at once where it has that position on the way that was
+   * asked for last. */
+  std::optional<int> number_of(const simgrid::s4u::Link* link, std::size_t position) const;
+  /** Those of what a message on a link passes. */
+  void append_numbers(LinkId id, std::vector<int>& into) const;
   void add_hosts(const std::optional<std::unordered_set<std::string>>& used);
   simgrid::s4u::Host* add_host(VertexId vertex, double speed);
   simgrid::s4u::Link* make_resource(int number);

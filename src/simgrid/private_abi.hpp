@@ -271,8 +271,17 @@ struct RequestLayout {
   kernel::activity::ActivityImplPtr action; ///< what SMPI waits for and tests
   unsigned flags;
 };
+/** Of its flags: made and not started yet; ended (MPI_REQ_PREPARED, MPI_REQ_FINISHED). */
+constexpr unsigned PREPARED_FLAG = 0x80;
+constexpr unsigned FINISHED_FLAG = 0x100;
 /** Flags of a request that stands for a non-blocking collective: MPI_REQ_PERSISTENT | MPI_REQ_NBC. */
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
+
+class Request {
+public:
+  /** The position of a request that has ended, which it waits for; defined anew by simgrid/waits.cpp. */
+  static int waitany(int count, MPI_Request* requests, MPI_Status* status);
+};
 
 class Op {
 public:
