@@ -53,7 +53,10 @@ endif()
 find_package(nlohmann_json QUIET)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
 find_path(BOOST_INCLUDE_DIR boost/intrusive/list.hpp)
-if(NOT nlohmann_json_FOUND OR NOT TOMLPLUSPLUS_INCLUDE_DIR OR NOT BOOST_INCLUDE_DIR)
-  weft_missing("the headers of nlohmann-json, toml++ and Boost are needed, and not all of them are here \
-(Debian: nlohmann-json3-dev libtomlplusplus-dev libboost-dev)")
+find_path(MIMALLOC_INCLUDE_DIR mimalloc.h)
+find_library(MIMALLOC_LIBRARY mimalloc)
+if(NOT nlohmann_json_FOUND OR NOT TOMLPLUSPLUS_INCLUDE_DIR OR NOT BOOST_INCLUDE_DIR OR NOT MIMALLOC_INCLUDE_DIR
+   OR NOT MIMALLOC_LIBRARY)
+  weft_missing("mimalloc and the headers of nlohmann-json, toml++ and Boost are needed, and not all of them are here \
+(Debian: libmimalloc-dev nlohmann-json3-dev libtomlplusplus-dev libboost-dev)")
 endif()

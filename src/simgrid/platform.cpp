@@ -38,6 +38,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <sys/prctl.h>
 #include <system_error>
 #include <unistd.h>
@@ -232,14 +233,17 @@ void die_with_parent()
 /** What ranks start are programs of their own. */
 void stop_preloading()
 {
-  const std::string libraries = environment("LD_PRELOAD");
-  if (not libraries.starts_with("libweft.so"))
+  const std::string libraries = environment("LD_PRELOAD") + ':';
+  std::string_view rest       = libraries;
+  for (const std::string_view ours : {"libweft.so:", "weft-malloc.so:"})
+    if (rest.starts_with(ours))
+      rest.remove_prefix(ours.size());
+  if (rest.size() == libraries.size())
     return;
-  const auto rest = libraries.find(':');
-  if (rest == std::string::npos)
+  if (rest.empty())
     unsetenv("LD_PRELOAD");
   else
-    setenv("LD_PRELOAD", libraries.substr(rest + 1).c_str(), 1);
+    setenv("LD_PRELOAD", std::string(rest.substr(0, rest.size() - 1)).c_str(), 1);
 }
 
 void load()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from weft import _core
 from weft.base.errors import WeftError
-from weft.runs.launch import build_command, prepare, run
+from weft.runs.launch import build_command, prepare
 from weft.runs.request import Request
 from weft.runs.site import FabricSite, choose_ppn
 
@@ -146,28 +146,3 @@ def test_simgrid_is_asked_once_for_many_runs(
     for _ in range(3):
         prepare(request_.changed(config=("smpi/wtime:1e-7",), fallback="smpi:rdb"))
     assert sum("--cfg=smpi/wtime:1e-7" in command for command in asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("found", "left"),
-    [
-        ("", "glibc.malloc.tcache_count=16384"),
-        ("glibc.malloc.perturb=7", "glibc.malloc.perturb=7:glibc.malloc.tcache_count=16384"),
-        ("glibc.malloc.tcache_count=0", "glibc.malloc.tcache_count=0"),
-    ],
-)
-def test_malloc_keeps_more_at_hand_unless_the_user_says_how_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: str, left: str
-) -> None:
-    monkeypatch.setenv("GLIBC_TUNABLES", found)
-    source = tmp_path / "tunables.c"
-    source.write_text(
-        "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-        "int main(int argc, char** argv) { MPI_Init(&argc, &argv);"
-        ' puts(getenv("GLIBC_TUNABLES")); MPI_Finalize(); return 0; }\n'
-    )
-    program = str(compiled.program(source))
-    lines: list[str] = []
-    record = run(prepare(Request.of(fabric="tofino-4", ranks=1, program=program)), lines.append)
-    assert record.ended
-    assert lines == [left]

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 CORE_ENDS = "up to here the core"
 # Beside what stands above them, and instead of it: what ARCHITECTURE.md says in words.
-ONLY = {"mpi": {"mpi"}, "replay": {"mpi", "replay", "trace"}}
+ONLY = {"allocator": set[str](), "mpi": {"mpi"}, "replay": {"mpi", "replay", "trace"}}
 NOT = {"python": {"mpi", "simgrid", "compilers", "replay"}}
 _INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 

@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -216,6 +217,54 @@ def test_children_of_ranks_end_alone(run: Run) -> None:
 
 def test_programs_that_ranks_start_are_not_weft_s(run: Run) -> None:
     assert run("leaving.c", "exec").lines == ["LD_PRELOAD=", "sum 4, level 1 and 1"]
+
+
+# ---- Memory ----
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "whose"),
+    [
+        ("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=512", "weft-malloc.so"),
+        ("GLIBC_TUNABLES", "glibc.malloc.perturb=0", "libc.so.6"),
+        ("LD_PRELOAD", "libm.so.6", "libc.so.6"),
+    ],
+)
+def test_a_rank_s_memory_is_as_the_c_library_s(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: str, whose: str
+) -> None:
+    """With mimalloc as without; each rank's calloc of 1 GiB takes what is touched of it."""
+    monkeypatch.setenv(name, value)
+    result = run("allocator.c")
+    assert result.lines == [whose]
+    assert result.record["peak_memory_bytes"] < 512 << 20
+
+
+@pytest.mark.parametrize(
+    ("setting", "whose"),
+    [
+        ("contexts/factory:thread", "libc.so.6"),
+        ("smpi/privatization:mmap", "weft-malloc.so"),
+        ("smpi/privatization:no", "weft-malloc.so"),
+    ],
+)
+def test_memory_is_so_however_ranks_are_kept_apart(run: Run, setting: str, whose: str) -> None:
+    assert run("allocator.c", options=("--cfg", setting)).lines == [whose]
+
+
+def test_memory_is_so_where_addresses_are_limited(run: Run) -> None:
+    """mimalloc's range of them is not given then."""
+    most = (64 << 30, resource.getrlimit(resource.RLIMIT_AS)[1])
+    result = run("allocator.c", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, most))
+    assert result.lines == ["weft-malloc.so"]
+
+
+def test_what_no_machine_has_is_an_exception(run: Run) -> None:
+    assert run("no_memory.cpp").lines == 4 * ["std::bad_alloc"]
+    assert (
+        "asked for memory, which the system does not give"
+        in run("no_memory.cpp", "die", status=1).stderr
+    )
 
 
 def test_more_threads_than_there_are_to_have_is_said_once(run: Run) -> None:

@@ -177,6 +177,7 @@ def test_wheel_is_for_any_linux_of_its_age(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert any(name.endswith("THIRD-PARTY.txt") for name in names)
     assert "weft/simgrid/licences/LICENSE-LGPL-2.1" in names
+    assert {"weft/weft-malloc.so", "weft/weft-mimalloc.so"} <= set(names)
 
 
 def test_machine_has_nothing_else(shell: Shell) -> None:

@@ -11,7 +11,7 @@ outcome.
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
@@ -48,14 +48,10 @@ _SMPI_SELECTOR = "ompi"
 MOST_RANKS = 1 << 22
 """Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
-_TUNABLES = "GLIBC_TUNABLES"
-_KEPT_AT_HAND = "glibc.malloc.tcache_count"
-_KEPT = 16384
-"""How many freed pieces of memory of each size malloc keeps at hand.
-
-For a message SimGrid takes and gives back dozens of small pieces, those of one kind for all ranks
-before it takes the next, and glibc's own 7 of a size are soon gone. With 65,535 a run of 4,096
-ranks had 8 MB more, and was no faster."""
+_OF_GLIBCS = "glibc.malloc."
+_ALLOCATOR = "weft-malloc.so"
+"""mimalloc (src/allocator): for a message SimGrid takes and gives back dozens of small
+pieces of memory, those of one kind for all ranks before it takes the next."""
 
 # SimGrid speaks only of what weft does not say itself; what goes to files is what libweft.so, which
 # reads all of it (src/simgrid/complaints.cpp), says better.
@@ -314,31 +310,34 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     }
     environment = plan.simgrid.environment({**inherited, **ours})
     runtime = fortran_runtime(plan.program, plan.simgrid.launcher, environment)
-    return _preloading(environment, work, runtime)
+    return _preloading(environment, work, [_allocator(plan, environment), runtime])
 
 
-def _preloading(environment: Mapping[str, str], work: Path, runtime: str) -> dict[str, str]:
+def _preloading(
+    environment: Mapping[str, str], work: Path, others: Sequence[str]
+) -> dict[str, str]:
     """Have weft's library loaded before SimGrid's: its non-blocking collectives replace SMPI's.
 
     By its name alone, because LD_PRELOAD knows no way to write a path with a space in it.
     """
     library = paths.platform_library()
-    preloaded = [library.name, *filter(None, [runtime, environment.get("LD_PRELOAD")])]
+    preloaded = [library.name, *others, environment.get("LD_PRELOAD", "")]
     folders = [environment["LD_LIBRARY_PATH"], str(library.parent), str(work)]
     return {
         **environment,
-        **_tunables(environment),
-        "LD_PRELOAD": ":".join(preloaded),
+        "LD_PRELOAD": ":".join(filter(None, preloaded)),
         "LD_LIBRARY_PATH": ":".join(folders),
     }
 
 
-def _tunables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Have malloc keep more at hand, beside what the user asks of it."""
-    set_before = environment.get(_TUNABLES, "")
-    if _KEPT_AT_HAND in set_before:
-        return {}
-    return {_TUNABLES: ":".join(filter(None, [set_before, f"{_KEPT_AT_HAND}={_KEPT}"]))}
+def _allocator(plan: PreparedRun, environment: Mapping[str, str]) -> str:
+    """Return the library whose malloc is taken, or nothing for the one that there is without it.
+
+    What a user preloads may be a malloc too, or count on glibc's; and who tunes that wants it.
+    mimalloc keeps memory for each thread: 70 KB a rank, where ranks are threads.
+    """
+    users = environment.get("LD_PRELOAD") or _OF_GLIBCS in environment.get("GLIBC_TUNABLES", "")
+    return "" if users or _needs(plan).has_threads else _ALLOCATOR
 
 
 def _make_record(plan: PreparedRun, work: Path, ended: Ended, start: limits.AtStart) -> Record:

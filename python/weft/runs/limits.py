@@ -27,17 +27,17 @@ from weft.base.units import format_size
 # Bytes, below what is measured as the peak_memory_bytes of runs of a program that calls MPI_Init
 # and MPI_Finalize, so that machines and versions may differ.
 _PROCESS = 10 << 20
-"""12.6 MB for 4 ranks on tofino-64x64."""
+"""14.2 MB for 4 ranks on tofino-64x64."""
 _RANK = 5800
-"""6.3 KB each of 4,096 to 131,072 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
+"""6.1 KB each of 4,096 to 262,144 ranks on fat-tree-65536, 16 a host, 4 KiB of these a page of
 stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 KiB, 10.8 KB with
 1,048,576 ranks."""
 _COPY = 16 << 10
-"""22.4 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
+"""21.9 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
 _PAGE_TABLE_PAGE = 4 << 10
 """Part of a control group's memory: one for a stack of 8 MiB, eight stacks of 256 KiB share one."""
 _LINK = 120
-"""Two per cable, hosts and switches included: 141 bytes with the 393,216 of fat-tree-65536."""
+"""Two per cable, hosts and switches included: 140 bytes with the 393,216 of fat-tree-65536."""
 _LARGE_STACK_RANKS = 32768
 _SMALL_STACKS_A_PAGE = 8
 _OTHER_MAPPINGS = 500
@@ -67,6 +67,11 @@ class Needs:
         """Return what the user says of a setting of SimGrid's, or nothing."""
         values = [one.partition(":")[2] for one in self.settings if one.startswith(f"{key}:")]
         return values[-1] if values else ""
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether each rank is a thread of the system."""
+        return self.setting("contexts/factory") == "thread"
 
     @property
     def memory_bytes(self) -> int:
@@ -153,7 +158,7 @@ def _check_disk(needs: Needs, machine: Machine) -> None:
 
 def _check_mappings(needs: Needs, machine: Machine) -> None:
     most = machine.number("sys/vm/max_map_count", 65530)
-    each = sum(map(_mappings, needs.copied)) + (2 if _has_threads(needs) else 0)
+    each = sum(map(_mappings, needs.copied)) + (2 if needs.has_threads else 0)
     if (count := _OTHER_MAPPINGS + each * needs.ranks) > most and each > 0:
         less = f" take {_SHARED}," if needs.copied else ""
         raise WeftError(
@@ -188,12 +193,8 @@ def _variables(path: Path) -> int:
     return int(written - fixed)
 
 
-def _has_threads(needs: Needs) -> bool:
-    return needs.setting("contexts/factory") == "thread"
-
-
 def _check_threads(needs: Needs, machine: Machine) -> None:
-    if not _has_threads(needs):
+    if not needs.has_threads:
         return
     there, whose = machine.tasks()
     if needs.ranks > there:

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The malloc of a simulation: mimalloc's for small pieces, of which messages give and take dozens each, since it is
+ * faster at them than glibc's; glibc's own for large ones.
+ *
+ * A library of its own, loaded behind libweft.so and before the C library (python/weft/runs/launch.py), so that the
+ * functions here are those of the simulator, of all its libraries and of the ranks. It knows nothing else of weft, and
+ * C++'s operators stay libstdc++'s, which call malloc. mimalloc stands behind it as a library of which nothing but the
+ * functions called here is seen (setup/allocator.py).
+ *
+ * Large pieces are glibc's because mimalloc's differ from what programs know (version 2.0.9): any size is given, also
+ * more than the machine has; calloc writes into all of them, so that a rank holds what it never touches; they are kept
+ * when they are freed, and copied when they grow. Whose a piece is says its address: mimalloc gets one range of
+ * addresses, and takes no others. Where the system does not give it (ulimit -v, ulimit -d, vm.overcommit_memory of 2),
+ * or when it is full, all is glibc's.
+ */
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <mimalloc.h>
+#include <sys/mman.h>
+
+/** The C library's names; ours have others, since its headers declare those in ways of their own. */
+#define WEFT_MALLOC(symbol) __asm__(symbol) __attribute__((visibility("default")))
+
+extern "C" {
+void* __libc_malloc(std::size_t size);                        // NOLINT(*-identifier,*-identifier-naming)
+void* __libc_calloc(std::size_t count, std::size_t each);     // NOLINT(*-identifier,*-identifier-naming)
+void* __libc_realloc(void* piece, std::size_t size);          // NOLINT(*-identifier,*-identifier-naming)
+void* __libc_memalign(std::size_t alignment, std::size_t of); // NOLINT(*-identifier,*-identifier-naming)
+void __libc_free(void* piece);                                // NOLINT(*-identifier,*-identifier-naming)
+}
+
+namespace {
+
+constexpr std::size_t LARGE        = 16U << 10U;
+constexpr std::uintptr_t PAGE      = 4096;
+constexpr std::uintptr_t ALIGNMENT = std::uintptr_t{32} << 20U; // of mimalloc's segments
+constexpr std::size_t RANGE        = std::size_t{256} << 30U;   // addresses, which are no memory until they are used
+
+enum class Mimalloc { unasked, there, not_there };
+
+Mimalloc mimalloc = Mimalloc::unasked; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+/** Where it begins; before there is one, where no piece is, nor anything up to RANGE behind it. */
+std::uintptr_t start = std::uintptr_t{1} << 63U; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+/** Give mimalloc its range; called by the process's first malloc, when it has one thread. */
+void begin()
+{
+  mimalloc = Mimalloc::not_there;
+  void* const range =
+      mmap(nullptr, RANGE + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED)
+    return;
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(range) % ALIGNMENT;
+  mi_option_enable(mi_option_limit_os_alloc);
+  // Said to be not committed, since mimalloc gives nothing back of what is.
+  char* const aligned = static_cast<char*>(range) + before;
+  if (not mi_manage_os_memory(aligned, RANGE, false, false, true, -1))
+    return;
+  start    = reinterpret_cast<std::uintptr_t>(aligned);
+  mimalloc = Mimalloc::there;
+}
+
+bool is_small(std::size_t size)
+{
+  if (size >= LARGE)
+    return false;
+  if (mimalloc == Mimalloc::unasked) [[unlikely]]
+    begin();
+  return mimalloc == Mimalloc::there;
+}
+
+bool is_mimallocs(const void* piece)
+{
+  return reinterpret_cast<std::uintptr_t>(piece) - start < RANGE;
+}
+
+} // namespace
+
+extern "C" {
+
+void* weft_malloc(std::size_t size) WEFT_MALLOC("malloc");
+void* weft_malloc(std::size_t size)
+{
+  if (is_small(size)) [[likely]]
+    if (void* const piece = mi_malloc(size)) [[likely]]
+      return piece;
+  return __libc_malloc(size);
+}
+
+void weft_free(void* piece) WEFT_MALLOC("free");
+void weft_free(void* piece)
+{
+  if (is_mimallocs(piece)) [[likely]]
+    mi_free(piece);
+  else
+    __libc_free(piece);
+}
+
+void* weft_calloc(std::size_t count, std::size_t each) WEFT_MALLOC("calloc");
+void* weft_calloc(std::size_t count, std::size_t each)
+{
+  std::size_t size = 0;
+  if (not __builtin_mul_overflow(count, each, &size) && is_small(size))
+    if (void* const piece = mi_zalloc(size))
+      return piece;
+  return __libc_calloc(count, each);
+}
+
+void* weft_realloc(void* piece, std::size_t size) WEFT_MALLOC("realloc");
+void* weft_realloc(void* piece, std::size_t size)
+{
+  if (piece == nullptr)
+    return weft_malloc(size);
+  if (not is_mimallocs(piece))
+    return __libc_realloc(piece, size);
+  if (size == 0) { // as glibc's
+    mi_free(piece);
+    return nullptr;
+  }
+  if (size < LARGE)
+    if (void* const larger = mi_realloc(piece, size))
+      return larger;
+  void* const larger = __libc_malloc(size);
+  if (larger) {
+    std::memcpy(larger, piece, std::min(size, mi_usable_size(piece)));
+    mi_free(piece);
+  }
+  return larger;
+}
+
+void* weft_reallocarray(void* piece, std::size_t count, std::size_t each) WEFT_MALLOC("reallocarray");
+void* weft_reallocarray(void* piece, std::size_t count, std::size_t each)
+{
+  std::size_t size = 0;
+  if (not __builtin_mul_overflow(count, each, &size))
+    return weft_realloc(piece, size);
+  errno = ENOMEM;
+  return nullptr;
+}
+
+void* weft_memalign(std::size_t alignment, std::size_t size) WEFT_MALLOC("memalign");
+void* weft_memalign(std::size_t alignment, std::size_t size)
+{
+  if (alignment <= PAGE && is_small(size))
+    if (void* const piece = mi_memalign(alignment, size))
+      return piece;
+  return __libc_memalign(alignment, size);
+}
+
+void* weft_aligned_alloc(std::size_t alignment, std::size_t size) WEFT_MALLOC("aligned_alloc");
+void* weft_aligned_alloc(std::size_t alignment, std::size_t size)
+{
+  return weft_memalign(alignment, size); // as glibc's: the size need not be a multiple
+}
+
+int weft_posix_memalign(void** piece, std::size_t alignment, std::size_t size) WEFT_MALLOC("posix_memalign");
+int weft_posix_memalign(void** piece, std::size_t alignment, std::size_t size)
+{
+  if (alignment == 0 || alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0)
+    return EINVAL;
+  const int before  = errno; // stays
+  void* const found = weft_memalign(alignment, size);
+  errno             = before;
+  if (not found)
+    return ENOMEM;
+  *piece = found;
+  return 0;
+}
+
+void* weft_valloc(std::size_t size) WEFT_MALLOC("valloc");
+void* weft_valloc(std::size_t size)
+{
+  return weft_memalign(PAGE, size);
+}
+
+void* weft_pvalloc(std::size_t size) WEFT_MALLOC("pvalloc");
+void* weft_pvalloc(std::size_t size)
+{
+  return weft_memalign(PAGE, size > SIZE_MAX - PAGE ? size : (size + PAGE - 1) / PAGE * PAGE);
+}
+
+std::size_t weft_malloc_usable_size(void* piece) WEFT_MALLOC("malloc_usable_size");
+std::size_t weft_malloc_usable_size(void* piece)
+{
+  if (is_mimallocs(piece))
+    return mi_usable_size(piece);
+  return reinterpret_cast<std::size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"))(piece);
+}
+
+} // extern "C"
