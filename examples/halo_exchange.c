@@ -2,11 +2,12 @@
 /* The halo exchange of a stencil: ranks stand in a 2-D grid whose ends meet, and each swaps a row of cells with its
  * four neighbours, again and again. Plain MPI.
  *
- *     halo_exchange [ITERATIONS [BYTES]]
+ *     halo_exchange [ITERATIONS [BYTES [PHASES]]]
  *
- * BYTES go to each neighbour. Between two exchanges nothing is computed; after the last one the cells that have come
- * are held against their senders. Rank 0 prints the grid, BYTES, and what an exchange took on the slowest rank, in
- * microseconds.
+ * BYTES go to each neighbour; in one phase to all four at a time, in two first to those above and below, then to those
+ * at the sides, as programs do that send the corners along. Between two exchanges nothing is computed; after the last
+ * one the cells that have come are held against their senders. Rank 0 prints the grid, BYTES, and what an exchange took
+ * on the slowest rank, in microseconds.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,16 +27,18 @@ static void find_neighbours(int rank, const int grid[2], int neighbours[SIDES])
   neighbours[3] = row * columns + (column + 1) % columns;
 }
 
-/* A message has its sender's side as part of its tag: the neighbours of two opposite sides may be one rank. */
-static void exchange(const int neighbours[SIDES], const char* edge, char* halo, int bytes)
+/* With the neighbours of the sides from first up to end. A message has its sender's side as part of its tag: the
+ * neighbours of two opposite sides may be one rank. */
+static void exchange(const int neighbours[SIDES], const char* edge, char* halo, int bytes, int first, int end)
 {
   MPI_Request requests[2 * SIDES];
-  for (int side = 0; side < SIDES; side++)
+  int posted = 0;
+  for (int side = first; side < end; side++)
     MPI_Irecv(halo + (size_t)side * bytes, bytes, MPI_CHAR, neighbours[side], TAG + (side ^ 1), MPI_COMM_WORLD,
-              &requests[side]);
-  for (int side = 0; side < SIDES; side++)
-    MPI_Isend(edge, bytes, MPI_CHAR, neighbours[side], TAG + side, MPI_COMM_WORLD, &requests[SIDES + side]);
-  MPI_Waitall(2 * SIDES, requests, MPI_STATUSES_IGNORE);
+              &requests[posted++]);
+  for (int side = first; side < end; side++)
+    MPI_Isend(edge, bytes, MPI_CHAR, neighbours[side], TAG + side, MPI_COMM_WORLD, &requests[posted++]);
+  MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
 }
 
 /* What a rank's cells hold. */
@@ -54,7 +57,7 @@ static int halo_is_right(const int neighbours[SIDES], const char* halo, int byte
 }
 
 /* Return what an exchange takes on this rank, in seconds. */
-static double run(int rank, const int grid[2], int iterations, int bytes)
+static double run(int rank, const int grid[2], int iterations, int bytes, int phases)
 {
   int neighbours[SIDES];
   char* edge = malloc((size_t)bytes);
@@ -67,7 +70,8 @@ static double run(int rank, const int grid[2], int iterations, int bytes)
   find_neighbours(rank, grid, neighbours);
   const double start = MPI_Wtime();
   for (int i = 0; i < iterations; i++)
-    exchange(neighbours, edge, halo, bytes);
+    for (int phase = 0; phase < phases; phase++)
+      exchange(neighbours, edge, halo, bytes, phase * SIDES / phases, (phase + 1) * SIDES / phases);
   const double time = (MPI_Wtime() - start) / iterations;
   if (!halo_is_right(neighbours, halo, bytes)) {
     fprintf(stderr, "halo_exchange: rank %d has not got its neighbours' cells\n", rank);
@@ -86,15 +90,16 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int iterations = argc > 1 ? atoi(argv[1]) : 10;
   const int bytes      = argc > 2 ? atoi(argv[2]) : 1024;
-  if (iterations < 1 || bytes < 1) {
+  const int phases     = argc > 3 ? atoi(argv[3]) : 1;
+  if (iterations < 1 || bytes < 1 || phases < 1 || phases > 2) {
     if (rank == 0)
-      fputs("usage: halo_exchange [ITERATIONS [BYTES]]   both from 1 on\n", stderr);
+      fputs("usage: halo_exchange [ITERATIONS [BYTES [PHASES]]]   from 1 on; phases: 1 or 2\n", stderr);
     MPI_Finalize();
     return EXIT_USAGE;
   }
   MPI_Dims_create(ranks, 2, grid);
   double slowest    = 0;
-  const double mine = run(rank, grid, iterations, bytes);
+  const double mine = run(rank, grid, iterations, bytes, phases);
   MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0)
     printf("%d x %d ranks, %d bytes: %.3f us\n", grid[0], grid[1], bytes, slowest * 1e6);

@@ -44,9 +44,13 @@ def digest(*parts: str | bytes) -> str:
 
 
 @cache
-def weft_digest() -> str:
-    """Return a name of weft as it is built, and of its programs: others may give other results."""
-    programs = sorted((ROOT / "examples").glob("*.[ch]"))
+def weft_digest(*names: str) -> str:
+    """Return a name of weft as it is built, and of programs: others may give other results.
+
+    Those are the named ones of examples/, or all.
+    """
+    named = [paths.example(name) for name in names]
+    programs = named or sorted((ROOT / "examples").glob("*.[ch]"))
     return digest(*(file.read_bytes() for file in (paths.platform_library(), *programs)))
 
 
@@ -61,8 +65,13 @@ def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
                 print(f"{done} of {len(jobs)}: {job.name}", flush=True)
 
 
-def kept_rows(study: str, parts: Sequence[tuple[str, Callable[[], Table]]]) -> Table:
-    """Return the rows of all parts, each of which has a name that says what it depends on."""
+def kept_rows(
+    study: str, parts: Sequence[tuple[str, Callable[[], Table]]], programs: Sequence[str] = ()
+) -> Table:
+    """Return the rows of all parts, each of which has a name that says what it depends on.
+
+    Besides they depend on weft, and on those programs of examples/, or on all.
+    """
     names = [name for name, _ in parts]
     if len(set(names)) < len(names):
         raise ValueError(f"{study}: two parts have one name, and would have one result: {names}")
@@ -71,7 +80,7 @@ def kept_rows(study: str, parts: Sequence[tuple[str, Callable[[], Table]]]) -> T
     jobs = [
         Job(target, partial(_keep, target, compute))
         for name, compute in parts
-        for target in [folder / f"{name}-{digest(weft_digest(), name)}.json"]
+        for target in [folder / f"{name}-{digest(weft_digest(*programs), name)}.json"]
     ]
     carry_out(jobs)
     rows: Table = []
