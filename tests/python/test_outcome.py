@@ -20,8 +20,9 @@ def ended(returncode: int, *, timed_out: bool = False) -> Ended:
 
 
 def test_want_of_memory_is_told_with_both_numbers(tmp_path: Path) -> None:
-    starved = Ended(-9, timed_out=False, wall_time_s=1, cpu_time_s=1, peak_memory_bytes=3 << 30)
-    starved = replace(starved, starved="this machine had 9 MiB left")
+    starved = replace(
+        ended(-signal.SIGKILL), peak_memory_bytes=3 << 30, starved="this machine had 9 MiB left"
+    )
     outcome, status = judge(OutcomePart(kind="unfinished"), starved, tmp_path, None)
     assert (outcome.kind, outcome.signal, status) == ("signal", "SIGKILL", 137)
     assert "it held 3 GiB, and this machine had 9 MiB left; take fewer ranks" in outcome.message
