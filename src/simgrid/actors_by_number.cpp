@@ -6,12 +6,9 @@
  * numbers are never used again, and an actor stays in SimGrid's tree until SimGrid cleans up after it, which asks for
  * it once more (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). Meanwhile SimGrid is asked.
  */
+#include "simgrid/by_actor.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
-
-#include <cstddef>
-#include <span>
-#include <vector>
 
 namespace weft {
 namespace {
@@ -20,23 +17,15 @@ using simgrid::kernel::EngineImpl;
 using simgrid::kernel::actor::ActorImpl;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what is asked for ten times a message
-/** By their numbers; null where SimGrid is to be asked. */
-constinit std::span<ActorImpl*> found_actors;
+/** Never destroyed: ranks may still end while the process's static objects are. */
+constinit union FoundActors {
+  ByActor<ActorImpl*> by_number; ///< null where SimGrid is to be asked
+  constexpr FoundActors() noexcept : by_number() {}
+  ~FoundActors() {}
+} found_actors;
 /** How many actors SimGrid is cleaning up after. */
 constinit int cleanings = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
-/** The place of actor @p pid, whose number is not negative. */
-ActorImpl*& place_of(std::size_t pid)
-{
-  // Ranks may still end while the process's static objects are destroyed.
-  static auto* const PLACES = new std::vector<ActorImpl*>;
-  if (pid >= PLACES->size()) {
-    PLACES->resize(pid + 1);
-    found_actors = *PLACES;
-  }
-  return found_actors[pid];
-}
 
 /** Ask SimGrid, and remember what it says but while it cleans up. */
 [[gnu::noinline]] ActorImpl* find_actor(EngineImpl* engine, aid_t pid)
@@ -45,7 +34,7 @@ ActorImpl*& place_of(std::size_t pid)
       original<ActorImpl* (*)(EngineImpl*, aid_t)>("_ZN7simgrid6kernel10EngineImpl16get_actor_by_pidEl");
   ActorImpl* const found = THEIRS(engine, pid);
   if (found)
-    place_of(static_cast<std::size_t>(pid)) = cleanings == 0 ? found : nullptr;
+    found_actors.by_number[pid] = cleanings == 0 ? found : nullptr;
   return found;
 }
 
@@ -56,10 +45,8 @@ namespace simgrid::kernel {
 
 WEFT_INTERPOSED actor::ActorImpl* EngineImpl::get_actor_by_pid(aid_t pid)
 {
-  const auto at = static_cast<std::size_t>(pid);
-  if (at < weft::found_actors.size() && weft::found_actors[at] && weft::cleanings == 0)
-    return weft::found_actors[at];
-  return weft::find_actor(this, pid);
+  actor::ActorImpl* const found = weft::found_actors.by_number.get(pid);
+  return found && weft::cleanings == 0 ? found : weft::find_actor(this, pid);
 }
 
 } // namespace simgrid::kernel

@@ -2,6 +2,7 @@
 #include "simgrid/call.hpp"
 
 #include "base/error.hpp"
+#include "simgrid/by_actor.hpp"
 #include "simgrid/communicator_numbers.hpp"
 #include "simgrid/diagnosis.hpp"
 #include "simgrid/host_data.hpp"
@@ -15,17 +16,15 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
-#include <vector>
 
 namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
 
-/** By actor id. */
-std::vector<bool>& inside()
+ByActor<bool>& inside()
 {
-  static std::vector<bool> flags;
+  static ByActor<bool> flags;
   return flags;
 }
 
@@ -33,22 +32,18 @@ std::vector<bool>& inside()
 
 bool is_own_call(MPI_Comm comm)
 {
-  const auto pid = static_cast<std::size_t>(sg::this_actor::get_pid());
-  return number_of(comm) != MPI_UNDEFINED && not(pid < inside().size() && inside()[pid]);
+  return number_of(comm) != MPI_UNDEFINED && not inside().get(sg::this_actor::get_pid());
 }
 
 InsideCollective::InsideCollective() : pid_(sg::this_actor::get_pid())
 {
-  const auto at = static_cast<std::size_t>(pid_);
-  if (at >= inside().size())
-    inside().resize(at + 1);
-  before_      = inside()[at];
-  inside()[at] = true;
+  before_        = inside()[pid_];
+  inside()[pid_] = true;
 }
 
 InsideCollective::~InsideCollective()
 {
-  inside()[static_cast<std::size_t>(pid_)] = before_;
+  inside()[pid_] = before_;
 }
 
 void Call::begin(MPI_Comm comm)

@@ -137,21 +137,20 @@ CallTrace::CallTrace(const std::string& path) : file_(path)
   if (not file_)
     throw std::runtime_error("cannot write " + path);
   sg::Actor::on_creation_cb([this](const sg::Actor& actor) {
-    const auto at = static_cast<std::size_t>(actor.get_pid());
     if (not Profile::get().knows(actor.get_pid()))
       return;
-    by_actor_.resize(std::max(by_actor_.size(), at + 1));
-    by_actor_[at] = &ranks_.emplace_back(TracedRank{Profile::get().rank_of(actor.get_pid())});
-    actor.on_exit([this, at](bool /*killed*/) { flush(*by_actor_[at]); });
+    TracedRank& rank           = ranks_.emplace_back(TracedRank{Profile::get().rank_of(actor.get_pid())});
+    by_actor_[actor.get_pid()] = &rank;
+    actor.on_exit([this, &rank](bool /*killed*/) { flush(rank); });
   });
   sg::Exec::on_start_cb([this](const sg::Exec& exec) {
     if (exec.get_name() == "computation") // smpi_execute's; those of polls are theirs
       compute(sg::this_actor::get_pid(), exec.get_cost());
   });
   sg::Exec::on_completion_cb([this](const sg::Exec& /*exec*/) {
-    const auto at = static_cast<std::size_t>(sg::this_actor::get_pid());
-    if (at < by_actor_.size() && by_actor_[at] && not by_actor_[at]->in_call)
-      by_actor_[at]->since = sg::Engine::get_clock();
+    TracedRank* const rank = by_actor_.get(sg::this_actor::get_pid());
+    if (rank && not rank->in_call)
+      rank->since = sg::Engine::get_clock();
   });
 }
 
@@ -199,20 +198,19 @@ void CallTrace::flush(TracedRank& rank)
 
 void CallTrace::compute(aid_t actor, double operations)
 {
-  const auto at = static_cast<std::size_t>(actor);
-  if (at >= by_actor_.size() || not by_actor_[at])
+  TracedRank* const rank = by_actor_.get(actor);
+  if (not rank)
     return;
-  TracedRank& rank = *by_actor_[at];
-  if (rank.in_call) // what the program computed before it, which SMPI simulates as the call begins
-    return write(TraceLine(rank, "compute").real(operations));
-  if (sg::Engine::get_clock() - rank.since > NO_TIME)
-    flush(rank);
-  rank.operations += operations;
+  if (rank->in_call) // what the program computed before it, which SMPI simulates as the call begins
+    return write(TraceLine(*rank, "compute").real(operations));
+  if (sg::Engine::get_clock() - rank->since > NO_TIME)
+    flush(*rank);
+  rank->operations += operations;
 }
 
 TraceLine CallTrace::enter(const char* call)
 {
-  TracedRank& rank = *by_actor_.at(static_cast<std::size_t>(sg::this_actor::get_pid()));
+  TracedRank& rank = *by_actor_.get(sg::this_actor::get_pid());
   flush(rank);
   rank.in_call = true;
   return {rank, call};

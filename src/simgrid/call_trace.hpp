@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "simgrid/by_actor.hpp"
+
 #include <simgrid/forward.h>
 #include <smpi/smpi.h>
 
@@ -91,8 +93,8 @@ public:
 class CallTrace {
   std::ofstream file_;
   std::deque<TracedRank> ranks_;
-  std::vector<TracedRank*> by_actor_; // null for actors that are no ranks
-  std::set<int> communicators_;       // of which the file has the members
+  ByActor<TracedRank*> by_actor_; // null for actors that are no ranks
+  std::set<int> communicators_;   // of which the file has the members
   long long lines_ = 0;
   bool has_header_ = false;
   bool unfit_      = false;

@@ -52,14 +52,12 @@ std::vector<VertexId> describe_members(Communicator& communicator, MPI_Comm comm
 
 int Worlds::of(const sg::Actor& rank)
 {
-  const auto at = static_cast<std::size_t>(rank.get_pid());
-  if (at >= of_actor_.size())
-    of_actor_.resize(at + 1, -1);
-  if (of_actor_[at] < 0) {
+  int& world = of_actor_[rank.get_pid()].world;
+  if (world < 0) {
     const char* name = rank.get_property("instance_id");
-    of_actor_[at]    = numbers_.try_emplace(name ? name : "", static_cast<int>(numbers_.size())).first->second;
+    world            = numbers_.try_emplace(name ? name : "", static_cast<int>(numbers_.size())).first->second;
   }
-  return of_actor_[at];
+  return world;
 }
 
 Communicators::Communicators(const FabricState& state, const Network& network, Decider& decider)

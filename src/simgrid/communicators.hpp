@@ -8,6 +8,7 @@
 #pragma once
 
 #include "fabric/fabric_state.hpp"
+#include "simgrid/by_actor.hpp"
 #include "simgrid/communicator.hpp"
 #include "simgrid/decider.hpp"
 #include "simgrid/network.hpp"
@@ -22,7 +23,10 @@ namespace weft {
 /** The MPI programs of a run, numbered as they make their first calls. */
 class Worlds {
   std::map<std::string, int, std::less<>> numbers_; // by name
-  std::vector<int> of_actor_;                       // -1: not known yet
+  struct Known {
+    int world = -1; // not known yet
+  };
+  ByActor<Known> of_actor_;
 
 public:
   /** The one that an actor, a rank, belongs to. */

@@ -17,12 +17,10 @@ Seconds CoreNoise::lengthened(aid_t rank, VertexId host, Seconds start, Seconds 
 {
   if (not any())
     return work;
-  const auto at = static_cast<std::size_t>(rank);
-  if (at >= cores_.size())
-    cores_.resize(at + 1);
-  if (not cores_[at])
-    cores_[at].emplace(*noise_, host, static_cast<std::uint32_t>(rank));
-  return cores_[at]->end_of(Seconds(sg::Engine::get_clock()), start, work) - start;
+  std::optional<Detours>& core = cores_[rank];
+  if (not core)
+    core.emplace(*noise_, host, static_cast<std::uint32_t>(rank));
+  return core->end_of(Seconds(sg::Engine::get_clock()), start, work) - start;
 }
 
 Seconds CoreNoise::lengthened(Seconds work)

@@ -5,19 +5,19 @@
 
 #include "fabric/fabric.hpp"
 #include "noise/detours.hpp"
+#include "simgrid/by_actor.hpp"
 #include "simgrid/network.hpp"
 
 #include <simgrid/s4u.hpp>
 
 #include <optional>
-#include <vector>
 
 namespace weft {
 
 class CoreNoise {
   const NoiseModel* noise_; // null where cores have no detours
   const Network& network_;
-  std::vector<std::optional<Detours>> cores_; // by actor
+  ByActor<std::optional<Detours>> cores_;
 
 public:
   CoreNoise(const Fabric& fabric, const Network& network);

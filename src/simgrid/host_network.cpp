@@ -128,23 +128,19 @@ void HostNetwork::advance_by_calls()
 
 void HostNetwork::begin_attending(aid_t actor, Attended& call, int rank)
 {
-  const auto at = static_cast<std::size_t>(actor);
-  if (at >= entries_.outstanding.size())
-    entries_.outstanding.resize(at + 1);
-  entries_.outstanding[at].push_back({&call, rank});
+  entries_.outstanding[actor].push_back({&call, rank});
 }
 
 void HostNetwork::end_attending(aid_t actor, const Attended& call)
 {
-  std::erase_if(entries_.outstanding[static_cast<std::size_t>(actor)],
-                [&call](const Outstanding& one) { return one.call == &call; });
+  std::erase_if(entries_.outstanding[actor], [&call](const Outstanding& one) { return one.call == &call; });
 }
 
 /** From a rank, which finds the call's request as it is after that (MPI_Test). */
 void HostNetwork::enter(aid_t actor)
 {
-  const auto at = static_cast<std::size_t>(actor);
-  if (at >= entries_.outstanding.size() || entries_.outstanding[at].empty())
+  const std::vector<Outstanding>* const calls = entries_.outstanding.find(actor);
+  if (not calls || calls->empty())
     return;
   agenda_.add(Seconds(sg::Engine::get_clock()), entries_, static_cast<std::uint64_t>(actor));
   simgrid::kernel::actor::simcall_answered([this] {
@@ -157,7 +153,7 @@ void HostNetwork::enter(aid_t actor)
 void HostNetwork::Entries::due(std::uint64_t actor)
 {
   // A call that ends is none of them any more.
-  for (const Outstanding& one : std::vector(outstanding[actor]))
+  for (const Outstanding& one : std::vector(outstanding[static_cast<aid_t>(actor)]))
     one.call->attend(one.rank);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/hosts/execution.hpp"
+#include "simgrid/by_actor.hpp"
 #include "simgrid/core_noise.hpp"
 #include "simgrid/network.hpp"
 
@@ -30,8 +31,8 @@ class HostNetwork {
     Attended* call;
     int rank;
   };
-  struct Entries : Due {                               // of actors into MPI
-    std::vector<std::vector<Outstanding>> outstanding; // by actor
+  struct Entries : Due { // of actors into MPI
+    ByActor<std::vector<Outstanding>> outstanding;
     void due(std::uint64_t actor) override;
   };
   Entries entries_;

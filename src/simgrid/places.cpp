@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/places.hpp"
 
+#include "simgrid/by_actor.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
-#include <vector>
 
 namespace weft {
 namespace {
@@ -17,11 +17,8 @@ struct KnownRank {
 /** Of the current actor. */
 KnownRank& known_rank()
 {
-  static std::vector<KnownRank> by_actor;
-  const auto actor = static_cast<std::size_t>(simgrid::s4u::this_actor::get_pid());
-  if (actor >= by_actor.size())
-    by_actor.resize(actor + 1);
-  return by_actor[actor];
+  static ByActor<KnownRank> known;
+  return known[simgrid::s4u::this_actor::get_pid()];
 }
 
 } // namespace

@@ -46,15 +46,12 @@ Profile& Profile::get()
 
 void Profile::rank_begins(aid_t actor)
 {
-  const auto at = static_cast<std::size_t>(actor);
-  if (at >= by_actor_.size())
-    by_actor_.resize(at + 1);
-  by_actor_[at] = &ranks_.emplace_back(RankDoing{static_cast<int>(ranks_.size())});
+  by_actor_[actor] = &ranks_.emplace_back(RankDoing{static_cast<int>(ranks_.size())});
 }
 
 void Profile::rank_ends(aid_t actor)
 {
-  RankDoing& rank  = *by_actor_[static_cast<std::size_t>(actor)];
+  RankDoing& rank  = *by_actor_.get(actor);
   const double now = sg::Engine::get_clock();
   close(rank, now);
   rank.over  = true;
@@ -75,13 +72,13 @@ KindTime& Profile::time_of(const RankDoing& rank, CallKind kind)
 
 RankDoing* Profile::enter(MpiFunction& function)
 {
-  const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
-  RankDoing* rank  = actor < by_actor_.size() ? by_actor_[actor] : nullptr;
+  const aid_t actor = sg::this_actor::get_pid();
+  RankDoing* rank   = by_actor_.get(actor);
   if (not rank || rank->inside)
     return nullptr;
   // Ranks mostly come in the order of their actors.
-  if (constexpr std::size_t NEXT = 4; actor + NEXT < by_actor_.size())
-    fetch(by_actor_[actor + NEXT], sizeof(RankDoing));
+  if (constexpr aid_t NEXT = 4; RankDoing* const next = by_actor_.get(actor + NEXT))
+    fetch(next, sizeof(RankDoing));
   if (not function.known_to_profile) {
     function.known_to_profile = true;
     functions_.push_back(&function);
@@ -92,7 +89,7 @@ RankDoing* Profile::enter(MpiFunction& function)
   function.calls += 1;
   time_of(*rank, function.kind).calls += 1;
   if (on_entry_ && std::string_view(function.name) != "MPI_Wtime")
-    on_entry_(sg::this_actor::get_pid());
+    on_entry_(actor);
   return rank;
 }
 

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "simgrid/by_actor.hpp"
+
 #include <simgrid/forward.h>
 
 #include <array>
@@ -67,7 +69,7 @@ struct KindTime {
 class Profile {
   std::deque<RankDoing> ranks_;
   std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; of a kind that some rank has called
-  std::vector<RankDoing*> by_actor_;                    // null for actors that are no ranks
+  ByActor<RankDoing*> by_actor_;                        // null for actors that are no ranks
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
   std::function<void(aid_t actor)> on_entry_;
@@ -94,15 +96,11 @@ public:
 
   /** Have @p told know each call that a rank enters, but for MPI_Wtime, in which libraries look at no message. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
-  bool knows(aid_t actor) const
-  {
-    const auto at = static_cast<std::size_t>(actor);
-    return at < by_actor_.size() && by_actor_[at];
-  }
+  bool knows(aid_t actor) const { return by_actor_.get(actor) != nullptr; }
   /** The number of a rank in the run. */
-  int rank_of(aid_t actor) const { return by_actor_[static_cast<std::size_t>(actor)]->rank; }
+  int rank_of(aid_t actor) const { return by_actor_.get(actor)->rank; }
   /** Whether a rank is in a call of MPI. */
-  bool is_inside(aid_t actor) const { return by_actor_[static_cast<std::size_t>(actor)]->inside != nullptr; }
+  bool is_inside(aid_t actor) const { return by_actor_.get(actor)->inside != nullptr; }
   /** The records' `profile`, `mpi_calls`, `slices`. Empty where the program's calls were not seen (no LD_PRELOAD). */
   nlohmann::ordered_json kinds_to_json(double simulated_time) const;
   nlohmann::ordered_json functions_to_json() const;

@@ -5,6 +5,7 @@
  * ranks, and an actor's name ends with the number. Whoever asks for all properties gets such a table, which then holds.
  */
 #include "simgrid/as_kernel.hpp"
+#include "simgrid/by_actor.hpp"
 #include "simgrid/original.hpp"
 
 #include <cstddef>
@@ -30,7 +31,7 @@ struct KnownProperties {
 };
 
 struct PropertyTable {
-  std::vector<KnownProperties> by_actor;
+  ByActor<KnownProperties> by_actor;
   std::vector<const std::string*> programs; ///< by number, less 1
   std::set<std::string, std::less<>> names;
 };
@@ -45,9 +46,8 @@ PropertyTable& property_table()
 /** Null for an actor of which nothing is known here. */
 KnownProperties* known_properties(const simgrid::s4u::Actor& actor)
 {
-  auto& known   = property_table().by_actor;
-  const auto at = static_cast<std::size_t>(actor.get_pid());
-  return at < known.size() && known[at].any() ? &known[at] : nullptr;
+  KnownProperties* const known = property_table().by_actor.find(actor.get_pid());
+  return known && known->any() ? known : nullptr;
 }
 
 /** Null where it is not known here. */
@@ -83,14 +83,11 @@ bool keep_property(const simgrid::s4u::Actor& actor, const std::string& key, con
   const bool is_number = key == NUMBER_PROPERTY && not value.empty() && actor.get_name().ends_with(value);
   if (key != PROGRAM_PROPERTY && not is_number)
     return false;
-  auto& known   = property_table().by_actor;
-  const auto at = static_cast<std::size_t>(actor.get_pid());
-  if (at >= known.size())
-    known.resize(at + 1);
+  KnownProperties& known = property_table().by_actor[actor.get_pid()];
   if (is_number)
-    known[at].number = static_cast<std::uint32_t>(value.size());
+    known.number = static_cast<std::uint32_t>(value.size());
   else
-    known[at].program = number_of_program(value);
+    known.program = number_of_program(value);
   return true;
 }
 
@@ -113,7 +110,7 @@ void hand_over_properties(simgrid::s4u::Actor& actor)
   for (const std::string_view key : {PROGRAM_PROPERTY, NUMBER_PROPERTY})
     if (const char* const value = known_property(actor, key))
       set_in_simgrid(actor, std::string(key), value);
-  property_table().by_actor[static_cast<std::size_t>(actor.get_pid())] = {};
+  *known = {};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/request.hpp"
 
+#include "simgrid/by_actor.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/settings.hpp"
@@ -74,28 +75,23 @@ struct WithoutActivity {
   std::shared_ptr<RequestSignal> signal;
 };
 
-/** Of actors that have made such. */
-std::vector<std::vector<WithoutActivity>>& without_activity_by_actor()
+ByActor<std::vector<WithoutActivity>>& without_activity_by_actor()
 {
-  static std::vector<std::vector<WithoutActivity>> by_actor;
-  return by_actor;
+  static ByActor<std::vector<WithoutActivity>> all;
+  return all;
 }
 
 /** Whether the current actor has such. */
 bool has_without_activity()
 {
-  const auto actor = static_cast<std::size_t>(sg::this_actor::get_pid());
-  return actor < without_activity_by_actor().size() && not without_activity_by_actor()[actor].empty();
+  const std::vector<WithoutActivity>* found = without_activity_by_actor().find(sg::this_actor::get_pid());
+  return found && not found->empty();
 }
 
 /** Of the current actor. */
 std::vector<WithoutActivity>& without_activity()
 {
-  std::vector<std::vector<WithoutActivity>>& by_actor = without_activity_by_actor();
-  const auto actor                                    = static_cast<std::size_t>(sg::this_actor::get_pid());
-  if (actor >= by_actor.size())
-    by_actor.resize(actor + 1);
-  return by_actor[actor];
+  return without_activity_by_actor()[sg::this_actor::get_pid()];
 }
 
 } // namespace
