@@ -17,7 +17,9 @@ from weft.base import process
 from weft.base.errors import WeftError
 from weft.base.machine import Machine
 from weft.runs import limits
+from weft.runs.launch import prepare, run
 from weft.runs.limits import AtStart, Needs
+from weft.runs.request import Request
 
 GIB = 1 << 30
 MILLION = 1 << 20
@@ -186,6 +188,27 @@ def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -
     )
     (machine.proc / "vmstat").write_text("pgfault 2\noom_kill 5\n")
     assert start.why_killed(3 * GIB) == f"the system has killed it for want of memory: {told}"
+
+
+def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It did so to be checked, for what is said of its end, and to see that none is left.
+
+    One that is run later than it was checked looks again.
+    """
+    looks: list[Machine] = []
+
+    def memory(of: Machine) -> tuple[int, str]:
+        looks.append(of)
+        return 8 * GIB, "this machine"
+
+    monkeypatch.setattr(Machine, "memory", memory)
+    monkeypatch.setattr(limits, "_MOMENT_S", 60)
+    plan = prepare(Request.of(fabric="tofino-4", ranks=4, program=str(program("first.c"))))
+    assert run(plan, lambda _: None).exit_status == 0
+    assert len(looks) == 1
+    monkeypatch.setattr(limits, "_MOMENT_S", 0)
+    assert run(plan, lambda _: None).exit_status == 0
+    assert len(looks) == 2
 
 
 # ---- Limits that a run meets in its middle -------------------------------------------------------

@@ -215,13 +215,15 @@ def run_child(
     *,
     timeout_s: float | None = None,
     memory_bytes: int | None = None,
+    there_bytes: int | None = None,
     on_line: Callable[[str], None] | None = None,
     streams: Streams | None = None,
 ) -> Ended:
     """Run a command to its end, or until it takes longer or holds more memory than it may, or all.
 
     Linux, when memory has run out, kills whom it likes, often after minutes in which nothing moves.
-    So who takes more than half of what there was when it began is killed shortly before.
+    So who takes more than half of what there was when it began is killed shortly before; who has
+    just asked the machine for that says it, as `there_bytes`.
 
     Its standard output goes line by line to `on_line`, and it has no input then but one that is
     given; without, its streams are those given, or weft's own. Standard error joins the output
@@ -234,7 +236,7 @@ def run_child(
         streams = Streams(stdin, subprocess.PIPE, streams.stderr)
     with _running(command, environment, streams) as child:
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        clock, meter = _Clock(child, timeout_s), _Meter(child, memory_bytes)
+        clock, meter = _Clock(child, timeout_s), _Meter(child, memory_bytes, there_bytes)
         try:
             if on_line is not None:
                 _read_lines(child.stdout, on_line)
@@ -300,13 +302,15 @@ class _Meter:
     not have everywhere.
     """
 
-    def __init__(self, child: "subprocess.Popen[str]", most_bytes: int | None) -> None:
+    def __init__(
+        self, child: "subprocess.Popen[str]", most_bytes: int | None, there_bytes: int | None
+    ) -> None:
         self.over_bytes = 0
         """What it held when it was killed for it."""
         self.starved = ""
         """As that of Ended."""
         self._machine = Machine()
-        self._there_bytes, _ = self._machine.memory()
+        self._there_bytes = self._machine.memory()[0] if there_bytes is None else there_bytes
         self._peak_bytes = 0
         self._child = child
         self._ended = threading.Event()

@@ -12,7 +12,7 @@ outcome.
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
@@ -80,6 +80,8 @@ class PreparedRun:
     """Shared libraries that each rank gets its own copy of."""
     copies: bool = True
     """Whether each rank gets its own copy of the program."""
+    seen: limits.AtStart | None = field(default=None, compare=False)
+    """What the machine had when this was checked."""
 
     @property
     def argv0(self) -> str:
@@ -104,8 +106,7 @@ def prepare(request: Request) -> PreparedRun:
     # Copies of libraries come with those of the program.
     copies = request.workload.privatize and (bool(libraries) or not program_may_be_shared(program))
     plan = PreparedRun(request, site, program, simgrid, libraries, copies)
-    limits.check(_needs(plan))
-    return plan
+    return replace(plan, seen=limits.check(_needs(plan)))
 
 
 def _needs(plan: PreparedRun) -> limits.Needs:
@@ -172,12 +173,13 @@ def run(
     """
     with work_directory() as work:
         plan.site.place(work / "hosts")
-        start = limits.AtStart.seen()
+        start = plan.seen.renewed() if plan.seen else limits.AtStart.seen()
         ended = run_child(
             build_command(plan, work),
             _environment(plan, work),
             timeout_s=plan.request.timeout_s,
             memory_bytes=plan.request.memory_bytes,
+            there_bytes=start.memory_bytes,
             on_line=on_line,
             streams=streams,
         )

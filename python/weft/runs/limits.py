@@ -9,6 +9,7 @@ is counted low, since nobody knows what the program itself takes: no run is refu
 import os
 import resource
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ _RECORD = 4 << 10
 _TEMPORARY_FILES = 6
 """The directory, its lock, hosts, two logs, and the record."""
 _PAGE = 4 << 10
+_MOMENT_S = 1.0
+"""For so long what has been seen of the machine holds."""
 _SHARED = f"{named('privatize=False')} where the program writes no global variable"
 
 
@@ -83,18 +86,25 @@ class Needs:
 
 @dataclass(frozen=True)
 class AtStart:
-    """What there is when a run starts, for what is said of its end."""
+    """What there is when a run starts: for what is checked before it, and said of its end."""
 
     memory_bytes: int
     whose: str
     oom_kills: int
     machine: Machine
+    seen_s: float
+    """When, by the clock of `time.monotonic`."""
 
     @classmethod
     def seen(cls, machine: Machine | None = None) -> Self:
         """Look at the machine."""
         machine = machine or Machine()
-        return cls(*machine.memory(), machine.oom_kills(), machine)
+        return cls(*machine.memory(), machine.oom_kills(), machine, time.monotonic())
+
+    def renewed(self) -> Self:
+        """Look again if that was more than a moment ago: what was checked may be run much later."""
+        old = time.monotonic() - self.seen_s > _MOMENT_S
+        return self.seen(self.machine) if old else self
 
     def why_killed(self, peak_bytes: int) -> str:
         """Say why the run was most likely killed from outside, by what it held at most."""
@@ -110,22 +120,24 @@ class AtStart:
         )
 
 
-def check(needs: Needs, machine: Machine | None = None) -> None:
-    """Prove that the machine has what the run needs at least."""
-    machine = machine or Machine()
+def check(needs: Needs, machine: Machine | None = None) -> AtStart:
+    """Prove that the machine has what the run needs at least; return what it has."""
+    start = AtStart.seen(machine)
+    _check_memory(needs, start)
     for each in _CHECKS:
-        each(needs, machine)
+        each(needs, start.machine)
+    return start
 
 
-def _check_memory(needs: Needs, machine: Machine) -> None:
-    there, whose = machine.memory()
-    if needs.memory_bytes > there:
+def _check_memory(needs: Needs, start: AtStart) -> None:
+    if needs.memory_bytes > start.memory_bytes:
         copies = ", each with a copy of the program" if needs.copied else ""
         less = f" {_SHARED}," if copies else ""
         raise WeftError(
             f"memory: the run needs at least {format_size(needs.memory_bytes)}"
-            f" ({needs.ranks:,} ranks{copies}), and {whose} has {format_size(there)} left; take"
-            f"{less} fewer ranks, a smaller fabric, or a machine with more"
+            f" ({needs.ranks:,} ranks{copies}), and {start.whose} has"
+            f" {format_size(start.memory_bytes)} left; take{less} fewer ranks, a smaller fabric, or"
+            " a machine with more"
         )
 
 
@@ -228,7 +240,6 @@ def _check_files(needs: Needs, machine: Machine) -> None:
 
 
 _CHECKS: tuple[Callable[[Needs, Machine], None], ...] = (
-    _check_memory,
     _check_disk,
     _check_mappings,
     _check_threads,
