@@ -5,13 +5,13 @@ The benchmarks in benchmarks/ measure; what they leave in build/bench goes into 
 """
 
 import json
-import statistics
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from studies.rounds import Spread, spread
 from studies.study import DOCS, OPTION, ROOT, Study, Table, markdown, read_table, write_table
 from weft.base.errors import WeftError
 
@@ -49,10 +49,8 @@ def _rounds(row: Row) -> list[float]:
     return [float(value) for value in row["rounds_us"].split()]
 
 
-def _cost(row: Row) -> tuple[str, str, str]:
-    """Return median, least and most."""
-    rounds = _rounds(row)
-    return _us(statistics.median(rounds)), _us(min(rounds)), _us(max(rounds))
+def _cost(row: Row) -> Spread:
+    return spread(_rounds(row))
 
 
 def _us(value: float) -> str:
@@ -67,7 +65,7 @@ def cases(rows: Sequence[Row]) -> str:
     """Return what a rank and call costs in each."""
     heads = ("", "by", "ranks", "median", "least", "most", "peak memory")
     lines = [
-        (row["benchmark"], f"`{row['mode']}`", _ranks(row), *_cost(row), _memory(row))
+        (row["benchmark"], f"`{row['mode']}`", _ranks(row), *map(_us, _cost(row)), _memory(row))
         for row in rows
     ]
     return markdown(heads, lines, left=2)
@@ -86,14 +84,14 @@ def side_by_side(rows: Table) -> str:
 
 
 def _beside(row: Row, first: Row) -> tuple[str, ...]:
-    median = statistics.median(_rounds(row))
+    median = _cost(row).median
     ratios = [one / other for one, other in zip(_rounds(row), _rounds(first), strict=True)]
     memory = float(row["peak_memory_MiB"]) / float(first["peak_memory_MiB"])
     return (
         row["benchmark"].removesuffix(_SIDE_BY_SIDE),
         f"{median * int(row['ranks']) / 1e3:.1f} ms",
         _us(median),
-        *(f"{of(ratios):.2f}" for of in (statistics.median, min, max)),
+        *(f"{ratio:.2f}" for ratio in spread(ratios)),
         _memory(row),
         f"{memory:.2f}",
     )
@@ -114,7 +112,7 @@ def very_crowded(rows: Table) -> str:
 
 
 def _in_all(row: Row) -> str:
-    return f"{statistics.median(_rounds(row)) * int(row['ranks']) / 1e6:.2f} s"
+    return f"{_cost(row).median * int(row['ranks']) / 1e6:.2f} s"
 
 
 def standards(rows: Table) -> str:

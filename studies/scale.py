@@ -8,7 +8,6 @@ when it takes what there is; that is said, it stands in the table, and the other
 All runs take turns, round by round; what has run is kept, and not run again.
 """
 
-import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from studies.resume import kept_rows
+from studies.rounds import Spread, spread
 from studies.study import DOCS, Study, Table, markdown, read_table, write_table
 from studies.usage import Usage, watched
 from weft.base import paths
@@ -185,20 +185,20 @@ def _rounds(runs: Sequence[Run]) -> Rounds:
     return {name: [run for run in runs if _name(run) == name] for name in names}
 
 
-def _median(runs: Sequence[Run], quantity: str) -> float:
-    return statistics.median(float(getattr(run, quantity)) for run in runs)
+def _spread(runs: Sequence[Run], quantity: str) -> Spread:
+    return spread(float(getattr(run, quantity)) for run in runs)
 
 
 def _line(runs: Sequence[Run]) -> tuple[str, ...]:
     first = runs[0]
-    peak = max(run.peak_gib for run in runs)
-    walls = [run.wall_s for run in runs]
+    peak = _spread(runs, "peak_gib").most
+    wall = _spread(runs, "wall_s")
     return (
         f"[`{_text(first)}`](../examples/{first.program}.c)",
         f"{first.ranks:,}",
-        f"{_median(runs, 'user_s'):.1f} s",
-        f"{_median(runs, 'system_s'):.1f} s",
-        f"{_median(runs, 'wall_s'):.0f} s ({min(walls):.0f} to {max(walls):.0f})",
+        f"{_spread(runs, 'user_s').median:.1f} s",
+        f"{_spread(runs, 'system_s').median:.1f} s",
+        f"{wall.median:.0f} s ({wall.least:.0f} to {wall.most:.0f})",
         f"{peak:.2f} GiB",
         f"{peak * _GIB / first.ranks / 1024:.1f} KiB",
         str(len(runs)),
@@ -247,8 +247,8 @@ def _goal(limit: Limit) -> str:
 
 
 def _verdict(runs: Sequence[Run], limit: Limit) -> str:
-    most = max(run.peak_gib for run in runs) * _GIB
-    late = limit.wall_s is not None and _median(runs, "wall_s") > limit.wall_s
+    most = _spread(runs, "peak_gib").most * _GIB
+    late = limit.wall_s is not None and _spread(runs, "wall_s").median > limit.wall_s
     beyond = [what for what, is_so in (("memory", most > limit.bytes), ("time", late)) if is_so]
     missed = f"does not ({' and '.join(beyond)})"
     return f"`{_text(runs[0])}` {missed if beyond else 'does'}"
