@@ -82,7 +82,7 @@ bench-cpu: $(WEFT) ## what sampled computation and shared memory save; docs/cpu-
 bench-forwarding: $(WEFT) ## what a packet forwarding cache does to programs; docs/forwarding-experiment.md
 	@$(BIN)/python -m studies forwarding
 
-bench-scale: $(WEFT) ## 16,384 to 1,048,576 ranks; docs/performance.md
+bench-scale: $(WEFT) ## 4,096 to 2,097,152 ranks; docs/performance.md
 	@$(BIN)/python -m studies scale
 
 bench-growth: $(WEFT) ## how time and memory grow, with exponents; docs/growth.md

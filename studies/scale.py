@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What very many ranks cost: `make bench-scale`, a section of docs/performance.md.
 
-Each run is the command that a user would type: `weft run` with the fabric, the number of ranks, how
+First come thousands of ranks on few hosts (many_ranks.py), then up to two million. Of the latter,
+each run is the command that a user would type: `weft run` with the fabric, the number of ranks, how
 many of them a host has, and the program; and no more than that but `--memory`. What cannot run, as
 it does not fit into this machine's memory, is refused by weft itself before it starts, or ended
 when it takes what there is; that is said, it stands in the table, and the others go on.
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from studies import many_ranks
 from studies.resume import kept_rows
 from studies.rounds import Spread, spread
 from studies.study import DOCS, Study, Table, markdown, read_table, write_table
@@ -254,10 +256,19 @@ def _verdict(runs: Sequence[Run], limit: Limit) -> str:
     return f"`{_text(runs[0])}` {missed if beyond else 'does'}"
 
 
+def measure_all() -> None:
+    """Measure both tables of the page."""
+    many_ranks.write()
+    write()
+
+
 STUDY = Study(
     name="scale",
-    about="what 16,384 to 2,097,152 ranks cost, on this machine",
-    measure=write,
+    about="what 4,096 to 2,097,152 ranks cost, on this machine",
+    measure=measure_all,
     page=DOCS / "performance.md",
-    texts=lambda: {"table: scale": table(read(read_table(TABLE)))},
+    texts=lambda: {
+        "table: many ranks": many_ranks.table(read_table(many_ranks.TABLE)),
+        "table: scale": table(read(read_table(TABLE))),
+    },
 )

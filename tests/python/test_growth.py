@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from studies import resume, scale
+from studies import many_ranks, resume, scale
 from studies.growth import measure as growth
 from studies.growth.explained import EXPLAINED
 from studies.growth.fit import FASTER, LEAST_POINTS, UPPER_PART, fit
 from studies.growth.page import exponent, faster
 from studies.growth.series import AXES, SERIES, Series
-from studies.study import Table
+from studies.study import Table, read_table
 from studies.usage import watched
 
 HALVES = [float(1 << k) for k in range(6, 15)]
@@ -170,6 +170,23 @@ def test_runs_of_other_arguments_are_not_taken_for_these(
         monkeypatch.setattr(scale, "CASES", (case,))
         scale.write()
     assert ran == ["64 1", "64 1", "64 2", "64 2"]
+
+
+def test_the_page_has_the_medians_of_many_ranks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(resume, "RESULTS", tmp_path)
+    monkeypatch.setattr(many_ranks, "TABLE", tmp_path / "many-ranks.csv")
+    cases = (many_ranks.Case(2), many_ranks.Case(2, copied=True))
+    monkeypatch.setattr(many_ranks, "CASES", cases)
+    many_ranks.write()
+    rows = read_table(many_ranks.TABLE)
+    assert [row["program"] for row in rows] == ["shared", "copied"] * many_ranks.ROUNDS
+    peaks = [[float(row["peak_mib"]) for row in rows[kind::2]] for kind in (0, 1)]
+    assert max(peaks[0]) + 1 < min(peaks[1])
+    shared, copied = many_ranks.table(rows).splitlines()[2:]
+    assert shared.startswith("| star, 64 x 2 | shared | 128 | ")
+    assert copied.endswith(f" s | {sorted(peaks[1])[1]:.0f} MiB |")
 
 
 def test_limits_are_held_against_memory_and_time() -> None:
