@@ -18,7 +18,7 @@ namespace weft {
 namespace {
 
 /** The run's. Null on platforms of SimGrid's. */
-const simgrid::kernel::routing::NetZoneImpl* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variables)
+FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variables)
 
 } // namespace
 
@@ -271,8 +271,15 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
     factor += jitter_of(links, vertex_of(from)).value() / latency_;
   const Seconds latency(latency_ * factor);
   expect_use(links, latency);
+  if (not forwarding_ && not jitter_ && is_host(from) && is_host(to))
+    latest_ = {from, to, size, get_network_model().get()};
   begin_simgrids(size, from, to, links, latency);
   return factor;
+}
+
+std::optional<LatestMessage> FabricZone::take_latest_message()
+{
+  return fabric_of_run ? std::exchange(fabric_of_run->latest_, std::nullopt) : std::nullopt;
 }
 
 Seconds FabricZone::jitter_of(const std::vector<sg::Link*>& links, VertexId from)

@@ -29,6 +29,14 @@
 
 namespace weft {
 
+/** A message whose action SimGrid has made, on a fabric where those between the same hosts take equal times. */
+struct LatestMessage {
+  const simgrid::s4u::Host* from;
+  const simgrid::s4u::Host* to;
+  double bytes;
+  simgrid::kernel::resource::NetworkModel* model;
+};
+
 class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network {
   const Fabric& fabric_;
   std::optional<ForwardingState> forwarding_; // where a switch has a cache, or a port an interval
@@ -49,6 +57,7 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<double> use_begins_;         // by resource: until then SimGrid's own answer does not count
   std::vector<bool> seen_used_;            // by resource: SimGrid may use it
   std::function<void(int)> on_use_;
+  std::optional<LatestMessage> latest_;
   double latency_ = 0;                       // of the message that starts now
   std::optional<Jitter> jitter_;             // where links have some
   std::vector<std::uint32_t> messages_sent_; // by vertex, where they have
@@ -93,6 +102,10 @@ public:
 
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;
+
+  /** The message between hosts that has started last; each once. None where equal ones may take other times, by caches,
+   * intervals of ports or jitter, and on platforms of SimGrid's. */
+  static std::optional<LatestMessage> take_latest_message();
 
   StreamZone& streams() override { return *streams_; }
   void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) override;

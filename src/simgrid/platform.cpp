@@ -9,6 +9,8 @@
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_FALLBACK what the hosts do, as collective/hosts/fallback.hpp has it; where absent, SMPI's options say it
  *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
+ *   WEFT_RANK_FLOWS for tests. together: equal messages from rank to rank are one flow, as with many ranks; apart: each
+ *                 is one of its own
  *   WEFT_STACK_GUARDS for tests. mappings: guard pages of stacks take mappings, as before Linux 6.13; none: there are
  *                 no mappings for them
  *   WEFT_RECORD   where the record of the run goes; none where absent

@@ -37,6 +37,7 @@ public:
 class CommImpl {
 public:
   CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
+  CommImpl* start();                ///< once both sides are there; defined anew by simgrid/equal_messages.cpp, as is
   void cancel();
   bool test(actor::ActorImpl* issuer); ///< whether it has ended; defined anew by simgrid/tested_messages.cpp
 };
@@ -81,14 +82,29 @@ public:
 
 } // namespace simgrid::kernel
 
+namespace simgrid::kernel::lmm {
+
+/** Of src/kernel/lmm/System.hpp: the equations of a model. */
+class System {
+public:
+  /** Of what @p link carries, a @p variable takes @p weight times its value, beside what it takes already; @p anew: as
+   * a term of its own. Defined anew by simgrid/equal_messages.cpp, as are Model's extract_done_action and
+   * extract_failed_action. */
+  void expand(Constraint* link, Variable* variable, double weight, bool anew);
+};
+
+} // namespace simgrid::kernel::lmm
+
 namespace simgrid::kernel::resource {
 
 /** The action that the network model is making, while it asks for the factors of its latency: its models make an action
  *  before they do, and it joins the end of those that have started (src/kernel/resource/models/network_cm02.cpp,
- *  Action.cpp). A NetworkModel is a Model, and a NetworkAction an Action, at the same address (NetworkModel.hpp). */
-inline const void* latest_action(NetworkModel& model)
+ *  Action.cpp). Then, the one that has started last; null where none goes on. A NetworkModel is a Model, and a
+ *  NetworkAction an Action, at the same address (NetworkModel.hpp). */
+inline Action* latest_action(NetworkModel& model)
 {
-  return &reinterpret_cast<Model&>(model).get_started_action_set()->back();
+  Action::StateSet& started = *reinterpret_cast<Model&>(model).get_started_action_set();
+  return started.empty() ? nullptr : &started.back();
 }
 
 /** Tell of each action that ends, well or not. */

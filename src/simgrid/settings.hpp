@@ -12,6 +12,9 @@ template <class T> void set_unless_chosen(const char* option, T value)
     simgrid::config::set_value<T>(option, value);
 }
 
+/** With more ranks memory is what a run lacks first: stacks are small, and equal messages go as one. */
+constexpr int MANY_RANKS = 32768;
+
 /** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
  * mapped only while it runs. */
 bool memory_is_shared();

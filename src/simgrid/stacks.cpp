@@ -32,7 +32,6 @@ constexpr std::size_t KIB = 1024;
 constexpr std::size_t LARGE = 8 * KIB * KIB;
 /** Eight of them share a page of the page table. */
 constexpr std::size_t SMALL = 256 * KIB;
-constexpr int MOST_LARGE    = 32768;
 /** Guard pages of a stack that has so many times their size: a function whose arrays are larger may jump over them,
  * where it was not compiled by weft's compilers (-fstack-clash-protection). */
 constexpr std::size_t STACK_TO_GUARD = 64;
@@ -196,7 +195,7 @@ std::size_t stack_bytes(int ranks)
 {
   constexpr std::size_t LEAST_PAGES = 4;
   if (simgrid::config::is_default("contexts/stack-size"))
-    return ranks <= MOST_LARGE ? LARGE : SMALL;
+    return ranks <= MANY_RANKS ? LARGE : SMALL;
   const std::size_t page  = stacks_state().page;
   const std::size_t asked = KIB * static_cast<std::size_t>(simgrid::config::get_value<int>("contexts/stack-size"));
   return std::max((asked + page - 1) / page, LEAST_PAGES) * page;
