@@ -5,27 +5,14 @@
 
 #include "simgrid/private_abi.hpp"
 
-#include <xbt/config.hpp>
-
 namespace weft {
 
-/** And not side by side, where only simcalls may change what others see. */
-inline bool ranks_run_in_turn()
-{
-  static const bool IN_TURN = simgrid::config::get_value<int>("contexts/nthreads") == 1;
-  return IN_TURN;
-}
-
-/** While this lives, simcalls are carried out at once, where ranks run in turn. */
+/** While this lives, simcalls are carried out at once. */
 class AsKernel {
   simgrid::kernel::context::Context* self_ = simgrid::kernel::context::Context::self();
 
 public:
-  AsKernel()
-  {
-    if (ranks_run_in_turn())
-      simgrid::kernel::context::Context::set_current(nullptr);
-  }
+  AsKernel() { simgrid::kernel::context::Context::set_current(nullptr); }
   AsKernel(const AsKernel&)            = delete;
   AsKernel& operator=(const AsKernel&) = delete;
   ~AsKernel() { simgrid::kernel::context::Context::set_current(self_); }

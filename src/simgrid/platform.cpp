@@ -248,10 +248,20 @@ void stop_preloading()
     setenv("LD_PRELOAD", std::string(rest.substr(0, rest.size() - 1)).c_str(), 1);
 }
 
+/** SMPI has no locks around what its ranks share: under plain smpirun, too, programs crash that exchange messages. */
+void check_threads()
+{
+  const int threads = simgrid::config::get_value<int>("contexts/nthreads");
+  if (threads != 1)
+    throw weft::UserError("contexts/nthreads: found " + std::to_string(threads) +
+                          "; SimGrid's MPI crashes where ranks run side by side, so only 1 is allowed");
+}
+
 void load()
 {
   die_with_parent();
   stop_preloading();
+  check_threads();
   const std::string fabric   = environment("WEFT_FABRIC");
   const std::string platform = environment("WEFT_PLATFORM");
   if (fabric.empty() == platform.empty())

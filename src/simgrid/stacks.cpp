@@ -13,7 +13,6 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
-#include <mutex>
 #include <simgrid/s4u.hpp>
 #include <string_view>
 #include <sys/mman.h>
@@ -67,7 +66,6 @@ struct StacksState {
   std::vector<Region> regions;
   std::deque<std::pair<double, char*>> free; // when actors that are no ranks ended, and their stacks' lowest bytes
   std::unordered_map<aid_t, char*> others;
-  std::mutex mutex; // of what actors do, which may run side by side (contexts/nthreads)
   void (*entry)(void*) = nullptr;
 
   std::size_t each() const { return guard_bytes + bytes; }
@@ -161,7 +159,6 @@ void note_owner()
     region.ranks[index] = rank.value_or(NOBODY);
     if (rank)
       return;
-    const std::scoped_lock lock(all.mutex);
     all.others[sg::this_actor::get_pid()] = region.begin + index * all.each() + all.guard_bytes;
   }
 }

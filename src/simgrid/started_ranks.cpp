@@ -12,15 +12,13 @@
  * checker.
  *
  * Making a mailbox is a simcall, at which others run before the rank goes on. Whoever needs it here must go on at once,
- * as one that finds it: it is made as the kernel makes it. Where ranks run side by side (contexts/nthreads), MPI_Init
- * makes it.
+ * as one that finds it: it is made as the kernel makes it.
  */
 #include "simgrid/as_kernel.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
@@ -191,8 +189,6 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED void ActorExt::init()
 {
   static const auto THEIRS = weft::original<void (*)()>("_ZN7simgrid4smpi8ActorExt4initEv");
-  if (not weft::ranks_run_in_turn())
-    return THEIRS();
   const weft::Within starting(weft::being_started().rank);
   THEIRS();
 }
@@ -213,8 +209,6 @@ WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
 
 WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
 {
-  static std::mutex making;
-  const std::scoped_lock lock(making);
   s4u::MutexPtr& mutex = weft::late_parts(this).mailboxes_mutex;
   if (not mutex)
     mutex = s4u::Mutex::create();

@@ -57,6 +57,7 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         (f"{RUN} --cfg contexts/factory:ucontext /bin/true", "the SimGrid that weft uses has raw"),
         (f"{RUN} --cfg smpi/os:junk /bin/true", "--cfg: found smpi/os:junk; write SIZE:SECONDS"),
         (f"{RUN} --cfg contexts/stack-size:-5 /bin/true", "allowed is a whole number from 0"),
+        (f"{RUN} --cfg contexts/nthreads:2 /bin/true", "--cfg: found contexts/nthreads:2; SimGrid"),
         ("run --platform ./junk.so -n 2 /bin/true", "no library with the function load_platform"),
         ("bench allreduce --fabric tofino-4 -n 4 --sizes 100GiB", "--sizes: found 100 GiB"),
         (f"{RUN} --host-speed infGf /bin/true", "--host-speed: found 'infGf'"),

@@ -278,3 +278,12 @@ def test_without_a_record_a_deadlock_is_said_at_once(program: Program) -> None:
     (said,) = result.messages
     assert "deadlock" in said
     assert "Ranks that have not ended: 1." in said
+
+
+def test_ranks_side_by_side_are_refused(program: Program) -> None:
+    """SMPI crashes, without weft as well."""
+    traffic = program("traffic.c")
+    settings = ("contexts/nthreads:2",)
+    result = simulated.run_library(traffic, settings=settings, WEFT_FABRIC="tofino-4")
+    assert result.status == 2
+    assert "weft: contexts/nthreads: found 2;" in result.stderr

@@ -20,8 +20,8 @@ _OWN = {
     "tracing": named("timeline"),
     "tracing/filename": named("timeline"),
 }
-# KiB of a stack, pages, threads.
-_MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16, "contexts/nthreads": 1024}
+# KiB of a stack, pages.
+_MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16}
 # What SimGrid looks at only when a run has begun, from its sources (EngineImpl, SmpiHost).
 _FACTORY = "contexts/factory"
 _COSTS = ("smpi/os", "smpi/or", "smpi/ois")
@@ -78,6 +78,11 @@ def check_form(setting: str) -> None:
             f"{named('config')}:"
             f" found {key}:{value}; write SIZE:SECONDS[:SECONDS A BYTE][;…], rising sizes,"
             " such as 0:1e-6:0;4096:2e-6:1e-10"
+        )
+    if key == "contexts/nthreads" and value != "1":
+        raise WeftError(
+            f"{named('config')}: found {setting}; SimGrid's MPI crashes where ranks run side by"
+            " side, so only 1 is allowed. Several runs at a time use several cores (weft campaign)"
         )
     most = _MOST.get(key)
     if most is not None and not (re.fullmatch("[0-9]{1,9}", value) and int(value) <= most):
