@@ -138,20 +138,7 @@ void Call::join_schedule(const HostShape& shape, Sleep& until_end)
 void Call::wait_for_schedule(Sleep& until_end) const
 {
   pending_->scheduled->wake();
-  until_end.sleep();
-}
-
-MPI_Request Call::start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape)
-{
-  const auto signal         = std::make_shared<RequestSignal>();
-  const MPI_Request request = RequestSignal::make_request(signal, call->described_.kind().name);
-  call->pending_->scheduled->join(call->rank, shape, false, [call, signal](const FlowResult& result) {
-    call->check(result);
-    call->end();
-    signal->fire();
-  });
-  call->pending_->scheduled->wake();
-  return request;
+  until_end.sleep(SleepsIn::collective);
 }
 
 /** What its core does for an offloaded call; the way that it takes accounts for it. */
@@ -175,22 +162,6 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
   gate.pass();
   noise.pay({}); // it goes on when its core is there
   offloaded.deliver(rank);
-}
-
-MPI_Request Call::offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, bool stay,
-                                      MPI_Op operation)
-{
-  const auto signal         = std::make_shared<RequestSignal>();
-  const MPI_Request request = RequestSignal::make_request(signal, call->described_.kind().name);
-  const auto offloaded      = call->pending_->offloaded;
-  Simulation::get().core_noise.pay(call->host_overhead());
-  offloaded->join(call->rank, buffers, stay, operation, [call, signal](const FlowResult& result) {
-    call->check(result);
-    call->end();
-    signal->fire();
-  });
-  OffloadedCall::speak_in_background(offloaded, call->rank);
-  return request;
 }
 
 void Call::check(const FlowResult& result) const
@@ -232,6 +203,47 @@ void Call::end()
     communicator_->leave(rank, *pending_);
     simulation.communicators.release_if_done(*communicator_);
   }
+}
+
+MPI_Request StartedCall::make_request(const std::shared_ptr<StartedCall>& call)
+{
+  call->itself_ = call;
+  return RequestSignal::make_request({call, &call->signal_}, call->described_.kind());
+}
+
+void StartedCall::ends(const FlowResult& result)
+{
+  const auto itself = std::move(itself_);
+  check(result);
+  end();
+  signal_.fire();
+  // Its request may have it for long; what all ranks share of the call need not stay as long.
+  pending_.reset();
+  communicator_.reset();
+}
+
+// What waits for the end has an address and nothing more, which needs no memory of its own.
+
+MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape)
+{
+  const MPI_Request request = make_request(call);
+  const auto pending        = call->pending_; // it may end at once
+  pending->scheduled->join(call->rank, shape, false,
+                           [its = call.get()](const FlowResult& result) { its->ends(result); });
+  pending->scheduled->wake();
+  return request;
+}
+
+MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
+                                       MPI_Op operation)
+{
+  Simulation::get().core_noise.pay(call->host_overhead()); // a rank that is killed meanwhile has no request
+  const MPI_Request request = make_request(call);
+  const auto offloaded      = call->pending_->offloaded;
+  offloaded->join(call->rank, buffers, stay, operation,
+                  [its = call.get()](const FlowResult& result) { its->ends(result); });
+  OffloadedCall::speak_in_background(offloaded, call->rank);
+  return request;
 }
 
 } // namespace weft

@@ -6,6 +6,7 @@
 #include "simgrid/exchange.hpp"
 #include "simgrid/flow_result.hpp"
 #include "simgrid/places.hpp"
+#include "simgrid/request.hpp"
 #include "simgrid/scheduled_call.hpp"
 #include "simgrid/sleep.hpp"
 
@@ -34,13 +35,9 @@ public:
 /** Entered when made; counted when it ends. What only the first rank does, or one that goes wrong, has functions of its
  *  own, so that the others' stacks have no room for it: ranks by the million have a page of stack each. */
 class Call {
-  Described described_;
   int size_     = 0;
   double start_ = 0;
-  std::shared_ptr<Communicator> communicator_; // none where the rank is alone
-  std::shared_ptr<PendingCall> pending_;
   std::shared_ptr<HostData> alone_data_;
-  Decision decision_;
   bool ended_ = false;
 
   [[gnu::noinline]] void begin(MPI_Comm comm);
@@ -51,6 +48,13 @@ class Call {
   [[gnu::noinline]] void compare(Simulation& simulation) const;
   void decide(Simulation& simulation);
   void record_schedule(Record& record) const;
+
+protected:
+  Described described_;
+  std::shared_ptr<Communicator> communicator_; // none where the rank is alone
+  std::shared_ptr<PendingCall> pending_;
+  Decision decision_;
+
   Seconds host_overhead() const;
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
   void check(const FlowResult& result) const;
@@ -94,16 +98,29 @@ public:
   [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
   /** Wait for that, with nothing on the rank's stack that only its beginning needs. */
   void wait_for_schedule(Sleep& until_end) const;
-  /** Start it; @p call is kept until its end. */
-  static MPI_Request start_schedule(const std::shared_ptr<Call>& call, const HostShape& shape);
 
   /** Carry out an offloaded call and wait for its end. */
   [[gnu::noinline]] void offload(const RankBuffers& buffers, MPI_Op operation);
+  [[gnu::noinline]] void end();
+};
+
+/** One that does not block: with what its request needs, in one piece of memory. */
+class StartedCall : public Call {
+  RequestSignal signal_;
+  std::shared_ptr<StartedCall> itself_; // until its end
+
+  static MPI_Request make_request(const std::shared_ptr<StartedCall>& call);
+  void ends(const FlowResult& result);
+
+public:
+  using Call::Call;
+
+  /** Start a schedule; @p call is kept until its end. */
+  static MPI_Request start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape);
   /** Start an offloaded call; @p call is kept until its end, and its buffers where they @p stay as they are until then.
    */
-  static MPI_Request offload_nonblocking(const std::shared_ptr<Call>& call, const RankBuffers& buffers, bool stay,
-                                         MPI_Op operation);
-  [[gnu::noinline]] void end();
+  static MPI_Request start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
+                                   MPI_Op operation);
 };
 
 } // namespace weft

@@ -10,6 +10,7 @@
 #include "simgrid/settings.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,15 @@ bool& buffers_stay_now()
   return stay;
 }
 
+/** Put aside as many as can be. @return whether these are all. */
+bool are_put_aside(std::span<MPI_Request> requests)
+{
+  bool all = true;
+  for (MPI_Request& request : requests)
+    all &= RequestSignal::put_aside(request, MPI_STATUS_IGNORE);
+  return all;
+}
+
 /** Of calls that do not block. */
 template <class Start> int start_directly(Start&& start_it)
 {
@@ -94,22 +104,26 @@ bool buffers_stay()
 
 int direct_Finalize(decltype(&PMPI_Finalize) theirs)
 {
+  RequestSignal::free_spare();
   leaves_mpi();
   return theirs();
 }
 
 int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status)
 {
-  if (request && *request != MPI_REQUEST_NULL)
-    RequestSignal::wait_for(*request);
+  const bool waited = request && *request != MPI_REQUEST_NULL && RequestSignal::wait_for(*request);
+  if (waited && RequestSignal::put_aside(*request, status))
+    return MPI_SUCCESS;
   return theirs(request, status);
 }
 
 int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses)
 {
-  const bool waited = requests && count > 0 && RequestSignal::wait_for_all({requests, static_cast<std::size_t>(count)});
-  if (not waited)
+  const std::span all(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0);
+  if (all.empty() || not RequestSignal::wait_for_all(all))
     RequestSignal::make_activities();
+  else if (statuses == MPI_STATUSES_IGNORE && are_put_aside(all))
+    return MPI_SUCCESS;
   return theirs(count, requests, statuses);
 }
 

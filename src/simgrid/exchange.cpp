@@ -41,6 +41,9 @@ public:
   {
     if (changing == Changing::nothing)
       return;
+    const bool own_type = buffers.receive_type != MPI_DATATYPE_NULL && not is_predefined(buffers.receive_type);
+    if (not own_type && not buffers.counts && not buffers.displacements)
+      return;
     copied_ = std::make_unique<Copied>();
     // SMPI's arrays may be its own, and a program may free a type that is still in use (MPI 4.1, section 5.1.9).
     const auto copy = [ranks](const int*& numbers, std::vector<int>& into) {
@@ -51,8 +54,8 @@ public:
     };
     copy(buffers.counts, copied_->counts);
     copy(buffers.displacements, copied_->displacements);
-    copied_->type_referenced = buffers.receive_type != MPI_DATATYPE_NULL && not is_predefined(buffers.receive_type);
-    if (copied_->type_referenced)
+    copied_->type_referenced = own_type;
+    if (own_type)
       buffers.receive_type->ref();
   }
   void release()

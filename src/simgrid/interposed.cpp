@@ -2,6 +2,7 @@
 /* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those of which SMPI
  * has one algorithm only. weft defines them under the same names, and where its library is loaded before SimGrid's (as
  * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */
+#include "base/reused.hpp"
 #include "simgrid/call.hpp"
 #include "simgrid/descriptions.hpp"
 #include "simgrid/direct_calls.hpp"
@@ -16,27 +17,17 @@
 namespace weft {
 namespace {
 
-/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a Described, @p buffers a RankBuffers,
- *  @p parts what host_calls.hpp says, only where they are needed; @p arguments are the call's up to the communicator.
- */
-template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
-int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
-          Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
+/** Start a call that is not offloaded. Apart, so that an offloaded one has no room for it on the rank's stack. */
+template <class Function, class Parts, class... Arguments>
+[[gnu::noinline]] int start_on_hosts(const std::shared_ptr<StartedCall>& call, Function theirs, MPI_Request* request,
+                                     int external, MPI_Comm comm, Parts&& make_parts, Arguments... arguments)
 {
-  const bool stay = buffers_stay();
-  if (external == 0 || not is_own_call(comm))
-    return theirs(address(arguments)..., comm, request, external);
-  const auto call = std::make_shared<Call>(describe, comm);
-  if (call->offloaded()) {
-    *request = Call::offload_nonblocking(call, buffers(), stay, operation);
-    return MPI_SUCCESS;
-  }
   const InsideCollective inside;
   const auto parts = make_parts();
   if (call->scheduled([&]() -> const auto& { return parts; })) {
     if (parts.has_data())
       parts.come(*call, false);
-    *request = Call::start_schedule(call, parts.host_shape());
+    *request = StartedCall::start_schedule(call, parts.host_shape());
     return MPI_SUCCESS;
   }
   if constexpr (std::tuple_size_v<decltype(parts.arguments)> != 0) {
@@ -47,6 +38,24 @@ int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MP
     }
   }
   return theirs(address(arguments)..., comm, request, external);
+}
+
+/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a Described, @p buffers a RankBuffers,
+ *  @p parts what host_calls.hpp says, only where they are needed; @p arguments are the call's up to the communicator.
+ */
+template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
+int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
+          Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
+{
+  const bool stay = buffers_stay();
+  if (external == 0 || not is_own_call(comm))
+    return theirs(address(arguments)..., comm, request, external);
+  const auto call = std::allocate_shared<StartedCall>(Reused<StartedCall>(), describe, comm);
+  if (call->offloaded()) {
+    *request = StartedCall::start_offload(call, buffers(), stay, operation);
+    return MPI_SUCCESS;
+  }
+  return start_on_hosts(call, theirs, request, external, comm, make_parts, arguments...);
 }
 
 /** The same where no switch does it. */

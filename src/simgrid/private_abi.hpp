@@ -265,6 +265,9 @@ struct HandleLayout {
   bool deleted; ///< freed, though something of SMPI's still uses it
 };
 
+/** What one has for a number that has none. */
+constexpr int UNNUMBERED = -1;
+
 /** The fields of a Request up to its flags. */
 struct RequestLayout {
   void* virtual_table;
@@ -297,6 +300,7 @@ class Request {
 public:
   /** The position of a request that has ended, which it waits for; defined anew by simgrid/waits.cpp. */
   static int waitany(int count, MPI_Request* requests, MPI_Status* status);
+  static void unref(MPI_Request* request); ///< one that only this refers to is freed, and becomes MPI_REQUEST_NULL
 };
 
 class Op {

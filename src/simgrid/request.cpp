@@ -4,14 +4,15 @@
 #include "simgrid/by_actor.hpp"
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/request_numbers.hpp"
 #include "simgrid/settings.hpp"
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <simgrid/simcall.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,10 +40,11 @@ sg::MessageQueue* borrow_queue()
 }
 
 /** COLL_TAG_… of SMPI's src/smpi/include/private.hpp, less one (src/smpi/colls/smpi_nbc_impl.cpp): what requests of
- *  non-blocking collectives have for a tag; nothing where it has no such. */
-std::optional<int> tag_of(std::string_view collective)
+ *  non-blocking collectives have for a tag. Those that are not among them have the empty request's, COLL_TAG_BCAST. */
+consteval auto collective_tags()
 {
-  static constexpr std::array TAGS{
+  constexpr int COLL_TAG_BCAST = -3334;
+  constexpr std::array TAGS{
       std::pair{std::string_view("reduce"), -113},     std::pair{std::string_view("scatter"), -224},
       std::pair{std::string_view("scatterv"), -335},   std::pair{std::string_view("gather"), -446},
       std::pair{std::string_view("allgather"), -557},  std::pair{std::string_view("allgatherv"), -668},
@@ -50,24 +52,35 @@ std::optional<int> tag_of(std::string_view collective)
       std::pair{std::string_view("alltoallv"), -1001}, std::pair{std::string_view("alltoall"), -1113},
       std::pair{std::string_view("gatherv"), -2224},   std::pair{std::string_view("bcast"), -3335},
       std::pair{std::string_view("allreduce"), -4446}};
-  for (const auto& [name, tag] : TAGS)
-    if (name == collective)
-      return tag;
-  return std::nullopt;
+  std::array<int, COLLECTIVE_KINDS.size()> by_kind{};
+  for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
+    by_kind[kind] = COLL_TAG_BCAST;
+    for (const auto& [name, tag] : TAGS)
+      if (name == COLLECTIVE_KINDS[kind].name)
+        by_kind[kind] = tag;
+  }
+  return by_kind;
+}
+
+int tag_of(const CollectiveKind& collective)
+{
+  static constexpr auto TAGS = collective_tags();
+  return TAGS[static_cast<std::size_t>(&collective - COLLECTIVE_KINDS.data())];
 }
 
 /** A request without anything to wait for yet: SMPI's own Ibcast of nothing to nobody. */
-RequestLayout& empty_request(MPI_Request& request)
+MPI_Request empty_request()
 {
   static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
+  MPI_Request request      = MPI_REQUEST_NULL;
   THEIRS(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
-  auto& layout     = *reinterpret_cast<RequestLayout*>(request);
-  const bool known = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
-                     layout.comm == MPI_COMM_SELF && not layout.action &&
-                     layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS;
+  const auto& layout = *reinterpret_cast<const RequestLayout*>(request);
+  const bool known   = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
+                       layout.comm == MPI_COMM_SELF && not layout.action &&
+                       layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS;
   if (not known)
     throw std::logic_error("this SimGrid's MPI requests are not laid out as weft knows them; use SimGrid 4.1");
-  return layout;
+  return request;
 }
 
 struct WithoutActivity {
@@ -75,23 +88,30 @@ struct WithoutActivity {
   std::shared_ptr<RequestSignal> signal;
 };
 
-ByActor<std::vector<WithoutActivity>>& without_activity_by_actor()
+/** An actor's requests. */
+struct OwnRequests {
+  std::vector<WithoutActivity> without_activity;
+  /// One that is over, and as it was when it was made: the next can be it. To make one of SMPI's and to free it costs
+  /// as much as an offloaded call. Room for several made the rows longer, and calls slower.
+  MPI_Request spare = MPI_REQUEST_NULL;
+};
+
+ByActor<OwnRequests>& requests_by_actor()
 {
-  static ByActor<std::vector<WithoutActivity>> all;
+  static ByActor<OwnRequests> all;
   return all;
 }
 
-/** Whether the current actor has such. */
-bool has_without_activity()
+/** Of the current actor. */
+OwnRequests& own_requests()
 {
-  const std::vector<WithoutActivity>* found = without_activity_by_actor().find(sg::this_actor::get_pid());
-  return found && not found->empty();
+  return requests_by_actor()[sg::this_actor::get_pid()];
 }
 
-/** Of the current actor. */
-std::vector<WithoutActivity>& without_activity()
+/** The same; null where it has had none. */
+OwnRequests* known_requests()
 {
-  return without_activity_by_actor()[sg::this_actor::get_pid()];
+  return requests_by_actor().find(sg::this_actor::get_pid());
 }
 
 } // namespace
@@ -102,13 +122,15 @@ RequestSignal::~RequestSignal()
     idle_queues().push_back(queue_);
 }
 
-MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& signal, std::string_view collective)
+MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective)
 {
-  MPI_Request request   = MPI_REQUEST_NULL;
-  RequestLayout& layout = empty_request(request);
-  layout.tag            = tag_of(collective).value_or(layout.tag);
+  OwnRequests& own    = own_requests();
+  MPI_Request request = std::exchange(own.spare, MPI_REQUEST_NULL);
+  if (request == MPI_REQUEST_NULL)
+    request = empty_request();
+  reinterpret_cast<RequestLayout*>(request)->tag = tag_of(collective);
   if (smpi_only_checks())
-    without_activity().push_back({request, signal});
+    own.without_activity.push_back({request, signal});
   else
     signal->make_activity(request);
   return request;
@@ -145,31 +167,34 @@ void RequestSignal::fire()
 
 void RequestSignal::make_activities()
 {
-  if (not has_without_activity())
+  OwnRequests* const own = known_requests();
+  if (not own || own->without_activity.empty())
     return;
-  for (const WithoutActivity& one : std::exchange(without_activity(), {}))
+  for (const WithoutActivity& one : std::exchange(own->without_activity, {}))
     one.signal->make_activity(one.request);
 }
 
-void RequestSignal::wait_for(MPI_Request request)
+bool RequestSignal::wait_for(MPI_Request request)
 {
-  if (not has_without_activity())
-    return;
-  std::vector<WithoutActivity>& requests = without_activity();
+  OwnRequests* const own = known_requests();
+  if (not own)
+    return false;
+  std::vector<WithoutActivity>& requests = own->without_activity;
   const auto found                       = std::ranges::find(requests, request, &WithoutActivity::request);
   if (found == requests.end())
-    return;
+    return false;
   const std::shared_ptr<RequestSignal> signal = std::move(found->signal);
   requests.erase(found);
-  signal->end_.sleep();
+  signal->end_.sleep(SleepsIn::wait);
+  return true;
 }
 
 bool RequestSignal::wait_for_all(std::span<const MPI_Request> requests)
 {
-  if (not has_without_activity())
+  const OwnRequests* const own = known_requests();
+  if (not own || own->without_activity.empty())
     return false;
-  const std::vector<WithoutActivity>& ours = without_activity();
-  const auto is_ours                       = [&ours](MPI_Request request) {
+  const auto is_ours = [&ours = own->without_activity](MPI_Request request) {
     return request == MPI_REQUEST_NULL || std::ranges::find(ours, request, &WithoutActivity::request) != ours.end();
   };
   if (not std::ranges::all_of(requests, is_ours))
@@ -177,6 +202,30 @@ bool RequestSignal::wait_for_all(std::span<const MPI_Request> requests)
   for (MPI_Request request : requests)
     wait_for(request);
   return true;
+}
+
+bool RequestSignal::put_aside(MPI_Request& request, MPI_Status* status)
+{
+  if (request == MPI_REQUEST_NULL)
+    return status == MPI_STATUS_IGNORE;
+  MPI_Request& spare = own_requests().spare;
+  if (spare != MPI_REQUEST_NULL || has_number(request))
+    return false;
+  if (status != MPI_STATUS_IGNORE)
+    *status = {.MPI_SOURCE = MPI_UNDEFINED, // the rank of actor 0 in MPI_COMM_SELF
+               .MPI_TAG    = reinterpret_cast<const RequestLayout*>(request)->tag,
+               .MPI_ERROR  = MPI_SUCCESS,
+               .count      = 0,
+               .cancelled  = 0};
+  spare = std::exchange(request, MPI_REQUEST_NULL);
+  return true;
+}
+
+void RequestSignal::free_spare()
+{
+  OwnRequests* const own = known_requests();
+  if (own && own->spare != MPI_REQUEST_NULL)
+    simgrid::smpi::Request::unref(&own->spare);
 }
 
 } // namespace weft

@@ -3,14 +3,14 @@
  * itself, and complete when weft says so. */
 #pragma once
 
+#include "kinds/collective_kind.hpp"
+#include "simgrid/sleep.hpp"
+
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 
-#include "simgrid/sleep.hpp"
-
 #include <memory>
 #include <span>
-#include <string_view>
 
 namespace weft {
 
@@ -35,18 +35,24 @@ public:
 
   /** To be called once, by the rank that owns the request. SimGrid's trace knows the collective by the request's tag,
    *  which is the one that SMPI gives it. */
-  static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, std::string_view collective);
+  static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective);
   /** The request is complete; takes no simulated time. From a rank, an actor or SimGrid's kernel. */
   void fire();
 
   /** Before SMPI looks at any of the current rank's requests. */
   static void make_activities();
   /** The current rank waits for @p request, if it is one of weft's that has no activity: then it is complete, for SMPI
-   * to see. */
-  static void wait_for(MPI_Request request);
+   * to see. @return whether it is one. */
+  static bool wait_for(MPI_Request request);
   /** The same of all @p requests, of which some may be MPI_REQUEST_NULL. @return whether all others are of that kind;
    *  where not, it waits for none. */
   static bool wait_for_all(std::span<const MPI_Request> requests);
+  /** Do what SMPI's MPI_Wait does with a @p request for which the current rank has waited so; but in place of freeing
+   *  it, keep it for the rank's next call. @return whether that could be: where not, it is for SMPI to do. So is an
+   *  MPI_REQUEST_NULL that has a @p status. */
+  static bool put_aside(MPI_Request& request, MPI_Status* status);
+  /** Free what is kept so: the current rank makes no more. */
+  static void free_spare();
 };
 
 } // namespace weft

@@ -8,6 +8,8 @@
  * Two things else are in that table's hands, and then all is as in SMPI: SimGrid's list of handles that a program has
  * not freed, where a run asks for it, and where in the program each was made, where that was compiled to say so.
  */
+#include "simgrid/request_numbers.hpp"
+
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 #include "simgrid/settings.hpp"
@@ -17,9 +19,8 @@ namespace {
 
 /** Whether the program says where its calls stand (SMPI's -trace-call-location). */
 bool places_are_known = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
-/** No number. */
-constexpr int UNNUMBERED = -1;
+/** Whether some request has been given a number. */
+bool are_numbered = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 simgrid::smpi::HandleLayout& layout_of(simgrid::smpi::F2C* handle)
 {
@@ -35,11 +36,19 @@ bool is_a_request(simgrid::smpi::F2C* handle)
 
 int number(simgrid::smpi::F2C* handle)
 {
+  are_numbered |= is_a_request(handle);
   static const auto THEIRS = original<int (*)(simgrid::smpi::F2C*)>("_ZN7simgrid4smpi3F2C5add_fEv");
   return THEIRS(handle);
 }
 
 } // namespace
+
+bool has_number(MPI_Request request)
+{
+  return are_numbered &&
+         reinterpret_cast<const simgrid::smpi::HandleLayout*>(request)->f2c_id != simgrid::smpi::UNNUMBERED;
+}
+
 } // namespace weft
 
 namespace simgrid::smpi {
@@ -48,13 +57,13 @@ WEFT_INTERPOSED int F2C::add_f()
 {
   if (weft::places_are_known || weft::handles_are_listed() || not weft::is_a_request(this))
     return weft::number(this);
-  return weft::UNNUMBERED;
+  return simgrid::smpi::UNNUMBERED;
 }
 
 WEFT_INTERPOSED int F2C::c2f()
 {
   const int number = weft::layout_of(this).f2c_id;
-  return number == weft::UNNUMBERED ? weft::number(this) : number;
+  return number == simgrid::smpi::UNNUMBERED ? weft::number(this) : number;
 }
 
 } // namespace simgrid::smpi

@@ -18,11 +18,16 @@ namespace {
 constexpr std::size_t AHEAD = 4;
 /** Bytes that are touched as a rank goes on, makes its call's end and the next call: of SimGrid's context and actor
  * (src/kernel/context/ContextRaw.hpp, src/kernel/actor/ActorImpl.hpp up to its Actor), and of its stack on both
- * sides of where it waits. More or less of each was measured to take more time. */
+ * sides of where it waits: from MPI_Wait, the next call reaches further down. More or less of each was measured to take
+ * more time. */
 constexpr std::size_t CONTEXT = 96;
 constexpr std::size_t ACTOR   = 448;
-constexpr std::size_t BELOW   = 640;
-constexpr std::size_t ABOVE   = 1024;
+constexpr std::size_t STACK   = 1664;
+
+constexpr std::size_t below(SleepsIn where)
+{
+  return where == SleepsIn::wait ? 1216 : 640;
+}
 
 /** Whether several threads run actors. */
 bool may_run_side_by_side()
@@ -32,10 +37,10 @@ bool may_run_side_by_side()
 }
 
 /** The current rank, which is about to sleep. */
-Sleeper sleeper()
+Sleeper sleeper(SleepsIn where)
 {
   return {sg::Actor::self()->get_impl(), reinterpret_cast<const std::byte*>(kernel::context::Context::self()),
-          static_cast<const std::byte*>(__builtin_frame_address(0))};
+          static_cast<const std::byte*>(__builtin_frame_address(0)) - below(where)};
 }
 
 /** Those that have been woken go on one after the other, mostly in this order. Of thousands of ranks none has anything
@@ -60,7 +65,7 @@ public:
     if (const std::size_t next = gone_++ + AHEAD; next < ranks_.size()) {
       fetch(ranks_[next].context, CONTEXT);
       fetch(reinterpret_cast<const std::byte*>(ranks_[next].rank), ACTOR);
-      fetch(ranks_[next].stack - BELOW, BELOW + ABOVE);
+      fetch(ranks_[next].stack, STACK);
     }
     if (gone_ >= ranks_.size()) {
       ranks_.clear();
@@ -83,11 +88,11 @@ void sleep_as(const Sleeper& rank)
 
 } // namespace
 
-void Sleep::sleep()
+void Sleep::sleep(SleepsIn where)
 {
   if (over_)
     return;
-  sleeper_ = sleeper();
+  sleeper_ = sleeper(where);
   // Nobody answers this simcall but wake().
   if (may_run_side_by_side()) {
     simcall_run_blocking([] {}, nullptr);
@@ -114,7 +119,7 @@ void Sleep::wake()
 
 void Gate::pass()
 {
-  const Sleeper self = sleeper();
+  const Sleeper self = sleeper(SleepsIn::collective);
   if (may_run_side_by_side() || open_ > 0) {
     wait_in_simcall(self);
     return;

@@ -14,16 +14,19 @@ namespace weft {
 struct Sleeper {
   simgrid::kernel::actor::ActorImpl* rank = nullptr;
   const std::byte* context                = nullptr; ///< SimGrid's, of its stack
-  const std::byte* stack                  = nullptr; ///< where it sleeps
+  const std::byte* stack                  = nullptr; ///< of its stack, what it will touch first
 };
+
+/** What a rank sleeps in: how far from its program's own part of its stack. */
+enum class SleepsIn { collective, wait };
 
 class Sleep {
   Sleeper sleeper_;
   bool over_ = false;
 
 public:
-  /** From the rank, once: until wake(), at once where that has been called. */
-  void sleep();
+  /** From the rank, once: until wake(); not at all where that has been called. */
+  void sleep(SleepsIn where);
   /** From the kernel, once. */
   void wake();
   bool over() const { return over_; }

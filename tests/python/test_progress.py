@@ -118,3 +118,17 @@ def test_waiting_for_all_at_once_takes_what_waiting_for_each_does(
     assert set(printed.values()) == {printed["wait"]}, printed
     results, _ = printed["wait"].split()
     assert int(results) == 4 * (6 + 42) + (6 if message else 0)
+
+
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+def test_requests_are_smpis_however_they_are_used(run: Run, offload: str) -> None:
+    """With smpi/pedantic all requests are new, have activities, and are ended by SMPI."""
+    options = ("--offload", offload, "--cfg", "smpi/test:1e-9")
+    lines = run("request_uses.c", on="tofino-4", ranks=4, options=options).lines
+    theirs = (*options, "--cfg", "smpi/pedantic:yes")
+    assert lines == run("request_uses.c", on="tofino-4", ranks=4, options=theirs).lines
+    assert {
+        "wait: source -333, tag -4446, error 0, count 0",
+        "bcast: source -333, tag -3335, error 0, count 0",
+        "barrier: source -333, tag -779, error 0, count 0",
+    } < set(lines)

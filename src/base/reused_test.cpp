@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "base/reused.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace weft {
+namespace {
+
+struct Large {
+  int number = 0;
+  std::array<char, 300> more{};
+};
+
+std::shared_ptr<Large> make(int number)
+{
+  return std::allocate_shared<Large>(Reused<Large>(), number);
+}
+
+TEST(Reused, WhatWasGivenBackLastIsNext)
+{
+  const auto other   = make(1);
+  auto first         = make(2);
+  auto second        = make(3);
+  const Large* place = first.get();
+  second.reset();
+  first.reset();
+  const auto next = make(4);
+  EXPECT_EQ(next.get(), place);
+  EXPECT_EQ(next->number, 4);
+  EXPECT_EQ(other->number, 1);
+}
+
+TEST(Reused, ObjectsHavePlacesOfTheirOwn)
+{
+  for (int round = 0; round < 2; ++round) { // more than are kept
+    std::vector<std::shared_ptr<Large>> all;
+    all.reserve(1000);
+    for (int number = 0; number < 1000; ++number)
+      all.push_back(make(number));
+    for (int number = 0; number < 1000; ++number)
+      EXPECT_EQ(all[static_cast<std::size_t>(number)]->number, number);
+  }
+}
+
+TEST(Reused, SeveralAtOnceAreNotKept)
+{
+  std::vector<Large, Reused<Large>> several(3);
+  several.resize(5);
+  several[4].number = 7;
+  EXPECT_EQ(several[4].number, 7);
+}
+
+} // namespace
+} // namespace weft
