@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Calls of one collective and nothing else: `in_network NAME CALLS`. Every rank's vector, or all parts of it together,
- * has 16 KiB (4 bytes a rank at 4,096 ranks), so that the data that move in memory are about the same for all of them.
+/* Calls of one collective and nothing else: `in_network NAME CALLS BYTES`. Every rank's vector has so many bytes, or
+ * all parts of it together: with 16 KiB (4 bytes a rank at 4,096 ranks) the data that move in memory are about the same
+ * for all collectives.
  */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTS = 4096, EXIT_USAGE = 64 };
+enum { EXIT_USAGE = 64 };
 
-static int call(const char* name, int part, int* data)
+static int call(const char* name, int ints, int part, int* data, int* counts, int* places)
 {
-  int *send = data, *receive = data + INTS, *counts = data + 2 * INTS, *places = data + 3 * INTS;
+  int *send = data, *receive = data + ints;
 
   MPI_Comm comm = MPI_COMM_WORLD;
   MPI_Request request;
   if (strcmp(name, "allreduce") == 0)
-    return MPI_Allreduce(send, receive, INTS, MPI_INT, MPI_SUM, comm);
+    return MPI_Allreduce(send, receive, ints, MPI_INT, MPI_SUM, comm);
   if (strcmp(name, "reduce") == 0)
-    return MPI_Reduce(send, receive, INTS, MPI_INT, MPI_SUM, 1, comm);
+    return MPI_Reduce(send, receive, ints, MPI_INT, MPI_SUM, 1, comm);
   if (strcmp(name, "bcast") == 0)
-    return MPI_Bcast(send, INTS, MPI_INT, 1, comm);
+    return MPI_Bcast(send, ints, MPI_INT, 1, comm);
   if (strcmp(name, "barrier") == 0)
     return MPI_Barrier(comm);
   if (strcmp(name, "allgather") == 0)
@@ -33,7 +34,7 @@ static int call(const char* name, int part, int* data)
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   if (strcmp(name, "iallreduce") == 0) {
-    MPI_Iallreduce(send, receive, INTS, MPI_INT, MPI_SUM, comm, &request);
+    MPI_Iallreduce(send, receive, ints, MPI_INT, MPI_SUM, comm, &request);
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   exit(EXIT_USAGE);
@@ -42,17 +43,19 @@ static int call(const char* name, int part, int* data)
 int main(int argc, char** argv)
 {
   int ranks;
-  if (argc != 3)
+  if (argc != 4)
     return EXIT_USAGE;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int* data = calloc(4 * INTS, sizeof(int)); // a rank's own: the ranks are not privatized
+  const int ints = atoi(argv[3]) / (int)sizeof(int);
+  int* data      = calloc(2 * (ints + ranks), sizeof(int)); // a rank's own: the ranks are not privatized
+  int *counts = data + 2 * ints, *places = counts + ranks;
   for (int rank = 0; rank < ranks; rank++) {
-    data[2 * INTS + rank] = INTS / ranks;
-    data[3 * INTS + rank] = rank * (INTS / ranks);
+    counts[rank] = ints / ranks;
+    places[rank] = rank * (ints / ranks);
   }
   for (int calls = atoi(argv[2]); calls > 0; calls--)
-    call(argv[1], INTS / ranks, data);
+    call(argv[1], ints, ints / ranks, data, counts, places);
   free(data);
   MPI_Finalize();
   return 0;

@@ -18,7 +18,8 @@ from weft.base.errors import WeftError
 CASES, STANDARDS = DOCS / "bench.csv", DOCS / "bench-standards.csv"
 _MEASURED = ROOT / "build" / "bench" / "bench.json"
 _ALLREDUCE = "allreduce, 1 KiB"
-_SIDE_BY_SIDE = ", 16 KiB"
+# How benchmarks end that are compared with the first of them, and how their rows in the table do.
+_SIDE_BY_SIDE = {", 16 KiB": "", ", 1 KiB, all-collectives": ", 1 KiB"}
 _VERY_CROWDED = "tofino-64x256"
 Row = Mapping[str, str]
 
@@ -77,10 +78,16 @@ def _ranks(row: Row) -> str:
 
 
 def side_by_side(rows: Table) -> str:
-    """Return what each collective in the network costs beside the first, an Allreduce."""
+    """Return what each collective in the network costs beside an Allreduce of the same size."""
     heads = ("", "all ranks", "a rank", "ratio", "least", "most", "peak memory", "ratio")
-    found = [row for row in rows if row["benchmark"].endswith(_SIDE_BY_SIDE)]
-    return markdown(heads, [_beside(row, found[0]) for row in found])
+    lines = []
+    for ending, shown in _SIDE_BY_SIDE.items():
+        found = [row for row in rows if row["benchmark"].endswith(ending)]
+        lines += [
+            (row["benchmark"].removesuffix(ending) + shown, *_beside(row, found[0]))
+            for row in found
+        ]
+    return markdown(heads, lines)
 
 
 def _beside(row: Row, first: Row) -> tuple[str, ...]:
@@ -88,7 +95,6 @@ def _beside(row: Row, first: Row) -> tuple[str, ...]:
     ratios = [one / other for one, other in zip(_rounds(row), _rounds(first), strict=True)]
     memory = float(row["peak_memory_MiB"]) / float(first["peak_memory_MiB"])
     return (
-        row["benchmark"].removesuffix(_SIDE_BY_SIDE),
         f"{median * int(row['ranks']) / 1e3:.1f} ms",
         _us(median),
         *(f"{ratio:.2f}" for ratio in spread(ratios)),
@@ -129,7 +135,7 @@ def _standard(row: Row) -> tuple[str, ...]:
 
 def texts(rows: Table, held: Table) -> dict[str, str]:
     """Return the texts of the page."""
-    elsewhere = (_SIDE_BY_SIDE, _VERY_CROWDED)
+    elsewhere = (*_SIDE_BY_SIDE, _VERY_CROWDED)
     each = [row for row in rows if not row["benchmark"].endswith(elsewhere)]
     allreduces = [row for row in each if row["benchmark"].startswith(_ALLREDUCE)]
     return {

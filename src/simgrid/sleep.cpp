@@ -6,7 +6,6 @@
 
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/simcall.hpp>
-#include <xbt/config.hpp>
 
 namespace kernel = simgrid::kernel;
 namespace sg     = simgrid::s4u;
@@ -27,13 +26,6 @@ constexpr std::size_t STACK   = 1664;
 constexpr std::size_t below(SleepsIn where)
 {
   return where == SleepsIn::wait ? 1216 : 640;
-}
-
-/** Whether several threads run actors. */
-bool may_run_side_by_side()
-{
-  static const bool MAY = simgrid::config::get_value<int>("contexts/nthreads") != 1;
-  return MAY;
 }
 
 /** The current rank, which is about to sleep. */
@@ -93,11 +85,6 @@ void Sleep::sleep(SleepsIn where)
   if (over_)
     return;
   sleeper_ = sleeper(where);
-  // Nobody answers this simcall but wake().
-  if (may_run_side_by_side()) {
-    simcall_run_blocking([] {}, nullptr);
-    return;
-  }
   try {
     sleep_as(sleeper_);
   } catch (...) { // it is being killed, and must not be woken
@@ -109,18 +96,14 @@ void Sleep::sleep(SleepsIn where)
 void Sleep::wake()
 {
   over_ = true;
-  if (not sleeper_.rank)
-    return;
-  if (may_run_side_by_side())
-    sleeper_.rank->simcall_answer();
-  else
+  if (sleeper_.rank)
     Woken::get().add(sleeper_);
 }
 
 void Gate::pass()
 {
   const Sleeper self = sleeper(SleepsIn::collective);
-  if (may_run_side_by_side() || open_ > 0) {
+  if (open_ > 0) {
     wait_in_simcall(self);
     return;
   }
@@ -128,7 +111,7 @@ void Gate::pass()
   sleep_as(self);
 }
 
-/** Where others run at the same time, or it may go on at once: whether it does is seen when its turn has come. */
+/** Where it may go on at once: whether it does is seen when its turn has come. */
 void Gate::wait_in_simcall(const Sleeper& self)
 {
   simcall_run_blocking(

@@ -24,6 +24,8 @@ REPORT = {
             ("allreduce, 1 KiB", 4096, 100.0, [1.0, 3.0, 2.0]),
             ("allreduce, 16 KiB", 4096, 200.0, [4.0, 8.0, 4.0]),
             ("bcast, 16 KiB", 4096, 100.0, [2.0, 2.0, 3.0]),
+            ("allreduce, 1 KiB, all-collectives", 4096, 100.0, [0.5, 1.0, 0.5]),
+            ("iallreduce, 1 KiB, all-collectives", 4096, 150.0, [0.75, 2.0, 0.5]),
             ("barrier, 0 B, tofino-64x256", 16384, 50.0, [100.0]),
             ("a route", 4096, 80.0, [0.5]),
         )
@@ -54,6 +56,8 @@ def test_the_page_says_what_was_measured(tmp_path: Path, monkeypatch: pytest.Mon
         "table: side by side": [
             "| allreduce | 16.4 ms | 4 us | 1.00 | 1.00 | 1.00 | 200 MiB | 1.00 |",
             "| bcast | 8.2 ms | 2 us | 0.50 | 0.25 | 0.75 | 100 MiB | 0.50 |",
+            "| allreduce, 1 KiB | 2.0 ms | 0.5 us | 1.00 | 1.00 | 1.00 | 100 MiB | 1.00 |",
+            "| iallreduce, 1 KiB | 3.1 ms | 0.75 us | 1.50 | 1.00 | 2.00 | 150 MiB | 1.50 |",
         ],
         "table: very crowded": ["| barrier | 0 B | 1.64 s | 50 MiB |"],
         "table: other costs": [
