@@ -293,6 +293,16 @@ struct RequestLayout {
 /** Of its flags: made and not started yet; ended (MPI_REQ_PREPARED, MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;
 constexpr unsigned FINISHED_FLAG = 0x100;
+/** Of a request that is not MPI_REQUEST_NULL. */
+inline const RequestLayout& layout_of(MPI_Request request)
+{
+  return *reinterpret_cast<const RequestLayout*>(request);
+}
+/** Whether a request has been started, and nobody has found its end. */
+inline bool is_active(MPI_Request request)
+{
+  return request != MPI_REQUEST_NULL && (layout_of(request).flags & (PREPARED_FLAG | FINISHED_FLAG)) == 0;
+}
 /** Flags of a request that stands for a non-blocking collective: MPI_REQ_PERSISTENT | MPI_REQ_NBC. */
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
 
@@ -301,6 +311,12 @@ public:
   /** The position of a request that has ended, which it waits for; defined anew by simgrid/waits.cpp. */
   static int waitany(int count, MPI_Request* requests, MPI_Status* status);
   static void unref(MPI_Request* request); ///< one that only this refers to is freed, and becomes MPI_REQUEST_NULL
+  /** Whether one has ended, which is finished then. */
+  static int test(MPI_Request* request, MPI_Status* status, int* flag);
+  /* Defined anew by simgrid/some_requests.cpp. */
+  static int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
+  static int testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses);
+  static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< how many have ended
 };
 
 class Op {

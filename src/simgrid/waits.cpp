@@ -27,17 +27,14 @@ bool has_ended(const simgrid::kernel::activity::ActivityImpl& activity)
  *  calls while it waits reaches the end of a rank's first page of stack. */
 [[gnu::noinline]] std::optional<int> first_at_its_end(std::span<const MPI_Request> requests)
 {
-  constexpr unsigned IDLE = simgrid::smpi::PREPARED_FLAG | simgrid::smpi::FINISHED_FLAG;
   std::optional<int> ended;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i] == MPI_REQUEST_NULL)
+    if (not simgrid::smpi::is_active(requests[i]))
       continue;
-    const auto& request = *reinterpret_cast<const simgrid::smpi::RequestLayout*>(requests[i]);
-    if ((request.flags & IDLE) != 0)
-      continue;
-    if (not request.action)
+    const auto& action = simgrid::smpi::layout_of(requests[i]).action;
+    if (not action)
       return static_cast<int>(i);
-    if (not ended && has_ended(*request.action))
+    if (not ended && has_ended(*action))
       ended = static_cast<int>(i);
   }
   return ended;

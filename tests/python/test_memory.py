@@ -53,7 +53,7 @@ def test_members_of_copies_share_one_group(tmp_path: Path) -> None:
     assert peak_bytes(tmp_path, "none", 0, 0, "dup", 4, ranks=1024) < 48 * MIB
 
 
-@pytest.mark.parametrize("way", ["test", "testall", "wait"])
+@pytest.mark.parametrize("way", ["test", "testall", "testany", "wait"])
 def test_nothing_is_kept_of_a_message_that_is_tested(
     program: Program, tmp_path: Path, way: str
 ) -> None:
