@@ -10,6 +10,8 @@ import simulated
 from conftest import Program
 from simulated import Result
 
+from weft.base import paths
+
 STACK_KIB = 64
 TOUCHES_THE_LAST_PAGE_KIB = 63
 """The function's frames are somewhat smaller, and what called it takes some as well."""
@@ -122,6 +124,19 @@ def test_a_stack_has_eight_mebibytes(program: Program, tmp_path: Path) -> None:
     over = run(program, tmp_path, "9000", stack_kib=None)
     assert over.record["outcome"]["kind"] == "stack-overflow"
     assert "than the 8 MiB that it has" in over.record["outcome"]["message"]
+
+
+@pytest.mark.parametrize(("ranks", "kib"), [(1024, 8192), (1025, 2048), (32769, 256)])
+def test_many_ranks_have_smaller_ones(
+    program: Program, tmp_path: Path, ranks: int, kib: int
+) -> None:
+    latency, record = program(str(paths.example("allreduce_latency.c"))), tmp_path / "r.json"
+    options = ("-q", "--no-privatize", "--json", str(record))
+    command = simulated.weft_command(
+        latency, "8", "1", ranks=ranks, on="fat-tree-65536", options=options
+    )
+    assert simulated.run_command(command).status == 0
+    assert simulated.read_record(record)["stacks"]["bytes"] == kib << 10
 
 
 @pytest.mark.parametrize("guards", ["none", "by the user"])
