@@ -32,7 +32,7 @@ bool other_call(const CallSignature& one, const CallSignature& other)
 bool PendingCall::is_same(const CallSignature& other) const
 {
   return not other_call(signature, other) && signature.part_size == other.part_size &&
-         std::ranges::equal(parts, other.parts);
+         signature.parts_number == other.parts_number;
 }
 
 std::optional<std::string> PendingCall::differs(const CallSignature& other, int rank) const

@@ -23,6 +23,7 @@ struct CallSignature {
   int root                   = -1;
   std::span<const int> parts = {}; ///< elements of each rank's part, where they may differ from rank to rank
   std::int64_t part_size     = 0;  ///< bytes of such an element
+  std::uint64_t parts_number = 0;  ///< of parts: those with the same are equal (KnownCounts); 0 where there are none
 
   /** As a person would write it: "MPI_Allreduce(256 x MPI_INT, MPI_SUM)". */
   std::string text() const;

@@ -13,9 +13,11 @@ std::int64_t sum_of(const int* counts, MPI_Comm comm)
   return known_counts(counts, comm).sum;
 }
 
-std::span<const int> parts_of(const int* counts, MPI_Comm comm)
+void add_parts(CallSignature& signature, const int* counts, MPI_Datatype type, MPI_Comm comm)
 {
-  return {counts, static_cast<std::size_t>(place_in(comm).size)};
+  signature.parts        = {counts, static_cast<std::size_t>(place_in(comm).size)};
+  signature.part_size    = size_of(1, type);
+  signature.parts_number = known_counts(counts, comm).number;
 }
 
 /** A call whose ranks agree on a number of bytes and perhaps a root. */
@@ -46,9 +48,8 @@ Described describe_reduction(CalledCollective called, std::int64_t count, MPI_Da
 Described describe_reduce_scatter(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Op operation,
                                   MPI_Comm comm)
 {
-  Described described           = describe_reduction(called, sum_of(counts, comm), type, operation);
-  described.signature.parts     = parts_of(counts, comm);
-  described.signature.part_size = size_of(1, type);
+  Described described = describe_reduction(called, sum_of(counts, comm), type, operation);
+  add_parts(described.signature, counts, type, comm);
   return described;
 }
 
@@ -77,13 +78,12 @@ Described describe_allgather(CalledCollective called, int count, MPI_Datatype ty
 
 Described describe_allgatherv(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Comm comm)
 {
-  const std::int64_t size       = size_of(1, type);
-  const std::int64_t all        = sum_of(counts, comm) * size;
-  Described described           = moves(called, all, counts[place_in(comm).rank] * size);
-  described.signature.parts     = parts_of(counts, comm);
-  described.signature.part_size = size;
-  described.empty               = all == 0;
-  described.message             = all;
+  const std::int64_t size = size_of(1, type);
+  const std::int64_t all  = sum_of(counts, comm) * size;
+  Described described     = moves(called, all, counts[place_in(comm).rank] * size);
+  add_parts(described.signature, counts, type, comm);
+  described.empty   = all == 0;
+  described.message = all;
   return described;
 }
 

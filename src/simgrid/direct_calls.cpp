@@ -156,6 +156,7 @@ int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive
 int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
                            MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
 {
+  const CountsHeld held;
   if (not(smpi_only_checks() && request && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm) &&
           are_counts(counts, comm)))
     return learn(in_place_Ireduce_scatter(theirs, send, receive, counts, type, op, comm, request), op, type);
@@ -168,6 +169,7 @@ int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int
                        void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
                        MPI_Request* request)
 {
+  const CountsHeld held;
   if (not(smpi_only_checks() && request && send_count >= 0 && displacements && are_buffers(send, receive) &&
           is_allowed(MPI_OP_NULL, send_type) && is_allowed(MPI_OP_NULL, type) && is_usable(comm) &&
           are_counts(counts, comm))) {

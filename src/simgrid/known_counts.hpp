@@ -12,9 +12,20 @@ namespace weft {
 struct KnownCounts {
   std::int64_t sum;
   int least;
+  std::uint64_t number; ///< from 1 on: those with the same are equal, and mostly equal ones have the same
 };
 
 /** Of an array with as many counts as @p comm has ranks. */
 KnownCounts known_counts(const int* counts, MPI_Comm comm);
+
+/** While this lives, what the current rank has asked for last is known without another look: for as long as MPI lets
+ * nobody change the counts. */
+class CountsHeld {
+public:
+  CountsHeld();
+  CountsHeld(const CountsHeld&)            = delete;
+  CountsHeld& operator=(const CountsHeld&) = delete;
+  ~CountsHeld();
+};
 
 } // namespace weft
