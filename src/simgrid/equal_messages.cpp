@@ -8,11 +8,12 @@
  * them:
  *
  *   - A variable's element has a weight, how many bytes its link carries for each of the variable's. That of n messages
- *     is n times that of one; rate, bound and end of the action stay those of one. On links of kind FATPIPE flows do
- * not slow each other down, and the weight stays (lmm::System::expand in src/kernel/lmm/System.cpp).
+ *     is n times that of one; rate, bound and end of the action stay those of one. On links of kind FATPIPE flows
+ *     do not slow each other down, and the weight stays (lmm::System::expand in src/kernel/lmm/System.cpp).
  *   - SimGrid takes each action that has ended once, and ends its activity. It is given a shared one once for each
  *     message.
- *   - A message that is cancelled leaves the others.
+ *   - A message that is cancelled leaves the others. (Nothing of MPI's suspends a rank; SimGrid's own function would
+ *     suspend the messages of the others with it.)
  *
  * A message is started as ever, with an action of its own, which is given up then: whatever counts and follows messages
  * is asked about each of them. Times are the same but for rounding. But where several messages end at one instant,
