@@ -36,7 +36,7 @@ stack. Others take more: those of examples/allreduce_latency.c, with calls of 1 
 _COPY = 16 << 10
 """21.9 KB with 1,024 ranks of a program whose only variable is an array of 400 bytes."""
 _PAGE_TABLE_PAGE = 4 << 10
-"""Part of a control group's memory: one for a stack of 8 or 2 MiB, eight stacks of 256 KiB share one."""
+"""Part of a control group's memory: one for a stack of 8 or 2 MiB; eight of 256 KiB share one."""
 _LINK = 120
 """Two per cable, hosts and switches included: 140 bytes with the 393,216 of fat-tree-65536."""
 _LARGE_STACK_RANKS = 32768
