@@ -55,8 +55,8 @@ CASES = (
     Case("halo_exchange", "1 1024 1", 1_048_576, rounds=2),
 )
 """Ten Allreduces of 1 KiB, of which twice a million ranks have only 8 B; one exchange with four
-neighbours, 64 B each, at a time or in two phases, and of 1 KiB, for which half the machine's memory
-goes to the program's data and SMPI's copies of it."""
+neighbours, 64 B each, at a time or in two phases, and of 1 KiB, for which the program's data and
+SMPI's copies of it need more than 18 GiB."""
 
 
 @dataclass(frozen=True)

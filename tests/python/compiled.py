@@ -39,6 +39,16 @@ def example(name: str) -> Path:
     return program(paths.example(f"{name}.c"), ("-O2",))
 
 
+def with_simgrid(source: Path) -> Path:
+    """Return the program that the system's compiler makes of a C++ source that calls SimGrid."""
+    prefix = paths.simgrid_prefix()
+    library = next(prefix.glob("lib*/libsimgrid.so")).parent
+    where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
+    compiler = os.environ.get("CXX", "c++")
+    command = [compiler, "-std=c++17", "-O0", *where, str(source), "-lsimgrid"]
+    return made(source.stem, [source], command)
+
+
 def made(name: str, sources: Sequence[Path], command: Sequence[str]) -> Path:
     """Return the file that `command -o FILE` makes of the sources."""
     folder = CACHE / _checksum(sources, command)[:16]

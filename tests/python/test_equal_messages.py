@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Equal messages of many ranks are one flow, which takes less memory and no other time."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +85,7 @@ def test_many_ranks_have_them(record: Any) -> None:
 
 @pytest.fixture(scope="module")
 def messages() -> Path:
-    prefix = paths.simgrid_prefix()
-    library = next(prefix.glob("lib*/libsimgrid.so")).parent
-    where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
-    compiler = os.environ.get("CXX", "c++")
-    command = [compiler, "-std=c++17", "-O0", *where, str(SOURCE), "-lsimgrid"]
-    return compiled.made("equal_messages", [SOURCE], command)
+    return compiled.with_simgrid(SOURCE)
 
 
 @pytest.mark.parametrize("what", ["nothing", "cancel", "kill"])

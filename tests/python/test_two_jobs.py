@@ -2,7 +2,6 @@
 """Two MPI programs in one simulation: each has an MPI_COMM_WORLD, and SimGrid numbers both -1."""
 
 import json
-import os
 from pathlib import Path
 
 import compiled
@@ -18,12 +17,7 @@ BASE = {"first": 1, "second": 100}
 
 @pytest.fixture(scope="module")
 def two_jobs() -> Path:
-    prefix = paths.simgrid_prefix()
-    library = next(prefix.glob("lib*/libsimgrid.so")).parent
-    where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
-    compiler = os.environ.get("CXX", "c++")
-    command = [compiler, "-std=c++17", "-O0", *where, str(SOURCE), "-lsimgrid"]
-    return compiled.made("two_jobs", [SOURCE], command)
+    return compiled.with_simgrid(SOURCE)
 
 
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])

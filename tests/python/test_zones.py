@@ -19,7 +19,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -30,7 +29,6 @@ import compiled
 import pytest
 
 from weft import _core
-from weft.base import paths
 
 SOURCE = Path(__file__).parents[1] / "simgrid" / "zones.cpp"
 MESSAGE_BYTES = 1e6
@@ -89,12 +87,7 @@ class Row:
 @pytest.fixture(scope="session")
 def zones() -> Path:
     """Compile the program that prints SimGrid's routes."""
-    prefix = paths.simgrid_prefix()
-    library = next(prefix.glob("lib*/libsimgrid.so")).parent
-    options = ["-std=c++17", "-O0", f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
-    compiler = os.environ.get("CXX", "c++")
-    command = [compiler, *options, str(SOURCE), "-lsimgrid"]
-    return compiled.made("zones", [SOURCE], command)
+    return compiled.with_simgrid(SOURCE)
 
 
 def simgrid_routes(zones: Path, kind: str, words: list[str], pairs: str) -> list[Row]:

@@ -40,8 +40,8 @@ from weft.trace.folder import waitall_notes
 OFFLOADS: tuple[Offload, ...] = get_args(Offload)
 DEFAULT_FALLBACK = "openmpi-5.0"
 _FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
-"""How schedules' messages are carried, which must change nothing, and stacks are guarded
-(src/simgrid/platform.cpp)."""
+"""How messages of schedules and from rank to rank are carried, which must change nothing, and
+stacks are guarded (src/simgrid/platform.cpp)."""
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
