@@ -139,9 +139,11 @@ public:
     return *THE_MESSAGES;
   }
 
+  /** Whether equal messages are one flow in this run. */
+  bool are_sought() const { return one_; }
   void begin()
   {
-    starts_ = one_;
+    starts_ = true;
     demands_.clear();
   }
   void note(Constraint* link, double weight)
@@ -184,7 +186,7 @@ void EqualMessages::end(CommImpl* message)
 {
   starts_                                   = false;
   const std::optional<LatestMessage> latest = FabricZone::take_latest_message();
-  if (not one_ || not latest)
+  if (not latest)
     return;
   Action* const own = latest_action(*latest->model);
   if (not own || own->get_activity() != as_activity(message) || own->is_suspended()) // it has failed at once, for one
@@ -276,6 +278,8 @@ WEFT_INTERPOSED activity::CommImpl* activity::CommImpl::start()
 {
   static const auto THEIRS = weft::original<CommImpl* (*)(CommImpl*)>("_ZN7simgrid6kernel8activity8CommImpl5startEv");
   weft::EqualMessages& all = weft::EqualMessages::get();
+  if (not all.are_sought())
+    return THEIRS(this);
   all.begin();
   THEIRS(this);
   all.end(this);

@@ -74,7 +74,7 @@ MPI_Request empty_request()
   static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
   MPI_Request request      = MPI_REQUEST_NULL;
   THEIRS(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF, &request, 0);
-  const auto& layout = *reinterpret_cast<const RequestLayout*>(request);
+  const auto& layout = simgrid::smpi::layout_of(request);
   const bool known   = layout.type == MPI_BYTE && layout.size == 0 && layout.source == 0 && layout.destination == 0 &&
                        layout.comm == MPI_COMM_SELF && not layout.action &&
                        layout.flags == simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAGS;
@@ -213,7 +213,7 @@ bool RequestSignal::put_aside(MPI_Request& request, MPI_Status* status)
     return false;
   if (status != MPI_STATUS_IGNORE)
     *status = {.MPI_SOURCE = MPI_UNDEFINED, // the rank of actor 0 in MPI_COMM_SELF
-               .MPI_TAG    = reinterpret_cast<const RequestLayout*>(request)->tag,
+               .MPI_TAG    = simgrid::smpi::layout_of(request).tag,
                .MPI_ERROR  = MPI_SUCCESS,
                .count      = 0,
                .cancelled  = 0};

@@ -11,6 +11,18 @@
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
+namespace weft {
+namespace {
+
+/** That of the request which is the @p number-th to have ended. */
+MPI_Status* place_of_status(MPI_Status* statuses, int number)
+{
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + number;
+}
+
+} // namespace
+} // namespace weft
+
 namespace simgrid::smpi {
 
 WEFT_INTERPOSED int Request::testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status)
@@ -48,8 +60,7 @@ WEFT_INTERPOSED int Request::testsome(int count, MPI_Request* requests, int* end
       continue;
     any      = true;
     int flag = 0;
-    if (test(requests + i, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + *ended, &flag) !=
-        MPI_SUCCESS)
+    if (test(requests + i, weft::place_of_status(statuses, *ended), &flag) != MPI_SUCCESS)
       error = MPI_ERR_IN_STATUS;
     if (flag != 0)
       indices[(*ended)++] = i;
@@ -61,7 +72,7 @@ WEFT_INTERPOSED int Request::testsome(int count, MPI_Request* requests, int* end
 
 WEFT_INTERPOSED int Request::waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses)
 {
-  const int first = waitany(count, requests, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses);
+  const int first = waitany(count, requests, weft::place_of_status(statuses, 0));
   if (first == MPI_UNDEFINED)
     return MPI_UNDEFINED;
   int ended        = 0;
@@ -70,7 +81,7 @@ WEFT_INTERPOSED int Request::waitsome(int count, MPI_Request* requests, int* ind
     if (i == first || not is_active(requests[i]))
       continue;
     int flag = 0;
-    test(requests + i, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + ended, &flag);
+    test(requests + i, weft::place_of_status(statuses, ended), &flag);
     if (flag != 0)
       indices[ended++] = i;
   }

@@ -34,7 +34,7 @@ void note_waitall(int count, const MPI_Request* requests)
   for (int i = 0; i < count; i++) {
     if (requests[i] == MPI_REQUEST_NULL)
       continue;
-    const auto& request = *reinterpret_cast<const simgrid::smpi::RequestLayout*>(requests[i]);
+    const auto& request = simgrid::smpi::layout_of(requests[i]);
     notes << ' ' << world->rank(request.source) << ' ' << world->rank(request.destination) << ' ' << request.tag;
   }
   notes << '\n';
