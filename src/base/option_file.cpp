@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "base/option_file.hpp"
 
+#include "base/text_file.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <sstream>
-#include <system_error>
 
 #include <toml++/toml.h>
 
@@ -85,8 +84,6 @@ std::string position(const toml::source_region& where)
   return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
 }
 
-constexpr std::size_t MOST_BYTES = std::size_t{1} << 26U;
-
 /** Whether @p text holds what a terminal would obey (C0 and C1 control characters) but for ends of lines. */
 bool commands_terminal(std::string_view text)
 {
@@ -97,27 +94,6 @@ bool commands_terminal(std::string_view text)
       return true;
   }
   return false;
-}
-
-/** The TOML library would take what cannot be read, as a directory, for an empty file. */
-std::string read_text(const std::string& path)
-{
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  // NOLINTNEXTLINE(clang-analyzer-unix.Stream): its owner closes it, but the analyzer does not look into that
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
-  std::string text;
-  std::array<char, 4096> block{};
-  while (file && std::feof(file.get()) == 0 && std::ferror(file.get()) == 0) {
-    text.append(block.data(), std::fread(block.data(), 1, block.size(), file.get()));
-    if (text.size() > MOST_BYTES) // a device, or a file of another kind
-      throw UserError(path + ": has more than " + std::to_string(MOST_BYTES >> 20U) +
-                      " MiB; allowed: a TOML file of tables and keys");
-  }
-  if (not file || std::ferror(file.get()) != 0)
-    throw UserError(path + ": cannot be read: " + std::generic_category().message(errno));
-  return text;
 }
 
 // ---- Changes
@@ -196,7 +172,7 @@ void apply(const std::string& file, toml::node& node, const Change& change, std:
 
 OptionTable OptionTable::read_file(const std::string& path)
 {
-  return read_text(weft::read_text(path), path);
+  return read_text(read_text_file(path, "a TOML file of tables and keys"), path);
 }
 
 OptionTable OptionTable::read_text(const std::string& text, const std::string& path)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* weft._core: the pure parts of weft for Python. Knows nothing of SimGrid but where it was found. */
 #include "base/error.hpp"
+#include "base/text_file.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
@@ -20,16 +21,44 @@ std::map<std::string, KindText> row_kinds()
   return kinds;
 }
 
+/** Text for Python; bytes that are no UTF-8, as of a file of another kind, by their numbers. */
+py::object as_text(const std::string& bytes)
+{
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
+}
+
+/** Raises the audit event of open(), which is how Python observes the files that a process reads (PEP 578). */
+void audit_read(const std::string& path)
+{
+  const py::gil_scoped_acquire held;
+  const auto name = py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefault(path.c_str()));
+  if (not name || PySys_Audit("open", "Osi", name.ptr(), "rb", 0) != 0)
+    throw py::error_already_set();
+}
+
+/** The exception that stands for UserError; alive as long as the interpreter, as the module is. */
+PyObject* user_error = nullptr;
+
 } // namespace
 
 PYBIND11_MODULE(_core, module)
 {
-  module.doc()                   = "The pure parts of weft: fabrics and what is in them.";
-  module.attr("version")         = WEFT_VERSION;
-  module.attr("simgrid_version") = SIMGRID_VERSION_TEXT;
-  module.attr("simgrid_prefix")  = SIMGRID_PREFIX_TEXT;
-  py::register_exception<weft::UserError>(module, "UserError").doc() =
-      "A mistake in the user's input; its text is the complete message.";
+  module.doc()                           = "The pure parts of weft: fabrics and what is in them.";
+  module.attr("version")                 = WEFT_VERSION;
+  module.attr("simgrid_version")         = SIMGRID_VERSION_TEXT;
+  module.attr("simgrid_prefix")          = SIMGRID_PREFIX_TEXT;
+  user_error                             = py::exception<weft::UserError>(module, "UserError").release().ptr();
+  py::handle(user_error).attr("__doc__") = "A mistake in the user's input; its text is the complete message.";
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown)
+        std::rethrow_exception(thrown);
+    } catch (const weft::UserError& error) {
+      PyErr_SetObject(user_error, as_text(error.what()).ptr());
+    }
+  });
+  weft::observe_reads(audit_read);
   weft::python::bind_fabrics(module);
   weft::python::bind_progress_engines(module);
   weft::python::bind_forwarding(module);

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from simulated import weft_says
 
-from weft.base import output
+from weft.base import inputs, output
 from weft.base.errors import WeftError
 from weft.cli import files
 from weft.cli.root import weft
@@ -62,12 +62,13 @@ def test_every_option_that_names_a_file_says_whether_it_is_read_or_written(name:
         )
 
 
-def pairs() -> Iterator[tuple[str, str, str]]:
+def pairs() -> Iterator[tuple[str, str, str, str]]:
     for name, one in ALL.items():
-        read = [p.name for p in one.params if isinstance(p.type, files.INPUTS)]
-        written = [p.name for p in one.params if isinstance(p.type, files.Output)]
-        for pair in itertools.product(read, written):
-            yield name, str(pair[0]), str(pair[1])
+        read = [p for p in one.params if isinstance(p.type, files.INPUTS)]
+        written = [p for p in one.params if isinstance(p.type, files.Output)]
+        for source, target in itertools.product(read, written):
+            text = "key:{}" if isinstance(source.type, files.Setting) else "{}"
+            yield name, str(source.name), text, str(target.name)
 
 
 @pytest.mark.parametrize("link", ["same", "hard", "soft"])
@@ -79,26 +80,21 @@ def test_no_command_writes_what_it_reads(tmp_path: Path, link: str) -> None:
         os.link(source, target)
     elif link == "soft":
         target.symlink_to(source)
-    try:
-        for name, read, written in pairs():
-            with pytest.raises(WeftError, match=r"is a file that .* names to be read"):
-                files.check_files(ALL[name], {read: str(source), written: target})
-    finally:
-        output.protect({})
+    for name, read, text, written in pairs():
+        refused = pytest.raises(WeftError, match=r"is a file that .* names to be read")
+        with refused, inputs.observed("the command"):
+            files.check_files(ALL[name], {read: text.format(source), written: target})
     assert source.read_text() == "precious"
 
 
 def test_nor_does_the_writing_itself(tmp_path: Path) -> None:
     source = tmp_path / "tables.json"
     source.write_text("precious")
-    output.protect({source: "PLAN"})
-    try:
-        with pytest.raises(WeftError, match="PLAN"), output.whole_file("-o", source):
-            pass
-        with pytest.raises(WeftError, match="PLAN"), output.whole_path("-o", source):
-            pass
-    finally:
-        output.protect({})
+    with inputs.observed("the command"):
+        inputs.declare_inputs({source: "PLAN names"})
+        for write in (output.whole_file, output.whole_path):
+            with pytest.raises(WeftError, match="PLAN"), write("-o", source):
+                pass
     assert source.read_text() == "precious"
 
 

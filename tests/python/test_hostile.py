@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from simulated import weft_says
 
+import weft
+from weft.base.errors import WeftError
+
 RUN = "run --fabric tofino-4 -n 2"
 MANIFEST = {
     **{"schema": "weft-trace/1", "weft": "0", "simgrid": "4.1", "program": "p", "ranks": 2},
@@ -19,7 +22,8 @@ MANIFEST = {
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "junk.so").write_bytes(b"\x7fELF junk")
+    (tmp_path / "junk.so").write_bytes(b"\x7fELF\xff\x9b junk")
+    (tmp_path / "rows.csv").write_text("bytes,time_us\n4,5\n")
     (tmp_path / "bom.csv").write_text("\ufeffbytes;median_us\n1;2\n2;3\n")
     (tmp_path / "t.json").write_text('{"bytes": 1}')
     (tmp_path / "huge.toml").touch()
@@ -59,7 +63,37 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         (f"{RUN} --cfg contexts/stack-size:-5 /bin/true", "allowed is a whole number from 0"),
         (f"{RUN} --cfg contexts/nthreads:2 /bin/true", "--cfg: found contexts/nthreads:2; SimGrid"),
         ("run --platform ./junk.so -n 2 /bin/true", "no library with the function load_platform"),
-        ("bench allreduce --fabric tofino-4 -n 4 --sizes 100GiB", "--sizes: found 100 GiB"),
+        *(
+            (f"bench {one} --fabric tofino-4 -n 4 --sizes 1TB", "--sizes: found 931 GiB; allowed")
+            for one in ("allreduce", "allgather", "bcast", "ag+rs")
+        ),
+        (f"{RUN} --set switch.slots=1 --set switch.slots=2 x", "--set: found switch.slots 2 times"),
+        (
+            f"{RUN} --seed 1 --set noise.seed=2 x",
+            "--set: found noise.seed 2 times; allowed is once",
+        ),
+        (f"{RUN} --cfg smpi/wtime:0 --cfg smpi/wtime:1 x", "--cfg: found smpi/wtime 2 times"),
+        (
+            f"{RUN} --cfg smpi/host-speed:1Gf /bin/true",
+            "weft sets smpi/host-speed itself; use --host",
+        ),
+        (f"{RUN} --platform bom.csv x", "--fabric: found together with --platform"),
+        ("collectives show bcast -n 4 --ranks-per-host 0", "--ranks-per-host"),
+        ("collectives show bcast -n 4 --fan-out 0", "--fan-out"),
+        *(
+            (
+                f"{line} ./junk.so /bin/true"[: None if "run" in line else -10],
+                "junk.so:1: number of collectives: found",
+            )
+            for line in (
+                f"{RUN} --fallback",
+                "bench allreduce --fabric tofino-4 -n 4 --modes",
+                *(
+                    "collectives show bcast -n 4 --selection",
+                    "validate rows.csv --fabric tofino-4 --mode",
+                ),
+            )
+        ),
         (f"{RUN} --host-speed infGf /bin/true", "--host-speed: found 'infGf'"),
         (f"{RUN} --host-speed -1Gf /bin/true", "--host-speed: found '-1Gf'"),
         ("fabric show \udcff.toml", r"\udcff.toml', which is not UTF-8"),
@@ -120,3 +154,43 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"\ufeffbytes,median_us\n{rows}")
     result = weft_says("calibrate", "p2p", str(tmp_path / "t.csv"), "-o", str(tmp_path / "o.toml"))
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name", ["", "a\x1b[2Jb", "a\nb", "a\x9bb"])
+def test_names_of_files_that_cannot_be_shown_are_refused(here: Path, name: str) -> None:
+    for words in (
+        (*RUN.split(), "--json", name, "x"),
+        (*RUN.split(), "--record", name, "x"),
+        ("run", "-n", "2", "--fabric", name, "x"),
+        ("replay", name, "--fabric", "tofino-4"),
+        ("testbed", "plan", name, "star-8", "-o", "o.json"),
+        ("demo", "--out", name),
+    ):
+        result = weft_says(*words)
+        assert (result.returncode, result.stdout) == (2, ""), words
+        assert re.fullmatch(r"weft: [^\n\x00-\x1f]+\n", result.stderr), result.stderr
+        allowed = "control characters" if name else "write the name of a file"
+        assert f"found '{name[:1]}" in result.stderr
+        assert allowed in result.stderr
+
+
+def test_texts_with_nul_are_refused_however_deep() -> None:
+    for given in (
+        {"arguments": ["a\0b"]},
+        {"set": {"switch.slots\0": 1}},
+        {"set": {"fabric.description": ["a", "b\0"]}},
+        {"cfg": {"smpi/wtime": "0\0"}},
+        {"timeline": Path("a\0b")},
+    ):
+        with pytest.raises(WeftError, match="allowed are texts without the character 0"):
+            weft.run("x", ranks=2, fabric="tofino-4", **given)  # type: ignore[arg-type]
+    with pytest.raises(WeftError, match="path: found ''; write the name of a file"):
+        weft.Fabric("tofino-4").export("")
+
+
+def test_hyphens_join_words_of_topologies(here: Path) -> None:
+    line = ("--down", "4,2", "--up", "1,2")
+    for name in ("fat-tree", "fat_tree"):
+        made = weft_says("fabric", "new", name, *line, "-o", f"{name}.toml", "--name", "own")
+        assert made.returncode == 0, made.stderr
+    assert (here / "fat-tree.toml").read_bytes() == (here / "fat_tree.toml").read_bytes()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from weft import _core
 from weft.base.errors import WeftError
+from weft.runs import settings
 from weft.runs.launch import build_command, prepare
 from weft.runs.request import Request
 from weft.runs.site import FabricSite, choose_ppn
@@ -75,6 +76,26 @@ def test_the_users_settings_come_after_our_own(request_: Request, tmp_path: Path
     assert "--cfg=smpi/np:4" in settings
     assert "--cfg=smpi/privatization:no" in settings
     assert "--cfg=smpi/simulate-computation:no" in settings
+
+
+def test_what_weft_sets_is_refused_or_the_users_comes_after(
+    request_: Request, tmp_path: Path
+) -> None:
+    asked = request_.changed(host_speed="10Gf", timeline=tmp_path / "timeline.json")
+    command = build_command(prepare(asked), tmp_path)
+    keys = {word.removeprefix("--cfg=").partition(":")[0] for word in command if "--cfg" in word}
+    theirs = {
+        *("smpi/privatization", "smpi/coll-selector", "precision/timing", "network/model"),
+        *("exception/cutpath", "tracing/smpi/computing", "tracing/smpi/display-sizes"),
+        "tracing/precision",
+    }
+    for key in keys - theirs:
+        with pytest.raises(WeftError, match=f"weft sets {key} itself; use "):
+            settings.check_form(f"{key}:1")
+    for key in theirs:
+        settings.check_form(f"{key}:1")
+    with pytest.raises(WeftError, match="host_speed"):
+        settings.check_form("smpi/simulate-computation:yes")
 
 
 def test_options_become_settings(request_: Request, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ although Python takes it for one of its letters, and a truth is no number.
 
 import os
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -44,8 +44,20 @@ def check(name: str, value: object, kind: Any) -> None:
         text = repr(value)
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
         raise WeftError(f"{place}: found {shown}; {_allowed(value, kind)}")
-    if isinstance(value, str | os.PathLike) and "\0" in os.fspath(value):
-        raise WeftError(f"{name}: found {value!r}; allowed is a text without the character 0")
+    if any("\0" in one for one in _texts(value)):
+        raise WeftError(f"{name}: found {value!r}; allowed are texts without the character 0")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value, however deep in lists and dictionaries."""
+    if isinstance(value, str | os.PathLike):
+        yield os.fsdecode(value)
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from (*_texts(key), *_texts(one))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _texts(one)
 
 
 def _innermost(place: str, value: object, kind: Any) -> tuple[str, object, Any]:

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, is_typ
 
 from weft import _core
 from weft.api import arguments
-from weft.base import paths
+from weft.base import inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.units import parse_sizes
 from weft.fabric.toml_file import in_toml
@@ -50,6 +50,11 @@ _NAMES = {
 }
 
 
+# The parameters that name files to write, and the one call that reads what such a name says.
+WRITTEN = ("path", "plot", "timeline", "output", "directory")
+_READS = ("read_record",)
+
+
 class ArgumentError(WeftError, TypeError):
     """A call with an argument that it does not have, or without one that it needs."""
 
@@ -65,10 +70,27 @@ def call(function: Callable[P, R]) -> Callable[P, R]:
         except TypeError as error:
             raise _argument_error(function, signature, kwargs, str(error)) from None
         _check(function, signature, bound)
-        with speaking():
-            return function(*bound.args, **bound.kwargs)
+        this = bound.arguments.get("self")
+        # An object is saved to the file that it was read from; what is made of it is another file.
+        before = None if function.__name__ == "save" else getattr(this, "_read", None)
+        with speaking(), inputs.observed("the call", before) as uses:
+            if function.__name__ not in _READS:
+                _declare_outputs(bound)
+            result = function(*bound.args, **bound.kwargs)
+            if function.__name__ == "__init__":
+                vars(this)["_read"] = uses
+            return result
 
     return called
+
+
+def _declare_outputs(bound: inspect.BoundArguments) -> None:
+    given = {**bound.arguments, **bound.arguments.get("options", {})}
+    for name in WRITTEN:
+        if isinstance(given.get(name), str | os.PathLike):
+            if not os.fspath(given[name]):
+                raise WeftError(f"{name}: found ''; write the name of a file")
+            inputs.declare_output(name, Path(given[name]))
 
 
 def _check(

@@ -14,9 +14,11 @@ from weft.api.compiling import is_source
 from weft.api.fabrics import Fabric
 from weft.api.progress import Line
 from weft.api.results import Results, Status, status_of
+from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.options import Options
 from weft.base.output import whole_file
+from weft.base.paths import file_name
 from weft.base.units import plural
 from weft.campaign import campaign as campaigns
 from weft.campaign import cluster_file
@@ -166,14 +168,16 @@ class Campaign:
                 "runs": _runs(axes, list(programs), zip, leave_out),
             }
             source = Options(f"campaign {name}", "", self._tables)
-            self._campaign = files.of_tables(source, Path(folder) / f"{name}.toml")
+            place = Path(folder) / f"{file_name('campaign', name)}.toml"
+            self._campaign = files.of_tables(source, place)
         self.name = self._campaign.name
         self.store = self._campaign.file.with_suffix(".runs") if store is None else Path(store)
         self._prepared: Prepared | None = None
 
-    def _prepare(self) -> Prepared:
+    def _prepare(self, *, look: bool = True) -> Prepared:
         """Build the programs and look at the fabrics: they decide which results are this one's."""
-        self._prepared = campaigns.prepare_read(self._campaign, self.store)
+        self._prepared = campaigns.prepare_read(self._campaign, self.store, look=look)
+        self._read = inputs.current()
         return self._prepared
 
     @call
@@ -213,7 +217,7 @@ class Campaign:
         if jobs is not None:
             whole("jobs", jobs, 1, _MOST_JOBS)
         where = cluster_file.chosen(Path(cluster) if cluster is not None else None, jobs)
-        prepared = self._prepare()
+        prepared = self._prepare(look=False)
         if again:
             campaigns.forget_failures(prepared)
         total = len({run.digest for run in prepared.runs})

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft.api.asking import PathLike, call, existing, words
-from weft.base import paths
+from weft.base import inputs, paths
 from weft.base.errors import WeftError
+from weft.base.output import check_writable
 from weft.runs.toolchain import LANGUAGES, call_tool
 
 DEFAULT_FLAGS = ("-O2",)
@@ -41,6 +42,8 @@ def compile(
     options = words("flags", flags)
     target = _place(file, options) if output is None else Path(output)
     target.parent.mkdir(parents=True, exist_ok=True)
+    inputs.declare_inputs({file: "source names to be read"})
+    check_writable("output", target)
     with tempfile.TemporaryDirectory(prefix=".weft-", dir=target.parent) as beside:
         made = Path(beside, target.name)
         compiler = [str(paths.installed("weft-compiler")), LANGUAGES[file.suffix]]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.api.asking import PathLike, call
+from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.units import plural
@@ -72,6 +73,7 @@ class Results:
     def __init__(self, prepared: Prepared) -> None:
         """Take what `Campaign.results` gives."""
         self._prepared = prepared
+        self._read = inputs.current()
 
     @call
     def frame(self, *, missing: bool = False) -> "DataFrame":

@@ -28,6 +28,7 @@ from weft.api.asking import (
 )
 from weft.api.compiling import DEFAULT_FLAGS, compile, is_source
 from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.process import Streams
 from weft.base.units import parse_size
@@ -266,9 +267,11 @@ def read_record(path: PathLike) -> Record:
 def _of_program(program: PathLike, options: RunOptions) -> PreparedRun:
     if "ranks" not in options:
         raise WeftError("ranks: is missing; write how many MPI ranks there are")
+    arguments = words("arguments", options.get("arguments", ()))
+    inputs.declare_inputs({Path(one): "arguments names to be read" for one in arguments})
     request = Request.of(
         program=_runnable(program, options.get("flags", DEFAULT_FLAGS)),
-        arguments=words("arguments", options.get("arguments", ())),
+        arguments=arguments,
         ranks=whole("ranks", options["ranks"], 1, launch.MOST_RANKS),
         privatize=bool(options.get("privatize", True)),
         host_speed=options.get("host_speed"),

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Files that appear whole or not at all: written beside their target, then renamed.
 
-Nothing that is read is ever replaced: who begins a piece of work says what it reads (`protect`),
-and files are told apart by device and inode, whatever their names.
+A file that is read is never replaced (`weft.base.inputs`).
 """
 
 import errno
@@ -10,18 +9,17 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from weft.base import inputs
 from weft.base.errors import WeftError
+from weft.base.inputs import Identity
 
 STANDARD_OUTPUT = Path("/dev/stdout")
 
-_Identity = tuple[int, int]
-"""Device and inode."""
-_inputs: dict[_Identity, str] = {}
 _stdout: list[int] = []
 """What standard output was before all else was sent to standard error."""
 
@@ -29,15 +27,6 @@ _stdout: list[int] = []
 def shown(target: Path) -> str:
     """Return how messages call a target."""
     return "standard output" if target == STANDARD_OUTPUT else str(target)
-
-
-def protect(inputs: Mapping[Path, str]) -> None:
-    """Refuse from now on to write these files; beside each, the option that names it."""
-    _inputs.clear()
-    for path, option in inputs.items():
-        identity = _identity(path)
-        if identity is not None:
-            _inputs.setdefault(identity, option)
 
 
 def is_standard_output(target: Path) -> bool:
@@ -67,10 +56,10 @@ def alone_on_standard_output() -> Iterator[None]:
 
 def check_targets(targets: Iterable[tuple[str, Path]]) -> None:
     """Prove before the work starts that these files, by option, can be written when it is done."""
-    seen: dict[_Identity | Path, str] = {}
+    seen: dict[Identity | Path, str] = {}
     for option, target in targets:
         check_writable(option, target)
-        key = target if _is_stream(target) else (_identity(target) or target.resolve())
+        key = target if _is_stream(target) else (inputs.identity(target) or target.resolve())
         if (target == STANDARD_OUTPUT or not _is_stream(target)) and key in seen:
             where = "goes to" if target == STANDARD_OUTPUT else "is the file of"
             other = f"standard output, as {seen[key]} does" if where == "goes to" else seen[key]
@@ -84,7 +73,7 @@ def check_writable(option: str, target: Path) -> None:
         raise WeftError(f"{option}: {target} is a directory; name a file in it")
     if _is_stream(target):
         return
-    _refuse_inputs(option, target)
+    inputs.declare_output(option, target)
     directory = _directory(target)
     if not directory.is_dir():
         raise WeftError(
@@ -108,15 +97,6 @@ def check_directory(option: str, directory: Path) -> None:
         raise _cannot_write(option, directory, error) from None
 
 
-def _refuse_inputs(option: str, target: Path) -> None:
-    reader = _inputs.get(_identity(target) or (-1, -1))
-    if reader is not None:
-        raise WeftError(
-            f"{option}: {target} is a file that {reader} names to be read; name another one to"
-            " write"
-        )
-
-
 @contextmanager
 def whole_file(option: str, target: Path) -> Iterator[IO[str]]:
     """Open a text file that takes its target's place only when all of it was written."""
@@ -132,7 +112,7 @@ def whole_file(option: str, target: Path) -> Iterator[IO[str]]:
 @contextmanager
 def whole_path(option: str, target: Path) -> Iterator[Path]:
     """Give a path to write to, which takes its target's place only when nothing went wrong."""
-    _refuse_inputs(option, target)
+    inputs.refuse_input(option, target)
     final = target.resolve()
     unfinished = final.with_name(f".{final.stem}.{os.getpid()}{final.suffix}")
     try:
@@ -146,7 +126,7 @@ def whole_path(option: str, target: Path) -> Iterator[Path]:
 
 @contextmanager
 def _replacing(option: str, target: Path) -> Iterator[IO[str]]:
-    _refuse_inputs(option, target)
+    inputs.refuse_input(option, target)
     final = target.resolve()
     descriptor, name = tempfile.mkstemp(dir=_directory(target), prefix=f".{final.name[:100]}.")
     try:
@@ -175,15 +155,6 @@ def _is_stream(target: Path) -> bool:
     except (OSError, ValueError):
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
-
-
-def _identity(path: Path) -> _Identity | None:
-    """Return what tells a regular file from all others, where there is one."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def _directory(target: Path) -> Path:

@@ -7,6 +7,7 @@ Nothing is ever taken for a place that is not closed, so a page whose marker was
 from collections.abc import Mapping
 from pathlib import Path
 
+from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 
@@ -22,7 +23,9 @@ def update(page: str, texts: Mapping[str, str], where: str = "the page") -> str:
 
 def fill(option: str, document: Path, texts: Mapping[str, str]) -> None:
     """Fill the places of a file; errors name the option that asked for it, and leave it alone."""
-    page = update(document.read_text(encoding="utf-8"), texts, f"{option}: {document}")
+    with inputs.unobserved():
+        text = document.read_text(encoding="utf-8")
+    page = update(text, texts, f"{option}: {document}")
     with whole_file(option, document) as file:
         file.write(page)
 

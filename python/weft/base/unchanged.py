@@ -6,6 +6,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from weft.base import inputs
+
 _More = ParamSpec("_More")
 _Said = TypeVar("_Said")
 
@@ -30,6 +32,8 @@ def kept(
         before = known.get(question)
         if before is None or before[0] != state:
             known[question] = before = (state, function(path, *more, **named))
+        else:
+            inputs.noted(path)
         return before[1]
 
     return asked

@@ -121,8 +121,7 @@ Examples:
 )
 @click.option(
     "--fan-out",
-    type=click.IntRange(0, 4096),
-    default=0,
+    type=click.IntRange(1, 4096),
     metavar="COUNT",
     help="Children of a vertex in the named algorithm's tree.  [default: its own]",
 )
@@ -134,8 +133,7 @@ Examples:
 )
 @click.option(
     "--ranks-per-host",
-    type=click.IntRange(0, 4096),
-    default=0,
+    type=click.IntRange(1, 4096),
     metavar="COUNT",
     help="Consecutive ranks that share a host.  [default: each has one of its own]",
 )
@@ -150,10 +148,10 @@ def show(
     selection: str,
     algorithm: str,
     segment: str | None,
-    fan_out: int,
+    fan_out: int | None,
     ordered: bool,
     nonblocking: bool,
-    ranks_per_host: int,
+    ranks_per_host: int | None,
     csv_file: Path | None,
     picture: Path | None,
 ) -> None:
@@ -171,10 +169,10 @@ def show(
             selection,
             algorithm,
             parse_size(segment, "--segment") if segment else 0,
-            fan_out,
+            fan_out or 0,
             not ordered,
             blocks and not nonblocking,
-            ranks_per_host,
+            ranks_per_host or 0,
         )
     )
     _print(shown)

@@ -3,7 +3,8 @@
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from rich.progress import (
 from weft.base.errors import WeftError
 from weft.base.units import format_size
 from weft.cli import completion
-from weft.cli.files import Finite, Input, Output, Size, fabric_name
+from weft.cli.files import Finite, Input, Output, Setting, Size, fabric_name
 from weft.runs import launch
 from weft.runs.record import Record, write_record
 from weft.runs.report import console, print_run
@@ -63,6 +64,15 @@ set_option = click.option(
     help="Give a key of the fabric another value than its file does, as switch.slots=64 or"
     " link.bandwidth=400Gbps; repeatable. `weft fabric options` lists all keys.",
 )
+
+
+def _once(option: str, given: Sequence[str], end: str) -> None:
+    """Refuse a key that has two values: which of them is meant is not known."""
+    keys = Counter(one.partition(end)[0].strip() for one in given)
+    for key, times in keys.items():
+        if times > 1:
+            raise WeftError(f"{option}: found {key} {times} times; allowed is once: leave one out")
+
 
 _Short = tuple[str, Any, str, str]
 # Changes that have an option of their own: the change, the type of its values, what they are.
@@ -111,6 +121,8 @@ def _gathering_changes(function: Any) -> Any:
     def with_changes(*args: Any, changes: tuple[str, ...], **options: Any) -> Any:
         own = [(change, options.pop(name)) for name, (change, *_) in _SHORT.items()]
         more = [change.format(value) for change, value in own if value is not None]
+        _once("--set", (*changes, *more), "=")
+        _once("--cfg", options.get("config", ()), ":")
         return function(*args, changes=(*changes, *more), **options)
 
     return with_changes
@@ -155,6 +167,7 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--cfg",
         "config",
+        type=Setting(),
         multiple=True,
         metavar="KEY:VALUE",
         help="Set an option of SimGrid; repeatable.",

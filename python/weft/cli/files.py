@@ -8,6 +8,7 @@ output is standard output (`-`), all else goes to standard error meanwhile.
 """
 
 import math
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +20,40 @@ import click
 from click.shell_completion import CompletionItem
 
 from weft import _core
-from weft.base import output
+from weft.base import inputs, output
 from weft.base.errors import WeftError, printable, suggestion
 from weft.base.units import parse_size
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
-class Input(click.Path):
-    """A file or a directory of files that a command reads."""
+
+def _name(value: Any, param: click.Parameter | None) -> Any:
+    """Return a name of a file, where it can be one that is shown to people."""
+    text = str(value)
+    if not text:
+        raise WeftError(f"{label(param)}: found ''; write the name of a file")
+    if _CONTROL.search(text):
+        said = printable(text).replace("\n", "\\n")
+        raise WeftError(
+            f"{label(param)}: found '{said}'; allowed are names without control characters"
+        )
+    return value
+
+
+class _File(click.Path):
+    """What names a file or a directory."""
 
     def __init__(self, **more: Any) -> None:
         """Take what `click.Path` takes."""
         super().__init__(path_type=Path, **more)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, where it can be one."""
+        return super().convert(_name(value, param), param, ctx)
+
+
+class Input(_File):
+    """A file or a directory of files that a command reads."""
 
     def files(self, value: Any) -> Iterator[Path]:
         """Yield the files that are read."""
@@ -72,6 +96,10 @@ class Named(click.ParamType[str]):
         """Keep the folder of those that come with weft."""
         self._folder = folder
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value, where it can be one."""
+        return str(_name(value, param))
+
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
@@ -103,20 +131,27 @@ class Arguments(click.types.UnprocessedParamType):
     """A program's arguments, which may be files that it reads."""
 
     def files(self, value: Any) -> Iterator[Path]:
-        """Yield what is a file if anything is."""
+        """Yield what is a file if anything is: the argument, or what it sets an option to."""
         yield Path(value)
+        yield Path(value.partition("=")[2])
 
 
-class Output(click.Path):
+class Setting(click.ParamType[str]):
+    """An option of SimGrid's, KEY:VALUE, whose value may be a file that it reads."""
+
+    name = "text"
+
+    def files(self, value: Any) -> Iterator[Path]:
+        """Yield what is a file if anything is."""
+        yield Path(str(value).partition(":")[2])
+
+
+class Output(_File):
     """A file that a command writes; `-` is standard output."""
-
-    def __init__(self, **more: Any) -> None:
-        """Take what `click.Path` takes."""
-        super().__init__(path_type=Path, **more)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value, where it can be one."""
-        path = Path(value)
+        path = Path(_name(value, param))
         if output.is_standard_output(path):
             return output.STANDARD_OUTPUT
         return super().convert(value, param, ctx)
@@ -126,7 +161,7 @@ class Output(click.Path):
         yield value
 
 
-class OutputDirectory(click.Path):
+class OutputDirectory(_File):
     """A directory that a command writes files in; `names` are those known beforehand.
 
     What is `whole` is replaced as one: its command checks it.
@@ -134,7 +169,7 @@ class OutputDirectory(click.Path):
 
     def __init__(self, names: Sequence[str] = (), *, whole: bool = False) -> None:
         """Keep the names of its files, and whether it is replaced as one."""
-        super().__init__(path_type=Path)
+        super().__init__()
         self._names = names
         self.whole = whole
 
@@ -175,7 +210,7 @@ class Size(click.ParamType[int]):
         return value if isinstance(value, int) else parse_size(value, label(param))
 
 
-INPUTS = (Input, Named, Program, Arguments)
+INPUTS = (Input, Named, Program, Arguments, Setting)
 OUTPUTS = (Output, OutputDirectory)
 
 fabric_name = Named("fabrics")
@@ -202,7 +237,7 @@ class Command(click.Command):
         """Check the files, then begin."""
         _check_encoding(self, ctx.params)
         with ExitStack() as stack:
-            stack.callback(output.protect, {})
+            stack.enter_context(inputs.observed("the command"))
             if check_files(self, ctx.params):
                 stack.enter_context(output.alone_on_standard_output())
             try:
@@ -243,18 +278,19 @@ def _check_encoding(command: click.Command, values: dict[str, Any]) -> None:
 
 def check_files(command: click.Command, values: dict[str, Any]) -> bool:
     """Prove that all outputs can be written and lose nothing; whether one is standard output."""
-    inputs: dict[Path, str] = {}
+    read: dict[Path, str] = {}
     targets: list[tuple[str, Path]] = []
     for param in command.params:
         kind = param.type
         for value in _each(values.get(param.name or "")):
             if isinstance(kind, INPUTS):
-                inputs |= {path: label(param) for path in kind.files(value)}
+                why = f"{label(param)} names to be read"
+                read |= {path: why for path in kind.files(value)}
             elif isinstance(kind, OUTPUTS):
                 targets += [(label(param), path) for path in kind.targets(value)]
             if isinstance(kind, OutputDirectory) and not kind.whole:
                 output.check_directory(label(param), value)
-    output.protect(inputs)
+    inputs.declare_inputs(read)
     output.check_targets(targets)
     return any(path == output.STANDARD_OUTPUT for _, path in targets)
 

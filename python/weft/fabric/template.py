@@ -72,11 +72,12 @@ def option_name(key: str) -> str:
 
 
 def find_topology(kind: str) -> "Topology":
-    """Return the row of the registry."""
+    """Return the row of the registry; words may be joined by hyphens as well."""
     rows = {row["kind"]: row for row in _core.topologies()}
-    if kind not in rows:
-        raise WeftError(f"KIND: found '{kind}'; {suggestion(kind, rows)}")
-    return rows[kind]
+    name = kind.replace("-", "_")
+    if name not in rows:
+        raise WeftError(f"KIND: found '{kind}'; {suggestion(name, rows)}")
+    return rows[name]
 
 
 def own_options(topology: "Topology") -> "list[Option]":

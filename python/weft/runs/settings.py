@@ -17,8 +17,11 @@ _OWN = {
     "smpi/hostfile": named("ppn"),
     "smpi/tmpdir": "the environment variable TMPDIR",
     "smpi/replay": "weft replay",
+    "smpi/host-speed": named("host_speed"),
+    "smpi/simulate-computation": named("host_speed"),
     "tracing": named("timeline"),
     "tracing/filename": named("timeline"),
+    "tracing/smpi": named("timeline"),
 }
 # KiB of a stack, pages.
 _MOST = {"contexts/stack-size": 1 << 24, "contexts/guard-size": 1 << 16}

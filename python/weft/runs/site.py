@@ -102,7 +102,12 @@ class PlatformSite:
 
 def choose_site(where: Placement, asked_by: str = named("ranks")) -> Site:
     """Return the place that the user named, once all ranks find a core on it."""
-    if (where.fabric is None) == (where.platform is None):
+    if where.fabric is not None and where.platform is not None:
+        raise WeftError(
+            f"{named('fabric')}: found together with {named('platform')}, which is another network;"
+            " leave one out"
+        )
+    if where.fabric is None and where.platform is None:
         raise WeftError(
             f"name the network to run on: either {named('fabric')}, a fabric file or a shipped"
             f" name, or {named('platform')}, a platform file of SimGrid's"

@@ -15,6 +15,7 @@ from typing import Any
 
 from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
+from weft.base.inputs import InUseError
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
@@ -99,8 +100,10 @@ def check_mode(mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
         return
     try:
         launch.check_fallback(named("modes"), mode, simgrid)
+    except InUseError:
+        raise
     except WeftError as error:
-        raise WeftError(f"{error}; of the other modes {suggestion(mode, own)}") from None
+        raise WeftError(f"{error.message}; of the other modes {suggestion(mode, own)}") from None
 
 
 def check_memory(size: int, buffers: int) -> None:

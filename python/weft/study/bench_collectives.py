@@ -25,7 +25,7 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study import quantiles
-from weft.study.bench import Progress, check_mode
+from weft.study.bench import Progress, check_memory, check_mode
 from weft.study.ways import Way, WentAWay, way_taken
 
 COLUMNS = (
@@ -62,6 +62,8 @@ class Collective:
     """What the record calls it."""
     received: _Received
     """Bytes that a rank has from others, by the bytes of one rank and the ranks."""
+    buffers: Callable[[int], int]
+    """How many times a rank of so many allocates the bytes of one rank (collective_times.c)."""
 
 
 COLLECTIVES = {
@@ -74,6 +76,7 @@ COLLECTIVES = {
             ("multicast", "stream", "knomial", "sag-knomial", "binary-tree"),
             ("bcast",),
             lambda size, _ranks: size,
+            lambda _ranks: 1,
         ),
         Collective(
             "allgather",
@@ -82,6 +85,7 @@ COLLECTIVES = {
             ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
             ("allgather",),
             lambda size, ranks: size * (ranks - 1),
+            lambda ranks: 1 + ranks,
         ),
         Collective(
             "ag+rs",
@@ -90,6 +94,7 @@ COLLECTIVES = {
             ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
             ("iallgather", "ireduce_scatter"),
             lambda size, ranks: size * ranks,
+            lambda ranks: 4 + 2 * ranks,
         ),
     )
 }
@@ -150,6 +155,8 @@ def check(study: CollectivesBench) -> None:
             f"{named('sizes')}:"
             f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
         )
+    parts = study.collective.buffers(study.ranks)
+    check_memory(max(study.sizes), parts if study.unchecked else parts * study.ranks)
     simgrid = SimGrid()
     for mode in study.modes:
         check_mode(mode, _own_modes(study.collective), simgrid)

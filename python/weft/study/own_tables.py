@@ -19,6 +19,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
+from weft.base.inputs import InUseError
 from weft.calibrate.host_rows import read_rows
 from weft.calibrate.samples import check_sizes, read_pingpong
 from weft.calibrate.simulated import MOST_SIZES
@@ -69,6 +70,8 @@ def _check_mode(mode: str) -> None:
         return
     try:
         launch.check_fallback(named("mode"), mode, SimGrid())
+    except InUseError:
+        raise
     except WeftError as error:
         raise WeftError(f"{error.message}; of the other modes {suggestion(mode, own)}") from None
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from weft.base import inputs
 from weft.base.errors import WeftError, printable
 from weft.base.models import Model, Number, OfSchema, Whole
 from weft.base.reading import UnreadableError, described, read_json
@@ -115,6 +116,8 @@ def check_target(option: str, target: Path) -> None:
             f"{option}: found {target}, which holds something else than a trace;"
             " name a new directory, or one with a trace to replace"
         )
+    for file in target.iterdir() if target.exists() else ():
+        inputs.declare_output(option, file)
     try:
         tempfile.TemporaryDirectory(dir=parent, prefix=f".{target.name}.").cleanup()
     except OSError as error:

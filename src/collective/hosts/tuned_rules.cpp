@@ -2,12 +2,11 @@
 #include "collective/hosts/tuned_rules.hpp"
 
 #include "base/error.hpp"
+#include "base/text_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -91,8 +90,9 @@ public:
 private:
   [[noreturn]] void fail(const Word& found, const std::string& what, const std::string& allowed) const
   {
-    throw UserError(on_one_line(place_ + ":" + std::to_string(found.line) + ": " + what + ": found \"" + found.text +
-                                "\"; allowed: " + allowed));
+    constexpr std::size_t MOST_SHOWN = 40; // bytes: a file of another kind may be one word
+    throw UserError(on_one_line(place_ + ":" + std::to_string(found.line) + ": " + what + ": found \"" +
+                                found.text.substr(0, MOST_SHOWN) + "\"; allowed: " + allowed));
   }
 
   /** Which numbers are allowed, and in words. */
@@ -177,12 +177,7 @@ TunedRules TunedRules::read_text(std::string_view text, const std::string& place
 
 TunedRules TunedRules::read_file(const std::string& path)
 {
-  const std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (not file || std::filesystem::is_directory(path))
-    throw UserError("cannot read " + path);
-  return read_text(text.str(), path);
+  return read_text(read_text_file(path, "a file of Open MPI's rules"), path);
 }
 
 const TunedRule* TunedRules::rule_for(const HostCall& call) const

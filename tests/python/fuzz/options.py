@@ -12,7 +12,6 @@ from unittest import mock
 import click
 
 from fuzz.mutate import HOSTILE
-from weft.base import output
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 
@@ -153,8 +152,5 @@ def run(given: list[str]) -> str:
     """Run a command line; return what it printed. Raises what the entry point turns to messages."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        try:
-            weft.main(given, prog_name="weft", standalone_mode=False)
-        finally:
-            output.protect({})
+        weft.main(given, prog_name="weft", standalone_mode=False)
     return said.getvalue()

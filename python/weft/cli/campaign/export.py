@@ -11,14 +11,14 @@ from weft.base.units import plural
 from weft.campaign import campaign as api
 from weft.campaign import table
 from weft.campaign.exported import check_format, write
-from weft.cli.campaign.shared import file_argument, store_option
+from weft.cli.campaign.shared import file_argument, looked_at_option
 from weft.cli.common import output_option
 from weft.cli.files import command
 
 
 @command()
 @file_argument
-@store_option
+@looked_at_option
 @click.option("--collectives", is_flag=True, help="A line for each collective of each run instead.")
 @click.option("--missing", is_flag=True, help="A line as well for each run that is to do.")
 @output_option(
@@ -39,7 +39,7 @@ def export(
     if collectives and missing:
         raise WeftError("--missing: found together with --collectives; leave one out")
     check_format("-o", output)
-    prepared = api.prepare(file, store, again=False)
+    prepared = api.prepare(file, store, again=False, look=True)
     found = prepared.index()
     rows = table.frame(prepared, missing=missing, found=found)
     if rows.is_empty():

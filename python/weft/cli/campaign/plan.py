@@ -9,9 +9,9 @@ from weft.campaign import campaign as api
 from weft.campaign import runs
 from weft.cli.campaign.shared import (
     file_argument,
+    looked_at_option,
     say_damaged,
     say_impossible,
-    store_option,
     summary,
 )
 from weft.cli.files import command
@@ -20,14 +20,14 @@ from weft.runs.report import console, new_table, print_table
 
 @command()
 @file_argument
-@store_option
+@looked_at_option
 @click.option("--list", "listed", is_flag=True, help="List every run.")
 def plan(file: Path, store: Path | None, listed: bool) -> int:
     """Say what there is to run, and what of it has been run already; nothing is started.
 
     Programs are built, because what they are decides which results they have.
     """
-    prepared = api.prepare(file, store)
+    prepared = api.prepare(file, store, look=True)
     found = prepared.index()
     if listed:
         _list(prepared, set(found.rows["run"]))

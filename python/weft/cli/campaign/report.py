@@ -9,7 +9,7 @@ from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.units import format_size, plural
 from weft.campaign import campaign as api
-from weft.cli.campaign.shared import file_argument, store_option
+from weft.cli.campaign.shared import file_argument, looked_at_option
 from weft.cli.common import output_option
 from weft.cli.files import command
 
@@ -29,13 +29,13 @@ Example:
 
 @command(help=_HELP)
 @file_argument
-@store_option
+@looked_at_option
 @output_option("-o", "output", required=True, help="Page to write (HTML).")
 def report(file: Path, store: Path | None, output: Path) -> None:
     """Read the index, render, write."""
     from weft.report import loading, page  # what draws takes longer to load than other commands
 
-    prepared = api.prepare(file, store)
+    prepared = api.prepare(file, store, look=True)
     study = loading.of(prepared)
     if (study.rows["state"] == "missing").all():
         raise WeftError(f"{file}: nothing of it has been run yet; weft campaign run {file}")

@@ -2,7 +2,7 @@
 """What the commands of `weft campaign` share."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -10,15 +10,24 @@ from weft.base.units import plural
 from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
 from weft.campaign.index import Index
+from weft.cli.common import Command
 from weft.cli.files import Input, OutputDirectory
 
 file_argument = click.argument("file", type=Input(), metavar="FILE")
-store_option = click.option(
-    "--store",
-    type=OutputDirectory(),
-    metavar="DIRECTORY",
-    help="Where results are kept.  [default: FILE's name, with .runs in place of .toml]",
-)
+
+
+def _store_option(kind: click.Path) -> Callable[[Command], Command]:
+    return click.option(
+        "--store",
+        type=kind,
+        metavar="DIRECTORY",
+        help="Where results are kept.  [default: FILE's name, with .runs in place of .toml]",
+    )
+
+
+store_option = _store_option(OutputDirectory())
+looked_at_option = _store_option(Input())
+"""Of commands that write nothing there, which may be forbidden."""
 _SHOWN = 5
 
 

@@ -13,9 +13,9 @@ from weft.cli.campaign.shared import (
     exit_status,
     file_argument,
     label,
+    looked_at_option,
     say_damaged,
     say_impossible,
-    store_option,
     summary,
 )
 from weft.cli.files import command
@@ -23,14 +23,14 @@ from weft.cli.files import command
 
 @command()
 @file_argument
-@store_option
+@looked_at_option
 def status(file: Path, store: Path | None) -> int:
     """Say what has ended and how, what is being run, and what is to do.
 
     Exit status: 0 when all is done; 1 when all has been run, and something has failed, was refused
     or cannot be run; 3 when something is to do.
     """
-    prepared = api.prepare(file, store, again=False)
+    prepared = api.prepare(file, store, again=False, look=True)
     found = prepared.index()
     states = api.states(prepared, found)
     click.echo(summary(prepared, states))
