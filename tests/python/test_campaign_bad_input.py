@@ -3,11 +3,17 @@
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import simulated
 from campaigned import LATENCY, Write, head, weft
+
+import weft as api
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.paths import file_name
 
 TEXT = (
     head("own")
@@ -156,3 +162,81 @@ def test_several_that_begin_one_store_at_a_time_all_do(write: Write) -> None:
     for child in several:
         out, _ = child.communicate(timeout=120)
         assert (child.returncode, out) == (3, "small: 50 runs: 0 done, 50 to do\n")
+
+
+# ---- Names that become paths ---------------------------------------------------------------------
+
+AXES: Mapping[str, str | int] = {"fabric": "tofino-4", "ranks": 4}
+BAD_NAMES = (
+    *("../../../c.toml", "/etc/passwd", "a/b", ".", "..", "", " ", "-o", "a\\b", "C:x", "a\nb"),
+    *(
+        "a\0b",
+        "\x1b[2J",
+        "x" * 101,
+        "\u00e9" * 51,
+        "..\\..\\c.toml",
+        "~",
+        "a*",
+        "$(id)",
+        "a\u202eb",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_name_never_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(WeftError, match="which becomes the name of a file; allowed are letters"):
+        file_name("place", name)
+    inside = tmp_path / "a" / "b" / "c"
+    inside.mkdir(parents=True)
+    (tmp_path / "c.toml").write_text("precious")
+    (inside / "d.toml").write_text(f"name = {json.dumps(name)}")
+    with pytest.raises(WeftError) as refusal:
+        api.Campaign("own", programs={name: LATENCY}, axes=AXES, folder=inside)
+    assert "becomes the name of a file" in str(refusal.value) or "\0" in name
+    with pytest.raises(WeftError):
+        api.Campaign(name, programs={"own": LATENCY}, axes=AXES, folder=inside)
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"c.toml", "d.toml"}
+
+
+@pytest.mark.parametrize("name", ["own", "v1.2", "a b", "größe", "x-1,y=2", "tofino-4#2"])
+def test_usual_names_are_taken(name: str) -> None:
+    assert file_name("place", name) == name
+
+
+def test_a_programs_name_in_a_file_is_refused_by_all_commands(write: Write, tmp_path: Path) -> None:
+    text = TEXT.replace("[programs.own]", '[programs."../../../c.toml"]')
+    (tmp_path / "c.toml").write_text("precious")
+    refused(write(text), "[programs]: found '../../../c.toml', which becomes the name of a file")
+    assert (tmp_path / "c.toml").read_text() == "precious"
+
+
+def test_a_fabrics_name_leads_iterations_nowhere_else(tmp_path: Path) -> None:
+    text = (paths.installed("fabrics", "star-8.toml")).read_text()
+    (tmp_path / "f.toml").write_text(text.replace('"star-8"', '"x/../../../../precious"', 1))
+    with pytest.raises(WeftError, match="becomes the name of a file"):
+        api.testbed_iterate("topocloud-64", [tmp_path / "f.toml"], ["true"], directory=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["f.toml"]
+
+
+# ---- Folders that cannot be written --------------------------------------------------------------
+
+
+def test_who_only_looks_needs_no_folder_to_write_in(write: Write, tmp_path: Path) -> None:
+    file = write(TEXT)
+    for command, status in (("plan", 0), ("status", 3)):
+        ended = weft(command, str(file), "--store", "/proc/none/at/all")
+        assert (ended.status, ended.stderr) == (status, ""), command
+        assert "50 runs: 0 done, 50 to do" in ended.stdout
+    refusal = weft("run", str(file), "--store", "/proc/none/at/all")
+    assert refusal.status == 2
+    assert "--store: cannot write /proc/none/at/all" in refusal.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
+
+
+def test_a_plan_says_the_same_with_a_store_and_without(write: Write, tmp_path: Path) -> None:
+    file = write(TEXT.replace("to = 57", "to = 9"))
+    assert weft("run", str(file)).status == 0
+    before = weft("plan", str(file), "--list").stdout
+    elsewhere = weft("plan", str(file), "--list", "--store", "/proc/none").stdout
+    assert elsewhere == before.replace("ended", "to do").replace("2 done", "0 done, 2 to do")

@@ -307,11 +307,11 @@ def hostile(folder: Path) -> str:
 [campaign]
 name = {json.dumps(HOSTILE)}
 description = {json.dumps(HOSTILE)}
-[programs.{json.dumps(HOSTILE)}]
+[programs.sum]
 source = "sum.c"
 arguments = ["{{bytes:B}}", "{{word}}"]
 [[runs]]
-program = {json.dumps(HOSTILE)}
+program = "sum"
 fabric = "tofino-16"
 ranks = [4, 16]
 bytes = ["1KiB", "1MiB"]

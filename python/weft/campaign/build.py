@@ -13,29 +13,34 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.campaign.file import Campaign, Program
-from weft.campaign.store import cannot_make, make
+from weft.campaign.store import can_write, cannot_make, make
 from weft.runs.program import check_program
 from weft.runs.toolchain import LANGUAGES, call_tool
 
 _INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
 
 
-def programs(campaign: Campaign, store: Path, *, again: bool = True) -> dict[str, Path]:
+def programs(
+    campaign: Campaign, store: Path, spare: Path | None = None, *, again: bool = True
+) -> dict[str, Path]:
     """Make all programs; return their files by name. Raises `WeftError` with a compiler's words.
 
     They are called in the campaign's folder, where a path from elsewhere means something else.
+    What the store lacks is compiled into `spare` instead where nothing can be written there.
     Without `again`, a program that is there is not made again by its command.
     """
-    place = store.absolute()
+    places = (store.absolute() / "programs", spare)
     return {
-        name: _made(campaign, one, place, again=again) for name, one in campaign.programs.items()
+        name: _made(campaign, one, places, again=again) for name, one in campaign.programs.items()
     }
 
 
-def _made(campaign: Campaign, program: Program, store: Path, *, again: bool) -> Path:
+def _made(
+    campaign: Campaign, program: Program, places: tuple[Path, Path | None], *, again: bool
+) -> Path:
     if program.source is not None:
         source = campaign.folder.absolute() / program.source
-        return _compiled(campaign, program, source, store / "programs")
+        return _compiled(campaign, program, source, *places)
     assert program.path is not None
     path = campaign.folder.absolute() / program.path
     if program.build and (again or not path.exists()):
@@ -47,7 +52,9 @@ def _made(campaign: Campaign, program: Program, store: Path, *, again: bool) -> 
     return path
 
 
-def _compiled(campaign: Campaign, program: Program, source: Path, folder: Path) -> Path:
+def _compiled(
+    campaign: Campaign, program: Program, source: Path, folder: Path, spare: Path | None
+) -> Path:
     """Return the program of these sources and flags, which is compiled where there is none yet."""
     place = f"{campaign.file}: [programs.{program.name}] source"
     language = LANGUAGES.get(source.suffix)
@@ -63,6 +70,8 @@ def _compiled(campaign: Campaign, program: Program, source: Path, folder: Path) 
     known = folder / f"{_digest([' '.join(words).encode()])}.json"  # the files that it is made of
     target = _place(folder, known, program, words)
     if target is None or not target.exists():
+        if spare is not None and not can_write(folder):
+            folder, known = spare, spare / known.name
         make(folder)
         try:
             target = _compile(campaign, program, language, words, known)
@@ -77,7 +86,7 @@ def _compile(
     """Compile beside, note which files were read, and give the program its place."""
     folder = known.parent
     with tempfile.TemporaryDirectory(dir=folder) as beside:
-        made, uses = Path(beside) / program.name, Path(beside) / "uses"
+        made, uses = Path(beside) / "made", Path(beside) / "uses"
         listing = ["-MMD", f"-MF{uses}"] if language != "f90" else []
         call_tool(
             f"program {program.name}", [*words, f"-o{made}", *listing, "-lm"], campaign.folder

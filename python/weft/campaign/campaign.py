@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from weft import _core
@@ -74,21 +75,27 @@ class Prepared:
                 yield run, self.store.read(run.digest)
 
 
-def prepare(file: Path, store: Path | None = None, *, again: bool = True) -> Prepared:
+def prepare(
+    file: Path, store: Path | None = None, *, again: bool = True, look: bool = False
+) -> Prepared:
     """Read a campaign, build its programs, open its store: by default FILE's name and `.runs`.
 
-    Without `again`, for who only looks, the commands of programs that are there are not called.
+    Without `again`, the commands of programs that are there are not called. Who only looks
+    needs no folder to write in: programs are then built for this look alone.
     """
-    return prepare_read(read(file), store, again=again)
+    return prepare_read(read(file), store, again=again, look=look)
 
 
-def prepare_read(campaign: Campaign, store: Path | None = None, *, again: bool = True) -> Prepared:
+def prepare_read(
+    campaign: Campaign, store: Path | None = None, *, again: bool = True, look: bool = False
+) -> Prepared:
     """Do the same with a campaign that has been read, or made of tables."""
     file = campaign.file
     folder = store or file.with_suffix(".runs")
-    opened = Store(folder, campaign.name)
-    programs = build.programs(campaign, folder, again=again)
-    found = runs.of(campaign, programs)
+    opened = Store(folder, campaign.name, look=look)
+    with TemporaryDirectory(prefix="weft-") as spare:
+        programs = build.programs(campaign, folder, Path(spare) if look else None, again=again)
+        found = runs.of(campaign, programs)
     if not found.runs:
         reason = found.impossible[0][1]
         raise WeftError(f"{file}: none of its combinations can be run: {reason}")

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.base.errors import Interrupted
+from weft.base.paths import file_name
 from weft.base.process import raise_on_signals
 from weft.campaign import local, runs
 from weft.campaign.work import Done, Task, carry_out
@@ -144,6 +145,7 @@ def _table(folder: Path) -> tuple[int, int]:
     """Return the file of this worker's pool, open, and which number of it is the worker's."""
     folder.mkdir(exist_ok=True)
     name = os.environ.get("PARSL_WORKER_POOL_ID", str(os.getppid()))
+    file_name("PARSL_WORKER_POOL_ID", name)
     file = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     return file, int(os.environ.get("PARSL_WORKER_RANK", "0"))
 

@@ -31,6 +31,7 @@ from typing import Any
 
 from weft.base.errors import WeftError, suggestion
 from weft.base.options import Options, parse
+from weft.base.paths import file_name
 from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
 from weft.campaign.axes import Grid, Point, Value
@@ -169,6 +170,7 @@ def _programs(top: Options) -> Iterator[Program]:
     for name, values in tables.values.items():
         if not isinstance(values, dict):
             tables.fail(name, f"found {values!r}; write a table, [programs.{name}]")
+        file_name(f"{top.source}: [programs]", name)
         yield _program(Options(top.source, f"programs.{name}", values), name)
 
 

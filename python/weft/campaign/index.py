@@ -118,6 +118,8 @@ def read(store: Store) -> Index:
 
 def _files(store: Store) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the files of all runs, by run: size, and when they were written."""
+    if not (store.folder / "runs").exists():  # of who only looks
+        return
     for folder in os.scandir(store.folder / "runs"):
         if len(folder.name) == 2 and folder.is_dir():
             for file in os.scandir(folder.path):

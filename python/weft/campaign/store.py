@@ -25,7 +25,7 @@ from msgspec import UNSET, UnsetType
 
 from weft.base.errors import WeftError
 from weft.base.models import Model
-from weft.base.output import whole_file
+from weft.base.output import check_directory, whole_file
 from weft.base.reading import UnreadableError, read_json
 from weft.runs.record import Record
 
@@ -56,10 +56,17 @@ class Result(Model, kw_only=True):
 class Store:
     """A folder of results."""
 
-    def __init__(self, folder: Path, campaign: str) -> None:
-        """Open it, or make it where there is none. Raises `WeftError`."""
+    def __init__(self, folder: Path, campaign: str, *, look: bool = False) -> None:
+        """Open it, or make it where there is none. Raises `WeftError`.
+
+        Who only looks needs no right to write: a store that cannot be made is empty.
+        """
         self.folder = folder
         about = folder / "store.json"
+        if look and not can_write(folder) and (about.exists() or not _has_others(folder)):
+            if about.exists():
+                _check(about, campaign)
+            return
         if not about.exists():
             if _has_others(folder) and not about.exists():  # somebody may have made it just now
                 raise WeftError(
@@ -127,7 +134,7 @@ class Store:
 
     def at_work(self) -> int:
         """Return how many runs somebody is at."""
-        return sum(_is_locked(path) for path in (self.folder / "claims").iterdir())
+        return sum(_is_locked(path) for path in (self.folder / "claims").glob("*"))
 
 
 def _is_locked(path: Path) -> bool:
@@ -142,6 +149,15 @@ def _is_locked(path: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def can_write(folder: Path) -> bool:
+    """Whether files can be written in a folder of a store, made or not yet."""
+    try:
+        check_directory("store", folder)
+    except WeftError:
+        return False
+    return True
 
 
 def make(folder: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.models import OfSchema
@@ -85,14 +86,14 @@ class _Run:
 
 def _file(record: Record) -> str:
     """Return a shipped fabric's name, wherever weft was installed that ran on it, or a path."""
-    file, shipped = (
-        Path(record.fabric.file),
-        paths.installed("fabrics") / f"{record.fabric.name}.toml",
-    )
-    known = shipped.is_file() and file.name == shipped.name
-    if known and (not file.is_file() or file.read_bytes() == shipped.read_bytes()):
-        return record.fabric.name
-    return str(file)
+    file = Path(record.fabric.file)
+    if record.fabric.name not in _core.list_fabrics():
+        return str(file)
+    shipped = paths.installed("fabrics", f"{record.fabric.name}.toml")
+    if file.name != shipped.name:
+        return str(file)
+    same = not file.is_file() or file.read_bytes() == shipped.read_bytes()
+    return record.fabric.name if same else str(file)
 
 
 def _keys(record: Record) -> Iterator[tuple[str, str]]:

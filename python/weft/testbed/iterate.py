@@ -14,6 +14,7 @@ from pathlib import Path
 
 from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
+from weft.base.paths import file_name
 from weft.base.process import run_child
 from weft.testbed import diff, fabric, netns, plan, plan_file, script, tables
 from weft.testbed.inventory import Inventory
@@ -38,7 +39,8 @@ def prepare(chassis: Sequence[Inventory], fabrics: Sequence[Wanted], directory: 
     for number, (one, made) in enumerate(zip(fabrics, plans, strict=True), 1):
         change = diff.change(before, made) if before else None
         before = change.plan if change else made
-        steps.append(_written(before, change, directory, f"{number}-{one.name}"))
+        name = f"{number}-{file_name('fabric', one.name)}"
+        steps.append(_written(before, change, directory, name))
     return steps
 
 

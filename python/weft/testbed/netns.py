@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError, named
+from weft.base.paths import file_name
 from weft.testbed import bridges, hosts, linux, tables
 from weft.testbed.diff import DRAIN_MS, Change
 from weft.testbed.layout import Interface, Layout
@@ -51,7 +52,7 @@ def check_name(name: str) -> None:
 
 def namespace(name: str, device: str) -> str:
     """Return the namespace of a device."""
-    return f"weft-{name}.{device}"
+    return file_name("testbed", f"weft-{name}.{device}")
 
 
 def there(name: str) -> list[str]:
