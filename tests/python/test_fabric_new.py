@@ -187,6 +187,47 @@ def test_what_is_not_given_is_of_one_measured_fabric_and_said(
     assert ("and not l2" in text) == (switch == "l2")
 
 
+@pytest.mark.parametrize("hosts", ["tofino-4", "hdr100-8", "fdr-188"])
+def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) -> None:
+    """With another switch preset the hosts were others too, and so was what they do alone."""
+    model = _core.load_fabric(hosts)
+    nics = {}
+    for switch in _core.list_presets("switch"):
+        command = ["star", "--hosts", "4", "--switch-preset", switch, "-o", f"{switch}.toml"]
+        said = run(*command, "--hosts-like", hosts)
+        fabric, alone = _core.load_fabric(f"{switch}.toml"), run(*command, "--force")
+        assert (fabric.host, fabric.point_to_point, fabric.mpi) == (
+            model.host,
+            model.point_to_point,
+            model.mpi,
+        )
+        cable, own = fabric.cables()[0], model.cables()[0]
+        assert cable["bandwidth_Bps"] == pytest.approx(own["bandwidth_Bps"], rel=1e-4)
+        assert cable["latency_s"] == own["latency_s"]
+        assert f"{fabric.host['preset']} (--host-preset)" in said.partition(f"from {hosts}: ")[2]
+        assert "other hosts" not in said
+        like = {"sharp": "hdr100-8", "sx6036": "fdr-188"}.get(switch, "tofino-4")
+        nics[switch] = fabric.nic["preset"]
+        assert nics[switch] == _core.load_fabric(like).nic["preset"], "offloading is the switch's"
+        assert "other switch presets bring other hosts: to compare fabrics" in alone
+        assert f"--hosts-like {like}" in alone
+    assert len(set(nics.values())) == 3
+
+
+def test_only_hosts_that_came_with_a_switch_are_warned_of(here: Path) -> None:
+    given = ["--host-preset", "xeon-8360", "--bandwidth", "1Gbps", "--latency", "1us"]
+    command = ["star", "--hosts", "4", "--messages", "none", "-o", "x.toml", "--force"]
+    assert "other hosts" not in run(*command, *given, "--switch-preset", "sharp")
+    assert "other hosts" not in run(*command, "--like", "hdr100-8", "--switch-preset", "sharp")
+    assert "other hosts" not in run(*command)
+    assert "other hosts" in run(*command, "--switch-preset", "sharp")
+    unnamed = Path("unnamed.toml")
+    own = 'speed = "1Gf"\ncores = 4\nloopback_bandwidth = "1GBps"\nloopback_latency = "1us"'
+    unnamed.write_text(Path("x.toml").read_text().replace('preset = "xeon-8360"', own))
+    found = refused(*command, "--hosts-like", "unnamed.toml")
+    assert found.startswith("--hosts-like: x names no host preset; give --host-preset")
+
+
 def test_what_is_given_is_not_said(here: Path) -> None:
     said = run(
         *("star", "--hosts", "8", "-o", "x.toml", "--switch-preset", "tofino"),

@@ -244,6 +244,7 @@ def new_fabric(
     path: PathLike,
     *,
     like: PathLike | None = None,
+    hosts_like: PathLike | None = None,
     host_preset: str | None = None,
     nic_preset: str | None = None,
     switch_preset: str | None = None,
@@ -264,6 +265,8 @@ def new_fabric(
         topology: Its kind: star, fat_tree, torus, dragonfly and so on.
         path: The file to write.
         like: The fabric to take from what is not given.
+        hosts_like: The fabric to take hosts, their cables and their messages from, so that fabrics
+            with different switches have the same hosts.
         host_preset: What every host is.
         nic_preset: What every NIC is.
         switch_preset: What every switch is.
@@ -288,6 +291,7 @@ def new_fabric(
     asked = Asked(
         presets=presets,
         like=_text(like),
+        hosts_like=_text(hosts_like),
         bandwidth=bandwidth,
         latency=latency,
         switch_latency=switch_latency,

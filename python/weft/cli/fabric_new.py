@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # Topologies choose the names of their keys; this keeps them apart from weft's own.
 _OWN = "topology_"
-_ASKED = ("like", "bandwidth", "latency", "switch_latency", "messages")
+_ASKED = ("like", "hosts_like", "bandwidth", "latency", "switch_latency", "messages")
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
 switches. What is not given is taken from a shipped fabric, --like, and said: it was measured on
@@ -48,6 +48,7 @@ Examples:
   weft fabric new star --hosts 16 -o star.toml
   weft fabric new torus --dimensions 4,4,4,4 -o torus.toml
   weft fabric new fat_tree --down 8,8 --up 1,4 --switch-preset l2 -o plain.toml
+  weft fabric new star --hosts 8 --switch-preset sharp --hosts-like tofino-4 -o sharp.toml
   weft fabric new dragonfly --help
 """
 
@@ -125,6 +126,14 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
         help="Fabric to take from what is not given.  [default: by the switch, "
         + "; ".join(f"{switch}: {name}" for switch, name in LIKE.items())
         + f"; others: {OTHERS_LIKE}]",
+    )
+    yield click.option(
+        "--hosts-like",
+        type=fabric_name,
+        metavar="FILE|NAME",
+        help="Fabric to take hosts, their cables and their messages from, so that fabrics with"
+        " different switches have the same hosts and differ in what is compared alone; the NIC's"
+        " part in offloading stays that of the switch.  [default: --like's]",
     )
     for device in DEVICES:
         yield click.option(

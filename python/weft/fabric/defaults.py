@@ -31,6 +31,7 @@ class Asked:
     """What the options of `weft fabric new` say; None where they say nothing."""
 
     like: str | None = None
+    hosts_like: str | None = None
     presets: Mapping[str, str | None] = field(default_factory=dict)
     bandwidth: str | None = None
     latency: str | None = None
@@ -44,15 +45,27 @@ class Filled:
     """The template, and what of it was taken from where."""
 
     template: Template
-    taken: tuple[str, ...]
-    source: str
+    taken: Mapping[str, Sequence[str]]
+    """What was taken, by the name of the fabric that has it."""
+    guess: str = ""
+    """The value that no fabric has."""
+    compare_with: str = ""
+    """The fabric whose hosts this one has because of its switches, and others need not have."""
 
     @property
     def note(self) -> str:
         """Say what was taken, in one line."""
-        if not self.taken:
-            return ""
-        return f"not measured on your devices but taken from {self.source}: {', '.join(self.taken)}"
+        parts = [f"taken from {name}: {', '.join(taken)}" for name, taken in self.taken.items()]
+        if not parts:
+            return self.guess
+        guess = f", and {self.guess}" if self.guess else ""
+        said = f"not measured on your devices but {'; '.join(parts)}{guess}"
+        if self.compare_with:
+            said += (
+                "; other switch presets bring other hosts: to compare fabrics, give all of them"
+                f" --hosts-like {self.compare_with}"
+            )
+        return said
 
 
 def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: Asked) -> Filled:
@@ -60,20 +73,22 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
     switch = asked.presets.get("switch")
     like = asked.like or LIKE.get(switch or "", OTHERS_LIKE)
     fabric = _core.load_fabric(like)
-    presets = _presets(fabric, asked)
-    cable = _host_cable(fabric)
+    hosts = _core.load_fabric(asked.hosts_like) if asked.hosts_like else fabric
+    presets = _presets(fabric, hosts, asked)
+    cable = _host_cable(hosts)
     origins: dict[str, str] = {}
-    taken: list[str] = []
+    taken: dict[str, list[str]] = {}
 
-    def take(table: str, what: str) -> None:
-        origins[table] = _origin(fabric, switch)
-        taken.append(what)
+    def take(table: str, what: str, source: "Fabric" = hosts) -> None:
+        origins[table] = _origin(source, switch)
+        taken.setdefault(source.name, []).append(what)
 
-    for device, option in (("host", "--host-preset"), ("nic", "--nic-preset")):
-        if asked.presets.get(device) is None:
-            take(device, f"{presets[device]} ({option})")
+    if asked.presets.get("host") is None:
+        take("host", f"{presets['host']} (--host-preset)")
+    if asked.presets.get("nic") is None:
+        take("nic", f"{presets['nic']} (--nic-preset)", fabric)
     if asked.presets.get("switch") is None:
-        taken.append(f"{presets['switch']} (--switch-preset)")
+        taken.setdefault(fabric.name, []).append(f"{presets['switch']} (--switch-preset)")
     bandwidth = asked.bandwidth or f"{cable['bandwidth_Bps'] * 8e-9:g}Gbps"
     latency = asked.latency or f"{cable['latency_s'] * 1e6:g}us"
     if asked.latency is None:
@@ -82,6 +97,7 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
         take("link", f"{bandwidth} (--bandwidth)")
     if asked.messages is None:
         take("point_to_point", "its MPI library's messages (--messages)")
+    messages = asked.messages or asked.hosts_like or like
     template = Template(
         topology=topology,
         options=options,
@@ -90,10 +106,14 @@ def fill(topology: str, options: Mapping[str, Sequence[str]], name: str, asked: 
         bandwidth=bandwidth,
         latency=latency,
         switch_latency=asked.switch_latency,
-        messages=None if asked.messages == NO_MESSAGES else asked.messages or like,
+        messages=None if messages == NO_MESSAGES else messages,
         origins=origins,
     )
-    return _with_switch_latency(Filled(template, tuple(taken), fabric.name))
+    by_switch = switch is not None and not asked.like and not asked.hosts_like
+    of_hosts = by_switch and any(table in origins for table in ("host", "link", "point_to_point"))
+    return _with_switch_latency(
+        Filled(template, taken, compare_with=fabric.name if of_hosts else "")
+    )
 
 
 def _with_switch_latency(filled: Filled) -> Filled:
@@ -103,22 +123,24 @@ def _with_switch_latency(filled: Filled) -> Filled:
         return filled
     guess = f"{SWITCH_LATENCY} is a guess: 5 m of cable, 5 ns a metre."
     origins = {**template.origins, "links": guess}
-    taken = f"and {SWITCH_LATENCY} between switches is a guess (--switch-latency)"
+    told = f"{SWITCH_LATENCY} between switches is a guess (--switch-latency)"
     template = replace(template, switch_latency=SWITCH_LATENCY, origins=origins)
-    return replace(filled, template=template, taken=(*filled.taken, taken))
+    return replace(filled, template=template, guess=told)
 
 
-def _presets(fabric: "Fabric", asked: Asked) -> dict[str, str]:
+def _presets(fabric: "Fabric", hosts: "Fabric", asked: Asked) -> dict[str, str]:
     own = {
-        "host": fabric.host["preset"],
+        "host": hosts.host["preset"],
         "nic": fabric.nic["preset"],
         "switch": fabric.switches[0]["preset"],
     }
     presets = {device: asked.presets.get(device) or own[device] for device in DEVICES}
     for device, preset in presets.items():
         if not preset:
+            of_hosts = device == "host" and asked.hosts_like is not None
             raise WeftError(
-                f"{named('like')}: {fabric.name} names no {device} preset; give"
+                f"{named('hosts_like' if of_hosts else 'like')}:"
+                f" {(hosts if of_hosts else fabric).name} names no {device} preset; give"
                 f" {named(f'{device}_preset')}"
             )
     return presets
@@ -129,7 +151,7 @@ def _host_cable(fabric: "Fabric") -> "Cable":
 
 
 def _origin(fabric: "Fabric", switch: str | None) -> str:
-    """Return the comment above values that were taken."""
+    """Return the comment above values that were taken from a fabric."""
     own = fabric.switches[0]["preset"]
     other = f", with {own} switches and not {switch}" if switch not in (None, own) else ""
     return f"As in {fabric.name}{other}: not measured on your devices. Give your own."
