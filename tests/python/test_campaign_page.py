@@ -21,13 +21,13 @@ from playwright.sync_api import (
     sync_playwright,
 )
 from reported import PROGRAM, SMALL, Result, done, hosts_or_switches, made
-from test_campaign_report import hostile
+from test_campaign_report import VENDORS, hostile, of_vendors
 
 from weft.campaign.axes import Point
 from weft.report import page as pages
 
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
-TELEPHONE: ViewportSize = {"width": 390, "height": 844}
+TELEPHONE: ViewportSize = {"width": 375, "height": 812}
 MOST_WAITED_MS = 120_000
 """By tests that run beside many others."""
 MOST_SECONDS = 3.0
@@ -125,6 +125,21 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> str:
         return hosts_or_switches(point)
 
     return pages.render(made(tmp_path_factory.mktemp("wide"), WIDE, result))
+
+
+@pytest.fixture(scope="module")
+def vendors(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return pages.render(made(tmp_path_factory.mktemp("vendors"), VENDORS, of_vendors))
+
+
+@pytest.fixture(scope="module")
+def bars(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a page of one size, on fabrics with names as long as names are."""
+    fabrics = '["tofino-4", "fat-tree-1024-radix-32", "hdr100-8-streaming"]'
+    text = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
+    text = text.replace('"tofino-16"', fabrics)
+    text += 'fallback = ["allreduce=recursive_doubling", "openmpi-5.0"]\n'
+    return pages.render(made(tmp_path_factory.mktemp("bars"), text, hosts_or_switches))
 
 
 def cells(page: Page) -> list[str]:
@@ -287,7 +302,8 @@ def test_the_keyboard_reaches_all_and_stays_where_it_is(opened: Open, small: str
     )
     assert all(after - before <= 1 for before, after in pairwise(levels))
     labels = page.evaluate(
-        "[...document.querySelectorAll('.chart svg')].map((one) => one.getAttribute('aria-label')"
+        "[...document.querySelectorAll('.chart svg.marks')].map((one) =>"
+        " one.getAttribute('aria-label')"
         " ?? one.querySelector('[aria-label]').getAttribute('aria-label'))"
     )
     assert all(labels), "each chart says what it is"
@@ -312,12 +328,33 @@ def test_dark_is_dark_and_can_be_chosen(opened: Open, small: str) -> None:
     until(dark, f"{GROUND} === 'rgb(255, 255, 255)'")
 
 
-@pytest.mark.parametrize("kind", ["small", "wide"])
+# What reaches beyond the screen or its own box, or is chosen in a list without room for its name.
+CUT_OFF = """
+[...document.querySelectorAll("body *")].filter((one) => {
+  const unseen = one.closest("thead:not(#runs thead), [hidden], script, option, #tip");
+  if (unseen || !one.getClientRects().length) return false;
+  const box = one.getBoundingClientRect();
+  if (box.right > innerWidth + 1 || box.left < -1) return true;
+  if (one.tagName === "SELECT") {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = getComputedStyle(one).font;
+    return pen.measureText(one.selectedOptions[0].textContent).width > one.clientWidth - 14;
+  }
+  return one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible";
+}).map((one) => `${one.tagName} ${one.id} ${one.textContent.slice(0, 40)}`)
+"""
+
+
+@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars"])
 def test_a_telephone_shows_all_of_it(kind: str, opened: Open, request: Any) -> None:
     page = opened(request.getfixturevalue(kind), TELEPHONE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE["width"]
+    for details in page.locator("details.numbers summary").all():
+        details.click()
+    assert page.evaluate(CUT_OFF) == []
+    if kind == "bars":
+        return
     page.set_viewport_size(LAPTOP)
-    until(page, "document.querySelector('#latency svg').clientWidth > 600")
+    until(page, "document.querySelector('#latency svg.marks').clientWidth > 600")
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
 
 
@@ -347,7 +384,7 @@ def alone(point: Point) -> Any:
         (
             SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"'),
             hosts_or_switches,
-            "of 1 combination",
+            "stream takes 1.05 times as long as the hosts (offload = off) (4.4",
         ),
         (
             SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
@@ -376,6 +413,8 @@ def test_fabrics_are_compared_where_nothing_else_is(opened: Open, tmp_path: Path
 
     page = opened(pages.render(made(tmp_path / "fabrics", text, result)))
     assert cells(page) == ["2.00"] * 6 + ["0.500"] * 6
+    assert page.locator("h2").first.inner_text() == "Which fabric is faster"
+    assert "fabric hdr100-8 is faster than fabric" in page.locator("p.answer").first.inner_text()
     assert "sum on hdr100-8: stream against tofino-4" in page.locator("#map").inner_text()
     assert page.locator("#latency").inner_text().count("tofino") >= 2, "a line for each fabric"
     said = point_at_first_cell(page)
@@ -383,6 +422,82 @@ def test_fabrics_are_compared_where_nothing_else_is(opened: Open, tmp_path: Path
     assert "2 µs (hdr100-8) against 4 µs (tofino-4)" in said
     control(page, "fabric").select_option(label="tofino-16")
     until(page, "document.querySelectorAll('#map .mark-text.role-mark text').length === 6")
+
+
+def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
+    """Sentences, maps, tables and the table of runs follow; whoever reads sees one of each."""
+    page = opened(vendors)
+    answer = page.locator("#answer [data-baseline]:visible").first
+    assert page.locator("h2").first.inner_text() == "Where offloading pays"
+    assert "The fastest fabric for sum" in answer.inner_text()
+    baseline = control(page, "baseline")
+    assert baseline.locator("option").all_inner_texts() == [
+        "the hosts (offload = off)",
+        *("fabric hdr100-8", "fabric tofino-16", "fabric star-8"),
+    ]
+    baseline.focus()
+    baseline.select_option(label="fabric star-8")
+    until(page, "document.querySelector('#map-about').textContent.includes('fabric star-8')")
+    assert page.locator("h2").first.inner_text() == "Which fabric is faster"
+    assert page.locator("#answer [data-baseline]:visible").count() == 3
+    assert "Program sum, stream, fabric hdr100-8 is faster than" in answer.inner_text()
+    assert cells(page).count("4.00") == 2
+    assert "4.00 times as fast as fabric star-8" in point_at_first_cell(page)
+    assert "times as fast as star-8" in page.locator("#runs th").all_inner_texts()
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "baseline"
+    baseline.select_option(label="the hosts (offload = off)")
+    until(page, "document.querySelector('#h-answer').textContent === 'Where offloading pays'")
+
+
+def test_one_size_is_bars_as_wide_as_the_page(opened: Open, tmp_path: Path) -> None:
+    """A single size was a point on a curve 65 pixels wide."""
+    text = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
+    text = text.replace('"tofino-16"', '["tofino-4", "hdr100-8"]')
+    page = opened(pages.render(made(tmp_path / "bars", text, hosts_or_switches)))
+    room = page.locator("#map").evaluate("(one) => one.clientWidth")
+    for chart in ("map", "latency", "use"):
+        bars = page.locator(f"#{chart} svg.marks .mark-rect.role-mark path")
+        assert bars.count() >= 2, chart
+        widths = bars.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().width)")
+        assert max(widths) > room / 2, chart
+    said = page.locator("#latency-about").inner_text()
+    assert "one call of allreduce of 1 KiB" in said
+    assert "Open bars are measured on real devices" in said
+    assert "logarithmic" not in said
+    assert all(one.endswith("\N{MULTIPLICATION SIGN}") for one in cells_of_bars(page))
+
+
+def cells_of_bars(page: Page) -> list[str]:
+    found = page.locator("#map .mark-text.role-mark text").all_text_contents()
+    assert len(found) == 2
+    return found
+
+
+def test_marks_of_the_legend_are_those_of_the_chart(opened: Open, small: str) -> None:
+    """The caption calls measured marks open, and the legend showed them filled."""
+    page = opened(small)
+    legend = page.locator("#latency .legend li")
+    kinds = {
+        one.inner_text(): one.locator("svg").get_attribute("data-mark") for one in legend.all()
+    }
+    assert kinds["hosts alone (off)"] == kinds["stream"] == "line"
+    measured = {name for name in kinds if name.startswith("measured")}
+    assert measured
+    assert {kinds[name] for name in measured} == {"open"}
+    shown = page.evaluate(
+        "[...document.querySelectorAll('#latency svg.marks .mark-symbol path')]"
+        ".map((one) => [one.getAttribute('fill'), one.getAttribute('stroke')])"
+    )
+    filled = {fill for fill, _ in shown if fill and fill not in ("none", "transparent")}
+    open_ones = {stroke for fill, stroke in shown if fill in (None, "none", "transparent")}
+    for name, kind in kinds.items():
+        key = legend.filter(has_text=name).locator("svg path").last
+        fill, stroke = key.get_attribute("fill"), key.get_attribute("stroke")
+        if kind == "line":
+            assert fill in filled
+        else:
+            assert fill == "none"
+            assert stroke in open_ones
 
 
 def test_hostile_texts_are_shown_and_do_nothing(opened: Open, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 What browsers make of the page: test_campaign_page.py.
 """
 
+import html
 import json
 import re
 import shlex
@@ -15,11 +16,13 @@ from campaigned import LATENCY, head
 from reported import PROGRAM, SMALL, done, hosts_or_switches, made
 from simulated import weft
 
+from weft.base.errors import WeftError
 from weft.campaign.axes import Point
 from weft.report import measured, page, payload, provenance, sections
 from weft.report.axes import Axis, roles
-from weft.report.compare import outcome, pairs
-from weft.report.sentences import headline, verdicts
+from weft.report.compare import Reference, outcome, pairs
+from weft.report.ranking import ranked
+from weft.report.sentences import headline, question, verdicts
 
 # ---- Axes ----------------------------------------------------------------------------------------
 
@@ -127,9 +130,10 @@ def test_what_fell_back_failed_and_is_not_there_is_told_apart(tmp_path: Path) ->
     study = made(tmp_path, SMALL, result)
     assert headline(study) == [
         "On tofino-16, program sum, stream is faster than the hosts (offload = off) in 2 of 5"
-        " combinations: at most 2.00 times, for 16 ranks, 64KiB (500 µs against 1 ms); in 1 every"
-        " call fell back to the hosts because all ranks are on one host; 1 made no collective"
-        " calls; 1 cannot be compared, as a run failed or was refused; 1 more has not been run yet."
+        " combinations: at most 2.00 times, for 16 ranks, 64KiB (500 µs against 1 ms), and as"
+        " much in 1 more; in 1 every call fell back to the hosts because all ranks are on one host;"
+        " 1 made no collective calls; 1 cannot be compared, as a run failed or was refused; 1 more"
+        " has not been run yet."
     ]
     assert "1 failed" in sections.failures(study)
     assert "rank 0 aborted" in sections.failures(study)
@@ -193,10 +197,23 @@ def test_many_programs_and_fabrics_have_one_sentence_and_a_table(tmp_path: Path)
     study = made(tmp_path, text, result)
     first, most, least = headline(study)
     assert first.startswith("Over all programs, fabrics and ways, offloading is faster than")
-    assert "in 24 of 36 combinations" in first
-    assert most == "Faster most often: sum on tofino-16 by stream, in 6 of 6."
-    assert least == "Faster least often: sum on tofino-4 by message, in 0 of 6."
+    assert (
+        "in 24 of 36 combinations: at most 2.00 times, for sum on tofino-16 by stream, 4" in first
+    )
+    assert "(500 ms against 1 s), and as much in 23 more; slower in 12" in first
+    assert most == (
+        "Faster most often: sum on tofino-16 by stream, in 6 of 6; as often sum on tofino-16 by"
+        " message; sum on hdr100-8 by stream; sum on hdr100-8 by message."
+    )
+    assert least == (
+        "Faster least often: sum on tofino-4 by message, in 0 of 6; as often sum on tofino-4 by"
+        " stream."
+    )
     assert sections.verdict_table(study).count("<tr>") == 1 + 6
+    assert ranked(study) == [
+        "The fastest fabric for sum, each by the fastest of its ways (stream, message, off), of 6"
+        " combinations: tofino-16 and hdr100-8 tie, within 0.5 %, in 6; never tofino-4."
+    ]
 
 
 def test_without_runs_of_the_hosts_fabrics_or_algorithms_are_compared(tmp_path: Path) -> None:
@@ -209,18 +226,174 @@ def test_without_runs_of_the_hosts_fabrics_or_algorithms_are_compared(tmp_path: 
 
     study = made(tmp_path, text, result)
     assert headline(study) == [
-        "The campaign has no run without offloading to compare with, so it does not say whether"
-        " that pays. Compared with the first, fabric tofino-4:",
         "Program sum, fabric tofino-16 is faster than fabric tofino-4 in 6 of 6 combinations: at"
-        " most 2.00 times, for 4 ranks, 1KiB (500 ms against 1 s).",
+        " most 2.00 times, for 4 ranks, 1KiB (500 ms against 1 s), and as much in 5 more.",
+        "Whether offloading pays is not said: the campaign has no run without offloading to compare"
+        " with.",
     ]
+    assert question(study) == "Which fabric is faster"
+    assert "fabric tofino-4, the first of its values. Compared" in sections.basis(study)
     algorithms = SMALL.replace('["stream", "off"]', '"off"') + 'fallback = ["ring", "linear"]\n'
     first, second = headline(made(tmp_path / "algorithms", algorithms, lambda _: done(1.0)))
-    assert first.startswith("The campaign has no run with offloading to compare with")
-    assert second == (
-        "On tofino-16, program sum, off, fallback linear is faster than fallback ring in 0 of 6"
-        " combinations; as fast, within 0.5 %, in 6."
+    assert second.startswith("Whether offloading pays is not said: the campaign has no run with ")
+    assert first == (
+        "On tofino-16, program sum, off, fallback linear is as fast as fallback ring, within 0.5 %,"
+        " in all of 6 combinations."
     )
+
+
+# ---- Fabric against fabric -----------------------------------------------------------------------
+
+VENDORS = (
+    PROGRAM
+    + """
+[[runs]]
+program = "sum"
+fabric = ["hdr100-8", "tofino-16", "star-8"]
+ranks = [4, 8]
+bytes = ["1KiB", "1MiB"]
+offload = ["stream", "off"]
+leave_out = [{ fabric = "star-8", offload = "stream" }]
+"""
+)
+
+
+def of_vendors(one: Point) -> dict[str, Any]:
+    """Return small sums that SHARP does best, large ones that a Tofino does, hosts all alike."""
+    if one["offload"] == "off":
+        return dict(done(1.0))
+    small = one["bytes"] == "1KiB"
+    return dict(done({"hdr100-8": 0.25 if small else 0.8, "tofino-16": 0.5}[str(one["fabric"])]))
+
+
+def test_a_campaign_of_fabrics_says_which_is_the_fastest(tmp_path: Path) -> None:
+    study = made(tmp_path, VENDORS, of_vendors)
+    assert ranked(study) == [
+        "The fastest fabric for sum, each by the fastest of its ways (stream, off), of 4"
+        " combinations: hdr100-8 in 2; tofino-16 in 2; never star-8."
+    ]
+    assert [one.name for one in study.references] == [
+        "the hosts (offload = off)",
+        "fabric hdr100-8",
+        "fabric tofino-16",
+        "fabric star-8",
+    ]
+
+
+def test_a_fabric_that_is_run_in_one_way_is_what_all_ways_of_others_are_compared_with(
+    tmp_path: Path,
+) -> None:
+    study = made(tmp_path, VENDORS + '[report]\nbaseline = { fabric = "star-8" }\n', of_vendors)
+    assert study.reference == Reference("fabric", "star-8")
+    assert headline(study)[0] == (
+        "Program sum, stream, fabric hdr100-8 is faster than fabric star-8 in 4 of 4 combinations:"
+        " at most 4.00 times, for 4 ranks, 1KiB (250 ms against 1 s), and as much in 1 more."
+    )
+    assert len(study.compared) == 16
+    said = sections.basis(study)
+    assert "The baseline is fabric star-8, as the campaign&#x27;s file says." in said
+    assert "no run of fabric star-8 with the same offload, the run with another value" in said
+    both = [{"fabric": fabric, "offload": way} for fabric in "ab" for way in ("stream", "off")]
+    assert list(pairs(both, Reference("fabric", "a")).of) == [None, None, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("fabric", '"tofino-16"', "fabric tofino-16"),
+        ("offload", '"off"', "the hosts (offload = off)"),
+        ("offload", '"stream"', "offload stream"),
+        ("ranks", "8", "ranks 8"),
+    ],
+)
+def test_the_file_picks_any_key_as_baseline(
+    key: str, value: str, shown: str, tmp_path: Path
+) -> None:
+    text = VENDORS + f"[report.baseline]\n{key} = {value}\n"
+    study = made(tmp_path, text, of_vendors)
+    assert study.reference is not None
+    assert study.reference.name == shown
+    assert study.references[0] == study.reference
+    assert len(set(study.references)) == len(study.references)
+    assert "<html" in page.render(study)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "said"),
+    [
+        ('"star-8"', "[report] baseline: found 'star-8'; write one key, such as"),
+        ("{}", "[report] baseline: found {}; write one key"),
+        ('{ fabric = "star-8", offload = "off" }', "write one key"),
+        ('{ fabrik = "star-8" }', "no such key in [[runs]]: 'fabrik'; did you mean fabric?"),
+        ('{ fabric = "star-9" }', "found fabric = 'star-9'; did you mean star-8?"),
+        ('{ fabric = ["star-8"] }', "found fabric = ['star-8']; "),
+        ('{ program = "sum" }', "found program, of which there is nothing to compare"),
+        ('{ "switch.slots" = 64 }', "no such key in [[runs]]: 'switch.slots'"),
+    ],
+)
+def test_a_wrong_baseline_is_refused(baseline: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(WeftError) as caught:
+        made(tmp_path, VENDORS + f"[report]\nbaseline = {baseline}\n", of_vendors)
+    assert said in str(caught.value)
+    with pytest.raises(WeftError, match="no such key; did you mean baseline"):
+        made(tmp_path, VENDORS + "[report]\nbase = 1\n", of_vendors)
+
+
+def test_a_baseline_that_cannot_be_run_is_said(tmp_path: Path) -> None:
+    text = (
+        VENDORS.replace("leave_out = [", 'leave_out = [{ fabric = "tofino-16" }, ')
+        + '[report]\nbaseline = { fabric = "tofino-16" }\n'
+    )
+    study = made(tmp_path, text, of_vendors)
+    assert study.reference is not None
+    assert study.reference.hosts
+    assert "No combination of fabric tofino-16, the file&#x27;s baseline," in sections.basis(study)
+
+
+def test_one_combination_is_said_in_one_sentence_with_its_times(tmp_path: Path) -> None:
+    text = (
+        VENDORS.replace("[4, 8]", "4")
+        .replace('["1KiB", "1MiB"]', '"1KiB"')
+        .replace('["stream", "off"]', '"off"')
+    )
+    times = {"hdr100-8": 2e-6, "tofino-16": 4e-6, "star-8": 4.01e-6}
+    study = made(tmp_path, text, lambda one: done(times[str(one["fabric"])]))
+    assert headline(study)[:2] == [
+        "Program sum, off, fabric tofino-16 takes 2.00 times as long as fabric hdr100-8 (4 µs"
+        " against 2 µs).",
+        "Program sum, off, fabric star-8 takes 2.00 times as long as fabric hdr100-8 (4.01 µs"
+        " against 2 µs).",
+    ]
+    assert ranked(study) == [
+        "The fastest fabric for sum: hdr100-8 (2 µs), tofino-16 (4 µs), star-8 (4.01 µs)."
+    ]
+    last = study.by_baseline[-1]
+    assert headline(last)[1].startswith(
+        "Program sum, off, fabric tofino-16 is as fast as fabric star-8, within 0.5 % (4 µs against"
+    )
+
+
+DOUBLED = re.compile(r"[.,;:!?…][.,;]|[,;:][:!?]|[,;] [,;.]|\(\)| {2}")
+
+
+def test_no_punctuation_is_doubled_whatever_texts_end_with(tmp_path: Path) -> None:
+    """Text around a campaign's own words; those end in all that sentences may end with."""
+    for end in ("?", ".", "!", "…", ""):
+        text = VENDORS.replace('name = "small"', f'name = "small"\ndescription = "Which one{end}"')
+
+        def result(one: Point, end: str = end) -> dict[str, Any]:
+            if one["bytes"] == "1MiB":
+                return {"state": "failed", "message": f"rank {one['ranks']} aborted{end}"}
+            return of_vendors(one)
+
+        study = made(tmp_path / f"end{ord(end or 'x')}", text, result)
+        for one in study.by_baseline:
+            shown = [sections.about(one), *headline(one), *ranked(one), sections.basis(one)]
+            shown += [sections.failures(one), sections.verdict_table(one), sections.made(one)]
+            for part in shown:
+                said = re.sub(r"<pre>.*?</pre>", "", part, flags=re.DOTALL)
+                visible = html.unescape(re.sub(r"<[^>]*>", "\n", said))
+                assert DOUBLED.findall(visible) == [], visible
 
 
 # ---- Measurements --------------------------------------------------------------------------------

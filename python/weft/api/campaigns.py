@@ -121,6 +121,7 @@ class Campaign:
         timeout: float | str | None = None,
         memory: int | str | None = None,
         most_runs: int | None = None,
+        baseline: Mapping[str, AxisValue] | None = None,
         description: str = "",
         folder: PathLike = ".",
         store: PathLike | None = None,
@@ -140,6 +141,8 @@ class Campaign:
             timeout: The most wall time of a run: seconds, or a text such as "60s".
             memory: The most memory of a run: bytes, or a text such as "2GiB".
             most_runs: More combinations than this are refused; by default 100,000.
+            baseline: The key and value of the runs that reports compare all others with, such as
+                `{"fabric": "tofino-4"}`. By default those with `offload` "off", if there are any.
             description: For people.
             folder: Where paths begin.
             store: The folder of its results. By default FILE or name, with `.runs` at its end.
@@ -167,6 +170,8 @@ class Campaign:
                 "programs": {key: _program(key, one) for key, one in programs.items()},
                 "runs": _runs(axes, list(programs), zip, leave_out),
             }
+            if baseline is not None:
+                self._tables["report"] = {"baseline": _plain(baseline)}
             source = Options(f"campaign {name}", "", self._tables)
             place = Path(folder) / f"{file_name('campaign', name)}.toml"
             self._campaign = files.of_tables(source, place)

@@ -90,6 +90,11 @@ def format_ratio(ratio: float | None) -> str:
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
+def ended(text: str) -> str:
+    """Return a sentence with a full stop, unless it has an end or is empty."""
+    return text if not text or text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
 def plural(count: int, noun: str) -> str:
     """Return `1 call`, `2 calls`, `2 switches` or `2 entries`, with a comma every three digits."""
     if count == 1:

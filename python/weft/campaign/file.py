@@ -51,6 +51,8 @@ WORDS: Mapping[str, str] = {
     "repetition": "a number; runs that differ in it alone are the same but for what is timed",
 }
 _RULES = ("zip", "leave_out", "repetitions")
+REPEATS = ("repetition", "seed", "noise.seed")
+"""Keys whose values are the same experiment again."""
 _MOST_RUNS = 1_000_000
 _DEFAULT_MOST = 100_000
 
@@ -93,6 +95,8 @@ class Campaign:
     memory_bytes: int | None
     """Of each run."""
     most_runs: int
+    baseline: tuple[str, Value] | None = None
+    """Key and value of the runs that a report compares all others with."""
 
     @property
     def folder(self) -> Path:
@@ -115,7 +119,7 @@ def read(file: Path) -> Campaign:
 
 def of_tables(top: Options, file: Path) -> Campaign:
     """Return the campaign that tables describe, wherever they come from; `file` is its place."""
-    top.allow("campaign", "programs", "runs")
+    top.allow("campaign", "programs", "runs", "report")
     about = top.part("campaign").allow("name", "description", "timeout", "memory", "most_runs")
     programs = {one.name: one for one in _programs(top)}
     most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
@@ -135,7 +139,36 @@ def of_tables(top: Options, file: Path) -> Campaign:
         timeout_s=timeout,
         memory_bytes=_memory(about),
         most_runs=most,
+        baseline=_baseline(top, grids),
     )
+
+
+def _baseline(top: Options, grids: Sequence[Grid]) -> tuple[str, Value] | None:
+    """Return what [report] picks: a key with one of the several values that runs have of it."""
+    if "report" not in top.values:
+        return None
+    table = top.part("report").allow("baseline")
+    wanted = table.need("baseline")
+    flat = dict(_flattened(table, wanted)) if isinstance(wanted, dict) else {}
+    if len(flat) != 1:
+        table.fail("baseline", f'found {wanted!r}; write one key, such as {{ fabric = "plain" }}')
+    key, value = next(iter(flat.items()))
+    values = list(dict.fromkeys(one for grid in grids for one in grid.values.get(key, ())))
+    if not values:
+        known = dict.fromkeys(one for grid in grids for one in grid.values)
+        table.fail("baseline", f"no such key in [[runs]]: {key!r}; {suggestion(key, known)}")
+    if value not in values:
+        table.fail(
+            "baseline",
+            f"found {key} = {value!r}; {suggestion(str(value), [str(one) for one in values])}",
+        )
+    if len(values) == 1 or key in REPEATS:
+        table.fail(
+            "baseline",
+            f"found {key}, of which there is nothing to compare; write a key of [[runs]] that has"
+            " several values, and whose runs are not repetitions",
+        )
+    return key, value
 
 
 def _memory(about: Options) -> int | None:

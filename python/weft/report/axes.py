@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
+from weft.campaign.file import REPEATS
 
 Kind = Literal["size", "number", "name"]
 
 OFF = "off"
 OFFLOAD = "offload"
-REPEATS = ("repetition", "seed", "noise.seed")
-"""Keys whose values are the same experiment again."""
+FABRIC = "fabric"
 _MAPS = ("program", "fabric")
 """Each of their values has a map of its own."""
 _SIZES = ("bytes", "size", "message")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which runs are held against each other: a way to offload, and the hosts alone.
+"""Baselines of a report, and the pairs of runs that each of them compares.
 
-Two combinations are compared that differ in `offload` alone; in a campaign without runs of the
-hosts alone, in another key, of which the first value is what others are held against. Files often
-leave combinations out whose keys mean nothing to hosts, as in
-`leave_out = [{ offload = "off", "switch.slots" = 64 }]`. Where there is no run of the hosts with a
-combination's values of such keys (`OF_OFFLOADING`), it is held against one with others, and the
-report says so.
+A baseline is a value of one key: the hosts alone (`offload = "off"`), a fabric, an algorithm. Two
+combinations are compared that differ in this key alone. Campaign files often leave out combinations
+whose keys mean nothing to the baseline, as in
+`leave_out = [{ offload = "off", "switch.slots" = 64 }]`. A combination without an exact counterpart
+is compared with the nearest run of the baseline that differs in such keys (`OF_OFFLOADING`) only,
+and the report names them.
 """
 
 from collections import defaultdict
@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from weft.report.axes import OFF, OFFLOAD, REPEATS, Axis
+from weft.campaign.file import REPEATS
+from weft.report.axes import FABRIC, OFF, OFFLOAD, Axis
 
 Point = Mapping[str, str]
 Outcome = Literal["faster", "same", "slower", "fell back", "no collectives", "failed", "missing"]
@@ -36,7 +37,7 @@ _TABLES_OF_OFFLOADING = ("policy.", "multicast.", "progress_engine.")
 
 @dataclass(frozen=True)
 class Reference:
-    """What combinations are held against: those with this value of a key."""
+    """Baseline: the combinations with this value of a key."""
 
     axis: str
     value: str
@@ -55,16 +56,25 @@ class Reference:
 HOSTS = Reference(OFFLOAD, OFF)
 
 
-def reference(axes: Sequence[Axis]) -> Reference | None:
-    """Return the hosts alone, or the first fabric, way or algorithm where nobody ran these."""
-    several = {axis.name: axis for axis in axes if len(axis.values) > 1}
-    if OFFLOAD in several and OFF in several[OFFLOAD].values:
-        return HOSTS
-    changed = [name for name in several if "." in name and name not in REPEATS]
-    for name in (OFFLOAD, "fabric", "fallback", *changed):
-        if name in several and several[name].values[0]:
-            return Reference(name, several[name].values[0])
-    return None
+def references(axes: Sequence[Axis], picked: Reference | None = None) -> list[Reference]:
+    """Return the baselines that a page offers, its default first.
+
+    The default is the one that the campaign's file has picked, else the hosts alone, else the first
+    way to offload, fabric or algorithm, else the first value of a changed key.
+    """
+    several = {axis.name: axis.values for axis in axes if len(axis.values) > 1}
+    found = [] if picked is None or picked.value not in several.get(picked.axis, ()) else [picked]
+    ways = several.get(OFFLOAD, ())
+    if OFF in ways:
+        found.append(HOSTS)
+    if len(ways) > 2 or OFF not in ways:  # else it is the same pairs reversed
+        found += [Reference(OFFLOAD, value) for value in ways]
+    for name in (FABRIC, "fallback"):
+        found += [Reference(name, value) for value in several.get(name, ())]
+    if not found:
+        changed = [name for name in several if "." in name and name not in REPEATS]
+        found = [Reference(name, value) for name in changed[:1] for value in several[name]]
+    return list(dict.fromkeys(one for one in found if one.value))
 
 
 @dataclass(frozen=True)
@@ -79,9 +89,10 @@ class Pairs:
 def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
     """Find them among all combinations of a campaign, whether they have been run or not."""
     keys = [key for key in (points[0] if points else {}) if key != against.axis]
-    free = [key for key in keys if key in REPEATS or (against.hosts and _may_differ(key))]
-    fixed = [key for key in keys if key not in free]
     hosts = [number for number, one in enumerate(points) if one.get(against.axis) == against.value]
+    ways = {points[number].get(OFFLOAD, "") for number in hosts}
+    free = [key for key in keys if key in REPEATS or _may_differ(key, against, len(ways))]
+    fixed = [key for key in keys if key not in free]
     exact = {_values(points[number], keys): number for number in hosts}
     near: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in hosts:
@@ -97,7 +108,19 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
     return Pairs(found, tuple(_differing(points, found, free)))
 
 
-def _may_differ(key: str) -> bool:
+def _may_differ(key: str, against: Reference, ways: int) -> bool:
+    """Return whether a key may have another value in the baseline's run.
+
+    A fabric that the campaign runs in a single way (one without smart switches) is what all ways of
+    others are compared with.
+    """
+    if against.axis == FABRIC and key == OFFLOAD:
+        return ways == 1
+    return (against.hosts or against.axis == FABRIC) and only_offloads(key)
+
+
+def only_offloads(key: str) -> bool:
+    """Return whether a key decides nothing but how calls are offloaded."""
     return key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
 
 
@@ -127,9 +150,14 @@ def _differing(
     ]
 
 
+def alike(one: float, other: float) -> bool:
+    """Return whether two times or speed-ups are a tie."""
+    return abs(one / other - 1) <= SAME
+
+
 def outcome(hosts_s: float, offloaded_s: float) -> Outcome:
     """Say which of two times is shorter."""
     ratio = hosts_s / offloaded_s
-    if abs(ratio - 1) <= SAME:
+    if alike(hosts_s, offloaded_s):
         return "same"
     return "faster" if ratio > 1 else "slower"

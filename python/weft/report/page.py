@@ -16,6 +16,7 @@ from typing import Any
 
 from weft.report import charts, payload, runtime, sections
 from weft.report.provenance import versions
+from weft.report.sentences import question
 from weft.report.study import Study
 
 
@@ -30,10 +31,10 @@ def render(study: Study) -> str:
         "title": escape(study.name),
         "style": runtime.asset("report.css"),
         "about": escape(sections.about(study)),
-        "question": sections.question(study),
-        "answer": sections.answer(study),
-        "basis": sections.basis(study),
-        "verdicts": sections.verdict_table(study),
+        "question": escape(question(study)),
+        "answer": sections.by_baseline(study, sections.answer),
+        "basis": sections.by_baseline(study, sections.basis),
+        "verdicts": sections.by_baseline(study, sections.verdict_table),
         "failures": sections.failures(study),
         "made": sections.made(study),
         "rows": escape(sections.number_of_rows(study)),

@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from weft.report.axes import REPEATS, Axis
+from weft.campaign.file import REPEATS
+from weft.report.axes import Axis
 from weft.report.fabrics import Variant, variants
-from weft.report.sentences import REASONS
+from weft.report.sentences import REASONS, question
 from weft.report.study import Study
 
 STATES = ("done", "failed", "refused", "missing")
@@ -53,11 +54,7 @@ def payload(study: Study) -> dict[str, Any]:
     calls = _calls(study, words, runs)
     return {
         "axes": [_axis(axis) for axis in study.axes],
-        "reference": _reference(study),
-        "across": study.roles.across,
-        "down": study.roles.down,
-        "further": list(study.roles.further),
-        "defaults": _defaults(study),
+        "baselines": [_baseline(one, words) for one in study.by_baseline],
         "repeats": list(REPEATS),
         "states": STATES,
         "outcomes": OUTCOMES,
@@ -70,6 +67,19 @@ def payload(study: Study) -> dict[str, Any]:
     }
 
 
+def _baseline(study: Study, words: _Words) -> dict[str, Any]:
+    """Return what the page shows when runs are compared with a study's baseline."""
+    return {
+        "reference": _reference(study),
+        "question": question(study),
+        "across": study.roles.across,
+        "down": study.roles.down,
+        "further": list(study.roles.further),
+        "defaults": _defaults(study),
+        "rows": _compared(study, words),
+    }
+
+
 def _reference(study: Study) -> dict[str, Any] | None:
     against = study.reference
     if against is None:
@@ -79,6 +89,18 @@ def _reference(study: Study) -> dict[str, Any] | None:
         "value": against.value,
         "hosts": against.hosts,
         "name": against.name,
+    }
+
+
+def _compared(study: Study, words: _Words) -> dict[str, list[int]]:
+    """Return the columns that depend on the baseline."""
+    outcomes = {one.row: one for one in study.compared}
+    compared = [outcomes.get(row) for row in range(len(study.points))]
+    return {
+        "reference": [-1 if other is None else other for other in study.pairs.of],
+        "outcome": [-1 if one is None else OUTCOMES.index(one.outcome) for one in compared],
+        "reason": [-1 if one is None else words.number(one.reason) for one in compared],
+        "partly": [int(one is not None and one.partly) for one in compared],
     }
 
 
@@ -108,8 +130,6 @@ def _rows(
     study: Study, words: _Words, runs: _Words, found: Sequence[Variant]
 ) -> dict[str, list[Any]]:
     columns = {name: _rounded(study.rows[column].to_list()) for name, column in _NUMBERS.items()}
-    outcomes = {one.row: one for one in study.compared}
-    compared = [outcomes.get(row) for row in range(len(study.points))]
     records = study.records
     return {
         **columns,
@@ -119,10 +139,6 @@ def _rows(
         "link": [words.number(row["busiest_link"]) for row in records],
         "id": [runs.number(row["run"]) for row in records],
         "run": [row["run"][:_SHOWN_DIGEST] for row in records],
-        "reference": [-1 if other is None else other for other in study.pairs.of],
-        "outcome": [-1 if one is None else OUTCOMES.index(one.outcome) for one in compared],
-        "reason": [-1 if one is None else words.number(one.reason) for one in compared],
-        "partly": [int(one is not None and one.partly) for one in compared],
         "head": [words.number(one.head) for one in study.commands],
         "tail": [words.number(one.tail) for one in study.commands],
         **_on_fabrics(study, found),

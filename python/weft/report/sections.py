@@ -3,12 +3,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from weft.base.units import format_ratio, plural
+from weft.base.units import ended, format_ratio, plural
 from weft.report import provenance
+from weft.report.ranking import ranked
 from weft.report.runtime import vega_versions
 from weft.report.sentences import Verdict, group_keys, headline, verdicts
 from weft.report.study import Compared, Study
@@ -24,7 +25,7 @@ def about(study: Study) -> str:
     combined = f"{plural(len(study.points), 'combination')}: {', '.join(parts)}"
     if study.impossible:
         combined += f"; {len(study.impossible):,} cannot be run"
-    return f"{study.description.rstrip('.')}. {combined}." if study.description else f"{combined}."
+    return f"{ended(study.description)} {ended(combined)}".strip()
 
 
 _STATES = {
@@ -49,16 +50,18 @@ def footer() -> str:
 # ---- The answer ----------------------------------------------------------------------------------
 
 
+def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
+    """Return a part of the page for each baseline; the default one's is shown at first."""
+    return "\n".join(
+        f'<div data-baseline="{number}"{" hidden" if number else ""}>\n{part(one)}\n</div>'
+        for number, one in enumerate(study.by_baseline)
+    )
+
+
 def answer(study: Study) -> str:
     """Return the sentences of the first screen, and what they rest on."""
-    first, *more = (escape(one) for one in headline(study))
+    first, *more = (escape(one) for one in (*headline(study), *ranked(study)))
     return "\n".join([f'<p class="answer">{first}</p>', *(f"<p>{one}</p>" for one in more)])
-
-
-def question(study: Study) -> str:
-    """Return what the first part is called."""
-    asked = study.reference is None or study.reference.hosts
-    return "Where offloading pays" if asked else "What pays"
 
 
 def basis(study: Study) -> str:
@@ -70,21 +73,35 @@ def _basis(study: Study) -> Iterable[str]:
     against = study.reference
     if study.compared and against:
         yield (
-            "The sentence compares the simulated time of the whole program, of two runs that differ"
-            f" in {against.axis} alone: the time of {against.name} divided by the other one."
+            f"The baseline is {against.name}{_why(study)}. Compared is the simulated time of the"
+            f" whole program, of two runs that differ in {against.axis} alone: the baseline's time"
+            " divided by the other one's."
         )
-    if study.pairs.relaxed:
+    if study.pairs.relaxed and against:
         keys = ", ".join(study.pairs.relaxed)
+        hosts = ", which means nothing to hosts," if against.hosts else ""
         yield (
-            f"Where {study.source.has} no run of the hosts with the same {keys}, which means"
-            " nothing to hosts, the run with another value is taken."
+            f"Where {study.source.has} no run of {'the hosts' if against.hosts else against.name}"
+            f" with the same {keys}{hosts or ','} the run with another value is taken."
         )
+    if study.picked and study.picked not in study.references:
+        yield f"No combination of {study.picked.name}, the file's baseline, can be run."
     if study.compared and against and study.uncompared:
         yield (
             f"{plural(study.uncompared, 'combination')} had no run of {against.name} to be compared"
             " with."
         )
     yield provenance.computation(study)
+
+
+def _why(study: Study) -> str:
+    """Say who picked the baseline, where somebody had to."""
+    against = study.reference
+    if against == study.picked:
+        return ", as the campaign's file says"
+    if study.against or (against and against.hosts):
+        return ""
+    return ", the first of its values"
 
 
 def verdict_table(study: Study) -> str:
@@ -167,7 +184,7 @@ def _group(state: str, members: Sequence[tuple[str, Mapping[str, str]]]) -> str:
     )
     if len(members) > _MOST_EXAMPLES:
         items += f"<li>and {len(members) - _MOST_EXAMPLES:,} more</li>"
-    common = f"All with {_label(shared)}." if shared and len(members) > 1 else ""
+    common = ended(f"All with {_label(shared)}") if shared and len(members) > 1 else ""
     return (
         f'<div class="failure"><p><strong>{len(members):,} {escape(state)}</strong></p>'
         f"<pre>{escape(message)}</pre><p>{escape(common + note)}</p>"
@@ -235,17 +252,18 @@ def _statement(one: provenance.Statement) -> str:
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
     """Return a table whose first columns are texts and the others numbers."""
+    kinds = ("", ' class="number"')
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td>{escape(cell)}</td>" if k < left else f'<td class="number">{escape(cell)}</td>'
-            for k, cell in enumerate(row)
+            f'<td data-head="{escape(head)}"{kinds[k >= left]}>{escape(cell)}</td>'
+            for k, (head, cell) in enumerate(zip(heads, row, strict=True))
         )
         + "</tr>"
         for row in rows
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+        '<div class="scroll stacked" tabindex="0" role="region" aria-label="Table">'
         f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 
 from weft.base import units
 from weft.base.units import format_ratio, plural
-from weft.report.axes import OFF, OFFLOAD, REPEATS, Axis
+from weft.campaign.file import REPEATS
+from weft.report.axes import FABRIC, OFF, OFFLOAD, Axis
+from weft.report.compare import alike
 from weft.report.study import Compared, Study
 
-_GROUPS = ("program", "fabric", OFFLOAD)
+_GROUPS = ("program", FABRIC, OFFLOAD)
 _MOST_SENTENCES = 4
+_MOST_NAMES = 3
 _MOSTLY = 2 / 3
 
 REASONS: Mapping[str, str] = {
@@ -89,22 +92,29 @@ def group_keys(study: Study) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*_GROUPS, *compared)))
 
 
+def question(study: Study) -> str:
+    """Return what the first part of the page is called."""
+    if study.reference is None or study.reference.hosts:
+        return "Where offloading pays"
+    return "Which fabric is faster" if study.reference.axis == FABRIC else "What pays"
+
+
 def headline(study: Study) -> list[str]:
     """Return the answer: one sentence for each program, fabric and way, or for all."""
     if not study.compared:
         return [_nothing_compared(study)]
-    return [*_question(study), *_answers(study)]
+    return [*_answers(study), *_unanswered(study)]
 
 
-def _question(study: Study) -> Iterator[str]:
-    """Say what is compared where it is not what is asked first."""
-    against = study.reference
-    if against is not None and not against.hosts:
-        lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
-        yield (
-            f"{study.source.has.capitalize()} no run {lack} offloading to compare with, so it does"
-            f" not say whether that pays. Compared with the first, {against.name}:"
-        )
+def _unanswered(study: Study) -> Iterator[str]:
+    """Say that the question which is asked first has no answer here."""
+    if any(one.hosts for one in study.references):
+        return
+    lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
+    yield (
+        f"Whether offloading pays is not said: {study.source.has} no run {lack} offloading to"
+        " compare with."
+    )
 
 
 def _answers(study: Study) -> list[str]:
@@ -143,13 +153,21 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     missing = verdict.number("missing")
     if missing == len(verdict.found):
         return f"{_subject(study, verdict)} has not been run yet, or what it is held against."
+    if len(verdict.found) == 1 and verdict.found[0].outcome in ("faster", "same", "slower"):
+        return f"{_subject(study, verdict)} {_only(study, verdict.found[0])}."
     total = plural(len(verdict.found) - missing, "combination")
+    same = verdict.number("same")
     parts = [
         f"{_subject(study, verdict)} is faster than {_other(study)}"
         f" in {verdict.number('faster'):,} of {total}{_most(study, verdict)}"
     ]
+    if same == len(verdict.found) - missing:
+        parts = [
+            f"{_subject(study, verdict)} is as fast as {_other(study)}, within 0.5 %, in"
+            f" {'all of ' if same > 1 else ''}{total}"
+        ]
     parts += _slower(study, verdict)
-    if same := verdict.number("same"):
+    if verdict.number("faster", "slower") and same:
         parts.append(f"as fast, within 0.5 %, in {same:,}")
     parts += _fell_back(study, verdict)
     if none := verdict.number("no collectives"):
@@ -160,6 +178,16 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     if missing:
         parts.append(f"{missing:,} more {'has' if missing == 1 else 'have'} not been run yet")
     return "; ".join(parts) + "."
+
+
+def _only(study: Study, one: Compared) -> str:
+    """Say what came of the only combination."""
+    other = _other(study)
+    if one.outcome == "same":
+        return f"is as fast as {other}, within 0.5 % {_times(one)}"
+    if one.outcome == "faster":
+        return f"is {format_ratio(one.speed_up)} times as fast as {other} {_times(one)}"
+    return f"takes {format_ratio(1 / one.speed_up)} times as long as {other} {_times(one)}"
 
 
 def _other(study: Study) -> str:
@@ -188,23 +216,36 @@ def _most(study: Study, verdict: Verdict) -> str:
     best = verdict.best
     if best is None:
         return ""
-    return f": at most {format_ratio(best.speed_up)} times, {_where(study, best)} {_times(best)}"
+    return (
+        f": at most {format_ratio(best.speed_up)} times, {_where(study, best, verdict)}"
+        f" {_times(best)}{_as_much(best, verdict)}"
+    )
+
+
+def _as_much(one: Compared, verdict: Verdict) -> str:
+    """Say how many others of a verdict tie with its extreme one."""
+    ties = sum(
+        alike(other.speed_up, one.speed_up)
+        for other in verdict.found
+        if other.outcome == one.outcome and other is not one
+    )
+    return f", and as much in {ties:,} more" if ties else ""
 
 
 def _times(one: Compared) -> str:
     return f"({in_time(one.own_s)} against {in_time(one.other_s)})"
 
 
-def _where(study: Study, one: Compared) -> str:
-    """Name a combination by those of its values that differ among combinations."""
+def _where(study: Study, one: Compared, verdict: Verdict) -> str:
+    """Name a combination by those of its values that differ among those of a verdict."""
+    keys = group_keys(study)
+    own = [] if verdict.values else [_label({key: one.point.get(key, "") for key in keys})]
     names = [
         named_value(axis.name, one.point[axis.name])
         for axis in study.axes
-        if len(axis.values) > 1
-        and axis.name not in (*group_keys(study), *REPEATS)
-        and one.point[axis.name]
+        if len(axis.values) > 1 and axis.name not in (*keys, *REPEATS) and one.point[axis.name]
     ]
-    return "for " + ", ".join(names) if names else "there"
+    return "for " + ", ".join((*own, *names)) if own or names else "there"
 
 
 def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
@@ -219,7 +260,10 @@ def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
     least = f"{format_ratio(1 / worst.speed_up)} times as long as {_short(study)}"
     how = f", {where}" if where else ""
     takes = ": at worst it takes" if len(slower) > 1 else ", where it takes"
-    yield (f"slower in {len(slower):,}{how}{takes} {least}, {_where(study, worst)} {_times(worst)}")
+    yield (
+        f"slower in {len(slower):,}{how}{takes} {least}, {_where(study, worst, verdict)}"
+        f" {_times(worst)}{_as_much(worst, verdict)}"
+    )
 
 
 def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
@@ -256,10 +300,18 @@ def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
     if _share(rated[0]) == _share(rated[-1]):
         return
     for word, one in (("most", rated[0]), ("least", rated[-1])):
+        ties = [other for other in rated if _share(other) == _share(one) and other is not one]
+        as_often = f"; as often {_listed([_label(other.values) for other in ties])}" if ties else ""
         yield (
             f"Faster {word} often: {_label(one.values)}, in {one.number('faster'):,} of"
-            f" {len(one.found):,}."
+            f" {len(one.found):,}{as_often}."
         )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return "; ".join(names[:_MOST_NAMES]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def _label(values: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ Nothing here knows how a page looks, and nothing reads a record: all of it is th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from weft import _core
 from weft.campaign.file import Campaign
 from weft.report.axes import OFFLOAD, Axis, Roles, roles, text
 from weft.report.commands import Command, built
-from weft.report.compare import Outcome, Pairs, Point, Reference, outcome, pairs, reference
+from weft.report.compare import Outcome, Pairs, Point, Reference, outcome, pairs, references
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,10 @@ class Study:
     fabrics: Mapping[str, str] = field(default_factory=dict)
     """The files of those that are not found so."""
     source: Source = Source()
+    picked: Reference | None = None
+    """Baseline that the campaign's file names."""
+    against: Reference | None = None
+    """Baseline in place of the default one."""
 
     @cached_property
     def roles(self) -> Roles:
@@ -87,8 +91,18 @@ class Study:
 
     @cached_property
     def reference(self) -> Reference | None:
-        """What combinations are held against, where anything is."""
-        return reference(self.axes)
+        """Baseline: what combinations are held against, where anything is."""
+        return self.against or next(iter(self.references), None)
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        """Baselines that a reader may choose, the default one first."""
+        return references(self.axes, self.picked)
+
+    @cached_property
+    def by_baseline(self) -> "list[Study]":
+        """The same runs compared with each baseline; itself where there is none to choose."""
+        return [self, *(replace(self, against=one) for one in self.references[1:])]
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -183,4 +197,12 @@ def study(
         {name: built(one) for name, one in campaign.programs.items()},
         impossible,
         campaign.folder,
+        picked=_picked(campaign),
     )
+
+
+def _picked(campaign: Campaign) -> Reference | None:
+    if campaign.baseline is None:
+        return None
+    key, value = campaign.baseline
+    return Reference(key, text(value))

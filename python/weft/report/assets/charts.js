@@ -21,14 +21,14 @@ const narrowed = (place, found, names, changed) => {
   return [parts, some];
 };
 // Algorithms of the hosts are lines beside each other.
-const openAxes = () => data.further.filter((name) => choice[name] === EACH && name !== "fallback");
+const openAxes = () => baseline.further.filter((name) => choice[name] === EACH && name !== "fallback");
 // What is shown at first: as many ranks as were measured, or the most; of others, what hosts' runs have.
 const usual = (name, options, found) => {
   if (name === "ranks") {
     const measured = new Set(found.filter(isOnMeasured).map((row) => valueOf(row, "ranks")));
     return (options.findLast(([, value]) => measured.has(value)) ?? options.at(-1))?.[0];
   }
-  return options.some(([value]) => value === data.defaults[name]) ? data.defaults[name] : options[0]?.[0];
+  return options.some(([value]) => value === baseline.defaults[name]) ? baseline.defaults[name] : options[0]?.[0];
 };
 
 const isOnMeasured = (row) => {
@@ -108,7 +108,8 @@ const drawLatency = (changed) => {
   const found = latencyControls(changed);
   const simulated = latencyPoints(found);
   const lines = [...new Set(simulated.map((one) => one.way))].sort((a, b) => a.localeCompare(b));
-  const real = measuredPoints(found, lines);
+  const bars = new Set(simulated.map((one) => one.size)).size === 1;
+  const real = measuredPoints(found, lines).filter((one) => !bars || one.size === simulated[0].size);
   const values = [...simulated, ...real].filter((one) => one.time > 0);
   const about = document.getElementById("latency-about");
   if (!values.length) {
@@ -117,31 +118,36 @@ const drawLatency = (changed) => {
     return instead("latency", "No run with these values has come to an end, or none calls collectives whose times are known.");
   }
   const sizes = new Set(values.map((one) => one.size));
-  const byNumber = sizes.size > 1 && !sizes.has(0);
-  const spec = copyOf(byNumber ? "latency" : "latency_by");
+  const byNumber = !bars && !sizes.has(0);
+  const spec = copyOf(bars ? "latency_bars" : byNumber ? "latency" : "latency_by");
   const names = [...lines, ...new Set(real.map((one) => one.way))];
   const modes = new Map(real.map((one) => [one.way, one.mode]));
   const numbers = names.map((name, k) => (modes.has(name) && lines.includes(modes.get(name)) ? lines.indexOf(modes.get(name)) : k));
   colours(spec, names, numbers);
   marks(spec, names);
   const room = widthOf("latency");
-  const below = room < 900;
-  for (const one of channels(spec, "color")) one.legend = { orient: below ? "bottom" : "right", columns: 1, labelLimit: below ? room - 60 : 400 };
-  spec.width = byNumber || below ? Math.max(200, below ? room - 90 : room - 520) : { step: 80 };
-  spec.height = 300;
-  const low = least(values.map((one) => one.low ?? one.time)) * 0.8;
-  const high = most(values.map((one) => one.high ?? one.time)) * 1.25;
-  for (const one of channels(spec, "y")) {
-    one.scale = { type: "log", domain: [low, high], nice: false };
-    if (one.axis) one.axis.values = timeTicks(low, high);
+  if (bars) {
+    for (const one of values) Object.assign(one, { who: one.way, wi: names.indexOf(one.way), value: one.time });
+    fitBars(spec, values, room);
+  } else {
+    spec.width = byNumber || room < 900 ? Math.max(200, room - 90) : { step: 80 };
+    spec.height = 300;
+    const low = least(values.map((one) => one.low ?? one.time)) * 0.8;
+    const high = most(values.map((one) => one.high ?? one.time)) * 1.25;
+    for (const one of channels(spec, "y")) {
+      one.scale = { type: "log", domain: [low, high], nice: false };
+      if (one.axis) one.axis.values = timeTicks(low, high);
+    }
+    if (byNumber) for (const one of channels(spec, "x")) one.axis.values = sizeTicks(sizes, spec.width);
   }
-  if (byNumber) for (const one of channels(spec, "x")) one.axis.values = sizeTicks(sizes, spec.width);
+  const legend = bars ? [] : namesOf(names.map((name, k) => ({ name, number: numbers[k], shape: k, mark: modes.has(name) ? "open" : "line" })));
   const of = latencyAxes().filter((name) => axisNamed(name)).map((name) => `${name} ${shownValue(axisNamed(name).values[Number(local[`latency-${name}`])])}`);
-  const band = simulated.some((one) => one.low < one.high) ? " Bands are from the least to the most of several runs." : "";
-  const marksSaid = real.length ? " Open marks are measured on real devices." : " Nothing of this was measured on real devices: no table of data/ is of this collective, with these devices and as many ranks.";
-  about.textContent = `Mean simulated time of one call of ${local["latency-collective"]} by its message, ${of.join(", ")}; both axes are logarithmic.${band}${marksSaid}`;
+  const band = simulated.some((one) => one.low < one.high) ? ` ${bars ? "Thin lines" : "Bands"} are from the least to the most of several runs.` : "";
+  const marksSaid = real.length ? ` Open ${bars ? "bars" : "marks"} are measured on real devices.` : " Nothing of this was measured on real devices: no table of data/ is of this collective, with these devices and as many ranks.";
+  const axesSaid = bars ? `of ${values[0].x}, ${of.join(", ")}` : `by its message, ${of.join(", ")}; both axes are logarithmic`;
+  about.textContent = `Mean simulated time of one call of ${local["latency-collective"]} ${axesSaid}.${band}${marksSaid}`;
   tabulate("latency", ["way", "message", "mean time of a call", "measured"], values.map((one) => [one.way, one.x, inTime(one.time), one.measured ? "yes" : "no"]));
-  return draw("latency", spec, values, about.textContent);
+  return draw("latency", legend, spec, values, about.textContent);
 };
 
 // ---- Shares
@@ -175,13 +181,11 @@ const drawShares = () => {
   });
   const spec = copyOf("shares");
   colours(spec, PARTS);
-  const labels = Math.min(260, 12 + 7 * most(values.map((one) => one.who.length)));
-  spec.width = Math.max(140, widthOf("shares") - labels - 30);
-  spec.height = { step: 26 };
   const more = bars.length > MOST_BARS ? ` ${bars.length - MOST_BARS} more: choose a program or fabric.` : "";
   about.textContent = `Part of the simulated time that ranks spend in collectives, in other calls of MPI, and outside MPI; mean of ${counted(found.length, "run")}, each counting the same.${more}`;
   tabulate("shares", ["runs", "part", "share"], values.map((one) => [one.who, one.part, inPercent(one.share)]));
-  return draw("shares", spec, values, about.textContent);
+  fitBars(spec, values, widthOf("shares"));
+  return draw("shares", namesOf(PARTS.map((name, number) => ({ name, number, mark: "bar" }))), spec, values, about.textContent);
 };
 
 // ---- Use of links and switches
@@ -214,19 +218,26 @@ const drawUse = (changed) => {
     return { x: shownValue(valueOf(row, layout.across)), xi: keyOf(row, layout.across), way: lineName(row), value: mean(used), low: least(used), high: most(used),
       tip: `${lineName(row)}: ${shown(mean(used))}\n${layout.across} ${shownValue(valueOf(row, layout.across))}${link}${spread}` };
   });
-  const spec = copyOf("use");
+  const bars = new Set(values.map((one) => one.xi)).size === 1;
+  const spec = copyOf(bars ? "use_bars" : "use");
   const names = [...new Set(values.map((one) => one.way))].sort((a, b) => a.localeCompare(b));
   colours(spec, names);
   marks(spec, names);
   const room = widthOf("use");
-  const below = room < 700;
-  for (const one of channels(spec, "color")) one.legend = { orient: below ? "bottom" : "right", columns: 1 };
-  for (const one of channels(spec, "x")) one.axis = { labelAngle: 0, title: layout.across, labelOverlap: true };
-  for (const one of channels(spec, "y")) one.axis = { format: column === "slots" ? "~s" : "%", title: null };
-  spec.width = Math.max(200, below ? room - 60 : room - 250);
-  spec.height = 220;
-  const band = values.some((one) => one.low < one.high) ? " Bands are from the least to the most of several runs." : "";
-  about.textContent = `${meaning}, by ${layout.across}.${band}`;
+  const format = column === "slots" ? "~s" : "%";
   tabulate("use", ["runs", layout.across, USED.find(([name]) => name === column)[1]], values.map((one) => [one.way, one.x, shown(one.value)]));
-  return draw("use", spec, values, about.textContent);
+  if (bars) {
+    for (const one of values) Object.assign(one, { who: one.way, wi: names.indexOf(one.way) });
+    fitBars(spec, values, room);
+    for (const one of channels(spec, "x")) one.axis = { format, title: null, tickCount: 5 };
+  } else {
+    for (const one of channels(spec, "x")) one.axis = { labelAngle: 0, title: layout.across, labelOverlap: true };
+    for (const one of channels(spec, "y")) one.axis = { format, title: null };
+    spec.width = Math.max(200, room - 60);
+    spec.height = 220;
+  }
+  const band = values.some((one) => one.low < one.high) ? ` ${bars ? "Thin lines" : "Bands"} are from the least to the most of several runs.` : "";
+  about.textContent = `${meaning}, ${bars ? `${layout.across} ${values[0].x}` : `by ${layout.across}`}.${band}`;
+  const legend = bars ? [] : namesOf(names.map((name, number) => ({ name, number, mark: "line" })));
+  return draw("use", legend, spec, values, about.textContent);
 };

@@ -2,7 +2,8 @@
 // Lists to choose from; each says what changes, and calls back.
 
 const select = (label, options, chosen, changed) => {
-  const box = element("label", label);
+  const long = Math.max(...options.map(([, text]) => String(text).length)) > 16;
+  const box = element("label", label, long ? { class: "long" } : {});
   const list = element("select", "", { "aria-label": label });
   for (const [value, text] of options) list.append(element("option", text, { value }));
   list.value = String(chosen);
@@ -43,9 +44,20 @@ const mapAxis = (label, name, changed) => {
     // What stands on the map shows all its values; what has left it, one of them.
     for (const placed of [layout.across, layout.down]) choice[placed] = ALL;
     const kept = ["program", "fabric"].includes(before) || [layout.across, layout.down].includes(before);
-    if (!kept && axisNamed(before)) choice[before] = data.defaults[before] ?? 0;
+    if (!kept && axisNamed(before)) choice[before] = baseline.defaults[before] ?? 0;
     changed();
   });
+};
+const baselineControl = (changed) => {
+  const options = data.baselines.map((one, number) => [number, one.reference?.name]);
+  if (options.length < 2) return [];
+  return [
+    select("baseline", options, data.baselines.indexOf(baseline), (value) => {
+      compareWith(Number(value));
+      drawTable();
+      changed();
+    }),
+  ];
 };
 const bar = (changed) => {
   const placed = [layout.across, layout.down];
@@ -54,6 +66,7 @@ const bar = (changed) => {
   const metrics = [["time", "time of the whole program"], ["collectives", "time in collectives"]];
   for (const name of collectivesByTime()) metrics.push([`call:${name}`, `mean time of one call of ${name}`]);
   form("bar", [
+    ...baselineControl(changed),
     ...parts.map((axis) => axisControl(axis, changed)),
     select(isCompared ? "compared" : "shown", metrics, layout.metric, (value) => {
       layout.metric = value;

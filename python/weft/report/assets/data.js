@@ -25,29 +25,38 @@ const modeOf = (row) => (axisNumber("offload") < 0 ? "stream" : valueOf(row, "of
 const stateOf = (row) => data.states[rows.state[row]];
 const outcomeOf = (row) => (rows.outcome[row] < 0 ? "" : data.outcomes[rows.outcome[row]]);
 const word = (number) => (number < 0 ? "" : words[number]);
-// What is compared with what: runs with the reference's value of its axis are what others are held against.
-const reference = data.reference;
 const isReference = (row) => reference !== null && valueOf(row, reference.axis) === reference.value;
-const isHosts = reference === null || reference.hosts;
 const sideOf = (row) => (isHosts ? modeOf(row) : valueOf(row, reference.axis));
 const everyRow = Array.from({ length: data.n }, (_, row) => row);
-const isCompared = rows.reference.some((other) => other >= 0);
-
-// Values of axes that are chosen, by name. Axes get maps of their own as long as these are few.
-const MOST_PANELS = 12;
-const choice = {};
-for (const axis of axes) choice[axis.name] = data.defaults[axis.name] ?? ALL;
-const apart = [...new Set(["program", "fabric", "offload", ...(reference ? [reference.axis] : [])])];
 const panelValues = (axis) => axis.values.filter((value) => axis.name !== reference?.axis || value !== reference.value);
-let panels = apart.reduce((number, name) => number * Math.max(1, axisNamed(name) ? panelValues(axisNamed(name)).length : 1), 1);
-for (const name of data.further)
-  if (panels * axisNamed(name).values.length <= MOST_PANELS) {
-    panels *= axisNamed(name).values.length;
-    choice[name] = EACH;
-  }
 const oneOf = (name) => choice[name] !== ALL && choice[name] !== EACH;
-// What stands where on the maps, and which time is compared.
-const layout = { across: data.across, down: data.down, metric: "time" };
+
+// The baseline: runs with the reference's value of its axis are what others are compared with.
+let baseline, reference, isHosts, isCompared, apart;
+// Values of axes that are chosen, by name; what stands where on the maps, and which time is compared.
+const choice = {};
+const layout = { metric: "time" };
+// Axes get maps of their own while these are few.
+const MOST_PANELS = 12;
+const compareWith = (number) => {
+  baseline = data.baselines[number];
+  reference = baseline.reference;
+  isHosts = reference === null || reference.hosts;
+  Object.assign(rows, baseline.rows);
+  isCompared = rows.reference.some((other) => other >= 0);
+  apart = [...new Set(["program", "fabric", "offload", ...(reference ? [reference.axis] : [])])];
+  for (const axis of axes) choice[axis.name] = baseline.defaults[axis.name] ?? ALL;
+  let panels = apart.reduce((product, name) => product * Math.max(1, axisNamed(name) ? panelValues(axisNamed(name)).length : 1), 1);
+  for (const name of baseline.further)
+    if (panels * axisNamed(name).values.length <= MOST_PANELS) {
+      panels *= axisNamed(name).values.length;
+      choice[name] = EACH;
+    }
+  Object.assign(layout, { across: baseline.across, down: baseline.down });
+  for (const part of document.querySelectorAll("[data-baseline]")) part.hidden = part.dataset.baseline !== String(number);
+  document.getElementById("h-answer").textContent = baseline.question;
+};
+compareWith(0);
 
 // Rows with the values that are chosen, whatever those of the axes of `but` are.
 const chosenRows = (but = []) => {

@@ -33,7 +33,10 @@ addEventListener("resize", () => {
   if (innerWidth === width || print.on) return;
   width = innerWidth;
   clearTimeout(waiting);
-  waiting = setTimeout(drawCharts, 150);
+  waiting = setTimeout(() => {
+    drawTable();
+    drawCharts();
+  }, 150);
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") tip.hidden = true;

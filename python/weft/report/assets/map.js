@@ -7,7 +7,9 @@ const SAID = {
   none: "no collective was called",
   fail: "a run failed or was refused",
   todo: "not run yet",
-  alone: `no run of ${reference?.name ?? "another value"} to compare with`,
+  get alone() {
+    return `no run of ${reference?.name ?? "another value"} to compare with`;
+  },
 };
 
 const panelOf = (row) => {
@@ -98,7 +100,7 @@ const ink = (cell, { domain }) => {
   return far ? strong : weak;
 };
 const legendOf = ({ domain, range }) => {
-  const box = element("div", "", { class: "legend", "aria-hidden": "true" });
+  const box = element("div", "", { class: "legend scale", "aria-hidden": "true" });
   const strip = element("span", "", { class: "strip" });
   strip.style.background = `linear-gradient(to right, ${range.join(", ")})`;
   const [low, high] = [2 ** domain[0], 2 ** domain.at(-1)];
@@ -131,15 +133,18 @@ const drawMap = () => {
   const found = mapRows();
   const all = cellsOf(found);
   const panels = grouped(all, (cell) => cell.panel);
-  say(found, [...panels.keys()]);
+  say(found, [...panels]);
   tabulate("map", ["map", layout.down, layout.across, isCompared ? "times as fast" : metricName()],
     all.map((cell) => [cell.panel, cell.y, cell.x, cell.log === null ? SAID[cell.label] : cell.label]));
   if (!all.length) return instead("map", "There is nothing with these values; choose others.");
   const scale = scaleOf(all);
   const shown = [...panels].slice(0, MOST_PANELS);
   const room = widthOf("map");
-  const columns = Math.max(1, Math.min(shown.length, Math.floor(room / Math.max(260, Math.min(620, widest(all))))));
   const common = commonPart(shown.map(([name]) => name));
+  const head = common ? [element("h3", common.replace(/[,: ]+$/, ""))] : [];
+  const titleOf = (name) => name.slice(common.length).replace(/^[,: ]+/, "");
+  if (isSingle(shown)) return drawBars(head, shown.map(([name, [cell]]) => ({ ...cell, who: titleOf(name) || " ", wi: cell.pi })), room);
+  const columns = Math.max(1, Math.min(shown.length, Math.floor(room / Math.max(260, Math.min(620, widest(all))))));
   const grid = element("div", "", { class: "maps" });
   grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
   const charts = shown.map(([name, cells]) => {
@@ -148,16 +153,31 @@ const drawMap = () => {
     for (const cell of cells) if (cell.log !== null) cell.ink = ink(cell, scale);
     const box = element("div");
     const place = element("div");
-    const title = name.slice(common.length).replace(/^[,: ]+/, "");
+    const title = titleOf(name);
     if (title) box.append(element("h4", title));
     box.append(place);
     grid.append(box);
     return [place, spec, fit(spec, cells, room / columns - 20, Math.ceil(shown.length / columns)), `${name}: ${layout.down} by ${layout.across}`];
   });
-  const head = common ? [element("h3", common.replace(/[,: ]+$/, ""))] : [];
   const legend = all.some((cell) => cell.log !== null) ? [legendOf(scale)] : [];
   return drawAllOf("map", [...head, ...legend, grid], charts);
 };
+// Maps of one cell each are bars beside each other.
+const isSingle = (panels) => panels.every(([, cells]) => cells.length === 1);
+const drawBars = (head, cells, room) => {
+  const spec = copyOf("map_bars");
+  if (!isCompared) spec.layer = spec.layer.filter((layer) => layer.mark.type !== "rule");
+  const { diverging, names, quiet } = theme();
+  const fillOf = ({ value }) => (!isCompared ? names[0] : outcomeFill(value, diverging, quiet));
+  const values = cells.map((cell) => ({ ...cell, value: cell.value ?? 0, fill: cell.value ? fillOf(cell) : quiet }));
+  fitBars(spec, values, room);
+  // The longest bar leaves room for its label.
+  const longest = Math.max(most(values.map((one) => one.value)), isCompared ? 1 : 0) || 1;
+  const reach = (longest * spec.width) / (spec.width - 60);
+  for (const one of channels(spec, "x")) Object.assign(one, { scale: { domain: [0, reach] } });
+  return draw("map", head, spec, values, document.getElementById("map-about").textContent);
+};
+const outcomeFill = (value, diverging, quiet) => (Math.abs(value - 1) <= 0.005 ? quiet : diverging[value > 1 ? 3 : 1]);
 // What the names of all maps begin with, to the end of one of its parts.
 const commonPart = (names) => {
   if (names.length === 1) return names[0];
@@ -173,9 +193,10 @@ const say = (found, panels) => {
   const of = fixed.length ? ` with ${fixed.join(", ")}` : "";
   document.getElementById("chosen").textContent = `Shown: ${counted(found.length, "combination")}${of}${numbers.length ? `: ${numbers.join(", ")}` : ""}.`;
   const more = panels.length > MOST_PANELS ? ` ${panels.length - MOST_PANELS} more maps: choose a program or fabric.` : "";
+  const placed = isSingle(panels) ? "" : layout.across === layout.down ? ` by ${layout.across}` : ` by ${layout.across} (left to right) and ${layout.down} (top to bottom)`;
   const legend = isCompared
-    ? `How many times as fast as ${reference.name}, ${metricName()}, by ${layout.across} (left to right) and ${layout.down} (top to bottom): above 1 (blue) it is faster, below 1 (orange) slower.`
-    : `Mean of ${metricName()} by ${layout.across} (left to right) and ${layout.down} (top to bottom).`;
+    ? `How many times as fast as ${reference.name}: ${metricName()}${placed}. Above 1 (blue) it is faster, below 1 (orange) slower.`
+    : `Mean of ${metricName()}${placed}.`;
   const shorts = [...new Set(found.filter((row) => !isMeasured(row)).map((row) => SHORT[whyNot(row)] ?? "none"))];
   const grey = shorts.length ? ` Grey: ${shorts.map((short) => `“${short}” ${SAID[short]}`).join("; ")}.` : "";
   document.getElementById("map-about").textContent = legend + grey + more;

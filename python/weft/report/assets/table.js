@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 // All runs, searched and sorted; of each the command that makes it again.
 
-const PAGE = 50;
+// On a telephone each run is a block of its own.
+const PAGE = () => (innerWidth > 640 ? 50 : 10);
 const runs = { words: "", chosen: false, sort: "", falling: false, page: 0, open: new Set() };
 
-const COLUMNS = [
+const columns = () => [
   { name: "state", cell: (row) => stateOf(row), order: (row) => rows.state[row] },
   ...axes.map((axis) => ({ name: axis.name, cell: (row) => valueOf(row, axis.name), order: (row) => keyOf(row, axis.name) })),
   { name: "simulated time", number: true, cell: (row) => inTime(rows.time[row]), order: (row) => rows.time[row] },
@@ -30,7 +31,7 @@ const listedRows = () => {
   const wanted = runs.words.toLowerCase().split(/\s+/).filter((one) => one);
   const from = runs.chosen ? chosenAndHosts([layout.across, layout.down]) : everyRow;
   const found = from.filter((row) => wanted.every((one) => textOf(row).includes(one)));
-  const column = COLUMNS.find((one) => one.name === runs.sort);
+  const column = columns().find((one) => one.name === runs.sort);
   if (!column) return found;
   const order = new Map(found.map((row) => [row, column.order(row)]));
   const sign = runs.falling ? -1 : 1;
@@ -43,7 +44,7 @@ const listedRows = () => {
 
 const headOf = () => {
   const top = element("tr");
-  for (const column of COLUMNS) {
+  for (const column of columns()) {
     const sorted = runs.sort === column.name ? (runs.falling ? "descending" : "ascending") : "none";
     const head = element("th", "", { scope: "col", "aria-sort": sorted });
     const arrow = { none: "", ascending: " ▲", descending: " ▼" }[sorted];
@@ -68,7 +69,7 @@ const commandOf = (row) => `${word(rows.head[row])} ${word(rows.tail[row])}`.tri
 
 const rowOf = (row) => {
   const line = element("tr");
-  for (const column of COLUMNS) line.append(element("td", column.cell(row), column.number ? { class: "number" } : {}));
+  for (const column of columns()) line.append(element("td", column.cell(row), { "data-head": column.name, ...(column.number ? { class: "number" } : {}) }));
   const button = element("button", runs.open.has(row) ? "hide" : "show", {
     type: "button", "aria-expanded": String(runs.open.has(row)), "aria-label": `How run ${rows.run[row]} was made`, "data-row": row,
   });
@@ -84,18 +85,18 @@ const rowOf = (row) => {
 };
 const moreOf = (row) => {
   const line = element("tr", "", { class: "more" });
-  const cell = element("td", "", { colspan: COLUMNS.length + 1 });
+  const cell = element("td", "", { colspan: columns().length + 1 });
   cell.append(element("pre", commandOf(row)));
   if (word(rows.message[row])) cell.append(element("p", `${stateOf(row)}: ${word(rows.message[row])}`));
-  if (outcomeOf(row) === "fell back") cell.append(element("p", `Every call fell back: ${reasonOf(row)}.`));
+  if (outcomeOf(row) === "fell back") cell.append(element("p", ended(`Every call fell back: ${reasonOf(row)}`)));
   const other = rows.reference[row];
-  if (other >= 0) cell.append(element("p", `Compared with run ${rows.run[other]}: ${inWords(other)}.`));
+  if (other >= 0) cell.append(element("p", ended(`Compared with run ${rows.run[other]}: ${inWords(other)}`)));
   line.append(cell);
   return line;
 };
 
 const pages = (number) => {
-  const last = Math.max(0, Math.ceil(number / PAGE) - 1);
+  const last = Math.max(0, Math.ceil(number / PAGE()) - 1);
   runs.page = Math.min(runs.page, last);
   const step = (label, page, disabled) => {
     const button = element("button", label, { type: "button" });
@@ -117,7 +118,7 @@ const pages = (number) => {
 const drawTable = () => {
   const found = listedRows();
   pages(found.length);
-  const shown = found.slice(runs.page * PAGE, (runs.page + 1) * PAGE);
+  const shown = found.slice(runs.page * PAGE(), (runs.page + 1) * PAGE());
   const table = element("table");
   const body = element("tbody");
   for (const row of shown) {
@@ -127,7 +128,7 @@ const drawTable = () => {
   table.append(headOf(), body);
   document.getElementById("runs").replaceChildren(table);
   const of = found.length < data.n ? ` of ${data.n.toLocaleString("en-US")}` : "";
-  const part = found.length > PAGE ? `; rows ${runs.page * PAGE + 1} to ${runs.page * PAGE + shown.length} are listed` : "";
+  const part = found.length > PAGE() ? `; rows ${runs.page * PAGE() + 1} to ${runs.page * PAGE() + shown.length} are listed` : "";
   document.getElementById("runs-about").textContent = `${counted(found.length, "combination")}${of}${part}.`;
 };
 

@@ -16,7 +16,12 @@ const THEMES = {
     names: ["#56b4e9", "#e69f00", "#2fbf97", "#e29ac6", "#f0e442", "#8fb8ff", "#bbbbbb"],
   },
 };
-const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left", "arrow", "wedge"];
+// Marks as paths between -1 and 1, which charts and legends draw alike.
+const SHAPES = [
+  "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z", "M-0.9,-0.9H0.9V0.9H-0.9Z", "M0,-1L1,0.8H-1Z", "M0,-1.2L1,0L0,1.2L-1,0Z",
+  "M-1,-0.4H-0.4V-1H0.4V-0.4H1V0.4H0.4V1H-0.4V0.4H-1Z", "M0,1L-1,-0.8H1Z", "M1,0L-0.8,1V-1Z", "M-1,0L0.8,-1V1Z",
+  "M-1,-1L0,-0.4L1,-1V0.4L0,1L-1,0.4Z", "M-1,-0.5H1V0.5H-1Z",
+];
 const DASHES = [[1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 2], [1, 3]];
 const print = { on: false };
 
@@ -35,7 +40,7 @@ const config = () => {
     axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
       labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 260 },
     legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, symbolSize: 110, symbolOpacity: 1 },
-    range: { category: names }, text: { color: ink }, mark: { aria: false },
+    range: { category: names }, text: { color: ink }, rule: { color: quiet }, mark: { aria: false },
   };
 };
 
@@ -73,9 +78,9 @@ const drawAllOf = async (id, parts, charts) => {
   views.set(id, made);
   document.getElementById(id).replaceChildren(...parts);
 };
-const draw = (id, ...chart) => {
+const draw = (id, legend, ...chart) => {
   const place = element("div");
-  return drawAllOf(id, [place], [[place, ...chart]]);
+  return drawAllOf(id, [...legend, place], [[place, ...chart]]);
 };
 const instead = (id, said) => drawAllOf(id, [element("p", said)], []);
 const widthOf = (id) => (print.on ? 660 : document.getElementById(id).clientWidth || 600);
@@ -95,6 +100,51 @@ const marks = (spec, names, numbers = names.map((_, k) => k)) => {
   for (const one of channels(spec, "strokeDash")) {
     one.scale = { domain: names, range: numbers.map((k) => DASHES[k % DASHES.length]) };
   }
+};
+// What a chart's colours mean, in HTML, so that names of any length have room: each entry has its name, the
+// number of its colour, and as `mark` how the chart shows it: `line` (with points), `open` points, or a `bar`.
+const keyOfMark = (number, mark, shape) => {
+  const colour = theme().names[number % theme().names.length];
+  const drawn = (tag, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  };
+  const key = drawn("svg", { width: 36, height: 14, viewBox: "0 0 36 14", "aria-hidden": "true", "data-mark": mark });
+  const hollow = { fill: "none", stroke: colour, "stroke-width": 2 };
+  if (mark === "bar") key.append(drawn("rect", { x: 11, y: 1, width: 14, height: 12, fill: colour }));
+  if (mark === "line") {
+    const dashes = DASHES[number % DASHES.length].join(" ");
+    key.append(drawn("path", { d: "M0,7H36", ...hollow, "stroke-dasharray": dashes }));
+  }
+  if (mark === "line" || mark === "open") {
+    const size = mark === "line" ? 4 : 5;
+    const place = { d: SHAPES[shape % SHAPES.length], transform: `translate(18,7) scale(${size})`, "vector-effect": "non-scaling-stroke" };
+    key.append(drawn("path", mark === "line" ? { ...place, fill: colour } : { ...place, ...hollow }));
+  }
+  return key;
+};
+const namesOf = (entries) => {
+  const list = element("ul", "", { class: "legend names" });
+  for (const { name, number, mark, shape = number } of entries) {
+    const entry = element("li");
+    entry.append(keyOfMark(number, mark, shape), element("span", name));
+    list.append(entry);
+  }
+  return [list];
+};
+// Bars get as much room as their names leave, which are broken into lines. Vega puts the first line of a name
+// where its only line would be: the names get as many lines each, and all are moved up by half of them.
+const LINE = 14;
+const fitBars = (spec, values, room) => {
+  const characters = Math.max(12, Math.min(44, Math.floor((room * 0.45) / 7)));
+  const names = new Map(values.map((one) => [one.who, wrapped(one.who, characters).split("\n")]));
+  const lines = most([...names.values()].map((name) => name.length));
+  const above = (name) => Array(Math.floor((lines - name.length) / 2)).fill(" ");
+  for (const one of values) one.who = [...above(names.get(one.who)), ...names.get(one.who)].join("\n");
+  spec.width = Math.max(110, room - 24 - 7 * most([...names.values()].flat().map((line) => line.length)));
+  spec.height = { step: Math.max(26, 10 + (LINE + 1) * lines) };
+  for (const one of channels(spec, "y")) if (one.axis) one.axis.labelOffset = (-LINE * (lines - 1)) / 2;
 };
 const copyOf = (name) => structuredClone(specs[name]);
 
@@ -124,13 +174,13 @@ const tableOf = (heads, lines) => {
   const body = element("tbody");
   for (const line of lines) {
     const row = element("tr");
-    line.forEach((cell) => row.append(element("td", cell)));
+    line.forEach((cell, k) => row.append(element("td", cell, { "data-head": heads[k] })));
     body.append(row);
   }
   const head = element("thead");
   head.append(top);
   table.append(head, body);
-  const scroll = element("div", "", { class: "scroll" });
+  const scroll = element("div", "", { class: "scroll stacked" });
   scroll.append(table);
   return scroll;
 };

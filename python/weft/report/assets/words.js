@@ -24,6 +24,18 @@ const inBytes = (bytes) => {
 const inTimes = (ratio) => `${ratio >= 99.95 ? digits(ratio) : ratio.toPrecision(3)}×`;
 const inPercent = (part) => (part === null || part === undefined ? "" : `${digits(part * 100)} %`);
 const counted = (number, noun) => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+// A sentence with a full stop, unless it has an end.
+const ended = (said) => (/[.!?…:]$/.test(said) ? said : `${said}.`);
+// A name in lines of at most so many characters, broken between words where that is possible.
+const wrapped = (name, most) => {
+  const lines = [""];
+  for (const word of name.split(/(?<=[ ,:/])/)) {
+    if ((lines.at(-1) + word.trimEnd()).length > most && lines.at(-1)) lines.push("");
+    lines[lines.length - 1] += word;
+    while (lines.at(-1).trimEnd().length > most) lines.push(lines.splice(-1, 1, lines.at(-1).slice(0, most))[0].slice(most));
+  }
+  return lines.map((line) => line.trim()).filter((line) => line).join("\n");
+};
 const listed = (parts) => parts.filter((part) => part).join(", ");
 
 // A combination in words: all keys that differ in the campaign but those of `but`.
