@@ -69,6 +69,8 @@ if TYPE_CHECKING:
         testbed_paper,
         testbed_plan,
         testbed_probe,
+        testbed_running,
+        testbed_status,
     )
     from weft.base import paths
     from weft.base.errors import WeftError
@@ -138,6 +140,8 @@ __all__ = [
     "testbed_paper",
     "testbed_plan",
     "testbed_probe",
+    "testbed_running",
+    "testbed_status",
     "validate",
     "write_report",
 ]
@@ -213,6 +217,8 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "testbed_paper",
         "testbed_plan",
         "testbed_probe",
+        "testbed_running",
+        "testbed_status",
     ),
     "weft.base": ("paths",),
     "weft.base.errors": ("WeftError",),

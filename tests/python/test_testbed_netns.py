@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from weft.base.errors import WeftError
-from weft.testbed import diff, inventory, netns, plan, plan_file, probe, tables, wanted
+from weft.testbed import diff, inventory, netns, plan, plan_file, probe, running, tables, wanted
 from weft.testbed.layout import Layout
 from weft.testbed.p4_client import Client, pipeline
 from weft.testbed.plan import Plan
@@ -247,7 +247,8 @@ def test_servers_go_from_one_experiment_to_another(up: Up) -> None:
 def test_a_change_of_another_plan_is_refused(up: Up) -> None:
     up(planned("star-8"))
     ring = planned("ring-6")
-    with pytest.raises(WeftError, match=r"testbed diff: .* is not this plan, or only part of it"):
+    message = r"testbed diff: OLD is not what is up as .*: it lacks ring-6 \(67 entries\)"
+    with pytest.raises(WeftError, match=message):
         netns.apply(ring, diff.change(ring, planned("star-8")), NAME)
 
 
@@ -256,7 +257,7 @@ def test_the_switch_is_controlled_from_outside(up: Up, tmp_path: Path) -> None:
     made = planned("star-8")
     up(made)
     found = [entry for entry in tables.entries(made) if not entry.external]
-    with Client(netns.address(NAME), pipeline()) as switch:
+    with Client(running.address(NAME), pipeline()) as switch:
         assert switch.read() == sorted(found)
         gone = [entry for entry in found if entry.table == "slice_table" and entry.key != (1,)]
         switch.change(found, [entry for entry in found if entry not in gone], 0)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The switch program, the scripts that fill it, and a switch that speaks P4Runtime."""
 
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from p4_servers import Serve, serving
 
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -18,7 +18,6 @@ from weft.testbed import (
     diff,
     inventory,
     p4_program,
-    p4_server,
     p4info,
     plan,
     plan_file,
@@ -225,25 +224,9 @@ def test_a_table_takes_as_many_entries_as_the_program_says() -> None:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[], tuple[str, list[list[Entry]]]]]:
-    """Start a server on this machine whose switch keeps a list of all that it had."""
-    servers = []
-
-    def start() -> tuple[str, list[list[Entry]]]:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
-        history: list[list[Entry]] = []
-        switch = p4_server.Switch(lambda entries: history.append([*entries]))
-        servers.append(p4_server.serve(switch, [address]))
-        return address, history
-
-    yield start
-    for server in servers:
-        server.stop(None).wait()
-
-
-Serve = Callable[[], tuple[str, list[list[Entry]]]]
+def serve() -> Iterator[Serve]:
+    with serving() as start:
+        yield start
 
 
 def test_numbers_are_found_in_a_p4info_by_names() -> None:
@@ -297,10 +280,13 @@ def test_the_server_refuses_what_does_not_fit(serve: Serve) -> None:
             switch.read()
         switch.configure()
         switch.change([], [wire], 0)
+        _, ((insert,),) = p4info.batches([], [wire], switch.names)
+        other = Entry("wire_table", (3,), "wire", (2,))
+        ((delete,),), _ = p4info.batches([other], [], switch.names)
         with pytest.raises(WeftError, match=r"P4Runtime: .*: wire_table has that entry already"):
-            switch.change([], [wire], 0)
+            switch.write([insert])
         with pytest.raises(WeftError, match="there is no such entry"):
-            switch.change([Entry("wire_table", (3,), "wire", (2,))], [], 0)
+            switch.write([delete])
         assert switch.read() == [wire]
 
 

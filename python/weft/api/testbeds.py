@@ -21,6 +21,7 @@ from weft.testbed import (
     fabric,
     iterate,
     latency,
+    located,
     medians,
     netns,
     p4_program,
@@ -30,6 +31,7 @@ from weft.testbed import (
     plan_file,
     ports,
     probe,
+    running,
     script,
     script_check,
     tables,
@@ -60,7 +62,7 @@ class P4Switch:
     """The compiled program. By default its text, for weft's own server."""
 
     @contextmanager
-    def _controller(self, *, configured: bool) -> "Iterator[Client]":
+    def _controller(self, *, configured: bool, primary: bool = True) -> "Iterator[Client]":
         from weft.testbed.p4_client import Client, pipeline
 
         if self.config is not None and self.p4info is None:
@@ -68,7 +70,7 @@ class P4Switch:
         if self.p4info is not None and self.config is None and not configured:
             raise WeftError("p4info: is given without config, the compiled program that it is of")
         files = [None if one is None else Path(one) for one in (self.p4info, self.config)]
-        with Client(self.address, pipeline(*files)) as controller:
+        with Client(self.address, pipeline(*files), primary=primary) as controller:
             yield controller
 
 
@@ -226,7 +228,12 @@ class TestbedPlan:
 
     @call
     def up(
-        self, name: str = DEFAULT_NAME, *, listen: str | None = None, switch: P4Switch | None = None
+        self,
+        name: str = DEFAULT_NAME,
+        *,
+        listen: str | None = None,
+        switch: P4Switch | None = None,
+        replace: bool = False,
     ) -> None:
         """Build the plan on this machine out of network namespaces, which needs root.
 
@@ -234,13 +241,13 @@ class TestbedPlan:
             name: What the testbed is called: its namespaces are weft-NAME.DEVICE.
             listen: HOST:PORT where the namespaces' P4Runtime server listens as well.
             switch: Give the plan to this switch instead.
+            replace: Load the program even where the switch runs another one or has entries.
         """
         if switch is None:
             netns.up(self.details, name, listen)
             return
         with switch._controller(configured=False) as controller:
-            controller.configure()
-            controller.change([], tables.entries(self.details), 0)
+            controller.fill(tables.entries(self.details), replace=replace)
 
     @call
     def change_to(
@@ -259,7 +266,24 @@ class TestbedPlan:
         else:
             before, after = tables.entries(self.details), tables.entries(change.plan)
             with switch._controller(configured=True) as controller:
+                controller.prove(self.details, "OLD")
                 controller.change(before, after, diff.DRAIN_MS / 1000)
+        return TestbedPlan(change.plan)
+
+    @call
+    def apply(self, name: str = DEFAULT_NAME, *, switch: P4Switch | None = None) -> "TestbedPlan":
+        """Change what is up to this plan, whatever it is; return the plan with its numbers then.
+
+        Args:
+            name: What the testbed of namespaces is called.
+            switch: Change this switch instead.
+        """
+        if switch is None:
+            return testbed_running(name).change_to(self, name)
+        with switch._controller(configured=True) as controller:
+            change = diff.change_from(controller.read(), self.details)
+            after = tables.entries(change.plan)
+            controller.change(change.before, after, diff.DRAIN_MS / 1000)
         return TestbedPlan(change.plan)
 
     @call
@@ -360,6 +384,55 @@ def testbed_plan(
         raise WeftError("fabrics: found none; name the topologies that are wanted")
     topologies = [wanted.read(_text(one)) for one in fabrics]
     return TestbedPlan(plan.on_first(there, lambda at: plan.make(at, topologies, kept)))
+
+
+@call
+def testbed_running(name: str = DEFAULT_NAME) -> TestbedPlan:
+    """Return the plan that a testbed of namespaces has, with its numbers.
+
+    Args:
+        name: What the testbed is called.
+    """
+    netns.check_name(name)
+    return TestbedPlan(running.plan_of(name))
+
+
+@call
+def testbed_status(
+    name: str | None = None,
+    *,
+    plan: TestbedPlan | PathLike | None = None,
+    switch: P4Switch | None = None,
+) -> "DataFrame":
+    """Return what is up, and whose: testbeds of namespaces, or what a switch has.
+
+    Args:
+        name: Only this testbed of namespaces. By default all.
+        plan: Compare what is up with this plan.
+        switch: Read this switch instead.
+
+    Returns:
+        `name`, `user`, `since`, `listen`, `experiments`, `hosts`, `state` ("as recorded", or how
+        it differs); of a switch `name` and `state`. With a plan, `difference` as well.
+    """
+    import polars
+
+    from weft.testbed import status
+
+    other = None if plan is None else plan if isinstance(plan, TestbedPlan) else TestbedPlan(plan)
+    if switch is not None:
+        with switch._controller(configured=True, primary=False) as controller:
+            row = {"name": switch.address, "state": status.of_switch(controller)}
+            if other is not None:
+                row["difference"] = located.compare(other.details, controller.read()).said()
+        return polars.DataFrame([row])
+    if other is not None and name is None:
+        raise WeftError("plan: is of one testbed; give its name")
+    found = status.of_all() if name is None else [status.of_one(name)]
+    rows = [{**asdict(one), "experiments": list(one.experiments)} for one in found]
+    if other is not None and name is not None:
+        rows[0]["difference"] = running.difference(other.details, name)
+    return polars.DataFrame(rows)
 
 
 @call

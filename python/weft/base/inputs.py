@@ -92,7 +92,7 @@ def _inherit(uses: Uses, before: Uses | None) -> None:
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """Read what is then written anew: pages whose places are filled."""
+    """Read what is then written anew: pages whose places are filled, records of what runs."""
     token = _current.set(None)
     try:
         yield

@@ -5,11 +5,14 @@ A slice is a bridge, a layer 2 switch the only one of its namespace; neither lea
 virtual wire is a redirect of all frames that come in. A recirculated cable is a veth pair between
 two bridges: it is there while all entries of both directions are. From one set of entries to
 another only what differs is done. A bridge is down until all is said of its ports, since a new one
-floods and learns.
+floods and learns. After a failure `observed` reads from the kernel what there is.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from weft.base.errors import WeftError
 from weft.testbed import linux
@@ -17,6 +20,8 @@ from weft.testbed.layout import ONLY_BRIDGE
 from weft.testbed.plan import FIRST_VIRTUAL
 from weft.testbed.tables import Entry
 
+# First letter of the interfaces that are the ends of recirculated cables.
+VIRTUAL = "v"
 # Either takes all frames; kernels have the one or the other.
 CLASSIFIERS = ("matchall", "u32 match u32 0 0")
 
@@ -104,7 +109,74 @@ def of_switch(device: str, entries: Iterable[Entry]) -> State:
 
 def port_name(port: int) -> str:
     """Return the interface of a port of the chassis."""
-    return f"{'v' if port >= FIRST_VIRTUAL else 'p'}{port}"
+    return f"{VIRTUAL if port >= FIRST_VIRTUAL else 'p'}{port}"
+
+
+def port_of(name: str) -> int:
+    """Return the port of the chassis that an interface is, or 0 where it is none."""
+    return int(name[1:]) if name[1:].isdecimal() else 0
+
+
+# ---- What there is -------------------------------------------------------------------------------
+
+
+def observed(space: str) -> State:
+    """Return what a namespace has, as the kernel tells it.
+
+    What is only half set up is none of any plan's state, so that `change` makes it anew: a port
+    whose bridge is down, or that still learns or floods, has the bridge "", and a cable with an end
+    that is down, or a wire without a redirect, the other end "".
+    """
+    links = json.loads(linux.run(["ip", "-n", space, "-j", "-d", "link", "show"]))
+    kinds = {one["ifname"]: one.get("linkinfo", {}).get("info_kind") for one in links}
+    is_up = {one["ifname"] for one in links if "UP" in one["flags"]}
+    ports = {one["ifname"]: one for one in links if "master" in one}
+    masters = {
+        name: one["master"] if one["master"] in is_up and not _floods(one) else ""
+        for name, one in ports.items()
+    }
+    ends = {
+        one["ifname"]: one.get("link", "")
+        for one in links
+        if kinds[one["ifname"]] == "veth" and one["ifname"][0] == VIRTUAL
+    }
+    known = json.loads(linux.run(["bridge", "-n", space, "-j", "fdb", "show"]) or "[]")
+    return State(
+        frozenset(name for name, kind in kinds.items() if kind == "bridge"),
+        masters,
+        frozenset(
+            (one["ifname"], one["mac"])
+            for one in known
+            if one.get("state") == "static" and "master" in one
+        ),
+        frozenset(name for name, one in ports.items() if _settings_of(one)["bcast_flood"]),
+        frozenset(_observed_wires(space)),
+        frozenset(
+            (one, other if {one, other} <= is_up else "")
+            for one, other in ends.items()
+            if port_of(one) < port_of(other)
+        ),
+    )
+
+
+def _settings_of(link: Mapping[str, Any]) -> Mapping[str, bool]:
+    found: Mapping[str, bool] = link["linkinfo"]["info_slave_data"]
+    return found
+
+
+def _floods(link: Mapping[str, Any]) -> bool:
+    found = _settings_of(link)
+    return found["learning"] or found["flood"] or found["mcast_flood"]
+
+
+def _observed_wires(space: str) -> Iterator[tuple[str, str]]:
+    for name in re.findall(r"^qdisc ingress .*? dev (\S+)", _tc(space, "qdisc show"), re.M):
+        target = re.search(r"to device ([^\s)]+)", _tc(space, f"filter show dev {name} ingress"))
+        yield name, target[1] if target else ""
+
+
+def _tc(space: str, command: str) -> str:
+    return linux.run(["tc", "-n", space, *command.split()])
 
 
 # ---- From one to another -------------------------------------------------------------------------
@@ -184,7 +256,7 @@ def _settings(old: State, new: State) -> Iterator[str]:
         yield f"link set dev {name} bcast_flood on"
     for name, address in sorted(new.forwards):
         if name in moved or (name, address) not in old.forwards:
-            yield f"fdb add {address} dev {name} master static"
+            yield f"fdb replace {address} dev {name} master static"
 
 
 def redirect(one: str, other: str, classifier: str) -> str:

@@ -26,8 +26,9 @@ DRAIN_MS = 10
 
 @dataclass(frozen=True)
 class Change:
-    """What to remove, then what to add, and the new plan with the numbers that it has then."""
+    """What there is, what to remove, then what to add, and the new plan with its numbers then."""
 
+    before: Sequence[Entry]
     removed: Sequence[Entry]
     added: Sequence[Entry]
     kept: int
@@ -69,12 +70,18 @@ def change(old: Plan, new: Plan) -> Change:
             f" {old.inventory.chassis.name} and {new.inventory.chassis.name}, and each has its own"
             " entries; compare plans of one chassis (`weft testbed plan --chassis` chooses it)"
         )
-    before = tables.entries(old)
-    found = matching.match(old, new, before)
+    return change_from(tables.entries(old), new, old)
+
+
+def change_from(before: Sequence[Entry], new: Plan, old: Plan | None = None) -> Change:
+    """Return the least change from some entries, of a plan or of a switch, to a plan."""
+    before = sorted(before, key=tables.adding)
+    found = matching.match(new, before, old)
     new = relabelled(new, found.slices, found.virtual)
     after = tables.entries(new)
     stays = {*before} & {*after}
     return Change(
+        before,
         [entry for entry in reversed(before) if entry not in stays],
         [entry for entry in after if entry not in stays],
         len(stays),

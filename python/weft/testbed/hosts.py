@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from weft.testbed import tables
-from weft.testbed.layout import Interface, Layout
+from weft.testbed.layout import Layout
 from weft.testbed.plan import Experiment, Plan
 
 
@@ -51,22 +51,7 @@ def _facts(one: Experiment) -> tuple[object, ...]:
     return one.number, one.wanted.text, one.hosts, ports
 
 
-def emptied(
-    layout: Layout,
-    experiment: Experiment,
-    server: str,
-    cables: Sequence[tuple[Interface, Interface]],
-) -> list[str]:
-    """Return the commands that take from a server what it has of an experiment that is over."""
-    ends = {end for pair in cables for end in pair}
-    (host,) = (name for name, one in experiment.hosts.items() if one == server)
-    ports = [
-        layout.interface(layout.plan.end(experiment, cable.name, host))
-        for cable in experiment.wanted.at[host]
-    ]
-    return [
-        f"{what} flush dev {port.name}"
-        for port in ports
-        if port in ends
-        for what in ("address", "route", "neighbour")
-    ] + [f"neighbour flush nud permanent dev {port.name}" for port in ports if port in ends]
+def emptied(ports: Sequence[str]) -> list[str]:
+    """Return the commands that take addresses and ways from a server's ports."""
+    flushed = ("address flush", "route flush", "neighbour flush", "neighbour flush nud permanent")
+    return [f"{what} dev {port}" for port in ports for what in flushed]

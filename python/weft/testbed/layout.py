@@ -66,6 +66,13 @@ class Layout:
             used += [place for place in one.switches.values() if isinstance(place, str)]
         return used
 
+    def cabled(self) -> Iterator[tuple[Interface, Interface]]:
+        """Yield all fixed cables of the inventory, in use or not, the lesser end of each first."""
+        for port, peer in self.plan.inventory.peers.items():
+            one, other = (self.interface(self._end(end)) for end in (port, peer))
+            if one < other:
+                yield one, other
+
     def fixed(self) -> Iterator[tuple[Interface, Interface]]:
         """Yield the fixed cables in use, the lesser end of each first."""
         for _, _, way in self.plan.ways:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which slices and virtual ports of one plan are which of another, so that most entries are common.
+"""Numbers for a plan's slices and virtual ports that keep most of the entries that there are.
 
-An experiment that both plans have, on the same ports, is itself. For all others, slices of the new
-plan are assigned to slices of the old one, and recirculated cables to recirculated cables, one way
-round or the other. Given the one the best of the other is a linear assignment, so both are improved
-in turn, from several beginnings. Where there are few, the constraint solver finds the best and
-proves it.
+An experiment whose entries the switch has already, under whatever numbers, keeps those
+(`weft.testbed.located`). For all others, slices of the new plan are assigned to slices of the
+switch, and recirculated cables to recirculated cables, one way round or the other. Given the one,
+the best of the other is a linear assignment, so both are improved in turn, from several beginnings.
+Where there are few, the constraint solver finds the best and proves it.
 """
 
 from collections import Counter, defaultdict
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from weft.testbed import tables
-from weft.testbed.plan import FIRST_VIRTUAL, Experiment, Plan
+from weft.testbed import located, tables
+from weft.testbed.located import Wiring
+from weft.testbed.plan import FIRST_VIRTUAL, Plan
 from weft.testbed.tables import Entry
 
 if TYPE_CHECKING:
@@ -43,10 +44,14 @@ class Match:
     """Whether it is proven that none keep more entries."""
 
 
-def match(old: Plan, new: Plan, before: Sequence[Entry]) -> Match:
-    """Return the numbers for a new plan; `before` are the old one's entries."""
-    slices, virtual = _same(old, new)
-    problem = _Problem(_Side(old, before), _Side(new, tables.entries(new)), slices, virtual)
+def match(new: Plan, before: Sequence[Entry], old: Plan | None = None) -> Match:
+    """Return the numbers for a new plan beside the entries that there are.
+
+    Where their plan is known, its names are a first guess of which slice is which.
+    """
+    running = located.numbers_of(new, before)
+    slices, virtual = running.slices, running.virtual
+    problem = _Problem(_Side(before, old), _Side(tables.entries(new), new), slices, virtual)
     least = problem.solve()
     slices |= problem.slices
     virtual |= problem.virtual
@@ -57,40 +62,6 @@ def match(old: Plan, new: Plan, before: Sequence[Entry]) -> Match:
     return Match(_fill(slices, everyone, 1), _fill(virtual, ends, FIRST_VIRTUAL), least)
 
 
-def _same(old: Plan, new: Plan) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the numbers of experiments that are the same in both but for these."""
-    slices: dict[int, int] = {}
-    virtual: dict[int, int] = {}
-    for one in new.experiments:
-        for other in old.experiments:
-            if _alike(one, other):
-                for name, place in one.switches.items():
-                    was = other.switches[name]
-                    if isinstance(place, int) and isinstance(was, int):
-                        slices[place] = was
-                for name, way in one.cables.items():
-                    virtual.update(zip(way.virtual, other.cables[name].virtual, strict=True))
-                break
-    return slices, virtual
-
-
-def _alike(one: Experiment, other: Experiment) -> bool:
-    """Whether two experiments have all but numbers in common."""
-
-    def devices(found: Experiment) -> dict[str, str]:
-        return {name: "" if type(at) is int else str(at) for name, at in found.switches.items()}
-
-    def ways(found: Experiment) -> dict[str, Any]:
-        return {name: (way.kind, way.ports, way.loops) for name, way in found.cables.items()}
-
-    return (
-        one.wanted.text == other.wanted.text
-        and one.hosts == other.hosts
-        and devices(one) == devices(other)
-        and ways(one) == ways(other)
-    )
-
-
 def _fill(labels: dict[int, int], all_new: Sequence[int], first: int) -> dict[int, int]:
     """Give those without a number the lowest that are free."""
     taken = set(labels.values())
@@ -98,44 +69,14 @@ def _fill(labels: dict[int, int], all_new: Sequence[int], first: int) -> dict[in
     return {one: labels[one] if one in labels else next(free) for one in all_new}
 
 
-class _Side:
-    """The slices of a plan, and what each entry of theirs says beside the numbers."""
+class _Side(Wiring):
+    """What entries say of slices and virtual ports, with the names that a plan has for slices."""
 
-    def __init__(self, plan: Plan, entries: Sequence[Entry]) -> None:
-        self.of: dict[int, int] = {}
-        self.facts: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
-        self.at: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
-        for entry in entries:
-            self._take(entry)
-        self.cables: dict[Cable, tuple[int, int]] = {}
+    def __init__(self, entries: Sequence[Entry], plan: Plan | None) -> None:
+        super().__init__(entries)
         self.names: dict[Any, tuple[str, str]] = {}
-        for experiment, name, way in plan.ways:
-            if way.kind == "recirculated":
-                ends = (way.virtual[0], way.virtual[1])
-                self.cables[ends] = (way.loops[0], way.loops[1])
-                self.names[ends] = (experiment.name, name)
-        for one in plan.experiments:
+        for one in plan.experiments if plan else ():
             self.names |= {place: (one.name, name) for name, place in one.switches.items()}
-
-    def _take(self, entry: Entry) -> None:
-        """Sort by slice the entries without a virtual port, and by virtual port those with one."""
-        if entry.table == "slice_table":
-            port, number = int(entry.key[0]), int(entry.data[0])
-            self.of[port] = number
-            self._add(number, port, ("slice",))
-        elif entry.table == "group":
-            self._add(int(entry.key[0]), int(entry.key[1]), ("group",))
-        elif entry.table == "arp_table":
-            self.facts[int(entry.key[0])].add(("arp",))
-        elif entry.table == "forward_table":
-            self._add(int(entry.key[0]), int(entry.data[0]), ("forward", entry.key[1]))
-
-    def _add(self, number: int, port: int, fact: tuple[Any, ...]) -> None:
-        if port < FIRST_VIRTUAL:
-            self.facts[number].add((*fact, port))
-        else:
-            self.facts.setdefault(number, set())  # a slice with virtual ports alone is one, too
-            self.at[port].add(fact)
 
 
 class _Problem:
@@ -187,7 +128,7 @@ class _Problem:
         return {one: one for one in self.new_slices if one in {*self.old_slices}}
 
     def _by_name(self) -> dict[int, int]:
-        was = {self.old.names[one]: one for one in self.old_slices}
+        was = {self.old.names[one]: one for one in self.old_slices if one in self.old.names}
         named = ((one, was.get(self.new.names[one])) for one in self.new_slices)
         return {one: other for one, other in named if other is not None}
 
@@ -214,7 +155,7 @@ class _Problem:
         for new, old in self.cables.items():
             kept += self.cable_gain(new, old)
             for one, other in zip(new, old, strict=True):
-                at = rows[self.new.of[one]], columns[self.old.of[other]]
+                at = rows[self.new.slice_of[one]], columns[self.old.slice_of[other]]
                 gain[at] += self.common(one, other)
         chosen = _assigned(gain)
         self.slices = {self.new_slices[k]: self.old_slices[n] for k, n in chosen}
@@ -225,7 +166,8 @@ class _Problem:
         ways = self._loops.copy()
         for row, new in enumerate(self.new_cables):
             for here, one in enumerate(new):
-                for column, there, other in self._ends.get(self.slices.get(self.new.of[one]), ()):
+                place = self.slices.get(self.new.slice_of[one])
+                for column, there, other in self._ends.get(place, ()):
                     ways[int(here != there), row, column] += self.common(one, other)
         self.cables = {}
         for row, column in _assigned(ways.max(axis=0)):
@@ -239,7 +181,7 @@ class _Problem:
         ends: dict[int | None, list[tuple[int, int, int]]] = defaultdict(list)
         for column, old in enumerate(self.old_cables):
             for there, other in enumerate(old):
-                ends[self.old.of[other]].append((column, there, other))
+                ends[self.old.slice_of[other]].append((column, there, other))
         return ends
 
     @cached_property
@@ -341,7 +283,7 @@ class _Proof:
         problem = self.problem
         for one, other in zip(new, old, strict=True):
             if facts := problem.common(one, other):
-                slices = problem.new.of[one], problem.old.of[other]
+                slices = problem.new.slice_of[one], problem.old.slice_of[other]
                 both = self._variable(
                     problem.cables.get(new) == old and problem.slices.get(slices[0]) == slices[1],
                     facts,

@@ -6,9 +6,11 @@ namespaces, whatever happened; `down` finds them by their names alone. The chass
 with a P4Runtime server, which is told the entries as a real switch is, and makes bridges and
 redirects of them (`weft.testbed.bridges`). Layer 2 switches have one bridge, which is set directly.
 
-One command at a time builds, changes or removes a testbed of a name.
+One command at a time builds, changes or removes a testbed of a name. A change begins with what
+there is: it is refused where that is not the plan that it is from, and undone where it fails.
 """
 
+import json
 import os
 import re
 import shutil
@@ -18,25 +20,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError, named
 from weft.base.paths import file_name
-from weft.testbed import bridges, hosts, linux, tables
+from weft.testbed import bridges, hosts, linux, located, running, tables
 from weft.testbed.diff import DRAIN_MS, Change
 from weft.testbed.layout import Interface, Layout
-from weft.testbed.plan import Plan
+from weft.testbed.plan import Experiment, Plan
+from weft.testbed.running import SERVERS, address
 from weft.testbed.tables import Entry
 
 if TYPE_CHECKING:
     from weft.testbed.p4_client import Client
 
 _RUN = Path("/run/netns")
-# Where the server of each testbed has its socket and says what goes wrong.
-_SERVERS = Path("/run/weft-testbed")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,19}")
+_SPACE = re.compile(rf"weft-({_NAME.pattern})\..+")
 _PATIENCE_S = 1.0
 _BUSY_S = 30.0
 
@@ -60,6 +62,14 @@ def there(name: str) -> list[str]:
     if not _RUN.is_dir():
         return []
     return sorted(path.name for path in _RUN.iterdir() if path.name.startswith(f"weft-{name}."))
+
+
+def names() -> list[str]:
+    """Return the testbeds that have namespaces on this machine."""
+    if not _RUN.is_dir():
+        return []
+    spaces = (_SPACE.fullmatch(path.name) for path in _RUN.iterdir())
+    return sorted({found[1] for found in spaces if found})
 
 
 def missing() -> str | None:
@@ -97,11 +107,6 @@ def _classifier(trial: str) -> str:
         except WeftError as error:
             refused = error
     raise refused
-
-
-def address(name: str) -> str:
-    """Return where the P4Runtime server of a testbed is."""
-    return f"unix:{_SERVERS / name}/p4runtime.sock"
 
 
 @contextmanager
@@ -155,12 +160,11 @@ def _build(plan: Plan, name: str, listen: str | None) -> None:
     _serve(name, layout.chassis, listen)
     entries = tables.entries(plan)
     with _control(name) as switch:
-        switch.configure()
-        switch.change([], entries, 0)
-    _set_switches(plan, name, [], entries)
+        switch.fill(entries)
+    _set_switches(plan, name, entries)
     for experiment in plan.experiments:
-        for device, lines in hosts.settings(layout, experiment).items():
-            linux.ip(namespace(name, device), lines)
+        _set_hosts(name, layout, experiment)
+    running.record(name, plan, listen)
 
 
 def _make(name: str, devices: Sequence[str]) -> None:
@@ -193,17 +197,22 @@ def _lay(name: str, cables: Sequence[tuple[Interface, Interface]]) -> None:
         linux.ip(namespace(name, device), lines)
 
 
-def _set_switches(plan: Plan, name: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
-    """Bring layer 2 switches from some entries to others."""
+def _set_switches(plan: Plan, name: str, entries: Sequence[Entry]) -> None:
+    """Bring the layer 2 switches that are there to some entries."""
+    spaces = {*there(name)}
     for device in plan.inventory.switches:
-        old, new = (bridges.of_switch(device, entries) for entries in (before, after))
-        if old != new:
-            bridges.change(namespace(name, device), old, new)
+        if (space := namespace(name, device)) in spaces:
+            bridges.change(space, bridges.observed(space), bridges.of_switch(device, entries))
+
+
+def _set_hosts(name: str, layout: Layout, experiment: Experiment) -> None:
+    for device, lines in hosts.settings(layout, experiment).items():
+        linux.ip(namespace(name, device), lines)
 
 
 def _serve(name: str, chassis: str, listen: str | None) -> None:
     """Start the chassis' server, and wait until it listens."""
-    place = _SERVERS / name
+    place = SERVERS / name
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     addresses = [address(name), *([listen] if listen else [])]
@@ -251,41 +260,106 @@ def apply(old: Plan, change: Change, name: str) -> None:
     check_name(name)
     if reason := missing():
         raise WeftError(f"testbed diff: {reason}")
-    new, before, after = change.plan, Layout(old), Layout(change.plan)
-    with _alone(name):
-        check_up(name, before, "diff")
-        first, last = tables.entries(old), tables.entries(new)
+    with _alone(name), ExitStack() as stack:
+        switch = _unchanged(name, old, stack)
+        work = _Work(name, switch, old, change.plan)
+        try:
+            work.do()
+            running.record(name, change.plan)
+        except BaseException as error:
+            work.undo(error)
+            raise
+
+
+def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
+    """Return the controller of a testbed, which is proven to have a plan and no other."""
+    if there(name) and (said := running.difference(old, name)):
+        raise WeftError(
+            f"testbed diff: OLD is not what is up as '{name}': {said}; leave OLD out to begin with"
+            f" what is up, which `weft testbed status --name {name} --plan FILE` writes"
+        )
+    check_up(name, Layout(old), "diff")
+    switch = stack.enter_context(_control(name))
+    compared = located.compare(old, switch.read())
+    if not compared.equal:
+        raise WeftError(
+            f"testbed diff: the switch of '{name}' has not what is recorded as up:"
+            f" {compared.said()}; another controller has changed it: run `weft testbed down"
+            f" --name {name}`, then `weft testbed up`"
+        )
+    return switch
+
+
+class _Work:
+    """The way of a testbed from one plan to another; each step begins with what is there."""
+
+    def __init__(self, name: str, switch: "Client", old: Plan, new: Plan) -> None:
+        self.name, self.switch, self.old, self.new = name, switch, old, new
+        self.rebuilding = False
+
+    def do(self) -> None:
+        """Remove what goes, wait for frames that are inside, and add what comes."""
+        first, last = self.switch.read(), tables.entries(self.new)
         left = {*last}
         stays = [entry for entry in first if entry in left]
-        with _control(name) as switch:
-            switch.change(first, stays, 0)
-            _set_switches(old, name, first, stays)
-            time.sleep(DRAIN_MS / 1000)
-            _rebuild(name, before, after)
-            switch.change(stays, last, 0)
-        _set_switches(new, name, stays, last)
-        for experiment in hosts.changed(old, new):
-            for device, lines in hosts.settings(after, experiment).items():
-                linux.ip(namespace(name, device), lines)
+        self.switch.change(first, stays, 0)
+        outside = [entry for entry in tables.entries(self.old) if entry in left]
+        _set_switches(self.old, self.name, outside)
+        time.sleep(DRAIN_MS / 1000)
+        self.rebuilding = True
+        _rebuild(self.name, Layout(self.new), hosts.changed(self.old, self.new))
+        self._fill(self.new, stays)
+
+    def _fill(self, plan: Plan, stays: Sequence[Entry]) -> None:
+        entries = tables.entries(plan)
+        self.switch.change(stays, entries, 0)
+        _set_switches(plan, self.name, entries)
+
+    def undo(self, error: BaseException) -> None:
+        """Restore the old plan after an error, which is raised with what fails now."""
+        try:
+            left = {*tables.entries(self.old)}
+            found = self.switch.read()
+            stays = [entry for entry in found if entry in left]
+            self.switch.change(found, stays, 0)
+            if self.rebuilding:
+                _rebuild(self.name, Layout(self.old), hosts.changed(self.new, self.old))
+            self._fill(self.old, stays)
+        except WeftError as second:
+            raise WeftError(
+                f"{str(error) or type(error).__name__}; and '{self.name}' could not be restored:"
+                f" {second}; run `weft testbed down --name {self.name}`"
+            ) from None
 
 
-def _rebuild(name: str, before: Layout, after: Layout) -> None:
-    """Remove devices and cables that the new plan does not have, and make those that it adds."""
-    was, will = before.devices(), after.devices()
-    gone = [namespace(name, device) for device in was if device not in will]
-    _end_processes(gone)
-    linux.ip(None, [f"netns del {space}" for space in gone])
-    old, new = [*before.fixed()], [*after.fixed()]
-    for one, other in old:
-        if (one, other) not in new and {one.device, other.device} <= {*will}:
-            linux.ip(namespace(name, one.device), [f"link del {one.name}"])
-    for experiment in hosts.changed(after.plan, before.plan):
-        for server in {*experiment.hosts.values()} & {*will}:
-            _end_processes([namespace(name, server)])
-            stays = [pair for pair in old if pair in new]
-            linux.ip(namespace(name, server), hosts.emptied(before, experiment, server, stays))
+def _rebuild(name: str, layout: Layout, fresh: Sequence[Experiment]) -> None:
+    """Make devices and cables those of a plan, and set the servers of its fresh experiments.
+
+    Those lose the processes and addresses that they have.
+    """
+    will, was = layout.devices(), [space.partition(".")[2] for space in there(name)]
+    wanted, found = [*layout.fixed()], {one for device in was for one in _interfaces(name, device)}
+    gone = [device for device in was if device not in will]
+    _end_processes([namespace(name, device) for device in gone])
+    # Cables go before namespaces, which take their ends with them at some later time.
+    for pair in layout.cabled():
+        end = next((one for one in pair if one in found), None)
+        if pair not in wanted and end is not None:
+            linux.ip(namespace(name, end.device), [f"link del {end.name}"])
+    linux.ip(None, [f"netns del {namespace(name, device)}" for device in gone])
     _make(name, [device for device in will if device not in was])
-    _lay(name, [pair for pair in new if pair not in old])
+    _lay(name, [pair for pair in wanted if pair[0] not in found])
+    for experiment in fresh:
+        for server in experiment.hosts.values():
+            ends = [end.name for pair in wanted for end in pair if end.device == server]
+            _end_processes([namespace(name, server)])
+            linux.ip(namespace(name, server), hosts.emptied(ends))
+        _set_hosts(name, layout, experiment)
+
+
+def _interfaces(name: str, device: str) -> set[Interface]:
+    links = json.loads(linux.run(["ip", "-n", namespace(name, device), "-j", "link", "show"]))
+    return {Interface(device, one["ifname"]) for one in links}
 
 
 def check_up(name: str, layout: Layout, command: str) -> None:
@@ -308,7 +382,7 @@ def check_up(name: str, layout: Layout, command: str) -> None:
 def down(name: str) -> int:
     """Remove a testbed, or what is left of one, with the processes in it; return how much."""
     check_name(name)
-    if not there(name) and not (_SERVERS / name).exists():
+    if not there(name) and not (SERVERS / name).exists():
         return 0
     if os.geteuid() != 0 or shutil.which("ip") is None:
         raise WeftError("testbed down: it needs root and iproute2, as `up` does")
@@ -335,7 +409,7 @@ def _remove(name: str) -> int:
     spaces = there(name)
     _end_processes(spaces)
     linux.ip(None, [f"netns del {space}" for space in spaces])
-    shutil.rmtree(_SERVERS / name, ignore_errors=True)
+    shutil.rmtree(SERVERS / name, ignore_errors=True)
     return len(spaces)
 
 

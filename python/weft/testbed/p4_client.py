@@ -3,6 +3,9 @@
 
 The same is said to the server of a testbed of namespaces and to a real switch. That one wants its
 own compiled program and the compiler's P4Info, whose numbers are then taken.
+
+Nothing is changed unread: a change begins with the entries that the switch is expected to have, is
+refused where it has others, and is undone where a part of it fails.
 """
 
 import queue
@@ -21,9 +24,11 @@ from google.protobuf import text_format
 from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.reading import UnreadableError, read_text
-from weft.testbed import p4_program, p4info
+from weft.base.units import plural
+from weft.testbed import located, p4_program, p4info
 from weft.testbed.inventory import FOLDER
-from weft.testbed.p4info import Names, batches, entries
+from weft.testbed.p4info import Names, batches, entries, told
+from weft.testbed.plan import Plan
 from weft.testbed.tables import Entry
 
 _DEVICE = 1
@@ -67,16 +72,21 @@ def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
         raise WeftError(f"{named('config')}: {config}: {error.strerror}") from None
 
 
-class Client:
-    """The primary controller of a switch, while it is entered."""
+class ForeignError(WeftError):
+    """A switch has entries that weft's program does not know."""
 
-    def __init__(self, address: str, taken: Pipeline) -> None:
+
+class Client:
+    """A controller of a switch while it is entered: the primary one, or one that only reads."""
+
+    def __init__(self, address: str, taken: Pipeline, *, primary: bool = True) -> None:
         """Take an address, as `HOST:PORT` or `unix:PATH`."""
         self.address, self.pipeline, self.names = address, taken, taken.names
+        self.primary = primary
         self.requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
-        """Connect, and become primary."""
+        """Connect."""
         self.channel = grpc.insecure_channel(self.address)
         self.stub = p4runtime_pb2_grpc.P4RuntimeStub(self.channel)
         try:
@@ -88,7 +98,8 @@ class Client:
                 " switch's server there?"
             ) from None
         try:
-            self._become_primary()
+            if self.primary:
+                self._become_primary()
         except BaseException:
             self.channel.close()
             raise
@@ -113,7 +124,52 @@ class Client:
         if status.code != code_pb2.OK:
             raise WeftError(f"P4Runtime: {self.address}: another controller is the primary one")
 
+    def primary_controller(self) -> str:
+        """Return the election id of the primary controller, or "none".
+
+        Without an election id of its own a controller only watches (P4Runtime specification,
+        section 5); a switch that takes no such controllers does not tell.
+        """
+        request = p4runtime_pb2.StreamMessageRequest()
+        request.arbitration.device_id = _DEVICE
+        self.requests.put(request)
+        try:
+            answers = self.stub.StreamChannel(iter(self.requests.get, None), timeout=_CALL_S)
+            told = next(answers).arbitration
+        except (grpc.RpcError, StopIteration):
+            return "not told"
+        if told.status.code == code_pb2.NOT_FOUND:
+            return "none"
+        return f"election id {told.election_id.high}:{told.election_id.low}"
+
     # ---- Calls -----------------------------------------------------------------------------------
+
+    def fill(self, entries: Sequence[Entry], *, replace: bool = False) -> int:
+        """Load the program and write entries; return how many updates that took.
+
+        Loading empties all tables, so a switch that has entries is refused unless they may go.
+        """
+        if not replace and (there := self._there()):
+            raise WeftError(
+                f"testbed up: the switch at {self.address} has {there} already, which loading the"
+                " program would remove; change what it has with `weft testbed diff --p4runtime`,"
+                f" empty it with `weft testbed down --p4runtime`, or give {named('replace')}"
+            )
+        self.configure()
+        return self.change([], entries, 0)
+
+    def _there(self) -> str:
+        """Return in words what the switch has; nothing where it has no program or no entry."""
+        try:
+            return plural(len(found), "entry") if (found := self.read()) else ""
+        except ForeignError as error:
+            return f"another program ({error})"
+        except WeftError as error:
+            if isinstance(error.__cause__, grpc.RpcError) and (
+                error.__cause__.code() == grpc.StatusCode.FAILED_PRECONDITION
+            ):
+                return ""  # P4Runtime specification, section 11: there is no pipeline yet
+            raise
 
     def configure(self) -> None:
         """Load the program, which empties all tables."""
@@ -125,7 +181,34 @@ class Client:
         self._call(self.stub.SetForwardingPipelineConfig, request)
 
     def change(self, before: Sequence[Entry], after: Sequence[Entry], pause_s: float) -> int:
-        """Go from some entries to others; return how many updates that took."""
+        """Go from some entries to others; return how many updates that took.
+
+        Raises `WeftError` where the switch has others, or where it does not take them all; it has
+        in both cases what it had.
+        """
+        found, expected = self.read(), told(before, self.names)
+        if {*found} != expected:
+            raise WeftError(
+                f"P4Runtime: {self.address}: the switch has changed meanwhile:"
+                f" {plural(len(expected - {*found}), 'entry')} gone and"
+                f" {plural(len({*found} - expected), 'entry')} new; begin again"
+            )
+        try:
+            return self._change(found, after, pause_s)
+        except BaseException as error:
+            self.restore(found, error)
+            raise
+
+    def prove(self, plan: Plan, called: str) -> None:
+        """Prove that the switch has a plan, and no other entries. Raises `WeftError`."""
+        compared = located.compare(plan, self.read())
+        if not compared.equal:
+            raise WeftError(
+                f"testbed diff: {called} is not what the switch at {self.address} has:"
+                f" {compared.said()}; leave {called} out to begin with what it has"
+            )
+
+    def _change(self, before: Sequence[Entry], after: Sequence[Entry], pause_s: float) -> int:
         removing, adding = batches(before, after, self.names)
         for updates in removing:
             self.write(updates)
@@ -134,6 +217,16 @@ class Client:
         for updates in adding:
             self.write(updates)
         return sum(map(len, (*removing, *adding)))
+
+    def restore(self, before: Sequence[Entry], error: BaseException) -> None:
+        """Give the switch back what it had before an error, which is raised with what fails now."""
+        try:
+            self._change(self.read(), before, 0)
+        except WeftError as second:
+            raise WeftError(
+                f"{str(error) or type(error).__name__}; and its entries could not be restored:"
+                f" {second}; `weft testbed status` says what is there now"
+            ) from None
 
     def write(self, updates: Sequence[Any]) -> None:
         """Write a batch."""
@@ -149,12 +242,18 @@ class Client:
             request.entities.add().value_set_entry.value_set_id = number
         replication = request.entities.add().packet_replication_engine_entry
         replication.multicast_group_entry.multicast_group_id = 0
-        return sorted(
-            entry
-            for response in self._call(lambda one, timeout: self._all(one, timeout), request)
-            for entity in response.entities
-            for entry in entries(entity, self.names)
-        )
+        responses = self._call(lambda one, timeout: self._all(one, timeout), request)
+        try:
+            return sorted(
+                entry
+                for response in responses
+                for entity in response.entities
+                for entry in entries(entity, self.names)
+            )
+        except (ValueError, IndexError) as error:
+            raise ForeignError(
+                f"P4Runtime: {self.address}: has an entry that weft's program has not: {error}"
+            ) from None
 
     def _all(self, request: Any, timeout: float) -> list[Any]:
         return list(self.stub.Read(request, timeout=timeout))
@@ -166,7 +265,7 @@ class Client:
         try:
             return call(request, timeout=_CALL_S)
         except grpc.RpcError as error:
-            raise WeftError(f"P4Runtime: {self.address}: {_said(error)}") from None
+            raise WeftError(f"P4Runtime: {self.address}: {_said(error)}") from error
 
 
 def _said(error: Any) -> str:

@@ -33,6 +33,8 @@ Apply = Callable[[Sequence[Entry]], None]
 READY = "ready"
 # Of a call and of a stream; a controller has one stream.
 _MOST_CALLS = 16
+# The election id of controllers that only watch (P4Runtime specification, section 5).
+_NEVER_PRIMARY = (0, 0)
 
 
 class Chassis:
@@ -41,12 +43,14 @@ class Chassis:
     def __init__(self, space: str) -> None:
         """Begin with nothing."""
         self.space = space
-        self.state = bridges.State()
+        self.state: bridges.State | None = bridges.State()
+        """None after a failure: what there is then is read from the kernel."""
 
     def apply(self, found: Sequence[Entry]) -> None:
         """Make the namespace have some entries and no others."""
         state = bridges.of_chassis(found)
-        bridges.change(self.space, self.state, state)
+        before, self.state = self.state, None
+        bridges.change(self.space, before or bridges.observed(self.space), state)
         self.state = state
 
 
@@ -68,14 +72,32 @@ class Switch:
         except KeyError as error:
             raise WeftError(f"the P4Info lacks {error}, which the program has") from None
         if commit:
-            self.apply([])
-            self.config, self.names, self.entities = config, names, {}
+            before, self.entities = self.entities, {}
+            self._apply(before)
+            self.config, self.names = config, names
 
     def write(self, updates: Sequence[Any]) -> list[Any]:
-        """Carry updates out, and return an error of the protocol for each."""
+        """Carry updates out, and return an error of the protocol for each.
+
+        Raises `WeftError` where the switch cannot be brought to the entries; it has those that it
+        had then.
+        """
+        before = dict(self.entities)
         found = [self._write(update) for update in updates]
-        self.apply([one for entity in self.entities.values() for one in self._entries(entity)])
+        self._apply(before)
         return found
+
+    def _apply(self, before: dict[bytes, Any]) -> None:
+        """Bring the switch to the present entities, or back to those before."""
+        try:
+            self.apply(self._all_entries())
+        except BaseException:
+            self.entities = before
+            self.apply(self._all_entries())
+            raise
+
+    def _all_entries(self) -> list[Entry]:
+        return [one for entity in self.entities.values() for one in self._entries(entity)]
 
     def _entries(self, entity: Any) -> list[Entry]:
         assert self.names is not None
@@ -226,14 +248,15 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
             others = [one for one in self.controllers if one[1] is not answers]
             if found.device_id != self.device:
                 answers.put(f"there is no device {found.device_id}")
-            elif any(one[0] == election for one in others):
+            elif election != _NEVER_PRIMARY and any(one[0] == election for one in others):
                 answers.put("another controller has that election id")
             else:
                 self.controllers = [*others, (election, answers)]
                 self._tell()
 
     def _primary(self) -> tuple[int, int] | None:
-        return max((one for one, _ in self.controllers), default=None)
+        """Return the highest election id; a controller without one never becomes primary."""
+        return max((one for one, _ in self.controllers if one != _NEVER_PRIMARY), default=None)
 
     def _tell(self) -> None:
         primary = self._primary()
@@ -242,8 +265,8 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
             message.arbitration.device_id = self.device
             if primary is not None:
                 message.arbitration.election_id.high, message.arbitration.election_id.low = primary
-            mine = election == primary
-            message.arbitration.status.code = code_pb2.OK if mine else code_pb2.ALREADY_EXISTS
+            others = code_pb2.NOT_FOUND if primary is None else code_pb2.ALREADY_EXISTS
+            message.arbitration.status.code = code_pb2.OK if election == primary else others
             answers.put(message)
 
     def _check_device(self, request: Any, context: Any) -> None:

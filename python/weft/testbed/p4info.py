@@ -125,6 +125,15 @@ def entities(entries: Iterable[Entry], names: Names) -> Iterator[tuple[str, Any]
         yield SET, _values(values, names)
 
 
+def told(entries_: Iterable[Entry], names: Names) -> set[Entry]:
+    """Return the entries that a switch has when it is told some.
+
+    Copies of a broadcast that leave by a virtual port are not among them as long as no looping port
+    is given for it.
+    """
+    return {one for _, entity in entities(entries_, names) for one in entries(entity, names)}
+
+
 def _table_entry(entry: Entry, names: Names) -> Any:
     from finsy.proto.p4.v1 import p4runtime_pb2
 

@@ -26,6 +26,7 @@ _COMMANDS = {
     "plan": "Map wanted topologies on a testbed.",
     "probe": "Round trips from a probe's time stamps.",
     "show": "Show what each port of the chassis does.",
+    "status": "Say what is up, and whose.",
     "tables": "Write the switch's tables, a script that fills them, and the program.",
     "up": "Build a plan on this machine.",
 }

@@ -2,9 +2,11 @@
 """`weft testbed diff`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from weft.base.errors import WeftError
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
 from weft.cli.testbed.shared import (
@@ -17,9 +19,12 @@ from weft.cli.testbed.shared import (
     switch_option,
     write,
 )
-from weft.testbed import diff, netns, tables
+from weft.testbed import diff, netns, running, tables
 from weft.testbed import plan_file as plans
-from weft.testbed.tables import Entry
+from weft.testbed.plan import Plan
+
+if TYPE_CHECKING:
+    from weft.testbed.p4_client import Client
 
 _DIFF = """
 Say how to get from one plan to another: the fewest entries to remove and to add, in an order in
@@ -28,18 +33,20 @@ which no frame crosses between experiments.
 Slices and virtual ports of NEW get the numbers of OLD's with which most stays as it is; --plan
 writes NEW with these, which is what the switch has then.
 
-With --apply a testbed of namespaces that has OLD gets NEW; with --p4runtime a switch does.
+With --apply a testbed of namespaces that has OLD gets NEW; with --p4runtime a switch does. It is
+read first, and refused where it has not OLD; what fails is undone. Without OLD the change begins
+with what is there.
 
 \b
 Examples:
   weft testbed diff ring.json torus.json --script change.txt --plan now.json
   weft testbed diff ring.json torus.json --apply --plan now.json
+  weft testbed diff torus.json --apply
 """
 
 
 @command("diff", help=_DIFF)
-@click.argument("old", type=Input(), metavar="OLD")
-@click.argument("new", type=Input(), metavar="NEW")
+@click.argument("given", type=Input(), metavar="[OLD] NEW", nargs=-1, required=True)
 @output_option("--json", "json_file", help="Write the steps (JSON).")
 @output_option("--script", "script_file", help="Write the steps for simple_switch_CLI.")
 @output_option("--plan", "new_plan", help="Write NEW with the numbers that it has then.")
@@ -48,8 +55,7 @@ Examples:
 @switch_option
 @p4info_option
 def changes(
-    old: Path,
-    new: Path,
+    given: tuple[Path, ...],
     json_file: Path | None,
     script_file: Path | None,
     new_plan: Path | None,
@@ -59,16 +65,21 @@ def changes(
     p4info: Path | None,
 ) -> None:
     """Read, match, write, apply."""
-    before = plans.read(old)
-    change = diff.change(before, plans.read(new))
-    if json_file is not None:
-        write("--json", json_file, [tables.changes_as_json(change.steps())])
-    if script_file is not None:
-        write("--script", script_file, lines(checked(change.script(), "the script")))
-    if apply and p4runtime is None:
-        netns.apply(before, change, name)
-    if p4runtime is not None:
-        _tell(change, tables.entries(before), p4runtime, p4info)
+    if len(given) > 2:
+        raise WeftError(f"diff: found {len(given)} plans; give OLD and NEW, or NEW alone")
+    new = plans.read(given[-1])
+    if p4runtime is None:
+        before = _old(given, name, apply=apply)
+        change = diff.change(before, new)
+        _write(change, json_file, script_file)
+        if apply:
+            netns.apply(before, change, name)
+    else:
+        with switch(p4runtime, p4info, None, configured=True) as controller:
+            change = _on_switch(given, new, controller)
+            _write(change, json_file, script_file)
+            controller.change(change.before, tables.entries(change.plan), diff.DRAIN_MS / 1000)
+        outside((*change.removed, *change.added))
     if new_plan is not None:
         plans.write(change.plan, new_plan)
     removed, added = len(change.removed), len(change.added)
@@ -76,8 +87,29 @@ def changes(
     click.echo(f"remove {removed}, add {added}, keep {change.kept}{more}")
 
 
-def _tell(change: diff.Change, before: list[Entry], address: str, p4info: Path | None) -> None:
-    """Change a switch."""
-    with switch(address, p4info, None, configured=True) as controller:
-        controller.change(before, tables.entries(change.plan), diff.DRAIN_MS / 1000)
-    outside((*change.removed, *change.added))
+def _old(given: tuple[Path, ...], name: str, *, apply: bool) -> Plan:
+    """Return the plan that a change begins with, by default what is up."""
+    if len(given) == 2:
+        return plans.read(given[0])
+    if not apply:
+        raise WeftError(
+            "OLD: is not given, and neither --apply nor --p4runtime says what is there; give two"
+            " plans"
+        )
+    return running.plan_of(name)
+
+
+def _on_switch(given: tuple[Path, ...], new: Plan, controller: "Client") -> diff.Change:
+    """Return the change from what a switch has, which must be OLD where that is given."""
+    if len(given) == 1:
+        return diff.change_from(controller.read(), new)
+    old = plans.read(given[0])
+    controller.prove(old, "OLD")
+    return diff.change(old, new)
+
+
+def _write(change: diff.Change, json_file: Path | None, script_file: Path | None) -> None:
+    if json_file is not None:
+        write("--json", json_file, [tables.changes_as_json(change.steps())])
+    if script_file is not None:
+        write("--script", script_file, lines(checked(change.script(), "the script")))

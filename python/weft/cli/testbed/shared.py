@@ -50,7 +50,14 @@ config_option = click.option(
 )
 
 
-def switch(address: str, p4info: Path | None, config: Path | None, *, configured: bool) -> "Client":
+def switch(
+    address: str,
+    p4info: Path | None,
+    config: Path | None,
+    *,
+    configured: bool,
+    primary: bool = True,
+) -> "Client":
     """Return a switch's controller; a program that is not loaded now need not be given."""
     from weft.testbed.p4_client import Client, pipeline
 
@@ -58,7 +65,7 @@ def switch(address: str, p4info: Path | None, config: Path | None, *, configured
         raise WeftError("--config: is given without --p4info, which its compiler writes beside it")
     if p4info is not None and config is None and not configured:
         raise WeftError("--p4info: is given without --config, the compiled program that it is of")
-    return Client(address, pipeline(p4info, config))
+    return Client(address, pipeline(p4info, config), primary=primary)
 
 
 def outside(entries: Iterable[Entry]) -> None:

@@ -54,6 +54,11 @@ Examples:
 @switch_option
 @p4info_option
 @config_option
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Load the program even where the switch runs another one or has entries, which end.",
+)
 def up(
     plan: Path,
     netns: bool,
@@ -62,6 +67,7 @@ def up(
     p4runtime: str | None,
     p4info: Path | None,
     config: Path | None,
+    replace: bool,
 ) -> None:
     """Read, build, tell the addresses."""
     if netns == (p4runtime is not None):
@@ -73,8 +79,7 @@ def up(
         return
     entries = tables.entries(read)
     with switch(p4runtime, p4info, config, configured=False) as controller:
-        controller.configure()
-        updates = controller.change([], entries, 0)
+        updates = controller.fill(entries, replace=replace)
     click.echo(f"{plural(updates, 'update')} written to {p4runtime}")
     outside(entries)
 

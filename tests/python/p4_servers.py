@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""P4Runtime servers for tests, whose switches keep a list of all states that they had."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from weft.testbed import p4_server
+from weft.testbed.tables import Entry
+
+Served = tuple[str, list[list[Entry]]]
+"""An address, and the states of the switch there."""
+Serve = Callable[[], Served]
+
+
+def free_address() -> str:
+    """Return an address of this machine that nothing listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+@contextmanager
+def serving() -> Iterator[Serve]:
+    """Give a function that starts a server; all of them end afterwards."""
+    servers = []
+
+    def start() -> Served:
+        address = free_address()
+        history: list[list[Entry]] = []
+        switch = p4_server.Switch(lambda entries: history.append([*entries]))
+        servers.append(p4_server.serve(switch, [address]))
+        return address, history
+
+    try:
+        yield start
+    finally:
+        for server in servers:
+            server.stop(None).wait()
