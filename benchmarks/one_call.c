@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* One call of each collective by size, all ranks together: `one_call BYTES...` prints "collective bytes seconds".
+/* Times of each collective by size, all ranks together: `one_call BYTES...` prints "collective bytes single row".
  *
- * Bytes are those of the whole vector, or of all parts together. Every call begins at a whole second of the simulated
- * clock; the second of two alike counts, as SMPI's first ones set something up. Seconds are the mean of the ranks, as
- * weft's table has it. Wants --cfg=smpi/wtime:0.
+ * Bytes are those of the whole vector, or of all parts together. `single` is one call, from its start to the end of the
+ * last rank; `row` is the same of ten calls that follow each other, per call. In seconds; each begins at a whole second
+ * of the simulated clock, after a call that counts for nothing, as SMPI's first ones set something up. Wants
+ * --cfg=smpi/wtime:0.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -45,6 +46,9 @@ static void wait_until(double second)
   nanosleep(&time, NULL);
 }
 
+enum { WARM_UP = 1, SINGLE = 1, ROW = 10, TIMES = 3 };
+static const int CALLS[TIMES] = {WARM_UP, SINGLE, ROW};
+
 int main(int argc, char** argv)
 {
   int rank, ranks;
@@ -59,18 +63,20 @@ int main(int argc, char** argv)
     for (int part = 0; part < ranks; part++)
       parts[part] = ints / ranks;
     for (int collective = 0; collective < COLLECTIVES; collective++) {
-      double took = 0, together = 0;
+      double took[TIMES], last[TIMES];
       if ((collective == ALLGATHER || collective == REDUCE_SCATTER) && ints < ranks)
         continue;
-      for (int repeat = 0; repeat < 2; repeat++) {
+      for (int time = 0; time < TIMES; time++) {
+        MPI_Barrier(MPI_COMM_WORLD); // so that a single call follows none like it
         wait_until(++second);
-        took = -MPI_Wtime();
-        call(collective, send, receive, ints, parts);
-        took += MPI_Wtime();
+        took[time] = -MPI_Wtime();
+        for (int repeat = 0; repeat < CALLS[time]; repeat++)
+          call(collective, send, receive, ints, parts);
+        took[time] += MPI_Wtime();
       }
-      MPI_Reduce(&took, &together, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+      MPI_Reduce(took, last, TIMES, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
       if (rank == 0)
-        printf("%s %d %.12g\n", NAMES[collective], bytes, together / ranks);
+        printf("%s %d %.12g %.12g\n", NAMES[collective], bytes, last[1], last[2] / ROW);
     }
     free(send);
     free(receive);

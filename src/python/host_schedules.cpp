@@ -9,7 +9,6 @@
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -117,7 +116,7 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
                                     const std::vector<TimedCall>& calls)
 {
   const HostFallback fallback = HostFallback::parse(fallback_text);
-  const MessageCosts costs    = costs_of(fabric.mpi().value_or(MpiModel()), fabric.host());
+  const MessageCosts costs    = costs_of(fabric.mpi(), fabric.host());
   std::vector<double> times;
   for (const auto& [collective, ranks, ranks_per_host, count, element_bytes] : calls) {
     std::vector<int> hosts;
@@ -133,8 +132,7 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
                           .append(fallback_text)
                           .append("\", where weft has no algorithm for ")
                           .append(collective));
-    constexpr Seconds ANY{std::numeric_limits<double>::infinity()};
-    times.push_back(predicted_time(fabric, costs, hosts, call, choice, ANY).value());
+    times.push_back(predicted_time(fabric, costs, hosts, call, choice).value());
   }
   return times;
 }

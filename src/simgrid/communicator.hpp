@@ -76,18 +76,19 @@ public:
   std::vector<int> nic_position;              ///< by member: which one it is of those that share its NIC
   std::optional<ReductionTree> tree;
   std::vector<const SwitchModel*> models; ///< of the tree's switches, each once, in their order
-  /// What predictions have said of calls: collective, whether it blocks, bytes, root, operation.
-  using PredictedCall = std::tuple<const CollectiveKind*, bool, std::int64_t, int, MPI_Op>;
+  /// Results of predictions by call: collective, whether it blocks, bytes, root, operation, calls in a row.
+  using PredictedCall = std::tuple<const CollectiveKind*, bool, std::int64_t, int, MPI_Op, int>;
   std::map<PredictedCall, bool> host_is_faster;
-  NoTree no_tree = NoTree::no_common_switch;   ///< where there is none: why
-  std::vector<bool> attached;                  ///< ranks that will tell when they free it
-  int freed                 = 0;               ///< how many ranks have
-  bool served               = false;           ///< whether its switches have actors for it (message granularity)
-  std::int64_t served_calls = 0;               ///< calls that those have been given
-  std::vector<simgrid::s4u::ActorPtr> servers; ///< those actors
-  std::uint32_t streamed_calls = 0;            ///< that have started
-  std::optional<GroupResult> multicast;        ///< its multicast trees, where a call has asked for them
-  std::int64_t multicast_calls = 0;            ///< by the multicast protocol
+  std::pair<const CollectiveKind*, int> last_call; ///< that was decided: collective and root
+  NoTree no_tree = NoTree::no_common_switch;       ///< where there is none: why
+  std::vector<bool> attached;                      ///< ranks that will tell when they free it
+  int freed                 = 0;                   ///< how many ranks have
+  bool served               = false;               ///< whether its switches have actors for it (message granularity)
+  std::int64_t served_calls = 0;                   ///< calls that those have been given
+  std::vector<simgrid::s4u::ActorPtr> servers;     ///< those actors
+  std::uint32_t streamed_calls = 0;                ///< that have started
+  std::optional<GroupResult> multicast;            ///< its multicast trees, where a call has asked for them
+  std::int64_t multicast_calls = 0;                ///< by the multicast protocol
 
   CommunicatorKey key() const { return {world, id}; }
   bool is_world() const { return id < 0; }

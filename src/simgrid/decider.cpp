@@ -10,6 +10,10 @@
 namespace weft {
 namespace {
 
+/** How many calls a row has that a call belongs to which follows one of the same collective and root: as many as
+ *  `weft bench` times by default. */
+constexpr int CALLS_IN_A_ROW = 10;
+
 Fallback reason_of(NoTree obstacle)
 {
   switch (obstacle) {
@@ -71,9 +75,9 @@ std::map<VertexId, int> ranks_by_host(const Communicator& communicator)
 } // namespace
 
 Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-                 const HostFallback& hosts, std::vector<Aggregation>& switches)
+                 const HostFallback& hosts, std::function<MessageCosts()> costs, std::vector<Aggregation>& switches)
     : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), hosts_(hosts),
-      costs_(costs_of(fabric_.mpi().value_or(MpiModel()), fabric_.host())), switches_(switches)
+      make_costs_(std::move(costs)), switches_(switches)
 {
   for (const SwitchModel& model : fabric_.switch_models())
     if (model.smart())
@@ -83,6 +87,7 @@ Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std
 Decision Decider::decide(Communicator& communicator, const Described& described)
 {
   const Decision decision = weft::decide(facts(communicator, described));
+  communicator.last_call  = {&described.kind(), described.signature.root};
   if (decision.path == Path::stream || decision.path == Path::message)
     for (const TreeSwitch& node : communicator.tree->switches)
       switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.handle);
@@ -127,21 +132,23 @@ CallFacts Decider::facts(Communicator& communicator, const Described& described)
   return known;
 }
 
-/** Programs make the same calls over and over. */
+/** Programs make the same calls over and over, so predictions are kept. */
 bool Decider::host_is_faster(Communicator& communicator, const Described& described) const
 {
   const CallSignature& signature = described.signature;
+  const bool follows_another     = communicator.last_call == std::pair(signature.called.kind, signature.root);
+  const int calls                = follows_another ? CALLS_IN_A_ROW : 1;
   if (not signature.parts.empty())
-    return predict_host_is_faster(communicator, described);
+    return predict_host_is_faster(communicator, described, calls);
   const Communicator::PredictedCall key{signature.called.kind, signature.called.blocking, described.message,
-                                        signature.root, signature.operation};
+                                        signature.root,        signature.operation,       calls};
   const auto [found, is_new] = communicator.host_is_faster.try_emplace(key);
   if (is_new)
-    found->second = predict_host_is_faster(communicator, described);
+    found->second = predict_host_is_faster(communicator, described, calls);
   return found->second;
 }
 
-bool Decider::predict_host_is_faster(Communicator& communicator, const Described& described) const
+bool Decider::predict_host_is_faster(Communicator& communicator, const Described& described, int calls) const
 {
   const auto plan =
       communicator.plan(fabric_, communicator.tree_call(described, described.part_sizes(communicator.size())),
@@ -150,8 +157,13 @@ bool Decider::predict_host_is_faster(Communicator& communicator, const Described
   Selection::Choice choice = hosts_.choose(call);
   if (not choice.algorithm) // SMPI's
     choice = hosts_.selection().choose(call);
-  return choice.algorithm &&
-         predicted_time(fabric_, costs_, communicator.rank_hosts, call, choice, plan->duration()) < plan->duration();
+  if (not choice.algorithm)
+    return false;
+  if (not costs_)
+    costs_ = make_costs_();
+  // A stream ends for all ranks at once, so that streams in a row do not overlap.
+  return predicted_interval(fabric_, *costs_, communicator.rank_hosts, call, choice, calls, plan->duration()) <
+         plan->duration();
 }
 
 bool Decider::channel_is_free(const Communicator& communicator) const

@@ -11,7 +11,9 @@
 #include "simgrid/described.hpp"
 #include "smart_switch/aggregation.hpp"
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,23 +31,24 @@ class Decider {
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
   const HostFallback& hosts_;                            // what weft carries out there
-  const MessageCosts costs_;                             // of predictions
+  const std::function<MessageCosts()> make_costs_;       // of the run's messages, once SMPI knows its options
+  mutable std::optional<MessageCosts> costs_;            // made by the first prediction
   std::vector<Aggregation>& switches_;                   // by index in the fabric
   std::map<VertexId, EngineMemory> engines_;             // what multicasts keep in the hosts' progress engines
   std::vector<const SwitchModel*> smart_models_;         // of all the fabric's smart switches
 
   CallFacts facts(Communicator& communicator, const Described& described) const;
   bool host_is_faster(Communicator& communicator, const Described& described) const;
-  bool predict_host_is_faster(Communicator& communicator, const Described& described) const;
+  bool predict_host_is_faster(Communicator& communicator, const Described& described, int calls) const;
   bool channel_is_free(const Communicator& communicator) const;
   Fallback no_multicast(Communicator& communicator, const Described& described) const;
   bool nic_memory_is_free(const Communicator& communicator, std::int64_t chunks) const;
   std::int64_t multicast_chunks(const Described& described) const;
 
 public:
-  /** All must outlive it. */
+  /** All must outlive it. Predictions charge messages what @p costs returns, which is asked after the ranks started. */
   Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-          const HostFallback& hosts, std::vector<Aggregation>& switches);
+          const HostFallback& hosts, std::function<MessageCosts()> costs, std::vector<Aggregation>& switches);
 
   /** Decide for a call on a communicator of more than one rank; takes what the path needs. */
   Decision decide(Communicator& communicator, const Described& described);

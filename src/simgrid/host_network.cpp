@@ -95,7 +95,7 @@ MessageCosts message_costs(const Fabric& fabric, const Network& network)
 {
   using simgrid::config::get_value;
   using simgrid::config::is_default;
-  MessageCosts costs     = costs_of(fabric.mpi().value_or(MpiModel()), fabric.host());
+  MessageCosts costs     = costs_of(fabric.mpi(), fabric.host());
   costs.detached_below   = Bytes(get_value<int>("smpi/send-is-detached-thresh"));
   costs.eager_below      = Bytes(get_value<int>("smpi/async-small-thresh"));
   const auto smpi_unless = [&](MessageCosts::Time& time, const char* option, auto cost, bool sender) {

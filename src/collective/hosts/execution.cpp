@@ -7,15 +7,16 @@
 
 namespace weft {
 
-MessageCosts costs_of(const MpiModel& model, const HostModel& host)
+MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
 {
-  const auto cost = [&](Seconds (MpiModel::*time)(Bytes) const) {
+  const MpiModel model = mpi.value_or(MpiModel());
+  const auto cost      = [&](Seconds (MpiModel::*time)(Bytes) const) {
     return [model, time, host](Bytes size, int from, int to) {
       return from == to ? host.message_time(size) : (model.*time)(size);
     };
   };
   return {model.eager_threshold,
-          model.eager_threshold,
+          mpi ? model.eager_threshold : Bytes(),
           cost(&MpiModel::send_time),
           cost(&MpiModel::send_time),
           cost(&MpiModel::receive_time),

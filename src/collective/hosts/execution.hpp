@@ -42,8 +42,9 @@ struct MessageCosts {
   Bytes cache_size;       ///< of a host
 };
 
-/** The costs that a fabric file's tables [mpi] and [host] mean. */
-MessageCosts costs_of(const MpiModel& model, const HostModel& host);
+/** The costs that a fabric file's tables [mpi] and [host] mean; without [mpi] the costs of SMPI by default, where
+ *  senders of short messages go on at once, and no message leaves before both sides have posted it. */
+MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host);
 
 /** Who is told that a rank has taken all of its steps, and asked whether it may take them. */
 class RankEnd {

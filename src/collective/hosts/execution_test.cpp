@@ -246,7 +246,7 @@ TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
         fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\ncopy_rate = \"1000GBps\"\n" + host) + mpi);
     const HostCall call = call_of("allreduce", 2, 246);
     return ends(
-        fabric, costs_of(fabric.mpi().value_or(MpiModel()), fabric.host()), 2,
+        fabric, costs_of(fabric.mpi(), fabric.host()), 2,
         [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 1,
         buffers_of_a_rank(call))[0];
   };

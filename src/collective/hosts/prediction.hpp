@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How long the hosts would take for a collective, were the network quiet and all ranks there at once: its schedules,
- * executed. */
+/* Predicted time of a collective on the hosts: its schedules, executed on a quiet network that all ranks enter at once.
+ */
 #pragma once
 
 #include "collective/hosts/execution.hpp"
@@ -12,9 +12,14 @@
 
 namespace weft {
 
-/** The mean over the ranks of the time that each spends in @p call, which @p choice carries out; @p hosts by rank.
- *  Infinity where it is more than @p most, which is found out as soon as it is sure. */
+/** Mean over the ranks of the time that each spends in one @p call, which @p choice carries out; @p hosts by rank. */
 Seconds predicted_time(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
-                       const HostCall& call, const Selection::Choice& choice, Seconds most);
+                       const HostCall& call, const Selection::Choice& choice);
+
+/** Time per call of @p calls identical ones in a row, until the last rank has left the last one. Each rank enters its
+ *  next call when it leaves the one before, so that calls overlap where ranks leave early (all but the root of a
+ *  Reduce). Infinity where it exceeds @p most, which is found out as soon as it is certain. */
+Seconds predicted_interval(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
+                           const HostCall& call, const Selection::Choice& choice, int calls, Seconds most);
 
 } // namespace weft
