@@ -37,7 +37,13 @@ OTHERWISE = {
     },
     **{"record_ti": "simgrid", "fit_": "fit", "bytes_": "bytes", "hashes": "hash"},
     **{"hash_name": "hash", "ended": "end", "out": "directory", "file": "campaign"},
-    **{"p4runtime": "switch", "p4info": "switch", "config_": "switch", "output": "path"},
+    **{
+        "p4runtime": "switch",
+        "p4info": "switch",
+        "config_": "switch",
+        "tls": "switch",
+        "output": "path",
+    },
 }
 SHOWN = {
     *("csv_file", "json_file", "plot", "figure", "picture", "quiet", "listed", "document"),

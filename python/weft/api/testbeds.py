@@ -2,6 +2,7 @@
 """Testbeds: wanted topologies on a programmable switch, as `weft testbed` plans them."""
 
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -60,6 +61,8 @@ class P4Switch:
     """The P4Info of the compiled program (text). By default that of weft's own server."""
     config: PathLike | None = None
     """The compiled program. By default its text, for weft's own server."""
+    tls: PathLike | None = None
+    """A directory with ca.pem, cert.pem and key.pem, by which both sides are authenticated."""
 
     @contextmanager
     def _controller(self, *, configured: bool, primary: bool = True) -> "Iterator[Client]":
@@ -69,8 +72,9 @@ class P4Switch:
             raise WeftError("config: is given without p4info, which its compiler writes beside it")
         if self.p4info is not None and self.config is None and not configured:
             raise WeftError("p4info: is given without config, the compiled program that it is of")
+        tls = None if self.tls is None else Path(self.tls)
         files = [None if one is None else Path(one) for one in (self.p4info, self.config)]
-        with Client(self.address, pipeline(*files), primary=primary) as controller:
+        with Client(self.address, pipeline(*files), primary=primary, tls=tls) as controller:
             yield controller
 
 
@@ -232,6 +236,8 @@ class TestbedPlan:
         name: str = DEFAULT_NAME,
         *,
         listen: str | None = None,
+        tls: PathLike | None = None,
+        insecure: bool = False,
         switch: P4Switch | None = None,
         replace: bool = False,
     ) -> None:
@@ -240,11 +246,16 @@ class TestbedPlan:
         Args:
             name: What the testbed is called: its namespaces are weft-NAME.DEVICE.
             listen: HOST:PORT where the namespaces' P4Runtime server listens as well.
+            tls: A directory with ca.pem, cert.pem and key.pem that authenticates who comes there.
+            insecure: Let other machines control it there without a certificate.
             switch: Give the plan to this switch instead.
             replace: Load the program even where the switch runs another one or has entries.
         """
         if switch is None:
-            netns.up(self.details, name, listen)
+            certificates = None if tls is None else Path(tls)
+            said = netns.up(self.details, name, listen, tls=certificates, insecure=insecure)
+            if said:
+                warnings.warn(said, stacklevel=3)
             return
         with switch._controller(configured=False) as controller:
             controller.fill(tables.entries(self.details), replace=replace)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError, named
 from weft.base.paths import file_name
-from weft.testbed import bridges, hosts, linux, located, running, tables
+from weft.testbed import access, bridges, hosts, linux, located, running, tables
 from weft.testbed.diff import DRAIN_MS, Change
 from weft.testbed.layout import Interface, Layout
 from weft.testbed.plan import Experiment, Plan
@@ -134,9 +134,23 @@ def _alone(name: str, patience_s: float = 0.0) -> Iterator[None]:
 # ---- Up ------------------------------------------------------------------------------------------
 
 
-def up(plan: Plan, name: str, listen: str | None = None) -> None:
-    """Build a plan; what fails is undone. Its switch is controlled at `listen` as well."""
+def up(
+    plan: Plan,
+    name: str,
+    listen: str | None = None,
+    *,
+    tls: Path | None = None,
+    insecure: bool = False,
+) -> str:
+    """Build a plan, and return a warning, or nothing; what fails is undone.
+
+    Its switch is controlled at `listen` as well, by those with a certificate of `tls`.
+    """
     check_name(name)
+    if listen is None and (tls is not None or insecure):
+        given = named("tls") if tls is not None else named("insecure")
+        raise WeftError(f"{given}: is of {named('listen')}, which is not given")
+    warning = "" if listen is None else access.check_listen(listen, tls, insecure=insecure)
     if reason := missing():
         raise WeftError(f"testbed up: {reason}")
     with _alone(name):
@@ -147,17 +161,18 @@ def up(plan: Plan, name: str, listen: str | None = None) -> None:
                 f" {named('name')}"
             )
         try:
-            _build(plan, name, listen)
+            _build(plan, name, listen, tls)
         except BaseException:
             _remove(name)
             raise
+    return warning
 
 
-def _build(plan: Plan, name: str, listen: str | None) -> None:
+def _build(plan: Plan, name: str, listen: str | None, tls: Path | None) -> None:
     layout = Layout(plan)
     _make(name, layout.devices())
     _lay(name, [*layout.fixed()])
-    _serve(name, layout.chassis, listen)
+    _serve(name, layout.chassis, listen, tls)
     entries = tables.entries(plan)
     with _control(name) as switch:
         switch.fill(entries)
@@ -210,12 +225,12 @@ def _set_hosts(name: str, layout: Layout, experiment: Experiment) -> None:
         linux.ip(namespace(name, device), lines)
 
 
-def _serve(name: str, chassis: str, listen: str | None) -> None:
+def _serve(name: str, chassis: str, listen: str | None, tls: Path | None) -> None:
     """Start the chassis' server, and wait until it listens."""
     place = SERVERS / name
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    addresses = [address(name), *([listen] if listen else [])]
+    addresses = [address(name)] + [str(one) for one in (listen, tls and tls.resolve()) if one]
     command = [sys.executable, "-m", "weft.testbed.p4_server", namespace(name, chassis)]
     with (place / "log").open("w") as log:
         server = subprocess.Popen(

@@ -25,7 +25,7 @@ from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.reading import UnreadableError, read_text
 from weft.base.units import plural
-from weft.testbed import located, p4_program, p4info
+from weft.testbed import access, located, p4_program, p4info
 from weft.testbed.inventory import FOLDER
 from weft.testbed.p4info import Names, batches, entries, told
 from weft.testbed.plan import Plan
@@ -79,15 +79,17 @@ class ForeignError(WeftError):
 class Client:
     """A controller of a switch while it is entered: the primary one, or one that only reads."""
 
-    def __init__(self, address: str, taken: Pipeline, *, primary: bool = True) -> None:
-        """Take an address, as `HOST:PORT` or `unix:PATH`."""
+    def __init__(
+        self, address: str, taken: Pipeline, *, primary: bool = True, tls: Path | None = None
+    ) -> None:
+        """Take an address, as `HOST:PORT` or `unix:PATH`, and a directory of certificates."""
         self.address, self.pipeline, self.names = address, taken, taken.names
-        self.primary = primary
+        self.primary, self.tls = primary, tls
         self.requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
         """Connect."""
-        self.channel = grpc.insecure_channel(self.address)
+        self.channel = access.channel(self.address, self.tls)
         self.stub = p4runtime_pb2_grpc.P4RuntimeStub(self.channel)
         try:
             grpc.channel_ready_future(self.channel).result(timeout=_PATIENCE_S)
@@ -95,7 +97,7 @@ class Client:
             self.channel.close()
             raise WeftError(
                 f"P4Runtime: nothing answers at {self.address} within {_PATIENCE_S:g} s; is the"
-                " switch's server there?"
+                f" switch's server there, and does it take {self._taken}?"
             ) from None
         try:
             if self.primary:
@@ -104,6 +106,10 @@ class Client:
             self.channel.close()
             raise
         return self
+
+    @property
+    def _taken(self) -> str:
+        return f"connections without TLS ({named('tls')})" if self.tls is None else "this TLS"
 
     def __exit__(self, *_: object) -> None:
         """Leave the switch as it is."""

@@ -24,7 +24,7 @@ from finsy.proto.google.rpc import code_pb2, status_pb2
 from finsy.proto.p4.v1 import p4runtime_pb2, p4runtime_pb2_grpc
 
 from weft.base.errors import WeftError
-from weft.testbed import bridges, p4_program
+from weft.testbed import access, bridges, p4_program
 from weft.testbed.p4info import SET, Names, entries, place_of
 from weft.testbed.tables import Entry
 
@@ -283,13 +283,19 @@ class Service(p4runtime_pb2_grpc.P4RuntimeServicer):
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, "there is no pipeline yet")
 
 
-def serve(switch: Switch, addresses: Sequence[str]) -> Any:
-    """Begin to serve, and return the server. Raises `WeftError` where an address is taken."""
+def serve(switch: Switch, addresses: Sequence[str], tls: Path | None = None) -> Any:
+    """Begin to serve, and return the server. Raises `WeftError` where an address is taken.
+
+    Controllers need a certificate everywhere but at sockets of the file system.
+    """
     server = grpc.server(ThreadPoolExecutor(_MOST_CALLS), options=(("grpc.so_reuseport", 0),))
     p4runtime_pb2_grpc.add_P4RuntimeServicer_to_server(Service(switch), server)
     for address in addresses:
         try:
-            bound = server.add_insecure_port(address)
+            if tls is None or address.startswith("unix:"):
+                bound = server.add_insecure_port(address)
+            else:
+                bound = server.add_secure_port(address, access.server_credentials(tls))
         except RuntimeError:
             bound = 0
         if not bound:
@@ -299,12 +305,14 @@ def serve(switch: Switch, addresses: Sequence[str]) -> Any:
 
 
 def main() -> None:
-    """Serve the chassis of a testbed until it is ended: NAMESPACE ADDRESS..."""
+    """Serve the chassis of a testbed until it is ended: NAMESPACE SOCKET [ADDRESS [TLS]]."""
     from weft.testbed.probe import enter
 
-    space, *addresses = sys.argv[1:]
+    space, socket, *more = sys.argv[1:]
+    os.umask(0o077)  # the socket is its owner's
     try:
-        server = serve(Switch(Chassis(space).apply), addresses)
+        tls = Path(more[1]) if len(more) > 1 else None
+        server = serve(Switch(Chassis(space).apply), [socket, *more[:1]], tls)
     except WeftError as error:
         print(error, flush=True)
         sys.exit(2)

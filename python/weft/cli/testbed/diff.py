@@ -17,6 +17,7 @@ from weft.cli.testbed.shared import (
     p4info_option,
     switch,
     switch_option,
+    tls_option,
     write,
 )
 from weft.testbed import diff, netns, running, tables
@@ -54,6 +55,7 @@ Examples:
 @name_option
 @switch_option
 @p4info_option
+@tls_option
 def changes(
     given: tuple[Path, ...],
     json_file: Path | None,
@@ -63,6 +65,7 @@ def changes(
     name: str,
     p4runtime: str | None,
     p4info: Path | None,
+    tls: Path | None,
 ) -> None:
     """Read, match, write, apply."""
     if len(given) > 2:
@@ -75,7 +78,7 @@ def changes(
         if apply:
             netns.apply(before, change, name)
     else:
-        with switch(p4runtime, p4info, None, configured=True) as controller:
+        with switch(p4runtime, p4info, None, configured=True, tls=tls) as controller:
             change = _on_switch(given, new, controller)
             _write(change, json_file, script_file)
             controller.change(change.before, tables.entries(change.plan), diff.DRAIN_MS / 1000)

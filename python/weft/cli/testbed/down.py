@@ -7,7 +7,7 @@ import click
 
 from weft.base.units import plural
 from weft.cli.files import command
-from weft.cli.testbed.shared import name_option, p4info_option, switch, switch_option
+from weft.cli.testbed.shared import name_option, p4info_option, switch, switch_option, tls_option
 from weft.testbed import netns
 
 
@@ -15,13 +15,14 @@ from weft.testbed import netns
 @name_option
 @switch_option
 @p4info_option
-def down(name: str, p4runtime: str | None, p4info: Path | None) -> None:
+@tls_option
+def down(name: str, p4runtime: str | None, p4info: Path | None, tls: Path | None) -> None:
     """Remove a testbed and the processes in it, or what a crash has left of one.
 
     With --p4runtime all entries of a switch are removed; the program stays.
     """
     if p4runtime is not None:
-        with switch(p4runtime, p4info, None, configured=True) as controller:
+        with switch(p4runtime, p4info, None, configured=True, tls=tls) as controller:
             updates = controller.change(controller.read(), [], 0)
         click.echo(f"{plural(updates, 'update')} written to {p4runtime}, which has no entry now")
         return

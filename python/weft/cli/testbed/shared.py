@@ -50,6 +50,14 @@ config_option = click.option(
 )
 
 
+tls_option = click.option(
+    "--tls",
+    type=Input(file_okay=False),
+    metavar="DIRECTORY",
+    help="Authenticate both sides by ca.pem, cert.pem and key.pem.  [default: no TLS]",
+)
+
+
 def switch(
     address: str,
     p4info: Path | None,
@@ -57,6 +65,7 @@ def switch(
     *,
     configured: bool,
     primary: bool = True,
+    tls: Path | None = None,
 ) -> "Client":
     """Return a switch's controller; a program that is not loaded now need not be given."""
     from weft.testbed.p4_client import Client, pipeline
@@ -65,7 +74,7 @@ def switch(
         raise WeftError("--config: is given without --p4info, which its compiler writes beside it")
     if p4info is not None and config is None and not configured:
         raise WeftError("--p4info: is given without --config, the compiled program that it is of")
-    return Client(address, pipeline(p4info, config), primary=primary)
+    return Client(address, pipeline(p4info, config), primary=primary, tls=tls)
 
 
 def outside(entries: Iterable[Entry]) -> None:

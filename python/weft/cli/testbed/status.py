@@ -8,7 +8,7 @@ import click
 from weft.base.errors import WeftError
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
-from weft.cli.testbed.shared import p4info_option, print_rows, switch, switch_option
+from weft.cli.testbed.shared import p4info_option, print_rows, switch, switch_option, tls_option
 from weft.testbed import located, netns, plan_file, running
 from weft.testbed import status as api
 
@@ -32,12 +32,14 @@ Examples:
 @output_option("--plan", "plan_output", help="Write the plan that is up (JSON); with --name.")
 @switch_option
 @p4info_option
+@tls_option
 def status(
     plan: Path | None,
     name: str | None,
     plan_output: Path | None,
     p4runtime: str | None,
     p4info: Path | None,
+    tls: Path | None,
 ) -> int:
     """Read, compare, tell."""
     if p4runtime is not None:
@@ -47,7 +49,7 @@ def status(
                 f"{given}: is of testbeds of namespaces, and --p4runtime is a switch, which keeps"
                 " no plan; leave one of them out"
             )
-        return _of_switch(plan, p4runtime, p4info)
+        return _of_switch(plan, p4runtime, p4info, tls)
     if name is None and (plan is not None or plan_output is not None):
         raise WeftError(f"{'PLAN' if plan else '--plan'}: is of one testbed; name it with --name")
     if name is not None:
@@ -82,8 +84,8 @@ def status(
     return 1 if any(one.state != api.AS_RECORDED for one in found) else 0
 
 
-def _of_switch(plan: Path | None, address: str, p4info: Path | None) -> int:
-    with switch(address, p4info, None, configured=True, primary=False) as controller:
+def _of_switch(plan: Path | None, address: str, p4info: Path | None, tls: Path | None) -> int:
+    with switch(address, p4info, None, configured=True, primary=False, tls=tls) as controller:
         click.echo(f"{address}: {api.of_switch(controller)}")
         if plan is None:
             return 0

@@ -17,6 +17,7 @@ from weft.cli.testbed.shared import (
     print_rows,
     switch,
     switch_option,
+    tls_option,
 )
 from weft.testbed import netns as api
 from weft.testbed import plan_file, tables
@@ -49,11 +50,17 @@ Examples:
 @click.option(
     "--listen",
     metavar="HOST:PORT",
-    help="Where the namespaces' P4Runtime server listens as well.",
+    help="Where the namespaces' P4Runtime server listens as well: it runs as root.",
+)
+@click.option(
+    "--insecure",
+    is_flag=True,
+    help="Let other machines control it at --listen without a certificate.",
 )
 @switch_option
 @p4info_option
 @config_option
+@tls_option
 @click.option(
     "--replace",
     is_flag=True,
@@ -64,9 +71,11 @@ def up(
     netns: bool,
     name: str,
     listen: str | None,
+    insecure: bool,
     p4runtime: str | None,
     p4info: Path | None,
     config: Path | None,
+    tls: Path | None,
     replace: bool,
 ) -> None:
     """Read, build, tell the addresses."""
@@ -74,11 +83,12 @@ def up(
         raise WeftError("up: give one of --netns and --p4runtime HOST:PORT")
     read = plan_file.read(plan)
     if p4runtime is None:
-        api.up(read, name, listen)
+        if warning := api.up(read, name, listen, tls=tls, insecure=insecure):
+            click.echo(f"weft: warning: {warning}", err=True)
         _print_hosts(read, name)
         return
     entries = tables.entries(read)
-    with switch(p4runtime, p4info, config, configured=False) as controller:
+    with switch(p4runtime, p4info, config, configured=False, tls=tls) as controller:
         updates = controller.fill(entries, replace=replace)
     click.echo(f"{plural(updates, 'update')} written to {p4runtime}")
     outside(entries)
