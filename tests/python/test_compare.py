@@ -108,6 +108,21 @@ def test_what_else_took_time_is_shown() -> None:
     ]
 
 
+def test_rows_that_are_no_part_of_the_sum_are_in_parentheses() -> None:
+    """From its call to its end a rank does other things than wait for an MPI_Iallreduce."""
+    started = {"collective": "iallreduce", "total_time_s": 8e-5}
+    both = Comparison(record({}, started), record(FALLBACK, {**FALLBACK, **started}))
+    stream = io.StringIO()
+    print_comparison(both, Console(file=stream, width=1000))
+    text = stream.getvalue()
+    (row,) = (line.split() for line in text.splitlines() if line.startswith("iallreduce"))
+    assert row.count("(20.000)") == 2
+    assert "(in parentheses) iallreduce: from the call to its completion" in text
+    print_comparison(Comparison(record({}), record(FALLBACK)), Console(file=(own := io.StringIO())))
+    assert "(" not in own.getvalue().splitlines()[2]
+    assert "in parentheses" not in own.getvalue()
+
+
 def test_a_time_that_nobody_sees_has_no_gain() -> None:
     both = Comparison(record({}), record({**FALLBACK, "total_time_s": None}))
     (gain,) = both.gains()

@@ -54,6 +54,42 @@ def test_one_of_two_collectives_that_fell_back_is_named() -> None:
     assert way.label == "multicast, ireduce_scatter by the hosts"
 
 
+def rows_of(mode: str, *ways: Way) -> list[AllreduceTime]:
+    return [AllreduceTime("allreduce", mode, 4, 1, 4, 7.5, "tofino-4", way) for way in ways]
+
+
+def test_a_mode_whose_calls_went_several_ways_names_them_all() -> None:
+    """One run by sizes of which each goes its own way, or a run for each size."""
+    chosen = {**FALLBACK, "reason": "host is faster", "algorithm": "ring"}
+    way = way_taken(record({}, chosen), "auto", ["allreduce"], offloading=True)
+    assert way.label == "auto (stream, ring)"
+    offloaded, fallen, other = (
+        way_taken(record(row), "stream", ["allreduce"], offloading=True)
+        for row in ({}, FALLBACK, {**FALLBACK, "algorithm": "binary_tree"})
+    )
+    assert (
+        labels(rows_of("stream", other, fallen), "stream") == "binary_tree or binomial for stream"
+    )
+    assert labels(rows_of("stream", offloaded, fallen), "stream") == "stream (stream, binomial)"
+
+
+def test_an_algorithm_that_another_stood_in_for_is_not_what_was_simulated() -> None:
+    asked = [
+        {**FALLBACK, "reason": "policy", "algorithm": name}
+        for name in ("segmented_ring", "recursive_doubling")
+    ]
+
+    def label(mode: str, *rows: dict[str, Any]) -> str:
+        return way_taken(record(*rows), mode, ["allreduce"], offloading=False).label
+
+    assert label("segmented_ring", asked[0]) == "segmented_ring"
+    assert label("segmented_ring", asked[1]) == "recursive_doubling for segmented_ring"
+    both = "segmented_ring (recursive_doubling, segmented_ring)"
+    assert label("segmented_ring", *reversed(asked)) == both
+    assert label("allreduce=segmented_ring", asked[0]) == "allreduce=segmented_ring"
+    assert label("openmpi-5.0", *asked) == "openmpi-5.0"
+
+
 def test_where_labels_are_fixed_a_fallback_is_an_error() -> None:
     way = way_taken(record(FALLBACK), "stream", ["allreduce"], offloading=True)
     rows = [AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "tofino-4", way)]

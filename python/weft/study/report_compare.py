@@ -35,7 +35,7 @@ def print_comparison(comparison: Comparison, on: Console) -> None:
         print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
     why = dict.fromkeys((*reasons(ours), *progress(theirs)))
-    notes = (*_doubts(ours, gains), *why, *losses(ours), *poll_warning(ours))
+    notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours), *poll_warning(ours))
     for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
 
@@ -46,6 +46,9 @@ def _sides(record: Record) -> str:
 
 def _cells(gain: Gain) -> dict[str, str]:
     same = gain.calls == gain.calls_without
+    with_us, without_us = (microseconds(time) for time in (gain.time_s, gain.time_without_s))
+    if not _blocks(gain):
+        with_us, without_us = (f"({time})" if time else "" for time in (with_us, without_us))
     return {
         "collective": gain.collective,
         "ranks": str(gain.communicator_size),
@@ -54,11 +57,27 @@ def _cells(gain: Gain) -> dict[str, str]:
         "why": _listed(gain.reasons),
         "calls": str(gain.calls) if same else f"{gain.calls}/{gain.calls_without}",
         "bytes": format_size(gain.bytes),
-        "with, us": microseconds(gain.time_s),
+        "with, us": with_us,
         "hosts": _listed(gain.algorithms),
-        "without, us": microseconds(gain.time_without_s),
+        "without, us": without_us,
         "speed-up": format_ratio(gain.speed_up),
     }
+
+
+def _blocks(gain: Gain) -> bool:
+    """Whether a rank spends the time of these calls in them."""
+    return not gain.collective.startswith("i")
+
+
+def _beside(gains: Sequence[Gain]) -> list[str]:
+    """Say which rows are not part of the whole run's sum."""
+    names = ", ".join(dict.fromkeys(gain.collective for gain in gains if not _blocks(gain)))
+    if not names:
+        return []
+    return [
+        f"(in parentheses) {names}: from the call to its completion, while the rank does something"
+        " else; the whole run is the sum of the other rows"
+    ]
 
 
 def _listed(words: Sequence[str]) -> str:

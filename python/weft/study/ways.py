@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Which way the calls of a benchmark went, beside the mode that was asked for.
 
-A mode says what is asked for. Switches that cannot do a call leave it to the hosts; every table and
-figure then names what was simulated: `binomial for stream`.
+A mode says what is asked for. Switches that cannot do a call leave it to the hosts, and algorithms
+that a call has too few elements for take others' steps; every table and figure then names what was
+simulated: `binomial for stream`, `recursive_doubling for segmented_ring`.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from weft import _core
 from weft.base.errors import WeftError
 from weft.runs.record import Record
 from weft.runs.report import explain
 
 _SMPI = {"smpi:only": "smpi"}  # SMPI has no choice of it
+_WRITTEN_OUT = "messages"
+_JOINT = " + "  # between ways of one path
 
 
 @dataclass(frozen=True)
@@ -34,16 +38,46 @@ class Way:
 def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloading: bool) -> Way:
     """Return which way these collectives went in a run."""
     rows = [row for row in record.collectives if row.collective in collectives]
-    path = " + ".join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in rows)) or "messages"
+    path = _JOINT.join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in rows)) or _WRITTEN_OUT
     fallen = [row for row in rows if not row.offloaded] if offloading else []
     if not fallen:
-        return Way(path, label=mode)
+        return Way(
+            path, label=_label(mode, [path], stood_in=not offloading and _stands_in(mode, path))
+        )
     names = " and ".join(dict.fromkeys(row.collective for row in fallen))
-    label = f"{path} for {mode}" if len(fallen) == len(rows) else f"{mode}, {names} by the hosts"
+    kept = {row.collective for row in rows if row.offloaded}
+    if kept.isdisjoint(row.collective for row in fallen):
+        label = f"{mode}, {names} by the hosts" if kept else _label(mode, [path], stood_in=True)
+    else:
+        label = _several(mode, [path])
     why = "; ".join(dict.fromkeys(explain(row.reason, record) for row in fallen))
     by = ", ".join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in fallen))
     message = f"{mode}: on {record.fabric.label} the hosts ({by}) did {names}, because {why}"
     return Way(path, " + ".join(dict.fromkeys(row.reason for row in fallen)), label, message)
+
+
+def _stands_in(mode: str, path: str) -> bool:
+    """Whether a mode names an algorithm, and others were executed in its place."""
+    name = mode.rpartition("=")[2]
+    known = any(row["name"] == name for row in _core.host_algorithms())
+    return known and path not in (name, _WRITTEN_OUT)
+
+
+def _label(mode: str, paths: Sequence[str], *, stood_in: bool) -> str:
+    if not stood_in:
+        return mode
+    ways = _parts(paths)
+    asked = mode.rpartition("=")[2]
+    return _several(mode, paths) if asked in ways else f"{' or '.join(ways)} for {mode}"
+
+
+def _several(mode: str, paths: Sequence[str]) -> str:
+    """Return the label of a mode whose calls went several ways."""
+    return f"{mode} ({', '.join(_parts(paths))})"
+
+
+def _parts(paths: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(part for path in paths for part in path.split(_JOINT)))
 
 
 class WentAWay:
@@ -76,8 +110,13 @@ class Benched(Protocol):
 
 def labels(rows: Sequence[Benched], mode: str) -> str:
     """Return how figures and the heads of columns name a mode of which all rows are known."""
-    own = list(dict.fromkeys(row.way.label for row in rows if row.mode == mode))
-    return " or ".join(own) or mode
+    ways = [row.way for row in rows if row.mode == mode]
+    own = list(dict.fromkeys(way.label for way in ways))
+    if len(own) < 2:
+        return own[0] if own else mode
+    paths = [way.path for way in ways]
+    all_in_place = all(label.endswith(f" for {mode}") for label in own)
+    return _label(mode, paths, stood_in=True) if all_in_place else _several(mode, paths)
 
 
 def messages(rows: Sequence[Benched]) -> list[str]:
