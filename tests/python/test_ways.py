@@ -129,6 +129,20 @@ def test_the_table_and_the_csv_of_an_allreduce_name_the_fallback(tmp_path: Path)
     ]
 
 
+def test_each_size_is_said_to_have_gone_its_own_way(tmp_path: Path) -> None:
+    target = tmp_path / "latency.csv"
+    options = ("--sizes", "512B,64KiB", "--modes", "auto", "--csv", str(target))
+    result = bench("allreduce", "--fabric", "tofino-4", "-n", "4", *options)
+    assert "auto (recursive_doubling, stream)" in result.stdout
+    assert result.stderr.count("weft: auto: on tofino-4 the hosts (recursive_doubling) did") == 1
+    with target.open() as file:
+        rows = [(row["bytes"], row["path"], row["reason"]) for row in csv.DictReader(file)]
+    assert rows == [
+        ("512", "recursive_doubling", "host is faster"),
+        ("65536", "stream", ""),
+    ]
+
+
 def test_the_table_of_a_broadcast_names_the_fallback() -> None:
     options = ("--sizes", "4KiB", "--modes", "stream,knomial")
     result = bench("bcast", "--fabric", "tofino-4", "-n", "4", *options)

@@ -151,7 +151,19 @@ def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> lis
     record = launch.run(plan, take)
     _check_ended(mode, record)
     way = way_taken(record, mode, ("allreduce",), offloading=mode in _OFFLOADING)
-    return [replace(row, fabric=record.fabric.label, way=way) for row in rows]
+    rows = [replace(row, fabric=record.fabric.label, way=way) for row in rows]
+    if not way.several or len(rows) == 1:
+        return rows
+    return [replace(row, way=_way_of(bench, program, mode, row.bytes, way)) for row in rows]
+
+
+def _way_of(bench: Bench, program: Path, mode: str, size: int, of_all: Way) -> Way:
+    """Return which way the calls of one size went, which the record of all sizes does not tell."""
+    alone = replace(bench, sizes=(size,), percentiles=())
+    record = launch.run(launch.prepare(_request(alone, program, mode)), lambda _line: None)
+    _check_ended(mode, record)
+    way = way_taken(record, mode, ("allreduce",), offloading=mode in _OFFLOADING)
+    return replace(way, message=of_all.message)
 
 
 def _request(bench: Bench, program: Path, mode: str) -> Request:

@@ -34,6 +34,11 @@ class Way:
     message: str = ""
     """What the user is told of it; empty where all went as asked for."""
 
+    @property
+    def several(self) -> bool:
+        """Whether several things did it."""
+        return _JOINT in self.path
+
 
 def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloading: bool) -> Way:
     """Return which way these collectives went in a run."""
