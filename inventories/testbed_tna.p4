@@ -11,7 +11,7 @@
 
 const bit<48> ALL = 0xffffffffffff;
 
-typedef bit<16> virtual_port_t; // real ports as they are, virtual ones from 512 on
+typedef bit<16> virtual_port_t; // device ports, and virtual ones from 512 on
 typedef bit<16> slice_t;
 
 // Between ingress and egress.
@@ -43,7 +43,7 @@ struct metadata_t {
 }
 
 parser Parse(packet_in packet, out headers_t headers, out metadata_t metadata, out ingress_intrinsic_metadata_t intrinsic) {
-    value_set<bit<9>>(512) loop_ports;
+    value_set<bit<9>>(64) loop_ports; // as many as the inventory's parser_values
 
     state start {
         packet.extract(intrinsic);

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from weft.api.asking import PathLike, Word, call, choice, existing, words
 from weft.api.fabrics import Fabric
-from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.plots import check_format
@@ -25,21 +24,17 @@ from weft.testbed import (
     located,
     medians,
     netns,
-    p4_program,
-    p4info,
     picture,
     plan,
     plan_file,
     ports,
     probe,
     running,
-    script,
-    script_check,
+    table_files,
     tables,
     wanted,
 )
 from weft.testbed import inventory as inventories
-from weft.testbed.inventory import FOLDER
 from weft.testbed.medians import PROBE_FRAME_BYTES
 from weft.testbed.probe import Findings
 
@@ -115,7 +110,7 @@ class TestbedChange:
         if target.suffix == ".json":
             text = tables.changes_as_json(self.details.steps())
         else:
-            text = "".join(f"{line}\n" for line in _checked(self.details.script(), "the script"))
+            text = table_files.script_of(self.details.script(), "the script")
         with whole_file("path", target) as file:
             file.write(text)
 
@@ -221,7 +216,7 @@ class TestbedPlan:
 
     @call
     def write_tables(self, directory: PathLike) -> list[Path]:
-        """Write the match-action entries, scripts for simple_switch_CLI, and the programs."""
+        """Write the match-action entries, programs, scripts for simple_switch_CLI and Tofino."""
         return _write_tables(self.details, Path(directory))
 
     @call
@@ -307,28 +302,8 @@ class TestbedPlan:
         return f"<TestbedPlan of {', '.join(self.experiments)} on {self.details.inventory.name}>"
 
 
-def _checked(commands: Iterator[str], source: str) -> list[str]:
-    found = [*commands]
-    script_check.check(found, p4_program.shipped(), source)
-    return found
-
-
 def _write_tables(made: plan.Plan, directory: Path) -> list[Path]:
-    entries = tables.entries(made)
-    program = p4_program.shipped()
-
-    def lines(commands: Iterator[str], source: str) -> str:
-        return "".join(f"{line}\n" for line in _checked(commands, source))
-
-    contents = {
-        "tables.json": tables.as_json(made),
-        "init.txt": lines(iter(script.init(made.inventory)), "init.txt"),
-        "runtime.txt": lines(iter(script.added(entries, made.inventory)), "runtime.txt"),
-        "testbed.p4": paths.installed(FOLDER, p4_program.V1MODEL).read_text("utf-8"),
-        "testbed_tna.p4": paths.installed(FOLDER, p4_program.TNA).read_text("utf-8"),
-        "p4info.txt": p4info.as_text(p4info.p4info(program)),
-        "write.txt": "".join(p4info.requests(entries, p4info.Names(program))),
-    }
+    contents = table_files.contents(made)
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in contents.items():
         with whole_file("directory", directory / name) as file:

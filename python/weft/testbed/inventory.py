@@ -22,10 +22,15 @@ from weft.testbed.medians import measured
 
 FOLDER = "inventories"
 Forwarding = Literal["cut-through", "store-and-forward"]
+Fec = Literal["none", "fc", "rs"]
+FECS: tuple[Fec, ...] = ("none", "fc", "rs")
 FORWARDINGS: tuple[Forwarding, Forwarding] = ("cut-through", "store-and-forward")
 _MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 # Port numbers of v1model have nine bits, and the last one means "drop" (p4lang/p4c, v1model.p4).
 MOST_PORTS = 510
+# A parser of Tofino's has 256 rows of TCAM (p4lang/p4c, backends/tofino/bf-asm/parser.h:
+# PARSER_TCAM_DEPTH). A value of a set takes one, and so do the program's four other transitions.
+MOST_PARSER_VALUES = 256 - 4
 # As long as Linux has them (IFNAMSIZ, less the end of the text).
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -39,6 +44,9 @@ class ChassisPort:
     speed: int
     pipe: int
     kind: Literal["front", "loopback", "recirculation"]
+    device: int
+    """The number that the switch's tables have for it."""
+    fec: Fec
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,18 @@ class Chassis:
     max_sharing: int
     forwarding: Forwarding
     pass_ns: float
+    parser_values: int
+    """How many values the parser's set of looping ports has in the program for Tofino."""
     taken: Mapping[int, int] = field(default_factory=dict)
     """By looping port: bits a second that experiments have which are kept."""
 
     def room(self, port: ChassisPort) -> int:
         """Return the bits a second that a looping port may still be asked for."""
         return port.speed * self.max_sharing - self.taken.get(port.number, 0)
+
+    def device(self, number: int) -> int:
+        """Return the device port of a port; virtual ports have their own numbers."""
+        return self.ports[number].device if number in self.ports else number
 
     @property
     def loops(self) -> list[ChassisPort]:
@@ -233,13 +247,14 @@ def _all_chassis(top: Options) -> list[Chassis]:
     for table in tables:
         table.allow(
             "name", "ports", "speed", "pipes", "loopback", "recirculation", "recirculation_speed",
-            "max_sharing", "slices", "forwarding", "pass_latency",
+            "max_sharing", "slices", "forwarding", "pass_latency", "device_ports", "fec",
+            "parser_values",
         )  # fmt: skip
     names = [table.text("name") for table in tables]
     _unique(top, names)
     exceptions: dict[str, list[Options]] = {name: [] for name in names}
     for table in top.parts("ports"):
-        table.allow("chassis", "numbers", "speed")
+        table.allow("chassis", "numbers", "speed", "fec")
         name = table.text("chassis", names[0] if len(names) == 1 else None)
         if name not in names:
             table.fail("chassis", f"found {name!r}; {suggestion(name, names)}")
@@ -251,18 +266,31 @@ def _chassis(table: Options, exceptions: Sequence[Options]) -> Chassis:
     count = table.integer("ports", 1, MOST_PORTS)
     pipes = table.integer("pipes", 1, count, 1)
     speeds = dict.fromkeys(range(1, count + 1), table.bandwidth("speed"))
+    fecs = dict.fromkeys(speeds, _fec(table, "rs"))
     for exception in exceptions:
         for number in _numbers(exception, "numbers", range(1, count + 1)):
             speeds[number] = exception.bandwidth("speed")
+            fecs[number] = _fec(exception, fecs[number])
     loopback = set(_numbers(table, "loopback", range(1, count + 1)))
+    inside = _numbers(table, "recirculation", range(count + 1, MOST_PORTS + 1))
+    devices = _device_ports(table, [*speeds, *inside])
     ports = {
-        k: ChassisPort(k, speed, (k - 1) * pipes // count, "loopback" if k in loopback else "front")
+        k: ChassisPort(
+            k,
+            speed,
+            (k - 1) * pipes // count,
+            "loopback" if k in loopback else "front",
+            devices[k],
+            fecs[k],
+        )
         for k, speed in speeds.items()
     }
     # Internal ports belong to the pipes in turn.
-    for k, number in enumerate(_numbers(table, "recirculation", range(count + 1, MOST_PORTS + 1))):
+    for k, number in enumerate(inside):
         speed = table.bandwidth("recirculation_speed")
-        ports[number] = ChassisPort(number, speed, k % pipes, "recirculation")
+        ports[number] = ChassisPort(
+            number, speed, k % pipes, "recirculation", devices[number], "none"
+        )
     return Chassis(
         name=_name(table, table.text("name")),
         ports=ports,
@@ -270,7 +298,36 @@ def _chassis(table: Options, exceptions: Sequence[Options]) -> Chassis:
         max_sharing=table.integer("max_sharing", 1, 1024, 1),
         forwarding=_forwarding(table, "cut-through"),
         pass_ns=table.duration("pass_latency", f"{measured().chassis_pass}ns"),
+        parser_values=_parser_values(table, len(loopback) + len(inside)),
     )
+
+
+def _device_ports(table: Options, numbers: Sequence[int]) -> dict[int, int]:
+    """Return by port its device port: as listed, in the ports' order, or the same."""
+    found = _numbers(table, "device_ports", range(MOST_PORTS + 1))
+    if found and len(found) != len(numbers):
+        table.fail(
+            "device_ports",
+            f"found {len(found)} numbers; write one for each of the {len(numbers)} ports"
+            " (those on the front, then those for recirculation), in their order",
+        )
+    return dict(zip(numbers, found or numbers, strict=True))
+
+
+def _fec(table: Options, default: Fec) -> Fec:
+    found = table.choice("fec", FECS, default)
+    return next(one for one in FECS if one == found)
+
+
+def _parser_values(table: Options, loops: int) -> int:
+    """Return the size of the parser's set, which has every looping port and fits its TCAM."""
+    if loops > MOST_PARSER_VALUES:
+        table.fail(
+            "loopback",
+            f"found {loops} looping ports with those of recirculation; a parser tells at most"
+            f" {MOST_PARSER_VALUES} ports from others",
+        )
+    return table.integer("parser_values", max(1, loops), MOST_PARSER_VALUES, max(1, loops))
 
 
 def _forwarding(table: Options, default: Forwarding) -> Forwarding:

@@ -2,7 +2,8 @@
 """What stands for what where a plan runs on Linux: namespaces, and the interfaces in them.
 
 A server, a layer 2 switch and the chassis are a namespace each, called `weft-NAME.DEVICE`. A port
-of the chassis or a layer 2 switch is the interface `pNUMBER`, the end of a recirculated cable
+of the chassis or a layer 2 switch is the interface `pNUMBER`
+by its device port, the end of a recirculated cable
 `vNUMBER`, a NIC port has its own name. A slice is a bridge in the chassis; a layer 2 switch has
 one bridge.
 """
@@ -42,7 +43,8 @@ class Layout:
         """Return the interface of a port, or of a port of the chassis, virtual ones as well."""
         if isinstance(end, int):
             real = end in self.plan.inventory.chassis.ports
-            return Interface(self.chassis, f"{'p' if real else 'v'}{end}")
+            number = self.plan.inventory.chassis.device(end)
+            return Interface(self.chassis, f"{'p' if real else 'v'}{number}")
         if end.device in self.plan.inventory.servers:
             return Interface(end.device, end.name)
         return Interface(end.device, f"p{end.name}")

@@ -32,7 +32,7 @@ def init(inventory: Inventory) -> Iterator[str]:
 
 
 def _front(inventory: Inventory) -> list[int]:
-    return [port.number for port in inventory.chassis.ports.values() if port.kind == "front"]
+    return [port.device for port in inventory.chassis.ports.values() if port.kind == "front"]
 
 
 def _node(inventory: Inventory, port: int) -> int:

@@ -75,7 +75,7 @@ def _wires(plan: Plan) -> Iterator[Entry]:
             if port.device in plan.inventory.switches:
                 yield Entry(f"{port.device}:port", (port.name,), "enable")
         if way.kind == "wire":
-            one, other = (int(port.name) for port in way.ports[1:3])
+            one, other = (_device(plan, int(port.name)) for port in way.ports[1:3])
             yield Entry("wire_table", (one,), "wire", (other,))
             yield Entry("wire_table", (other,), "wire", (one,))
 
@@ -86,10 +86,12 @@ def _cables_of_slices(plan: Plan) -> Iterator[Entry]:
         for node in (cable.lower, cable.upper):
             end = plan.end(experiment, name, node)
             if isinstance(end, int):
-                yield Entry("slice_table", (end,), "in_slice", (_slice(experiment, node),))
+                number = _device(plan, end)
+                yield Entry("slice_table", (number,), "in_slice", (_slice(experiment, node),))
         for leaves, enters, loop in zip(way.virtual, way.virtual[::-1], way.loops, strict=True):
-            yield Entry("loop_ports", (loop,))
-            yield Entry("loop_table", (leaves,), "loop", (loop,))
+            port = _device(plan, loop)
+            yield Entry("loop_ports", (port,))
+            yield Entry("loop_table", (leaves,), "loop", (port,))
             yield Entry("tag_table", (leaves,), "tag", (enters,))
 
 
@@ -113,13 +115,16 @@ def forwards(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
     for (_, target), route in experiment.wanted.routes.items():
         address = mac(plan, experiment, target, route.cables[-1])
         for switch, cable in zip(route.switches, route.cables[1:], strict=True):
-            yield _forward(experiment, switch, address, plan.end(experiment, cable, switch))
+            end = plan.end(experiment, cable, switch)
+            if isinstance(end, Port):
+                yield Entry(f"{end.device}:forward", (address,), "forward", (end.name,))
+            else:
+                key = (_slice(experiment, switch), address)
+                yield Entry("forward_table", key, "forward", (_device(plan, end),))
 
 
-def _forward(experiment: Experiment, switch: str, address: str, end: int | Port) -> Entry:
-    if isinstance(end, Port):
-        return Entry(f"{end.device}:forward", (address,), "forward", (end.name,))
-    return Entry("forward_table", (_slice(experiment, switch), address), "forward", (end,))
+def _device(plan: Plan, port: int) -> int:
+    return plan.inventory.chassis.device(port)
 
 
 def _broadcasts(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
@@ -132,7 +137,7 @@ def _broadcasts(plan: Plan, experiment: Experiment) -> Iterator[Entry]:
             if isinstance(end, Port):
                 yield Entry(f"{end.device}:broadcast", (end.name,))
             else:
-                yield Entry("group", (_slice(experiment, switch), end))
+                yield Entry("group", (_slice(experiment, switch), _device(plan, end)))
 
 
 def broadcast_tree(experiment: Experiment) -> dict[str, list[str]]:

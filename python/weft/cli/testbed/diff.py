@@ -10,8 +10,6 @@ from weft.base.errors import WeftError
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
 from weft.cli.testbed.shared import (
-    checked,
-    lines,
     name_option,
     outside,
     p4info_option,
@@ -20,7 +18,7 @@ from weft.cli.testbed.shared import (
     tls_option,
     write,
 )
-from weft.testbed import diff, netns, running, tables
+from weft.testbed import diff, netns, running, table_files, tables
 from weft.testbed import plan_file as plans
 from weft.testbed.plan import Plan
 
@@ -115,4 +113,4 @@ def _write(change: diff.Change, json_file: Path | None, script_file: Path | None
     if json_file is not None:
         write("--json", json_file, [tables.changes_as_json(change.steps())])
     if script_file is not None:
-        write("--script", script_file, lines(checked(change.script(), "the script")))
+        write("--script", script_file, [table_files.script_of(change.script(), "the script")])

@@ -116,20 +116,6 @@ def print_rows(names: tuple[str, ...], rows: Iterable[tuple[str, ...]], numbers:
     print_table(table, console())
 
 
-def checked(commands: Iterable[str], source: str) -> list[str]:
-    """Return a script for simple_switch_CLI that is proven to fit the program."""
-    from weft.testbed import p4_program, script_check
-
-    script = [*commands]
-    script_check.check(script, p4_program.shipped(), source)
-    return script
-
-
-def lines(texts: Iterable[str]) -> Iterable[str]:
-    """Return texts as the lines of a file."""
-    return (f"{text}\n" for text in texts)
-
-
 def write(option: str, target: Path, content: Iterable[str]) -> None:
     """Write a file, whole or not at all; `option` is what names it."""
     with whole_file(option, target) as file:

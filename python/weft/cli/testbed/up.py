@@ -31,7 +31,8 @@ With --netns devices are network namespaces, cables veth pairs, layer 2 switches
 chassis is a namespace with a P4Runtime server, which makes bridges and redirects of the entries. It
 needs root and iproute2. What fails is undone. A host's namespace is weft-NAME.SERVER.
 
-With --p4runtime the program is loaded into a switch, and the entries are written.
+With --p4runtime the program is loaded into a switch, and the entries are written. That was tried
+with weft's own server, never with a switch.
 
 \b
 Examples:
