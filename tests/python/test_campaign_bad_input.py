@@ -93,7 +93,7 @@ def test_stores_of_a_newer_weft_of_another_campaign_and_none_at_all(
     about.write_text("{", encoding="utf-8")
     refused(file, "is no JSON")
     about.unlink()
-    refused(file, "is a folder with other files; name another one, or an empty one")
+    refused(file, "has runs/, and its store.json is lost")
     (tmp_path / "afile").write_text("x", encoding="utf-8")
     for store in ("afile", "afile/store"):
         ended = weft("run", str(file), "--store", str(tmp_path / store))

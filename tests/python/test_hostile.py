@@ -183,7 +183,7 @@ def test_texts_with_nul_are_refused_however_deep() -> None:
         {"timeline": Path("a\0b")},
     ):
         with pytest.raises(WeftError, match="allowed are texts without the character 0"):
-            weft.run("x", ranks=2, fabric="tofino-4", **given)  # type: ignore[arg-type]
+            weft.run("x", ranks=2, fabric="tofino-4", **given)
     with pytest.raises(WeftError, match="path: found ''; write the name of a file"):
         weft.Fabric("tofino-4").export("")
 

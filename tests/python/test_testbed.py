@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,64 @@ def test_a_damaged_plan_is_refused(change: Any, message: str, tmp_path: Path) ->
     path.write_text(json.dumps(found))
     with pytest.raises(WeftError, match=re.escape(message)):
         plan_file.read(path)
+
+
+def _cable(kind: str, /, **keys: object) -> Callable[[dict[str, Any]], None]:
+    """Return what gives the first cable of a kind other values."""
+
+    def change(found: dict[str, Any]) -> None:
+        cables = found["experiments"][0]["cables"].values()
+        next(one for one in cables if one["kind"] == kind).update(keys)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            _cable("recirculated", loops=[]),
+            "0 loops and 2 virtual_ports; such a cable has",
+        ),
+        (_cable("recirculated", loops=[65]), "has 0 ports, 1 loops and 2"),
+        (_cable("recirculated", loops=[65, 9999]), "are not looping ports"),
+        (_cable("recirculated", virtual_ports=[512]), "2 loops and 1 virtual_ports"),
+        (_cable("recirculated", virtual_ports=[512, 70000]), "found the virtual port 70000"),
+        (_cable("recirculated", virtual_ports=[1, 2]), "found the virtual port 1; allowed are 512"),
+        (_cable("recirculated", virtual_ports=[600, 600]), "is used 2 times"),
+        (_cable("recirculated", kind="direct"), "has 0 ports, 2 loops"),
+        (_cable("recirculated", kind="wire"), "such a cable has 4, 0 and 0"),
+        (_cable("wire", ports=[]), "has 0 ports"),
+        (_cable("wire", kind="direct"), "such a cable has 2, 0 and 0"),
+        (_cable("wire", loops=[65, 66]), "has 4 ports, 2 loops"),
+        (lambda found: found["experiments"][0]["hosts"].clear(), "the hosts of"),
+        (lambda found: found["experiments"][0]["hosts"].update(x="node-1"), "the hosts of"),
+        (lambda found: found["experiments"][0]["switches"].clear(), "the switches of"),
+        (lambda found: found["experiments"][0]["switches"].update(x=1), "the switches of"),
+        (
+            lambda found: found["experiments"][0]["switches"].update(
+                dict.fromkeys(found["experiments"][0]["switches"], 9999)
+            ),
+            "is on 9999; its inventory has slices from 1 to",
+        ),
+    ],
+)
+def test_a_plan_that_is_no_whole_is_refused_before_anything_uses_it(
+    change: Callable[[dict[str, Any]], None], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("torus-3x3")]), path)
+    found = json.loads(path.read_text())
+    assert {one["kind"] for one in found["experiments"][0]["cables"].values()} == {
+        "direct",
+        "recirculated",
+        "wire",
+    }
+    change(found)
+    path.write_text(json.dumps(found))
+    with pytest.raises(WeftError, match="this plan is damaged: ") as caught:
+        plan_file.read(path)
+    assert message in str(caught.value)
 
 
 def test_what_is_no_plan_is_said(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 """Inventories with several chassis: what belongs to each, and on which of them plans come."""
 
 import json
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,8 @@ import simulated
 from testbed_files import fabric_file
 from testbed_reader import check_plan
 
-from weft.base.errors import WeftError
+from weft.base import paths
+from weft.base.errors import WeftError, suggestion
 from weft.testbed import diff, fabric, inventory, plan, plan_file, ports, tables, wanted
 from weft.testbed.latency import predict
 from weft.testbed.plan import Plan
@@ -311,7 +314,7 @@ def test_no_table_of_a_chassis_is_said(value: str) -> None:
     [
         (None, "it names no chassis, and its inventory has tofino-a, tofino-b"),
         ("x", "it names the chassis 'x', and its inventory has tofino-a, tofino-b"),
-        ("tofino-a", "its parts do not belong together"),
+        ("tofino-a", "host-0 is on 'b-1', which is no server of its inventory"),
     ],
 )
 def test_a_plan_of_a_wrong_chassis_is_damaged(
@@ -325,3 +328,25 @@ def test_a_plan_of_a_wrong_chassis_is_damaged(
     with pytest.raises(WeftError) as caught:
         plan_file.read(path)
     assert f"this plan is damaged: {said}; make it again" in str(caught.value)
+
+
+def test_ranges_and_names_of_an_inventory_are_bounded() -> None:
+    text = (paths.installed("inventories", "recirculating-64.toml")).read_text()
+    assert "node-[1-40]" in text
+    start = time.process_time()
+    for name, said in (
+        ("node-[1-4096]node-[1-40]", "ranges name at most 4096 things together"),
+        ("node-[1-40]" + "a" * 5000, "63 at most"),
+    ):
+        with pytest.raises(WeftError) as caught:
+            inventory.parse_all(text.replace("node-[1-40]", name, 1), "t")
+        assert said in str(caught.value)
+        assert len(str(caught.value)) < 10_000
+    assert time.process_time() - start < 2
+
+
+def test_a_message_lists_no_more_words_than_people_read() -> None:
+    assert suggestion("x", ["a", "b"]) == "allowed are a, b"
+    said = suggestion("x", [f"word-{k}" for k in range(100_000)])
+    assert len(said) < 10_000
+    assert re.search(r", word-\d+ and 99,\d+ more$", said)

@@ -10,9 +10,11 @@ the record (see `weft.runs.outcome`).
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 USER_ERROR = 2
+_MOST_SHOWN = 4000
+"""Characters of the allowed words in a message."""
 # Characters of nobody's, which Unicode leaves to private use.
 _FIELD = re.compile("\ue000([^\ue001]+)\ue001")
 
@@ -64,4 +66,14 @@ def suggestion(found: str, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(found, words, n=3, cutoff=0.55)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"allowed are {', '.join(words)}"
+    return f"allowed are {_listed(words)}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words with commas between, as many of them as people read."""
+    shown: list[str] = []
+    for word in words:
+        if sum(map(len, shown)) + len(word) > _MOST_SHOWN and shown:
+            return f"{', '.join(shown)} and {len(words) - len(shown):,} more"
+        shown.append(word)
+    return ", ".join(shown)

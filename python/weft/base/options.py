@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NoReturn
 
 from weft import _core
@@ -105,6 +106,9 @@ class Options:
 
     def expand(self, key: str, text: str) -> list[str]:
         """Return `node-1`, `node-2` … of `node-[1-4]`."""
+        sizes = [int(last) - int(first) + 1 for first, last in _RANGE.findall(text)]
+        if len(sizes) > 1 and prod(sizes) > _MOST:
+            self.fail(key, f"found {text!r}; ranges name at most {_MOST} things together")
         match = _RANGE.search(text)
         if match is None:
             return [text]

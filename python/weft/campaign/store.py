@@ -69,13 +69,10 @@ class Store:
             return
         if not about.exists():
             if _has_others(folder) and not about.exists():  # somebody may have made it just now
-                raise WeftError(
-                    f"store {folder}: is a folder with other files; name another one, or an empty"
-                    " one"
-                )
+                raise WeftError(_not_a_store(folder, about, campaign))
             make(folder)
             with whole_file("store", about) as file:
-                json.dump({"kind": _KIND, "version": _VERSION, "campaign": campaign}, file)
+                file.write(_about(campaign))
         _check(about, campaign)
         for part in ("runs", "claims"):
             make(folder / part)
@@ -184,6 +181,19 @@ def _has_others(folder: Path) -> bool:
         raise WeftError(
             f"store {folder}: cannot be read: {error.strerror}; name a folder"
         ) from None
+
+
+def _about(campaign: str) -> str:
+    return json.dumps({"kind": _KIND, "version": _VERSION, "campaign": campaign})
+
+
+def _not_a_store(folder: Path, about: Path, campaign: str) -> str:
+    if (folder / "runs").is_dir():
+        return (
+            f"store {folder}: has runs/, and its {about.name} is lost; if these are results of"
+            f" '{campaign}', write that file again: {_about(campaign)}; else name another folder"
+        )
+    return f"store {folder}: is a folder with other files; name another one, or an empty one"
 
 
 def _check(about: Path, campaign: str) -> None:

@@ -68,7 +68,7 @@ set_option = click.option(
 
 def _once(option: str, given: Sequence[str], end: str) -> None:
     """Refuse a key that has two values: which of them is meant is not known."""
-    keys = Counter(one.partition(end)[0].strip() for one in given)
+    keys = Counter(one.partition(end)[0].strip() for one in dict.fromkeys(given))
     for key, times in keys.items():
         if times > 1:
             raise WeftError(f"{option}: found {key} {times} times; allowed is once: leave one out")

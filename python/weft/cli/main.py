@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The entry point: every error becomes one message and an exit status, never a traceback."""
 
+import io
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -12,6 +14,19 @@ from weft.base.errors import USER_ERROR, Interrupted, WeftError, printable
 from weft.base.process import no_more_tasks, raise_on_signals
 
 _BROKEN_PIPE = 141
+_STDOUT = "standard output"
+
+
+class _StandardOutput(io.FileIO):
+    """Standard output, whose errors say what it is."""
+
+    def write(self, data: Any, /) -> int:
+        """Write as any file does."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = _STDOUT
+            raise
 
 
 def main() -> None:
@@ -26,6 +41,13 @@ def _open_standard_streams() -> None:
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w"))
+    sys.stdout.flush()
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(_StandardOutput(sys.stdout.fileno(), "w", closefd=False)),
+        encoding=sys.stdout.encoding,
+        errors=sys.stdout.errors,
+        line_buffering=sys.stdout.isatty(),
+    )
 
 
 def _run() -> int:
@@ -52,8 +74,7 @@ def _guarded(run: Callable[[], int]) -> int:
     except BlockingIOError:  # as the C library calls a process too many
         return _say(str(no_more_tasks("another process cannot be started")), USER_ERROR)
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        return _say(f"the system refused: {error.strerror or error}{where}", USER_ERROR)
+        return _say(_refusal(error), USER_ERROR)
     except ImportError as error:
         return _say(
             f"installation: {error}; install weft again (in a checkout: `make build`)", USER_ERROR
@@ -62,6 +83,27 @@ def _guarded(run: Callable[[], int]) -> int:
         if not _is_core_error(error):
             raise
         return _say(str(error), USER_ERROR)
+
+
+def _refusal(error: OSError) -> str:
+    """Return what the system refused, and of what."""
+    reason = error.strerror or str(error)
+    if error.filename == _STDOUT:
+        _close_stdout()
+        return f"{_STDOUT}: cannot be written: {reason}; free some space, or send it elsewhere"
+    if error.filename:
+        return f"the system refused: {reason} ({os.fsdecode(error.filename)})"
+    if not _has_directory():
+        return "the working directory has been removed; change to another one"
+    return f"the system refused: {reason}"
+
+
+def _has_directory() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _is_core_error(error: Exception) -> bool:

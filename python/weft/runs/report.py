@@ -109,6 +109,15 @@ def print_profile(record: Record, on: Console) -> None:
         on.print(line, soft_wrap=True)
 
 
+def finalize_warning(record: Record) -> list[str]:
+    """Say how many ranks ended well without MPI_Finalize, which MPI libraries complain of."""
+    calls = {one.call: one.calls for one in record.mpi_calls}
+    missing = calls.get("MPI_Init", 0) - calls.get("MPI_Finalize", 0)
+    if record.outcome.kind != "completed" or missing <= 0:
+        return []
+    return [f"warning: {plural(missing, 'rank')} ended without MPI_Finalize, which MPI requires"]
+
+
 def _width(table: Table, on: Console) -> int:
     unlimited = on.options.update(max_width=_PLAIN_WIDTH)
     return table.__rich_measure__(on, unlimited).maximum
@@ -141,6 +150,8 @@ def print_run(record: Record, on: Console) -> None:
     for line in (*reasons(record), *losses(record)):
         on.print(line, soft_wrap=True)
     print_profile(record, on)
+    for line in finalize_warning(record):
+        on.print(line, soft_wrap=True)
     on.print(f"{summary(record)}, wall time {format_seconds(record.wall_time_s)}", soft_wrap=True)
 
 

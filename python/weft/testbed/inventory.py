@@ -7,6 +7,7 @@ what is sent to it. A file may have several chassis; an `Inventory` is what belo
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ MOST_PORTS = 510
 MOST_PARSER_VALUES = 256 - 4
 # As long as Linux has them (IFNAMSIZ, less the end of the text).
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 @dataclass(frozen=True)
@@ -394,16 +395,18 @@ def _switches(table: Options) -> Iterator[Layer2]:
 
 def _name(table: Options, name: str) -> str:
     if not _NAME.fullmatch(name):
-        table.fail("name", f"found {name!r}; allowed are letters, digits, '-', '_' and '.'")
+        table.fail(
+            "name",
+            f"found {name[:80]!r}; allowed are letters, digits, '-', '_' and '.', 63 at most",
+        )
     return name
 
 
 def _unique(top: Options, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(names).items():
+        if times > 1:
             raise WeftError(
-                f"{top.source}: {names.count(name)} devices are called {name!r}; give each a name"
-                " of its own"
+                f"{top.source}: {times} devices are called {name!r}; give each a name of its own"
             )
 
 

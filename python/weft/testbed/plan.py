@@ -21,6 +21,8 @@ from weft.testbed.wanted import Wanted
 
 # Above the nine bits of a port number, so that the two never mix.
 FIRST_VIRTUAL = 512
+# The program's ports have 16 bits (inventories/testbed.p4).
+MOST_VIRTUAL = (1 << 16) - 1
 
 Made = TypeVar("Made")
 Kind = Literal["direct", "wire", "recirculated"]
@@ -310,7 +312,7 @@ class _Builder:
 
 def _free(first: int, taken: set[int] | set[int | str]) -> Iterator[int]:
     """Yield the numbers from the first on that are not taken."""
-    return (number for number in range(first, 1 << 16) if number not in taken)
+    return (number for number in range(first, MOST_VIRTUAL + 1) if number not in taken)
 
 
 def relabelled(plan: Plan, slices: Mapping[int, int], virtual: Mapping[int, int]) -> Plan:

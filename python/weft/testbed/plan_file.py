@@ -8,6 +8,7 @@ refused.
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,9 +22,15 @@ from weft.testbed import inventory as inventories
 from weft.testbed import wanted
 from weft.testbed.cables import Port
 from weft.testbed.inventory import Inventory
-from weft.testbed.plan import Experiment, Kind, Plan, Way
+from weft.testbed.plan import FIRST_VIRTUAL, MOST_VIRTUAL, Experiment, Kind, Plan, Way
 
 FORMAT: Literal["weft-testbed-plan/1"] = "weft-testbed-plan/1"
+# How many ports, looping ports and virtual ports a cable of each kind has.
+_PARTS: Mapping[Kind, tuple[int, int, int]] = {
+    "direct": (2, 0, 0),
+    "wire": (4, 0, 0),
+    "recirculated": (0, 2, 2),
+}
 # An experiment's number is the second byte of its hosts' addresses.
 _MOST_NUMBER = 255
 
@@ -168,6 +175,10 @@ def _way(found: CableRecord) -> Way:
 
 
 def _check(plan: Plan) -> None:
+    """Prove that a plan is whole: its devices are the inventory's, its cables join what they say.
+
+    Everything that reads plans relies on it.
+    """
     used: Counter[Any] = Counter()
     for experiment in plan.experiments:
         used.update(experiment.hosts.values())
@@ -175,8 +186,7 @@ def _check(plan: Plan) -> None:
         used[f"the number {experiment.number}"] += 1
         if not 0 <= experiment.number <= _MOST_NUMBER:
             raise _OddError(f"the number of {experiment.name} is {experiment.number}")
-        if set(experiment.cables) != set(experiment.wanted.cables):
-            raise _OddError(f"the cables of {experiment.name} are not those of its fabric")
+        _check_devices(plan.inventory, experiment)
     for experiment, name, way in plan.ways:
         used.update(way.ports)
         used.update(-1 - port for port in way.virtual)  # apart from slices, which count up
@@ -186,11 +196,44 @@ def _check(plan: Plan) -> None:
             raise _OddError(f"{thing} is used {times} times")
 
 
+def _check_devices(inventory: Inventory, experiment: Experiment) -> None:
+    asked = experiment.wanted
+    for what, found, wanted_ in (
+        ("hosts", experiment.hosts, asked.hosts),
+        ("switches", experiment.switches, asked.switches),
+        ("cables", experiment.cables, asked.cables),
+    ):
+        if set(found) != set(wanted_):
+            raise _OddError(f"the {what} of {experiment.name} are not those of its fabric")
+    for host, server in experiment.hosts.items():
+        if server not in inventory.servers:
+            raise _OddError(f"{host} is on {server!r}, which is no server of its inventory")
+    for switch, place in experiment.switches.items():
+        slices = range(1, inventory.chassis.slices + 1)
+        if place not in (inventory.switches if isinstance(place, str) else slices):
+            raise _OddError(
+                f"{switch} is on {place!r}; its inventory has slices from 1 to {slices[-1]}"
+                f"{' and ' if inventory.switches else ''}{', '.join(inventory.switches)}"
+            )
+
+
 def _check_way(plan: Plan, experiment: Experiment, name: str, way: Way) -> None:
+    parts = (len(way.ports), len(way.loops), len(way.virtual))
+    if parts != _PARTS[way.kind]:
+        raise _OddError(
+            "{}: is {} and has {} ports, {} loops and {} virtual_ports; such a cable has {}, {}"
+            " and {}".format(name, way.kind, *parts, *_PARTS[way.kind])
+        )
+    for port in way.virtual:
+        if not FIRST_VIRTUAL <= port <= MOST_VIRTUAL:
+            raise _OddError(
+                f"{name}: found the virtual port {port}; allowed are {FIRST_VIRTUAL} to"
+                f" {MOST_VIRTUAL}"
+            )
     cable = experiment.wanted.cables[name]
     peers = plan.inventory.peers
     for one, other in zip(way.ports[::2], way.ports[1::2], strict=True):
-        if peers[one] != other:
+        if peers.get(one) != other:
             raise _OddError(f"{name}: no cable joins {one} and {other}")
     loops = {port.number for port in plan.inventory.chassis.loops}
     if not loops.issuperset(way.loops):

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Drives the targets: a child does the work, its parent sees crashes, hangs and memory."""
+"""Drives the targets: a child does the work, its parent sees crashes, hangs and memory.
 
+A child tries one input after the other. Which one it is at stands in memory that its parent shares,
+and the files that it reads are in memory too, so that most of the time goes into reading them.
+"""
+
+import mmap
 import os
 import random
 import re
 import resource
 import shutil
 import signal
+import struct
 import tempfile
 import time
 import traceback
@@ -24,6 +30,9 @@ from weft.base.errors import WeftError
 
 HANG_S = 20
 MEMORY_BYTES = 6 << 30
+_HEAD = struct.Struct("<qq")
+"""The number of an input, and its bytes."""
+_MOST_INPUT = 1 << 20
 _REFUSALS = (WeftError, _core.UserError, click.ClickException)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PYTHON = re.compile(
@@ -40,6 +49,31 @@ class Finding:
     target: str
     content: bytes
     problem: str
+
+
+class _Slate:
+    """The input that a child is at, in memory that it shares with its parent."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _HEAD.size + _MOST_INPUT)
+
+    def begin(self, number: int) -> None:
+        self._memory[: _HEAD.size] = _HEAD.pack(number, 0)
+
+    def hold(self, content: bytes) -> None:
+        number, _ = _HEAD.unpack_from(self._memory)
+        content = content[:_MOST_INPUT]
+        self._memory[_HEAD.size : _HEAD.size + len(content)] = content
+        self._memory[: _HEAD.size] = _HEAD.pack(number, len(content))
+
+    @property
+    def number(self) -> int:
+        return int(_HEAD.unpack_from(self._memory)[0])
+
+    @property
+    def content(self) -> bytes:
+        _, length = _HEAD.unpack_from(self._memory)
+        return bytes(self._memory[_HEAD.size : _HEAD.size + length])
 
 
 class _Oddity(Exception):  # noqa: N818 (what it is, not what went wrong)
@@ -69,7 +103,9 @@ def judge(read: Callable[[], str]) -> None:
 
 def fuzz(name: str, count: int, seed: int, seconds: float = 1e9) -> tuple[int, list[Finding]]:
     """Try so many inputs on a target, at most so long; return how many, and what was found."""
-    place = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    place = Path(tempfile.mkdtemp(prefix="weft-fuzz-", dir=memory))
+    slate = _Slate()
     findings: list[Finding] = []
     all_ = {one.name: one for one in targets(place)}  # once: its child has it as well
     done, end = 0, time.monotonic() + seconds
@@ -78,18 +114,14 @@ def fuzz(name: str, count: int, seed: int, seconds: float = 1e9) -> tuple[int, l
             work = place / "work"
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir()
+            slate.begin(done)
             child = os.fork()
             if child == 0:
-                _child(all_, name, work, (done, count), seed, end)
-            status = _watch(child, work)
-            last = int((work / "at").read_text() or done)
+                _child(all_, name, work, slate, (done, count), seed, end)
+            status = _watch(child, work, slate)
             if status != 0:
-                problem = (work / "problem").read_text() if (work / "problem").exists() else ""
-                problem = (
-                    problem or f"ended by {signal.Signals(-status).name}" if status < 0 else problem
-                )
-                findings.append(Finding(name, (work / "input").read_bytes(), problem))
-            done = last + 1
+                findings.append(Finding(name, slate.content, _problem(work, status)))
+            done = slate.number + 1
     finally:
         shutil.rmtree(place, ignore_errors=True)
     return done, findings
@@ -101,14 +133,14 @@ def _problem(work: Path, status: int) -> str:
     return f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
 
 
-def _watch(child: int, work: Path) -> int:
+def _watch(child: int, work: Path, slate: _Slate) -> int:
     """Wait for the child; kill it where it stays with one input."""
-    at, since = "", 0.0
+    at, since = -1, 0.0
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
-        now = (work / "at").read_text() if (work / "at").exists() else ""
+        now = slate.number
         if now != at:
             at, since = now, _cpu_seconds(child)
         elif _cpu_seconds(child) - since > HANG_S:
@@ -124,16 +156,23 @@ def _cpu_seconds(child: int) -> float:
 
 
 def _child(
-    all_: dict[str, Target], name: str, work: Path, numbers: tuple[int, int], seed: int, end: float
+    all_: dict[str, Target],
+    name: str,
+    work: Path,
+    slate: _Slate,
+    numbers: tuple[int, int],
+    seed: int,
+    end: float,
 ) -> None:
     """Try one input after the other; leave at the first that goes wrong."""
     status = 0
     try:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-        try_one = _lines(all_, work) if name == "options" else _reader(all_[name], work)
+        lines = name == "options"
+        try_one = _lines(all_, work, slate) if lines else _reader(all_[name], work, slate)
         for number in range(*numbers):
-            (work / "at").write_text(str(number))
+            slate.begin(number)
             if time.monotonic() > end:
                 break
             try_one(random.Random(f"{seed} {name} {number}"))
@@ -143,21 +182,21 @@ def _child(
     os._exit(status)
 
 
-def _reader(target: Target, work: Path) -> Callable[[random.Random], None]:
+def _reader(target: Target, work: Path, slate: _Slate) -> Callable[[random.Random], None]:
     place = work / "in"
     place.mkdir()
     path = place / target.file
 
     def try_one(dice: random.Random) -> None:
         content = mutated(dice.choice(target.seeds), target.seeds, dice)
-        (work / "input").write_bytes(content)
+        slate.hold(content)
         path.write_bytes(content)
         judge(lambda: target.read(path))
 
     return try_one
 
 
-def _lines(files: dict[str, Target], work: Path) -> Callable[[random.Random], None]:
+def _lines(files: dict[str, Target], work: Path, slate: _Slate) -> Callable[[random.Random], None]:
     here = work / "here"
     here.mkdir()
     texts = {
@@ -174,7 +213,7 @@ def _lines(files: dict[str, Target], work: Path) -> Callable[[random.Random], No
 
     def try_one(dice: random.Random, _stubs: object = stubs) -> None:
         given = options.line(dice.choice(commands), dice)
-        (work / "input").write_text("\n".join(given), errors="surrogateescape")
+        slate.hold("\n".join(given).encode(errors="surrogateescape"))
         try:
             judge(lambda: options.run(given))
         finally:
@@ -198,6 +237,7 @@ def _remove(path: Path) -> None:
 
 
 NAMES = (
-    *("options", "fabric", "engine", "inventory", "plan", "record", "manifest", "actions"),
-    *("pingpong", "allreduce", "probe", "swf", "jobs", "platform", "checks", "words"),
+    *("options", "fabric", "engine", "inventory", "plan", "record", "manifest", "actions", "calls"),
+    *("selection", "rules", "campaign", "runs", "cluster", "pingpong", "allreduce", "probe"),
+    *("swf", "jobs", "platform", "checks", "words"),
 )

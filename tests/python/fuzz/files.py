@@ -3,8 +3,9 @@
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from weft import _core
@@ -13,16 +14,33 @@ from weft.base.errors import WeftError
 from weft.base.units import parse_counts, parse_size, parse_sizes
 from weft.calibrate.observations import read_observations
 from weft.calibrate.samples import read_allreduce, read_pingpong
+from weft.campaign import cluster_file, runs
+from weft.campaign import file as campaign_file
 from weft.fabric.traffic import read_traffic
 from weft.runs import settings, site
 from weft.runs.record import read_record
-from weft.study import jobs, validate
-from weft.testbed import inventory, medians, plan, plan_file, wanted
+from weft.study import jobs, schedules, validate
+from weft.testbed import (
+    diff,
+    inventory,
+    latency,
+    medians,
+    p4_program,
+    p4info,
+    plan,
+    plan_file,
+    ports,
+    script,
+    tables,
+    wanted,
+)
+from weft.testbed import fabric as testbed_fabric
 from weft.trace.calls import CALLS
 from weft.trace.folder import read_folder
 
 SHARED = Path(_core.__file__).parent
 _MOST_HOSTS = 256
+_MOST_RUNS = 60
 
 
 @dataclass(frozen=True)
@@ -98,11 +116,51 @@ def _engine(path: Path) -> str:
 
 
 def _inventory(path: Path) -> str:
-    return inventory.read(str(path)).description
+    found = inventory.read_all(str(path))
+    for one in found:
+        list(script.init(one))
+        [one.cabled(device) for device in one.devices.values()]
+    return found[0].description
 
 
 def _plan(path: Path) -> str:
-    return " ".join(one.name for one in plan_file.read(path).experiments)
+    """What is read is used as well: a plan that is taken belongs together."""
+    found = plan_file.read(path)
+    entries = tables.entries(found)
+    tables.as_json(found)
+    list(script.added(entries, found.inventory))
+    list(p4info.requests(entries, p4info.Names(p4_program.shipped())))
+    ports.uses(found)
+    diff.change(found, found)
+    for one in found.experiments:
+        list(testbed_fabric.render(found, one))
+        latency.predict(found, one)
+    return " ".join(one.name for one in found.experiments)
+
+
+def _selection(path: Path) -> str:
+    _core.smpi_fallbacks(str(path))
+    for collective, size in (("allreduce", 4), ("bcast", 1 << 20), ("alltoall", 1024)):
+        schedules.schedule(schedules.Case(collective, 6, size, selection=str(path)))
+    return ""
+
+
+def _campaign(path: Path) -> str:
+    found = campaign_file.read(path)
+    return " ".join(str(point["fabric"]) for point in islice(found.points(), 100))
+
+
+def _runs(path: Path) -> str:
+    """What decides each run; no command of the file is called."""
+    found = campaign_file.read(path)
+    if sum(grid.size for grid in found.grids) > _MOST_RUNS:
+        return ""
+    made = runs.of(found, dict.fromkeys(found.programs, Path("/bin/true")))
+    return " ".join(run.digest for run in made.runs)
+
+
+def _cluster(path: Path) -> str:
+    return " ".join(cluster_file.read(path).setup)
 
 
 def _record(path: Path) -> str:
@@ -236,6 +294,75 @@ _XML = """<?xml version='1.0'?>
 _PROBE = "c1,s1,s2,c2\n0,100,150,900\n10,200,230,1100\n"
 
 
+_CAMPAIGN = """
+[campaign]
+name = "slots"
+description = "what slots are worth"
+timeout = "60s"
+memory = "2GiB"
+most_runs = 1000
+[programs.latency]
+source = "latency.c"
+flags = ["-O1"]
+arguments = ["{bytes:B}", "{rounds}"]
+inputs = ["c.toml"]
+[programs.other]
+path = "/bin/true"
+build = "true"
+privatize = false
+arguments = ["{bytes:B}", "{rounds}"]
+[[runs]]
+program = ["latency", "other"]
+fabric = ["tofino-4", "tofino-16"]
+ranks = [4, 8]
+ppn = [1, 2]
+zip = [["ranks", "ppn"]]
+offload = ["stream", "off"]
+fallback = "bcast=binomial,openmpi-5.0"
+bytes = { from = "4B", to = "1KiB", times = 16 }
+rounds = 2
+seed = 1
+repetitions = 2
+switch.slots = [64, 256]
+leave_out = [{ offload = "off", "switch.slots" = 64 }]
+[[runs]]
+program = "other"
+fabric = "tofino-4"
+ranks = 4
+bytes = "1MiB"
+rounds = { from = 1, to = 3, plus = 1 }
+host_speed = "10Gf"
+"""
+_CLUSTER = """
+[cluster]
+partition = "batch"
+account = "me"
+jobs = 4
+cores = 32
+memory = "4GiB"
+walltime = "1-02:00:00"
+setup = ["module load gcc", "module load python/3.11"]
+sbatch = ["--qos=short"]
+logs = "logs"
+address = "10.0.0.1"
+patience = "00:10:00"
+"""
+_RULES = """rule-file-version-2
+2 # collectives
+2 # allreduce
+2
+4 1
+0 3 0 0
+8 2
+0 3 0 0 0
+65536 4 0 1024 2
+7 1
+4 2
+0 6 0 0
+1048576 5 4 8192
+"""
+
+
 def _record_text() -> str:
     fabric = _core.load_fabric("tofino-4")
     rows = {
@@ -266,28 +393,39 @@ def _record_text() -> str:
     )  # fmt: skip
 
 
-def _plan_text(directory: Path) -> str:
+def _plan_texts(directory: Path) -> Iterator[str]:
+    """Yield plans of each kind of cable: direct ones, wires, and recirculated ones."""
     path = directory / "plan.json"
-    plan_file.write(plan.make(inventory.read("topocloud-64"), [wanted.read("tofino-4")]), path)
-    return path.read_text("utf-8")
+    for chassis, names in (
+        *(("topocloud-64", names) for names in (("tofino-4",), ("star-8", "line-4"))),
+        ("recirculating-64", ("ring-6",)),
+    ):
+        made = plan.make(inventory.read(chassis), [wanted.read(name) for name in names])
+        plan_file.write(made, path)
+        yield path.read_text("utf-8")
 
 
 def targets(directory: Path) -> list[Target]:
     """Return all, with their seeds."""
-    tables = [_OSU, _IMB, _SKAMPI, _CSV, _RANKS, *_texts("data/p2p*.csv", "data/tofino*.csv")]
+    rows = [_OSU, _IMB, _SKAMPI, _CSV, _RANKS, *_texts("data/p2p*.csv", "data/tofino*.csv")]
     fabrics = [text + more for text in _texts("fabrics/*.toml") for more in ("", _POLICY)]
     words = ["4:1MiB", "4,1KiB,64KiB", "1:16", "100Gbps", "10Gf", "contexts/stack-size:16384"]
     return [
         Target("fabric", "f.toml", [*fabrics, _CUSTOM, _CUSTOM, _CUSTOM], _fabric),
         Target("engine", "e.toml", _texts("presets/progress_engine/*.toml"), _engine),
         Target("inventory", "i.toml", _texts("inventories/*.toml"), _inventory),
-        Target("plan", "p.json", [_plan_text(directory)], _plan),
+        Target("plan", "p.json", [*_plan_texts(directory)], _plan),
+        Target("selection", "s.toml", [*_texts("presets/mpi/*.toml")], _selection),
+        Target("rules", "rules.conf", [_RULES], _selection),
+        Target("campaign", "c.toml", [_CAMPAIGN], _campaign),
+        Target("runs", "c.toml", [_CAMPAIGN], _runs),
+        Target("cluster", "c.toml", [_CLUSTER], _cluster),
         Target("record", "r.json", [_record_text()], _record),
         Target("manifest", "manifest.json", [_MANIFEST, _CALLS_MANIFEST], _manifest),
         Target("actions", "actions.txt", [_ACTIONS], _actions),
         Target("calls", "calls", [_CALLS], _calls),
-        Target("pingpong", "t.csv", tables, _pingpong),
-        Target("allreduce", "t.csv", tables, _allreduce),
+        Target("pingpong", "t.csv", rows, _pingpong),
+        Target("allreduce", "t.csv", rows, _allreduce),
         Target("probe", "t.csv", [_PROBE], _probe),
         Target("swf", "j.swf", [_SWF], _jobs),
         Target("jobs", "j.csv", ["trace,procs,jobs\na,4,2\nb,8,1\n"], _jobs),
