@@ -6,9 +6,13 @@
  * --host-speed), for its own statistics, and inside loops that a program samples (SMPI_SAMPLE_…). With privatization by
  * mmap it also maps a rank's variables there. Everywhere else these functions of SMPI's change nothing.
  */
+#include "simgrid/computation_clock.hpp"
+
 #include "simgrid/original.hpp"
+#include "simgrid/private_abi.hpp"
 #include "simgrid/settings.hpp"
 
+#include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
 
 namespace weft {
@@ -29,6 +33,15 @@ bool is_read()
 }
 
 } // namespace
+
+bool clocks_are_simulated()
+{
+  using simgrid::smpi::ActorExt;
+  const auto* self = simgrid::s4u::Actor::self();
+  const auto* rank = self ? self->extension(ActorExt::EXTENSION_ID) : nullptr;
+  return rank && rank->initialized() != 0 && rank->finalized() == 0 && rank->sampling() == 0;
+}
+
 } // namespace weft
 
 // NOLINTBEGIN(readability-identifier-naming): SMPI's names

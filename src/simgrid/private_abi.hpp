@@ -25,6 +25,10 @@
 static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
               "weft knows the private symbols of SimGrid 4; check this header against another version's sources");
 
+/** The line of a platform file that SimGrid is at (src/kernel/xml/platf_sax_cb.cpp). */
+extern int
+    simgrid_parse_lineno; // NOLINT(readability-identifier-naming,cppcoreguidelines-avoid-non-const-global-variables)
+
 namespace simgrid::kernel::activity {
 
 /** Of src/kernel/activity/ActivityImpl.hpp. */
@@ -184,8 +188,11 @@ int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype se
 /** What SMPI adds to an actor (smpi_actor.hpp). */
 class ActorExt {
 public:
+  static xbt::Extension<s4u::Actor, ActorExt> EXTENSION_ID; // NOLINT(readability-identifier-naming): SimGrid's name
+  int sampling() const;                                     ///< whether it is inside an SMPI_SAMPLE_ block
   int initializing() const;
   int initialized() const;
+  int finalized() const;
   int finalizing() const;
   s4u::ActorPtr get_actor();
   /* Defined anew by simgrid/started_ranks.cpp. */

@@ -7,6 +7,7 @@
  * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
  * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
  */
+#include "simgrid/clock_reads.hpp"
 #include "simgrid/direct_calls.hpp"
 #include "simgrid/in_place.hpp"
 #include "simgrid/original.hpp"
@@ -114,20 +115,22 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
   }
 
-/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp) or direct
- * (direct_calls.hpp). */
-#define WEFT_TIMED_BY(parameters, name, kind, way)                                                                     \
+/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp), direct (direct_calls.hpp)
+ * or watched (clock_reads.hpp). */
+#define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
   {                                                                                                                    \
     static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
-    static MpiFunction function{"MPI_" #name, CallKind::kind, TRACED};                                                 \
+    static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
     const TimedCall timed(function);                                                                                   \
     if (timed.outermost() && CallTrace::get())                                                                         \
       return recorded<trace::calls::name>(                                                                             \
           [](auto... all) { return way##_##name(THEIRS, all...); } WEFT_MORE_##parameters);                            \
     return way##_##name(THEIRS WEFT_MORE_##parameters);                                                                \
   }
+
+#define WEFT_TIMED_BY(parameters, name, kind, way) WEFT_TIMED_AS(parameters, name, kind, TRACED, way)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
@@ -262,7 +265,7 @@ WEFT_TIMED(5, File_write_shared, io, TRACED)
 
 WEFT_TIMED_BY(0, Finalize, other, direct)
 WEFT_TIMED(2, Init, other, UNTRACED)
-WEFT_TIMED(0, Wtime, other, UNTRACED)
+WEFT_TIMED_AS(0, Wtime, other, UNTRACED, watched)
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

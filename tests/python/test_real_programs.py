@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from simulated import WEFT, read_record, run_command
 
-from studies.real_programs.programs import SMALL, Program, fabric_with, nas, run_stock, run_weft
+from studies.real_programs.programs import (
+    FABRIC,
+    SMALL,
+    Program,
+    fabric_with,
+    nas,
+    run_stock,
+    run_weft,
+)
 from weft import _core
 from weft.fabric.export import export
 
@@ -69,3 +77,11 @@ def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path)
     """The check of verification itself: NAS EP as SimGrid has it computes only a part."""
     sampled = run_stock(nas("ep-as-it-is", "S", 4), platform, tmp_path)
     assert sampled.findings == ("failed",)
+
+
+def test_a_sampled_program_runs_as_it_is_while_computation_is_timed(tmp_path: Path) -> None:
+    """SimGrid's copy of NAS EP reads the clock inside its sampled loop."""
+    ran = run_weft(nas("ep-as-it-is", "S", 4), FABRIC, tmp_path, "--host-speed", "76.8Gf")
+    assert ran.status == 0, ran.output
+    assert ran.findings == ("failed",)
+    assert ran.record["simulated_time_s"] > 0.001

@@ -27,6 +27,14 @@ def test_sampled_iterations_count_as_if_all_were_computed(
     assert sampled.record["cpu_time_s"] < 0.5 * whole.record["cpu_time_s"]
 
 
+@pytest.mark.parametrize("options", [SPEED, ()])
+def test_a_sampled_iteration_may_read_the_clock(run: Run, options: tuple[str, ...]) -> None:
+    plain, reading = (run("sampling.c", part, options=options) for part in ("local", "clocks"))
+    assert computed(reading) == [3] * 4
+    times = [result.record["simulated_time_s"] for result in (plain, reading)]
+    assert times[1] == pytest.approx(times[0], rel=0.5)
+
+
 def test_a_known_delay_is_not_computed(run: Run) -> None:
     delayed = run("sampling.c", "delay", options=SPEED)
     assert computed(delayed) == [0] * 4

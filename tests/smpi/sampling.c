@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 enum { ITERATIONS = 40, BYTES = 1 << 22 };
 
@@ -55,6 +56,22 @@ static void delay(void)
   printf("%d computed %d\n", rank, computed);
 }
 
+/* Clocks may be read inside a sample; there, only SMPI's own moves as computed. */
+static void clocks(void)
+{
+  int i;
+  double read = 0;
+  SMPI_SAMPLE_LOCAL(i = 0, i < ITERATIONS, i++, 3, -1)
+  {
+    struct timeval time;
+    const double begin = MPI_Wtime();
+    compute();
+    read += MPI_Wtime() - begin;
+    gettimeofday(&time, NULL);
+  }
+  printf("%d computed %d\n", rank, read == 0 ? computed : -1);
+}
+
 /* What one rank writes, the others read. */
 static void shared(void)
 {
@@ -85,7 +102,8 @@ int main(int argc, char** argv)
   static const struct {
     const char* name;
     void (*run)(void);
-  } PARTS[] = {{"local", local}, {"global", global}, {"all", all}, {"delay", delay}, {"shared", shared}, {"own", own}};
+  } PARTS[] = {{"local", local},   {"global", global}, {"all", all}, {"delay", delay},
+               {"clocks", clocks}, {"shared", shared}, {"own", own}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (size_t i = 0; i < sizeof(PARTS) / sizeof(PARTS[0]); i++)
