@@ -20,7 +20,6 @@ from weft.base import memory
 _LOOK_S = 0.05
 _SHARE = 0.05
 """The part of the time in which the proportional sets may be looked at."""
-_ANY = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,8 @@ def watched(command: Sequence[str]) -> Usage:
     child = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-    resident = _Peak(lambda: memory.held(child.pid, _ANY), 1.0)
-    proportional = _Peak(lambda: memory.held(child.pid, 0), _SHARE)
+    resident = _Peak(lambda: memory.resident(child.pid), 1.0)
+    proportional = _Peak(lambda: memory.proportional(child.pid), _SHARE)
     errors = b""
     try:
         with _looking_at(resident, proportional):

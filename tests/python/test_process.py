@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from weft.base import memory
 from weft.base.errors import Interrupted, WeftError
 from weft.base.machine import Machine
 from weft.base.process import Ended, run_child, work_directory
@@ -94,6 +95,44 @@ def test_a_child_that_holds_too_much_memory_is_ended() -> None:
 def test_children_of_the_child_count_together() -> None:
     assert eat((120, 60), (120, 60), limit=200).over_memory
     assert not eat((120, 0.2), limit=200).over_memory
+
+
+SHARES = """
+import mmap, os, time
+pages = os.memfd_create("shared")
+os.ftruncate(pages, 64 << 20)
+maps = [mmap.mmap(pages, 64 << 20) for _ in range(40)]
+for one in maps:
+    one[:: 4096] = bytes(len(one[:: 4096]))
+print("mapped", flush=True)
+time.sleep(60)
+"""
+
+
+def test_looking_at_memory_that_is_mapped_many_times_takes_little() -> None:
+    """Each look walks all that is mapped: 64 MiB forty times, as SMPI maps shared memory."""
+    with subprocess.Popen([sys.executable, "-c", SHARES], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        gauge = memory.Gauge(child.pid)
+        assert 64 << 20 < gauge.held(200 << 20) < 200 << 20
+        looks, start, cpu = 0, time.monotonic(), time.thread_time()
+        while time.monotonic() < start + 2:
+            gauge.held(200 << 20)
+            looks += 1
+            time.sleep(0.01)
+        share = (time.thread_time() - cpu) / (time.monotonic() - start)
+        child.kill()
+    assert looks > 20
+    assert share < 0.2
+
+
+def test_own_memory_over_the_bound_is_found_however_long_looks_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "_proportional", lambda _: pytest.fail("asked"))
+    block = b"x" * (64 << 20)
+    assert memory.Gauge(os.getpid()).held(32 << 20) > len(block) // 2
 
 
 @pytest.mark.parametrize("takes_mib", [120, 60])

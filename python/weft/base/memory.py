@@ -2,29 +2,70 @@
 """What memory processes hold, as Linux counts it in /proc."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 _KIB = 1024
+_REST = 50
+"""Times the CPU time of a look that the next is put off: looks take two hundredths of a core."""
 
 
-def held(pid: int, enough: int) -> int:
-    """Return the bytes that a process and its children hold, resident, at least if over `enough`.
+class Gauge:
+    """What a process and its children hold, resident; pages count once, however often mapped.
 
-    Pages count once, however many processes have them and however often one has mapped them.
-    Finding that out takes long, so that up to `enough` the sum of the resident sets does.
+    Linux finds the last out by walking all that is mapped, which takes seconds where ranks map one
+    block a hundred thousand times. So it is asked only where the sum of the resident sets, in which
+    such pages count again and again, is over the bound, and rests then for a multiple of the time
+    that it took.
     """
-    tree = list(_tree(pid))
-    resident = sum(_resident(one) for one in tree)
-    return resident if resident <= enough else sum(_proportional(one) for one in tree)
+
+    def __init__(self, pid: int) -> None:
+        """Begin with a process."""
+        self._pid = pid
+        self._held = 0
+        self._rests_until = 0.0
+
+    def held(self, enough: int) -> int:
+        """Return the bytes, at least if over `enough`; of shared pages, as last seen."""
+        if (all_pages := resident(self._pid)) <= enough:
+            return all_pages
+        # Pages of its own are those of nobody else: what grows fast is found at once.
+        if (own := _anonymous(self._pid)) > enough:
+            return own
+        if time.monotonic() >= self._rests_until:
+            start = time.thread_time()
+            self._held = proportional(self._pid)
+            cost = time.thread_time() - start
+            self._rests_until = time.monotonic() + _REST * cost
+        return self._held
+
+
+def resident(pid: int) -> int:
+    """Return the sum of the resident sets of a process and its children, in bytes."""
+    return sum(_resident(one) for one in _tree(pid))
+
+
+def proportional(pid: int) -> int:
+    """Return the memory of a process and its children, each page counted once, in bytes."""
+    return sum(_proportional(one) for one in _tree(pid))
 
 
 def peak(pid: int) -> int:
     """Return the largest resident set that a process has had, or 0 where it has ended."""
+    return _status(pid, "VmHWM:")
+
+
+def _anonymous(pid: int) -> int:
+    """Return the bytes of the pages that a process has made and no file has."""
+    return _status(pid, "RssAnon:")
+
+
+def _status(pid: int, name: str) -> int:
     with suppress(OSError, ValueError, StopIteration):
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-        found = next(line for line in lines.splitlines() if line.startswith("VmHWM:"))
+        found = next(line for line in lines.splitlines() if line.startswith(name))
         return int(found.split()[1]) * _KIB
     return 0
 

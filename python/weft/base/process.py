@@ -326,12 +326,13 @@ class _Meter:
         return max(self._peak_bytes if seen else remembered_bytes, self.over_bytes)
 
     def _look(self, most_bytes: int | None) -> None:
+        gauge = memory.Gauge(self._child.pid)
         wait_s = _FIRST_LOOK_S
         while not self._ended.wait(wait_s):
             wait_s = min(2 * wait_s, _LOOK_S)
             self._peak_bytes = max(self._peak_bytes, memory.peak(self._child.pid))
             if most_bytes is not None:
-                held = memory.held(self._child.pid, most_bytes)
+                held = gauge.held(most_bytes)
                 self.over_bytes = held if held > most_bytes else 0
             if self.over_bytes > 0 or self._is_starved():
                 _signal(self._child, signal.SIGKILL)
