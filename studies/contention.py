@@ -6,7 +6,6 @@ their bandwidth and on links that never do. Times are simulated and the same on 
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,23 +59,14 @@ def measure() -> list[Row]:
     with work_directory() as work:
         program = work / "contention"
         compile_c(HERE / "contention.c", program)
-        platforms = write_platforms(work)
+        platform = work / "two-levels.xml"
+        export(_core.load_fabric(str(HERE / "two-levels.toml")), platform)
         return [
             row
             for collective in COLLECTIVES
             for links in LINKS
-            for row in run(program, platforms[links], collective, links)
+            for row in run(program, platform, collective, links)
         ]
-
-
-def write_platforms(work: Path) -> dict[str, Path]:
-    """Write the fabric for SimGrid as it is, and with links that everybody has for himself."""
-    shared, fatpipe = work / "shared.xml", work / "fatpipe.xml"
-    export(_core.load_fabric(str(HERE / "two-levels.toml")), shared)
-    text = shared.read_text(encoding="utf-8")
-    link = re.compile(r'(<link id="[^"]*" bandwidth="[^"]*" latency="[^"]*")/>')
-    fatpipe.write_text(link.sub(r'\1 sharing_policy="FATPIPE"/>', text), encoding="utf-8")
-    return {"shared": shared, "fatpipe": fatpipe}
 
 
 def run(program: Path, platform: Path, collective: str, links: str) -> list[Row]:
@@ -88,6 +78,7 @@ def run(program: Path, platform: Path, collective: str, links: str) -> list[Row]
         ranks=RANKS,
         program=str(program),
         arguments=(name, str(SWITCHES if order else 1), ",".join(map(str, SIZES))),
+        contention=links == "shared",
         offload="off",
         privatize=True,
     )

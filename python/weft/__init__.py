@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from weft.api.campaigns import Campaign, Program, Progress
     from weft.api.compiling import compile
-    from weft.api.fabrics import Fabric, fabric_options, fabrics, new_fabric
+    from weft.api.fabrics import Fabric, check_platform, fabric_options, fabrics, new_fabric
     from weft.api.results import Results, Status, write_report
     from weft.api.running import compare, read_record, record_trace, replay, run
     from weft.api.testbeds import (
@@ -118,6 +118,7 @@ __all__ = [
     "calibrate_host",
     "calibrate_p2p",
     "calibrate_switch",
+    "check_platform",
     "collective_algorithms",
     "collective_schedule",
     "collective_selections",
@@ -191,6 +192,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
     "weft.api.compiling": ("compile",),
     "weft.api.fabrics": (
         "Fabric",
+        "check_platform",
         "fabric_options",
         "fabrics",
         "new_fabric",

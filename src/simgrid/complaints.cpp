@@ -7,6 +7,7 @@
 #include "simgrid/diagnosis.hpp"
 #include "simgrid/exits.hpp"
 #include "simgrid/process.hpp"
+#include "simgrid/refusals.hpp"
 #include "simgrid/replaced.hpp"
 #include "simgrid/simulation.hpp"
 
@@ -40,6 +41,8 @@ constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
 constexpr std::string_view NO_DISK    = "SMPI/IO : Trying to open file on a diskless host";
 constexpr std::string_view NO_MAPPING = "Could not map folded virtual memory";
 constexpr std::string_view NO_MEMORY  = "Failed to allocate %zuMiB of memory. Run \"sysctl vm.overcommit_memory";
+/** Its network's (src/kernel/resource/models/network_cm02.cpp). */
+constexpr std::string_view NO_ROUTE = " but there is no connecting path between these two hosts.";
 /** Its allocations, of which it says the bytes (include/xbt/sysdep.h); an exception that nobody catches; and a copy of
  * the program that cannot be loaded (src/smpi/internals/smpi_global.cpp), with the loader's words (glibc's
  * elf/dl-load.c). */
@@ -143,6 +146,18 @@ std::string limits_and_mappings()
                                         "; allow more, or take fewer ranks");
 }
 
+/** A platform's message between hosts that it has no route for. */
+[[noreturn]] void tell_of_missing_route(std::string text)
+{
+  constexpr std::string_view BEFORE = "You're trying to send data ";
+  text.resize(text.find(NO_ROUTE));
+  if (text.starts_with(BEFORE))
+    text.erase(0, BEFORE.size());
+  Simulation::get().abort("network-failure", "the platform has no route " + text +
+                                                 ", over which a message goes; give one, for example by <route>, and "
+                                                 "let `weft fabric check` prove all routes");
+}
+
 /** The number in SimGrid's words, which is all that is in them. */
 std::string bytes_in(const std::string& text)
 {
@@ -182,6 +197,8 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
 {
   if (text.find(TOOL_ADVICE) != std::string::npos)
     return true;
+  if (event.priority == xbt_log_priority_critical && RefusalsAsErrors::exist())
+    throw UserError(text);
   if (format == RETURNED) {
     rank_returns(static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10)));
     return true;
@@ -197,6 +214,8 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
     refuse_missing(event.functionName);
   if (rank && event.priority == xbt_log_priority_critical && format.ends_with(FAILED))
     tell_of_failure(text);
+  if (event.priority == xbt_log_priority_critical && is_simulating() && text.find(NO_ROUTE) != std::string::npos)
+    tell_of_missing_route(text);
   if (event.priority == xbt_log_priority_critical && is_simulating())
     act_on_want_of_memory(format, text);
   if (rank && format.starts_with(NO_DISK))

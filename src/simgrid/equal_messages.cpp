@@ -104,7 +104,7 @@ bool are_one()
 {
   using simgrid::config::is_default;
   if (simgrid::config::get_value<bool>("tracing") || not is_default("plugin") ||
-      not is_default("maxmin/concurrency-limit"))
+      not is_default("maxmin/concurrency-limit") || not links_contend())
     return false;
   if (const char* const kept = std::getenv("WEFT_RANK_FLOWS"); kept && *kept)
     return std::string_view(kept) == "together";

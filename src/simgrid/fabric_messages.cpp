@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/fabric_messages.hpp"
 
+#include "simgrid/settings.hpp"
+
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <simgrid/simcall.hpp>
 #include <utility>
 
@@ -105,6 +108,16 @@ private:
   }
 };
 
+/** The resources of a fabric as flows share them: links and media that do not contend hold any number of flows, each of
+ *  which is bounded by the narrowest of them. */
+std::vector<double> capacities_of(const Fabric& fabric)
+{
+  std::vector<double> all = FabricWays::capacities(fabric);
+  if (not links_contend())
+    std::fill_n(all.begin(), fabric.links().size() + fabric.shared().size(), std::numeric_limits<double>::infinity());
+  return all;
+}
+
 class FabricHostNetwork : public HostNetwork {
   ZoneWays ways_;
   ZoneFlows others_;
@@ -113,7 +126,7 @@ class FabricHostNetwork : public HostNetwork {
 public:
   FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds)
       : HostNetwork(std::move(its_costs)), ways_(fabric, zone), others_(zone, *this),
-        flows_(agenda_, ways_, FabricWays::capacities(fabric), fabric.host_count(), &others_, folds)
+        flows_(agenda_, ways_, capacities_of(fabric), fabric.host_count(), &others_, folds)
   {
     others_.serve(flows_);
   }
@@ -125,7 +138,8 @@ public:
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
                                                       bool folds)
 {
-  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds);
+  // Where links do not contend, SimGrid bounds a flow of several messages as it does one.
+  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && links_contend());
 }
 
 } // namespace weft

@@ -3,6 +3,7 @@
 
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/settings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -107,16 +108,21 @@ sg::Link* FabricZone::make_resource(int number)
   if (is_link(number)) {
     const Link& link      = fabric_.link(number);
     sg::Link* const added = get_iface()->add_link(link.name, link.bandwidth.value())->set_latency(link.latency.value());
-    if (ports_bound_ && forwarding_->bounds(number))
+    if (not links_contend())
+      added->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    else if (ports_bound_ && forwarding_->bounds(number))
       added->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
                                 [this, number](double fixed, int) { return capacity(number, fixed); });
     return added->seal();
   }
   const std::size_t beyond = static_cast<std::size_t>(number) - fabric_.links().size();
-  if (beyond < fabric_.shared().size())
-    return get_iface()
-        ->add_link("weft.shared." + std::to_string(beyond), fabric_.shared()[beyond].bandwidth.value())
-        ->seal();
+  if (beyond < fabric_.shared().size()) {
+    sg::Link* const medium =
+        get_iface()->add_link("weft.shared." + std::to_string(beyond), fabric_.shared()[beyond].bandwidth.value());
+    if (not links_contend())
+      medium->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    return medium->seal();
+  }
   const auto host = static_cast<VertexId>(beyond - fabric_.shared().size());
   return get_iface()
       ->add_link(fabric_.topology().host_name(host) + ".memory", fabric_.host().memory_bandwidth.value())

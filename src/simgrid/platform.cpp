@@ -6,6 +6,8 @@
  *                 it: TABLE.KEY=VALUE, one per line; or else
  *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
+ *   WEFT_CONTENTION no: links do not contend (simgrid/settings.hpp)
+ *   WEFT_ROUTES   where to write what was proven of the routes of WEFT_PLATFORM; no program runs then
  *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
  *   WEFT_FALLBACK what the hosts do, as collective/hosts/fallback.hpp has it; where absent, SMPI's options say it
  *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
@@ -193,6 +195,17 @@ weft::Simulation& load_platform_file(const std::string& path)
   return simulation;
 }
 
+/** Proves the routes of a platform of SimGrid's and ends the process. */
+[[noreturn]] void prove_routes(const std::string& platform, const std::string& target)
+{
+  std::ofstream file(target);
+  file << weft::PlatformNetwork::load(platform).second->check_routes(platform);
+  file.close();
+  if (not file)
+    throw weft::UserError("WEFT_ROUTES: " + target + " cannot be written");
+  std::exit(0);
+}
+
 /** The hosts on which ranks are placed, as smpi/hostfile names them; nothing where SMPI takes all, or says itself that
  *  it cannot read the file. */
 std::optional<std::unordered_set<std::string>> placed_hosts()
@@ -209,8 +222,11 @@ std::optional<std::unordered_set<std::string>> placed_hosts()
 weft::Simulation& load_fabric(const std::string& name_or_path)
 {
   describe_network();
-  const auto& fabric           = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
-  weft::FabricZone& zone       = *weft::FabricZone::create(fabric, placed_hosts(), environment("WEFT_MESSAGES"));
+  const auto& fabric     = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
+  weft::FabricZone& zone = *weft::FabricZone::create(fabric, placed_hosts(), environment("WEFT_MESSAGES"));
+  if (not weft::links_contend() && zone.ports_bound())
+    throw weft::UserError("--no-contention: the ports of " + fabric.file() +
+                          " share their lookups among messages ([switch.forwarding] frame); leave frame out");
   weft::Simulation& simulation = make_simulation(fabric, zone);
   weft::set_mpi_costs(fabric, simulation.core_noise);
   simulation.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
@@ -267,6 +283,8 @@ void load()
   if (fabric.empty() == platform.empty())
     throw weft::UserError("set either WEFT_FABRIC, to a fabric file or the name of a shipped fabric, or WEFT_PLATFORM, "
                           "to a platform file of SimGrid's");
+  if (const std::string target = environment("WEFT_ROUTES"); not target.empty())
+    prove_routes(platform, target);
   weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
   if (simulation.mode == weft::OffloadMode::multicast)
     check_multicast(simulation.fabric, platform);

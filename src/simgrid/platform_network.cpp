@@ -3,13 +3,20 @@
 
 #include "base/error.hpp"
 #include "simgrid/private_abi.hpp"
+#include "simgrid/refusals.hpp"
+#include "simgrid/settings.hpp"
 #include "simgrid/switch_properties.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <random>
 #include <set>
+#include <simgrid/Exception.hpp>
 #include <utility>
 
 namespace sg = simgrid::s4u;
@@ -223,16 +230,54 @@ std::vector<Link> PlatformNetwork::describe_links(const Topology& topology)
   return links;
 }
 
+namespace {
+
+/** Where SimGrid has come to in a file that it reads; nothing in a library, or where it has read all. */
+std::string place_in(const std::string& path, bool reading)
+{
+  return reading && path.ends_with(".xml") ? ": line " + std::to_string(simgrid_parse_lineno) : "";
+}
+
+/** SimGrid reads a platform, and says what is wrong in exceptions, and in its log before it aborts. */
+void read_platform(const std::string& path, const std::function<void()>& prepare)
+{
+  bool reading = true;
+  try {
+    const RefusalsAsErrors refusals;
+    sg::Engine::get_instance()->load_platform(path);
+    reading = false;
+    prepare();
+    sg::Engine::get_instance()->get_netzone_root()->seal(); // some zones know their routes only then
+  } catch (const UserError&) {
+    throw;
+  } catch (const simgrid::ParseError& error) { // "Parse error at FILE:LINE: …"
+    const std::string text = error.what();
+    const std::string at   = path + ":" + std::to_string(simgrid_parse_lineno) + ": ";
+    const auto begin       = text.find(at);
+    throw UserError("platform " + path + place_in(path, true) + ": " +
+                    (begin == std::string::npos ? text : text.substr(begin + at.size())));
+  } catch (const std::exception& error) {
+    throw UserError("platform " + path + place_in(path, reading) + ": " + error.what());
+  }
+}
+
+} // namespace
+
 std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const std::string& path)
 {
   if (not std::filesystem::is_regular_file(path))
     throw UserError("platform \"" + path + "\": there is no such file");
-  sg::Engine::get_instance()->load_platform(path);
-  auto network              = std::make_unique<PlatformNetwork>();
-  network->streams_         = StreamZone::create();
-  const FlowFactors factors = FlowFactors::from_options();
-  network->streams_->expect_factors(factors);
-  sg::Engine::get_instance()->get_netzone_root()->seal(); // some zones know their routes only then
+  auto network = std::make_unique<PlatformNetwork>();
+  FlowFactors factors;
+  read_platform(path, [&] {
+    if (not links_contend())
+      for (sg::Link* const link : sg::Engine::get_instance()->get_all_links())
+        if (link->get_sharing_policy() == sg::Link::SharingPolicy::SHARED)
+          link->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    network->streams_ = StreamZone::create();
+    factors           = FlowFactors::from_options();
+    network->streams_->expect_factors(factors);
+  });
   network->sort_hosts();
   if (network->host_count_ == 0)
     throw UserError("platform \"" + path + "\": it has no host for ranks to run on");
@@ -253,6 +298,78 @@ std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const 
   parts.links    = network->describe_links(*topology);
   parts.topology = std::move(topology);
   return {Fabric(std::move(parts)), std::move(network)};
+}
+
+namespace {
+
+/** Proves one route after the other; throws at the first that is wrong. */
+class PlatformRoutes {
+  const std::string& path_;
+  std::int64_t routes_ = 0;
+
+  [[noreturn]] void fail(const sg::Host* from, const sg::Host* to, const std::string& problem) const
+  {
+    throw UserError("platform " + path_ + ": the route from " + from->get_name() + " to " + to->get_name() + " " +
+                    problem);
+  }
+
+  std::pair<Links, double> find(const sg::Host* from, const sg::Host* to) const
+  {
+    try {
+      return way(from, to);
+    } catch (const std::exception& error) {
+      fail(from, to, "is missing: " + std::string(error.what()));
+    }
+  }
+
+public:
+  explicit PlatformRoutes(const std::string& path) : path_(path) {}
+  std::int64_t routes() const { return routes_; }
+
+  void check(const sg::Host* from, const sg::Host* to)
+  {
+    const auto [links, latency] = find(from, to);
+    if (links.empty() && latency <= 0)
+      fail(from, to, "is missing; give one, for example by <route>");
+    Links sorted = links;
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+      fail(from, to, "uses the link " + (*twice)->get_name() + " twice");
+    for (const sg::Link* const link : links)
+      if (link->get_bandwidth() <= 0)
+        fail(from, to, "uses the link " + link->get_name() + ", which has no bandwidth");
+    ++routes_;
+  }
+};
+
+} // namespace
+
+std::string PlatformNetwork::check_routes(const std::string& path) const
+{
+  constexpr int ALL_PAIRS_LIMIT  = 1024;
+  constexpr int SAMPLED_PARTNERS = 16;
+  constexpr unsigned SEED        = 1;
+  const RefusalsAsErrors refusals;
+  const bool all = host_count_ <= ALL_PAIRS_LIMIT;
+  PlatformRoutes routes(path);
+  std::mt19937 random(SEED);
+  for (VertexId from = 0; from < host_count_; ++from)
+    for (int step = 1; step <= (all ? host_count_ - 1 : SAMPLED_PARTNERS); ++step) {
+      const int distance = all ? step : 1 + static_cast<int>(random() % static_cast<unsigned>(host_count_ - 1));
+      routes.check(host_at(from), host_at((from + distance) % host_count_));
+    }
+  const std::int64_t pairs = routes.routes();
+  const auto switches      = std::ssize(vertices_) - host_count_;
+  for (VertexId vertex = host_count_; std::cmp_less(vertex, vertices_.size()); ++vertex) {
+    const auto member = static_cast<VertexId>(random() % static_cast<unsigned>(host_count_));
+    routes.check(host_at(member), host_at(vertex));
+    routes.check(host_at(vertex), host_at(member));
+  }
+  return grouped(pairs) + (all ? " routes, every pair of hosts" : " routes, a seeded sample of every host's") +
+         (switches > 0
+              ? ", and to and from each of " + grouped(switches) + " smart " + (switches == 1 ? "switch" : "switches")
+              : "") +
+         ": each is there and uses no link twice\n";
 }
 
 std::vector<sg::Host*> PlatformNetwork::hosts() const

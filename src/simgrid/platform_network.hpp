@@ -34,6 +34,11 @@ public:
   /** Load a platform into the running engine and describe it. Throws UserError. */
   static std::pair<Fabric, std::unique_ptr<PlatformNetwork>> load(const std::string& path);
 
+  /** Prove that there is a route from every host to every other, and to and from every smart switch, that uses no link
+   *  twice: all pairs of up to 1,024 hosts, else a seeded sample. Returns what was proven; throws UserError with the
+   *  first route for which it does not hold. */
+  std::string check_routes(const std::string& path) const;
+
   /** The hosts on which ranks can run, in the engine's order. */
   std::vector<simgrid::s4u::Host*> hosts() const;
 

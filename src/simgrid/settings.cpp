@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/settings.hpp"
 
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace weft {
 
@@ -26,6 +28,15 @@ bool handles_are_listed()
   static const bool LISTED = simgrid::config::get_value<bool>("smpi/display-allocs") ||
                              simgrid::config::get_value<int>("smpi/list-leaks") != -1;
   return LISTED;
+}
+
+bool links_contend()
+{
+  static const bool CONTEND = [] {
+    const char* const found = std::getenv("WEFT_CONTENTION");
+    return not found || std::string_view(found) != "no";
+  }();
+  return CONTEND;
 }
 
 } // namespace weft

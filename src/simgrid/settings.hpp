@@ -22,6 +22,9 @@ bool memory_is_shared();
 /** Whether SMPI's functions do nothing for a right call but to call the algorithm, or to wait. */
 bool smpi_only_checks();
 
+/** Whether messages share links; without (WEFT_CONTENTION is "no"), each has every link on its way to itself. */
+bool links_contend();
+
 /** Whether SMPI says at the end which handles the program has not freed (smpi_cfg_display_alloc() in its
  * src/smpi/internals/smpi_config.cpp). */
 bool handles_are_listed();

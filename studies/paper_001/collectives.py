@@ -17,11 +17,9 @@ from studies.paper_001.griffon import (
     PAGE,
     TABLES,
     compiled,
-    griffon,
     numbers,
     plain_numbers,
     run,
-    without_contention,
 )
 from studies.resume import kept_rows
 from studies.study import IMAGES, Study, Table, markdown, read_table, write_table
@@ -60,9 +58,8 @@ def measure_one(collective: str, links: str, ranks: int, sizes: Sequence[int]) -
     """Run one, and return the time of each rank and size."""
     with work_directory() as work:
         program = compiled(HERE.parent / "contention.c", work)
-        platform = griffon() if links == "shared" else without_contention(work)
         arguments = (collective, "1", ",".join(map(str, sizes)))
-        lines, _ = run(program, ranks, arguments, platform=platform)
+        lines, _ = run(program, ranks, arguments, contention=links == "shared")
     return [
         {
             "collective": collective,

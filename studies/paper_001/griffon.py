@@ -9,13 +9,12 @@ from typing import Any
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from studies.real_programs.sources import run_command, simgrid_file
+from studies.real_programs.sources import simgrid_file
 from studies.study import DOCS, OPTION
 from weft.base.errors import WeftError
 from weft.runs import launch
 from weft.runs.record import Record
 from weft.runs.request import Request
-from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import compile_c
 
 HERE = Path(__file__).parent
@@ -30,25 +29,6 @@ LINKS = {"shared": "contention", "fatpipe": "no contention"}
 def griffon() -> Path:
     """Return the platform file of SimGrid's source distribution."""
     return simgrid_file("examples/platforms/", "griffon.xml")
-
-
-def without_contention(folder: Path) -> Path:
-    """Make the same platform with links that never contend, as a library."""
-    target = folder / "no_contention.so"
-    prefix = SimGrid().prefix
-    run_command(
-        [
-            *("g++", "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{prefix}/include"),
-            f'-DPLATFORM="{griffon()}"',
-            *(str(HERE / "no_contention.cpp"), "-o", str(target)),
-        ]
-    )
-    return target
-
-
-def platforms(folder: Path) -> dict[str, Path]:
-    """Return both, by the kind of links."""
-    return {"shared": griffon(), "fatpipe": without_contention(folder)}
 
 
 def compiled(source: Path, folder: Path) -> Path:

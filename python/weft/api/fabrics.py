@@ -15,6 +15,7 @@ from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import plural
 from weft.fabric import export as exports
+from weft.runs import launch
 from weft.runs.html import folded, preformatted
 from weft.runs.record import Record, read_record, with_changes
 from weft.runs.site import load_fabric
@@ -199,6 +200,23 @@ def fabric_and_changes(
     """Return how requests name a fabric, and all that differs from its file."""
     name, before = _named(fabric)
     return name, (*before, *changes(changed))
+
+
+@call
+def check_platform(platform: PathLike) -> str:
+    """Prove the routes of a platform of SimGrid's, as `weft fabric check` does.
+
+    Args:
+        platform: Its file (.xml or .so).
+
+    Returns:
+        What was proven: every host reaches every other and every smart switch over a route that
+        uses no link twice.
+
+    Raises:
+        WeftError: SimGrid cannot load it, or a route is missing or wrong; the text says which.
+    """
+    return launch.prove_routes(Path(platform)).rstrip("\n")
 
 
 @call

@@ -55,6 +55,7 @@ class NetworkOptions(TypedDict, total=False):
     set: Changes | None
     platform: PathLike | None
     ppn: int | None
+    contention: bool
     offload: Offload
     fallback: PathLike | None
     cfg: Mapping[str, object] | Sequence[str]
@@ -85,6 +86,7 @@ def run(
     set: Changes | None = None,
     platform: PathLike | None = None,
     ppn: int | None = None,
+    contention: bool = True,
     offload: Offload = "stream",
     fallback: PathLike | None = None,
     host_speed: str | None = None,
@@ -110,6 +112,8 @@ def run(
         set: Keys of the fabric that have other values: `{"switch.slots": 64}`.
         platform: In place of a fabric, a platform of SimGrid's (.xml or .so).
         ppn: Ranks per host. By default one while there are hosts enough, else as few as possible.
+        contention: Whether messages share links. False gives each message the full bandwidth of
+            every link on its way (SimGrid's sharing policy FATPIPE), and goes with `offload="off"`.
         offload: How the switches do collectives: "stream" (packet by packet), "message" (message by
             message), "multicast" (the hosts' multicast protocol), "auto" (where it is predicted to
             be faster) or "off".
@@ -143,6 +147,7 @@ def run(
         set=set,
         platform=platform,
         ppn=ppn,
+        contention=contention,
         offload=offload,
         fallback=fallback,
         host_speed=host_speed,
@@ -166,7 +171,7 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. Its ranks
             are those of the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `set`, `platform`, `ppn`,
-            `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
+            `contention`, `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
 
     Returns:
         The record.
@@ -311,6 +316,7 @@ def _network(options: NetworkOptions) -> dict[str, Any]:
         "changes": all_changes,
         "platform": None if platform is None else Path(platform),
         "ppn": None if ppn is None else whole("ppn", ppn, 1, launch.MOST_RANKS),
+        "contention": bool(options.get("contention", True)),
         "offload": choice("offload", options.get("offload", "stream"), launch.OFFLOADS),
         "fallback": None if fallback is None else os.fspath(fallback),
         "config": settings(options.get("cfg", ())),

@@ -44,6 +44,7 @@ WORDS: Mapping[str, str] = {
     "fabric": "a shipped fabric, or a fabric file, from the campaign's folder",
     "ranks": "number of MPI ranks",
     "ppn": "ranks per host",
+    "contention": "true, or false for links that do not contend, as `weft run --no-contention`",
     "offload": "how the switches do collectives: " + ", ".join(OFFLOADS),
     "fallback": "what the hosts do where nothing is offloaded, as `weft run --fallback` takes it",
     "host_speed": "speed of this machine, such as 10Gf, by which computation is timed",
@@ -334,6 +335,9 @@ def _check_values(
         for value in values.get(key, ()):
             if type(value) is not int or not 0 <= value < 1 << 31:
                 table.fail(key, f"found {value!r}; allowed is a whole number from 0 to {2**31 - 1}")
+    for value in values.get("contention", ()):
+        if not isinstance(value, bool):
+            table.fail("contention", f"found {value!r}; allowed are true, false")
     for value in values.get("offload", ()):
         if value not in OFFLOADS:
             table.fail("offload", f"found {value!r}; allowed are {', '.join(OFFLOADS)}")

@@ -25,7 +25,7 @@ from weft.campaign.axes import Point
 from weft.campaign.file import Campaign, Program
 from weft.runs.request import Request
 
-_REQUEST_KEYS = ("ranks", "ppn", "offload", "host_speed")
+_REQUEST_KEYS = ("ranks", "ppn", "contention", "offload", "host_speed")
 
 
 @dataclass(frozen=True)

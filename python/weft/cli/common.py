@@ -145,6 +145,15 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     ),
     ppn_option,
     click.option(
+        "--no-contention",
+        "contention",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Let messages not share links: each has the full bandwidth of every link on its way,"
+        " as SimGrid's sharing policy FATPIPE has it; with --offload off.",
+    ),
+    click.option(
         "--offload",
         type=click.Choice(launch.OFFLOADS),
         default="stream",

@@ -35,6 +35,7 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
     words += [word for change in placement.changes for word in ("--set", change)]
     words += ["-n", str(placement.ranks)]
     words += [] if placement.ppn is None else ["--ppn", str(placement.ppn)]
+    words += [] if placement.contention else ["--no-contention"]
     words += ["--offload", collectives.offload]
     words += [] if collectives.fallback is None else ["--fallback", collectives.fallback]
     speed = request.simulation.host_speed

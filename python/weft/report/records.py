@@ -28,7 +28,7 @@ from weft.runs.record import COMPARISON_SCHEMA, Record, read_record
 from weft.study.compare import ComparisonRecord
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-_SHOWN_IF_SEVERAL = ("ppn", "progress", "cfg", "weft", "simgrid", "repetition")
+_SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
 _SOURCE = Source(
     has="this set of records has",
     commands="Commands are as they were given; records do not say in which folder.",
@@ -100,6 +100,7 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
     usual = -(-record.ranks // max(1, record.fabric.hosts))
     yield "ranks", str(record.ranks)
     yield "ppn", "" if record.ppn == usual else str(record.ppn)
+    yield "contention", "" if record.contention else "no"
     yield "offload", record.offload
     yield "fallback", record.fallback
     yield "progress", record.progress

@@ -100,6 +100,7 @@ def prepare(request: Request) -> PreparedRun:
     site = choose_site(request.placement, asked_by)
     if request.collectives.fallback is not None:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
+    _check_contention(request)
     settings.check(request.simulation.host_speed, request.simulation.config, simgrid)
     program = _program(request)
     libraries = _libraries(request, program, simgrid)
@@ -107,6 +108,17 @@ def prepare(request: Request) -> PreparedRun:
     copies = request.workload.privatize and (bool(libraries) or not program_may_be_shared(program))
     plan = PreparedRun(request, site, program, simgrid, libraries, copies)
     return replace(plan, seen=limits.check(_needs(plan)))
+
+
+def _check_contention(request: Request) -> None:
+    """Refuse offloading on links that do not contend: its rates are those of shared links."""
+    offload = request.collectives.offload
+    if not request.placement.contention and offload != "off":
+        raise WeftError(
+            f"{named('contention=False')}: found together with {named('offload')} {offload};"
+            " switches share their links among the parts of a collective, so that it goes with"
+            f" {named('offload')} off alone"
+        )
 
 
 def _needs(plan: PreparedRun) -> limits.Needs:
@@ -214,6 +226,28 @@ def _waitall_notes(work: Path) -> Path:
     return work / "waitall-notes"
 
 
+def prove_routes(platform: Path) -> str:
+    """Return what SimGrid and libweft.so prove of the routes of a platform; no program runs.
+
+    Raises:
+        WeftError: It cannot be loaded, or the first route that is wrong.
+    """
+    request = Request.of(
+        platform=platform, ranks=1, program=str(platform), offload="off", privatize=False
+    )
+    plan = PreparedRun(
+        request, choose_site(request.placement), paths.installed("replayer.so"), copies=False
+    )
+    with work_directory() as work:
+        proven = work / "routes"
+        environment = {**_environment(plan, work), "WEFT_ROUTES": str(proven)}
+        ended = run_child(build_command(plan, work), environment, on_line=lambda _line: None)
+        if proven.is_file() and ended.returncode == 0:
+            return proven.read_text(encoding="utf-8")
+        record = _make_record(plan, work, ended, limits.AtStart.seen())
+    raise WeftError(f"platform {platform}: {record.outcome.message}")
+
+
 def build_command(plan: PreparedRun, work: Path) -> list[str]:
     """Return the command line of SimGrid's launcher; the program's arguments come untouched."""
     return [
@@ -287,6 +321,7 @@ def _ti_settings(work: Path) -> list[str]:
 def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     ours = {
         **plan.site.environment(work / "hosts"),
+        **({} if plan.request.placement.contention else {"WEFT_CONTENTION": "no"}),
         "WEFT_OFFLOAD": plan.request.collectives.offload,
         "WEFT_FALLBACK": fallback_of(plan.request),
         **as_environment(plan.libraries),
@@ -359,6 +394,7 @@ def _make_record(plan: PreparedRun, work: Path, ended: Ended, start: limits.AtSt
     record.command = list(request.command)
     record.ppn = plan.site.ppn or -(-request.placement.ranks // max(1, record.fabric.hosts))
     record.hosts_used = -(-request.placement.ranks // record.ppn)
+    record.contention = request.placement.contention
     record.fallback = fallback_of(request)
     record.config = list(request.simulation.config)
     record.host_speed = request.simulation.host_speed or ""

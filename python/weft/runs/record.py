@@ -326,6 +326,8 @@ class Record(Model, kw_only=True):
     command: list[str] = field(default_factory=list)
     replayed: str = ""
     ppn: Whole = 1
+    contention: bool = True
+    """Whether messages shared links."""
     fallback: str = ""
     config: list[str] = field(default_factory=list)
     host_speed: str = ""

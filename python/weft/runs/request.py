@@ -43,6 +43,8 @@ class Placement:
     platform: Path | None = None
     ppn: int | None = None
     """Ranks per host; by default one while there are hosts enough, else as few as possible."""
+    contention: bool = True
+    """Whether messages share links; without, each has every link on its way to itself."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from weft.runs.record import FabricPart
 from weft.runs.request import Placement
 
 _LARGEST_LIBRARY = 1 << 30
+PLATFORM_SUFFIXES = (".xml", ".so")
 
 
 class Site(Protocol):
@@ -141,7 +142,7 @@ def check_platform(path: Path) -> None:
     """Prove that SimGrid can at least try to read it."""
     if not path.is_file():
         raise WeftError(f"{named('platform')}: found '{path}', and there is no such file")
-    if path.suffix not in (".xml", ".so"):
+    if path.suffix not in PLATFORM_SUFFIXES:
         raise WeftError(
             f"{named('platform')}:"
             f" found '{path}'; SimGrid reads platforms from .xml files and .so libraries"
