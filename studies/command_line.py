@@ -83,8 +83,8 @@ def _options(name: str) -> str:
     command, context = _command(name)
     rows = [
         (_names(option, context), _default(option), _about(option))
-        for option in command.params
-        if isinstance(option, click.Option) and not option.hidden
+        for option in command.get_params(context)
+        if isinstance(option, click.Option) and not option.hidden and "--help" not in option.opts
     ]
     return markdown(("option", "where absent", ""), rows, 3) if rows else "It has no options.\n"
 

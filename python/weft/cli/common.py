@@ -134,7 +134,8 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
         "--fabric",
         type=fabric_name,
         metavar="FILE|NAME",
-        help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`).",
+        help="Fabric to run on: a TOML file, or a shipped name (see `weft fabric list`). Either"
+        " this or --platform must be given.",
     ),
     click.option(
         "--platform",

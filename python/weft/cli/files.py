@@ -23,6 +23,7 @@ from weft import _core
 from weft.base import inputs, output
 from weft.base.errors import WeftError, printable, suggestion
 from weft.base.units import parse_size
+from weft.cli import order
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -221,6 +222,24 @@ measured_table = Measured()
 
 class Command(click.Command):
     """A command whose options are given once, and whose files are checked before it begins."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters in the order of help: that of all commands."""
+        return order.ordered(super().get_params(ctx), OUTPUTS)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups; a single group has no other heading than options have."""
+        found = [
+            (heading, [row for one in some if (row := one.get_help_record(ctx))])
+            for heading, some in order.sections(self.get_params(ctx), OUTPUTS)
+        ]
+        *groups, (_, more) = found  # the last one is --help
+        if len(groups) < 2:
+            groups = [(order.OWN, [row for _, rows in groups for row in rows])]
+        groups[-1][1].extend(more)
+        for heading, rows in groups:
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice: which of them is meant is not known."""

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Order of options in help and documentation: what must be given first, then groups by subject.
+
+An option stands in the same group and at the same place in every command, however the command's
+decorators are ordered. Options that one command alone has form its own group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import click
+
+REQUIRED = "Must be given"
+OWN = "Options"
+OUTPUT = "Output"
+_HELP = "Help"
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Fabric": (
+        *("--fabric", "--platform", "--set"),
+        *("--chains", "--trees", "--drop-rate", "--seed"),
+    ),
+    "Ranks": ("-n", "--ppn"),
+    "Collectives": ("--offload", "--fallback", "--compare"),
+    "Measurement": ("--sizes", "--iterations", "--percentiles", "--modes", "--unchecked"),
+    "Simulation": ("--host-speed", "--no-privatize", "--cfg", "--timeout", "--memory"),
+}
+_WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--record-ti", "--plot")
+_LAST = ("--force", "--quiet")
+_EITHER = ("--fabric", "--platform")
+"""Of these one must be given where a command has both."""
+
+
+def sections(
+    params: Sequence[click.Parameter], writes: Sequence[type]
+) -> Iterator[tuple[str, list[click.Option]]]:
+    """Yield headings with their options; `writes` are the types of outputs."""
+    options = [one for one in params if isinstance(one, click.Option) and not one.hidden]
+    found: dict[str, list[click.Option]] = {}
+    for option in sorted(options, key=_place):
+        found.setdefault(_group(option, options, tuple(writes)), []).append(option)
+    for heading in (REQUIRED, OWN, *GROUPS, OUTPUT, _HELP):
+        if heading in found:
+            yield heading, found[heading]
+
+
+def ordered(params: Sequence[click.Parameter], writes: Sequence[type]) -> list[click.Parameter]:
+    """Return a command's parameters with its options in the order of their groups."""
+    shown = [option for _, some in sections(params, writes) for option in some]
+    return [*shown, *(one for one in params if one not in shown)]
+
+
+def _group(option: click.Option, options: Sequence[click.Option], writes: tuple[type, ...]) -> str:
+    name = _name(option)
+    if option.required or (name in _EITHER and {*_EITHER} <= {_name(one) for one in options}):
+        return REQUIRED
+    if name == "--help":
+        return _HELP
+    if isinstance(option.type, writes) or name in _LAST:
+        return OUTPUT
+    return next((group for group, names in GROUPS.items() if name in names), OWN)
+
+
+def _place(option: click.Option) -> int:
+    """Return where an option stands in its group; those of no group keep their order."""
+    known = [*(name for names in GROUPS.values() for name in names), "", *_WITH_OUTPUT, *_LAST]
+    name = _name(option)
+    return known.index(name if name in known else "")
+
+
+def _name(option: click.Option) -> str:
+    return max(option.opts, key=len)
