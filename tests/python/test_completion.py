@@ -73,8 +73,23 @@ def test_pages_are_listed_and_shown() -> None:
     _, out, _ = in_process.run(["help"])
     listed = {line.split()[0] for line in out.splitlines()}
     assert listed == {path.stem for path in ROOT.glob("docs/*.md")} - {"README"}
-    _, out, _ = in_process.run(["help", "guide"])
+    _, out, _ = in_process.run(["help", "guide", "--markdown"])
     assert out == (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
+def test_pages_are_laid_out_for_reading(page: Path) -> None:
+    """Off a terminal they were Markdown, with addresses of pages and comments in it."""
+    if page.stem == "README":
+        return
+    status, out, _ = in_process.run(["help", page.stem])
+    assert status == 0
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    assert out.partition("\n")[0].strip() == title.replace("`", "")
+    assert "\x1b" not in out
+    for markup in ("\n#", "<!--", "](", "```", "\n|--"):
+        assert markup not in out, markup
+    assert len(out) > len(page.read_text(encoding="utf-8")) / 2
 
 
 def test_commands_help_is_shown() -> None:

@@ -242,7 +242,7 @@ def test_demo_runs(shell: Shell) -> None:
 
 
 def test_documentation_is_there(shell: Shell) -> None:
-    assert shell("weft help guide").stdout.startswith("# ")
+    assert shell("weft help guide --markdown").stdout.startswith("# ")
 
 
 OF_THREE_LANGUAGES = {"cc": ("c", SUM_C), "cxx": ("cpp", SUM_CXX), "f90": ("f90", SUM_F90)}

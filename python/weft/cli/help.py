@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft help`: the documentation, which comes with weft."""
 
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,16 +16,22 @@ from weft.cli.files import command
 _HELP = """
 Show a page of the documentation, or the help of a command.
 
-Without TOPIC all pages are listed. On a terminal a page opens in the pager; elsewhere its text
-(Markdown) is written as it is.
+Without TOPIC all pages are listed. Pages are laid out for reading: on a terminal they open in the
+pager, elsewhere they are plain text. --markdown writes a page as its file has it.
 
 \b
 Examples:
   weft help
   weft help guide
-  weft help fabric-files | grep -A 20 '^## Switch'
+  weft help run
+  weft help fabric-files --markdown | grep -A 20 '^## Switch'
 """
 _INDEX = "README"
+_WIDTH = 100
+_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n", re.MULTILINE)
+_RELATIVE_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\((?!\w+:)[^()\s]*\)")
+"""A link to a page or file; its text may have brackets, as `[[policy]]`."""
 
 
 def _topics() -> dict[str, Path]:
@@ -38,8 +46,9 @@ def _complete(_: click.Context, __: click.Parameter, typed: str) -> list[Complet
 
 @command(name="help", help=_HELP)
 @click.argument("topic", required=False, shell_complete=_complete)
+@click.option("--markdown", is_flag=True, help="Write the page's Markdown as it is.")
 @click.pass_context
-def show(context: click.Context, topic: str | None) -> None:
+def show(context: click.Context, topic: str | None, markdown: bool) -> None:
     """List the pages, or show one."""
     topics = _topics()
     weft = context.find_root().command
@@ -47,7 +56,11 @@ def show(context: click.Context, topic: str | None) -> None:
     if topic is None:
         _list(topics)
     elif topic in topics:
-        _show(topics[topic].read_text(encoding="utf-8"))
+        text = topics[topic].read_text(encoding="utf-8")
+        if markdown:
+            click.echo(text, nl=False)
+        else:
+            _show(text)
     elif topic in weft.list_commands(context):
         _show_command(context, weft, topic)
     else:
@@ -70,16 +83,25 @@ def _title(path: Path) -> str:
 
 
 def _show(text: str) -> None:
-    if not sys.stdout.isatty():
-        click.echo(text, nl=False)
-        return
+    """Lay a page out as wide as the terminal, or as COLUMNS says."""
     from rich.console import Console
     from rich.markdown import Markdown
 
-    terminal = Console()
+    paged = sys.stdout.isatty()
+    terminal = Console(width=shutil.get_terminal_size((_WIDTH, 24)).columns)
     with terminal.capture() as shown:
-        terminal.print(Markdown(text, hyperlinks=False))
-    click.echo_via_pager(shown.get(), color=True)
+        terminal.print(Markdown(_readable(text), hyperlinks=False))
+    if paged:
+        click.echo_via_pager(shown.get(), color=True)
+        return
+    click.echo("\n".join(line.rstrip() for line in shown.get().splitlines()))
+
+
+def _readable(text: str) -> str:
+    """Leave out what only a browser can follow or show: pictures, places of tables, other pages."""
+    text = _COMMENT.sub("", text)
+    text = _PICTURE.sub("", text)
+    return _RELATIVE_LINK.sub(r"\1", text)
 
 
 def _show_command(context: click.Context, weft: click.Group, name: str) -> None:
