@@ -62,6 +62,28 @@ def test_a_script_is_no_program(tmp_path: Path) -> None:
     assert "is a script" in refused(script)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.py", b"from mpi4py import MPI\n"),
+        ("x.py", b"#!/usr/bin/env python3\n"),
+        ("solver", b"#!/usr/bin/env -S python3.11 -u\n"),
+        ("solver", b"#!/opt/bin/pypy3\nimport mpi4py\n"),
+        ("python3", b"\x7fELF"),
+        ("python3.11", b"#!/bin/bash\n"),
+    ],
+)
+def test_python_is_told_that_it_cannot_run(name: str, content: bytes, tmp_path: Path) -> None:
+    """The advice was to compile the script with `weft cc`."""
+    script = tmp_path / name
+    script.write_bytes(content)
+    script.chmod(0o755)
+    said = refused(script)
+    assert said.startswith(f"program: {script} is Python, and Python programs (mpi4py) cannot run")
+    assert said.endswith("`weft replay` a trace of them (`weft help traces`)")
+    assert "\n" not in said
+
+
 @pytest.mark.parametrize("content", [b"", b"int main", b"\x7fEL"])
 def test_a_file_of_another_kind_is_no_program(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "program.c"

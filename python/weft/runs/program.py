@@ -2,7 +2,9 @@
 """The MPI program: found as a shell finds it, and looked at before it is run."""
 
 import os
+import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +18,7 @@ from weft.base.errors import WeftError
 from weft.base.unchanged import kept
 
 _ENTRY_POINTS = {"main", "user_main_"}
+_LONGEST_SHEBANG = 256
 _OTHER_MPIS = ("libmpi.", "libmpi_", "libmpich", "libmpicxx")
 
 
@@ -57,6 +60,13 @@ def check_program(path: Path) -> None:
     """Prove that SimGrid can run this file."""
     if path.is_dir():
         raise WeftError(f"program: {path} is a directory; name the program in it")
+    if _is_python(path):
+        raise WeftError(
+            f"program: {path} is Python, and Python programs (mpi4py) cannot run here: all ranks"
+            " share one process, and it would have one interpreter; compile a program that makes"
+            " the same calls with `weft cc`, or give `weft replay` a trace of them (`weft help"
+            " traces`)"
+        )
     binary = _read(path)
     if not os.access(path, os.X_OK):
         raise WeftError(
@@ -69,6 +79,16 @@ def check_program(path: Path) -> None:
             f"program: {path} was not compiled for SMPI ({reason});"
             " compile it with `weft cc`, `weft cxx` or `weft f90`"
         )
+
+
+def _is_python(path: Path) -> bool:
+    """Return whether this is an interpreter of Python, or a program for it."""
+    if re.fullmatch(r"(python|pypy)[\d.]*", path.name) or path.suffix in (".py", ".pyc"):
+        return True
+    with suppress(OSError), path.open("rb") as file:
+        start = file.readline(_LONGEST_SHEBANG)
+        return re.match(rb"#!.*\b(python|pypy)", start) is not None
+    return False
 
 
 @kept
