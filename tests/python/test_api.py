@@ -240,6 +240,13 @@ def test_a_comparison_and_a_trace(latency: Path, tmp_path: Path) -> None:
     assert "latency_us" in compared.hosts.output
     assert compared.frame().filter(pl.col("collective") == "allreduce")["calls"].item() == 6
     assert "times as" in compared._repr_html_()
+    printed = str(compared).splitlines()
+    assert printed[0] == "Time of a rank in all its calls: with --offload stream, and without"
+    assert printed[1].split()[0] == "collective"
+    assert printed[1].split()[-1] == "speed-up"
+    assert any(line.startswith("allreduce") for line in printed)
+    assert "times as" in printed[-1]
+    assert repr(compared).startswith("<Comparison: ")
     recording = weft.record_trace(latency, tmp_path / "trace", **common)
     assert (recording.messages, recording.exit_status) == ((), 0)
     replayed = weft.replay(tmp_path / "trace", fabric="tofino-4", offload="off")

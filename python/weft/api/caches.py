@@ -63,6 +63,10 @@ class CacheTable:
         """Return its title and the number of its rows."""
         return f"<{self.title}: {len(self.study.rows)} rows>"
 
+    def __str__(self) -> str:
+        """Return its title and the table."""
+        return f"{self.title}\n{self.frame()}"
+
     def _repr_html_(self) -> str:
         return self.frame()._repr_html_()
 

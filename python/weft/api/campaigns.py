@@ -292,14 +292,21 @@ class Campaign:
         """Return its name and how many combinations it has."""
         return f"<Campaign {self.name}: {plural(sum(1 for _ in self._campaign.points()), 'run')}>"
 
-    def _repr_html_(self) -> str:
-        lines = [escape(repr(self)), escape(self._campaign.description)]
-        rows = [
+    def __str__(self) -> str:
+        """Return its name, what it is for, and each key with its values."""
+        rows = [f"  {row['key']}: {row['values']}" for row in self._values()]
+        return "\n".join(filter(None, [repr(self), self._campaign.description, *rows]))
+
+    def _values(self) -> list[dict[str, str]]:
+        return [
             {"key": key, "values": ", ".join(map(str, values))}
             for grid in self._campaign.grids
             for key, values in grid.values.items()
         ]
-        return f"<div>{'<br>'.join(filter(None, lines))}{html_table(rows)}</div>"
+
+    def _repr_html_(self) -> str:
+        lines = [escape(repr(self)), escape(self._campaign.description)]
+        return f"<div>{'<br>'.join(filter(None, lines))}{html_table(self._values())}</div>"
 
 
 # ---- What is given, as a campaign file has it

@@ -159,6 +159,10 @@ class Fabric:
         hosts, switches = plural(len(self.hosts), "host"), plural(len(self.switches), "switch")
         return f"<Fabric {label}: {hosts}, {switches}>"
 
+    def __str__(self) -> str:
+        """Return what `weft fabric show` prints."""
+        return self.core.describe().rstrip("\n")
+
     def _repr_html_(self) -> str:
         text = f"<strong>{escape(with_changes(self.name, self.changes))}</strong>"
         text += f" <em>{escape(self.note)}</em>" if self.note else ""

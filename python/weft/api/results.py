@@ -191,6 +191,10 @@ class Results:
         """Return it in a line."""
         return f"<Results of {self.status}>"
 
+    def __str__(self) -> str:
+        """Return it in a line, and the table of runs."""
+        return f"{self.status}\n{self.frame()}"
+
     def _repr_html_(self) -> str:
         return f"<div>{escape(str(self.status))}{self.frame()._repr_html_()}</div>"
 

@@ -3,7 +3,7 @@
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -133,12 +133,17 @@ def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
 
 def as_text(record: Record) -> str:
     """Return what is printed of a run, and how it ended where that was not well."""
+    lines = printed(lambda on: print_run(record, on))
+    return "\n".join([*lines, *([record.outcome.message] if record.failed else [])])
+
+
+def printed(write: Callable[[Console], None]) -> list[str]:
+    """Return the lines that are written to a console off a terminal."""
     on = Console(file=io.StringIO(), width=_PLAIN_WIDTH, highlight=False, markup=False)
-    print_run(record, on)
+    write(on)
     file = on.file
     assert isinstance(file, io.StringIO)
-    lines = [line.rstrip() for line in file.getvalue().splitlines()]
-    return "\n".join([*lines, *([record.outcome.message] if record.failed else [])])
+    return [line.rstrip() for line in file.getvalue().splitlines()]
 
 
 def print_run(record: Record, on: Console) -> None:

@@ -165,6 +165,12 @@ class Comparison:
         gained = "" if self.speed_up is None else f", {self.speed_up:.3g} times as fast with it"
         return f"<Comparison: {self.offloaded!r}, and without{gained}>"
 
+    def __str__(self) -> str:
+        """Return what `weft run --compare` prints: the gain of each collective, and in all."""
+        from weft.study.report_compare import comparison_as_text
+
+        return comparison_as_text(self)
+
     def _repr_html_(self) -> str:
         from weft.study.report_compare import comparison_as_html
 

@@ -11,11 +11,13 @@ from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, poll_warning, takes_time
 from weft.runs.record import Record
 from weft.runs.report import (
+    as_text,
     fitting,
     losses,
     microseconds,
     print_table,
     print_title,
+    printed,
     progress,
     reasons,
     type_and_op,
@@ -158,6 +160,14 @@ def _gained(speed_up: float | None) -> str:
     if speed_up > 1:
         return f"{format_ratio(speed_up)} times as fast"
     return f"{format_ratio(1 / speed_up)} times as slow"
+
+
+def comparison_as_text(comparison: Comparison) -> str:
+    """Return what `weft run --compare` prints; of runs that did not both end, what is known."""
+    if comparison.complete:
+        return "\n".join(printed(lambda on: print_comparison(comparison, on)))
+    failed = [one for one in (comparison.hosts,) if one is not None and one.failed]
+    return "\n".join([as_text(comparison.offloaded), *(one.outcome.message for one in failed)])
 
 
 def comparison_as_html(comparison: Comparison) -> str:
