@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +20,8 @@ namespace {
 /** Of flows whose way is counted apart. Without any, SimGrid gives a flow the share of one whose latency is 1 s
  *  (NetworkCm02Model::communicate in its network_cm02.cpp). */
 constexpr Seconds NO_LATENCY{1e-15};
+/** Least latency that a flow's share is computed from: StreamZone takes no less. */
+constexpr Seconds LEAST_SHARING{1e-9};
 /** Of the clock, in seconds: a timer that was set for a time may expire this much earlier. */
 constexpr double ROUNDING = 1e-12;
 
@@ -68,6 +71,15 @@ MulticastFlows::MulticastFlows(Simulation& simulation, const MulticastCall& call
 {
   for (int rank = 0; rank < call.communicator->size(); ++rank)
     ranks_at_[member_of(rank)].push_back(rank);
+  // One block of each chain. Where all ranks send, nobody receives its own.
+  Bytes all;
+  std::vector<Bytes> own(ranks_at_.size());
+  for (std::size_t block = 0; block < call.sizes.size(); ++block) {
+    all += wire_of(static_cast<int>(block));
+    own[member_of(call.shape.blocks[block].root)] += wire_of(static_cast<int>(block));
+  }
+  const double part = static_cast<double>(call.shape.chains.size()) / static_cast<double>(call.sizes.size());
+  together_         = part < 1 ? all * part : all - std::ranges::min(own);
   if (std::isfinite(call.model.port_buffer.value()))
     ports_.assign(ranks_at_.size(), Port{StagingRing(call.model.port_buffer / call.model.wire(call.model.chunk))});
 }
@@ -153,16 +165,9 @@ Seconds MulticastFlows::jitter_of(int block, std::size_t member) const
 void MulticastFlows::depart()
 {
   const auto departure = std::make_shared<Departure>(std::exchange(leaving_, {}), sg::Engine::get_clock());
-  std::vector<MulticastRoot> roots;
-  for (const int block : departure->blocks) {
-    const int rank = call_.block(block).root;
-    roots.push_back({rank, call_.size(block), reception_.send_rate(rank)});
+  for (const int block : departure->blocks)
     take_off(block);
-  }
-  // Links are alike where others leave as much of them, to the 64th part.
-  departure->plan = plan_multicast(simulation_.fabric, call_.group, roots, [this](LinkId id) {
-    return std::round(64 * simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value());
-  });
+  departure->plan = plan(departure->blocks);
   add_jitter(*departure);
   const MulticastPlan& plan = departure->plan;
   departure->prepare();
@@ -177,10 +182,80 @@ void MulticastFlows::depart()
       if (gets_some(rank, *departure))
         hearing_[static_cast<std::size_t>(rank)].since.push_back(departure->start + plan.arrivals[member].way.value());
   }
-  // One share for all, as a stream has: at a receiver they are one sequence of chunks.
-  for (std::size_t flow = 0; flow < plan.flows.size(); ++flow)
-    simulation_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, plan.forwarding,
+  if (ports_.empty())
+    hold_back(departure);
+  // SimGrid weighs a flow by one over its latency. All blocks in flight share a receiver's cable as one message would,
+  // and each other link in proportion to their bytes there.
+  for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
+    const double weight = plan.flows[flow].flow.wire / together_;
+    simulation_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, std::max(plan.forwarding, LEAST_SHARING) / weight,
                                    listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
+  }
+}
+
+MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks) const
+{
+  std::vector<MulticastRoot> roots;
+  for (const int block : blocks) {
+    const int rank = call_.block(block).root;
+    roots.push_back({rank, call_.size(block), reception_.send_rate(rank)});
+  }
+  // Links are alike where others leave as much of them, to the 64th part.
+  return plan_multicast(simulation_.fabric, call_.group, roots, [this](LinkId id) {
+    return std::round(64 * simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value());
+  });
+}
+
+/** What leaves the roots waits for the receivers as well. */
+void MulticastFlows::hold_back(const Shared& departure)
+{
+  if (not backpressure_) {
+    std::vector<int> all(call_.sizes.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<BytesPerSecond> rates;
+    for (const MulticastArrival& its : (departure->blocks == all ? departure->plan : plan(all)).arrivals)
+      rates.push_back(its.flows > 0 ? its.wire / its.switching : BytesPerSecond());
+    backpressure_.emplace(std::move(rates));
+  }
+  std::vector<Backpressure::Sent> sent;
+  for (const int block : departure->blocks)
+    sent.emplace_back(member_of(call_.block(block).root), wire_of(block));
+  backpressure_->start(Seconds(departure->start), std::move(sent));
+  departures_.push_back(departure);
+  for (const std::size_t flow : departure->first_flows())
+    ++departure->waits_for[flow];
+  await_backpressure();
+}
+
+void MulticastFlows::await_backpressure()
+{
+  const int timer = ++backpressure_timers_;
+  if (const std::optional<Seconds> next = backpressure_->next())
+    listener_.after(std::max(Seconds(), *next - Seconds(sg::Engine::get_clock())), [this, timer] {
+      if (timer == backpressure_timers_)
+        release();
+    });
+}
+
+/** Roots whose blocks the receivers have taken. */
+void MulticastFlows::release()
+{
+  for (const std::size_t number : backpressure_->take_left(Seconds(sg::Engine::get_clock()))) {
+    const Shared departure = std::exchange(departures_[number], nullptr);
+    for (const std::size_t flow : departure->first_flows())
+      ended(departure, flow);
+  }
+  await_backpressure();
+}
+
+std::vector<std::size_t> MulticastFlows::Departure::first_flows() const
+{
+  std::vector<std::size_t> flows;
+  for (const std::vector<std::size_t>& its : plan.leaving)
+    flows.insert(flows.end(), its.begin(), its.end());
+  std::ranges::sort(flows);
+  flows.erase(std::ranges::unique(flows).begin(), flows.end());
+  return flows;
 }
 
 void MulticastFlows::Departure::prepare()
@@ -261,7 +336,7 @@ void MulticastFlows::fed(Departure& departure, std::size_t flow)
   Bytes wire;
   std::int64_t all = 0;
   for (const int block : departure.blocks) {
-    wire += call_.model.wire(call_.size(block));
+    wire += wire_of(block);
     all += call_.block(block).chunks;
   }
   // Last chunks of blocks are not full.

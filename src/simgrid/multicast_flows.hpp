@@ -3,6 +3,7 @@
  * of those gets lost. */
 #pragma once
 
+#include "collective/multicast/backpressure.hpp"
 #include "nic/staging_ring.hpp"
 #include "noise/jitter.hpp"
 #include "simgrid/flow_result.hpp"
@@ -13,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -57,6 +59,8 @@ class MulticastFlows {
     std::vector<std::vector<std::int64_t>> unswitched{}; // by member: chunks for which its switch had no room
 
     void prepare();
+    /** The flows over the roots' cables, each once. */
+    std::vector<std::size_t> first_flows() const;
   };
   using Shared = std::shared_ptr<Departure>;
   /** What waits in a switch for a host's cable. */
@@ -81,7 +85,11 @@ class MulticastFlows {
   std::vector<Hearing> hearing_;                           // by rank
   std::vector<Port> ports_;                                // by member; none where they have room for all
   std::vector<int> leaving_;                               // blocks whose roots start now
-  std::vector<MulticastDrops> drops_;                      // by rank
+  Bytes together_;                                         // that a receiver gets of the blocks in flight at a time
+  std::optional<Backpressure> backpressure_;               // where links are lossless, once roots have started
+  std::vector<Shared> departures_;                         // of the backpressure, by number
+  int backpressure_timers_ = 0;
+  std::vector<MulticastDrops> drops_; // by rank
   MulticastStatistics moved_;
 
   simgrid::s4u::Host* host(int rank) const { return call_.communicator->hosts[static_cast<std::size_t>(rank)]; }
@@ -94,6 +102,11 @@ class MulticastFlows {
   void add_jitter(Departure& departure) const;
   Seconds jitter_of(int block, std::size_t member) const;
   void depart();
+  MulticastPlan plan(const std::vector<int>& blocks) const;
+  Bytes wire_of(int block) const { return call_.model.wire(call_.size(block)); }
+  void hold_back(const Shared& departure);
+  void await_backpressure();
+  void release();
   void take_off(int block);
   void ended(const Shared& departure, std::size_t flow);
   void complete(const Shared& departure, std::size_t flow);

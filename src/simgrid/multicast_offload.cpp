@@ -183,7 +183,9 @@ private:
     statistics_.calls = 1;
     statistics_.add(flows_.moved());
     for (int rank = 0; rank < communicator_->size(); ++rank) {
-      const MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
+      MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
+      // All ranks have all chunks: those still on their way, or in a staging ring, come a second time.
+      seen.counts.duplicates += protocol_.due(rank) - seen.drops.all;
       const int of_run = Profile::get().rank_of(communicator_->actors[static_cast<std::size_t>(rank)]);
       statistics_.ranks.emplace(of_run, seen);
       if (simulation_.record.keep_events)

@@ -118,6 +118,24 @@ def test_both_in_the_network_are_faster_than_rings_by_appendix_b(ranks: int) -> 
     assert rings.max_us / inside.max_us == pytest.approx(2 - 2 / ranks, rel=0.03)
 
 
+NOISES = ((), ('noise.link=[{jitter="10ns", distribution="exponential"}]',))
+
+
+@pytest.mark.parametrize("ranks", [4, 5, 7, 12, 17, 21, 36, 40, 48, 57, 64])
+@pytest.mark.parametrize("noise", NOISES, ids=["quiet", "jitter"])
+def test_both_are_as_fast_with_all_roots_at_once_whenever_each_starts(
+    times: Path, ranks: int, noise: tuple[str, ...]
+) -> None:
+    """Off powers of two ranks leave the barrier one after the other, with jitter all do."""
+    size = 8 << 20
+    asked = study("ag+rs", ranks, size, "multicast")
+    asked = replace(asked, unchecked=True, changes=(f"multicast.chains={ranks}", *noise))
+    row, _ = bench_collectives.measure(asked, times, "multicast", size)
+    # Ring beside ring: each rank sends and receives all parts but its own, of both.
+    rings_us = 2 * (ranks - 1) * size / 25e3
+    assert rings_us / row.max_us == pytest.approx(2 - 2 / ranks, rel=0.02)
+
+
 def test_memory_that_is_shared_costs_no_memory(times: Path) -> None:
     shared = replace(study("ag+rs", 8, 64 << 20, "ring"), unchecked=True)
     row, record = bench_collectives.measure(shared, times, "ring", 64 << 20)

@@ -7,6 +7,7 @@ A Bcast from rank 0 of four ends with the barrier's two rounds, the data and the
 
 import json
 import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,48 @@ def test_an_allgather_is_as_many_steps_as_its_longest_chain(
     # Between the steps a signal activates the next root.
     expected = 2 * signal() + data + (steps - 1) * signal() + 2 * LATENCY + FORWARDING + signal()
     assert max(ends(result)) == pytest.approx(expected, rel=EXACT)
+
+
+def star(ranks: int) -> str:
+    return f'kind = "star"\nhosts = {ranks}'
+
+
+def later(rank: int, seconds: float) -> str:
+    """A longer cable, by which one rank's messages are later, and its multicast starts later."""
+    return f'[[links]]\nmatch = "host-{rank}"\nlatency = "{LATENCY + seconds!r}s"'
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8, 13, 24])
+def test_roots_that_start_one_after_the_other_fill_the_receivers_cables(
+    run: Run, fabric: Fabric, ranks: int
+) -> None:
+    size = 1_000_000
+    for more in ("", later(ranks - 1, 10e-9)):
+        on = fabric(f"[multicast]\nchains = {ranks}", more, topology=star(ranks))
+        took = max(ends(multicast(run, on, "allgather", str(size), ranks=ranks)))
+        data = (ranks - 1) * wire(size) / RATE
+        steps = (ranks - 1).bit_length() + 2  # of the barrier; one message before and after it
+        assert data < took < data * 1.001 + (steps + 2) * signal(), more
+
+
+@pytest.mark.parametrize(
+    ("ranks", "chains"), [(2, 2), (5, 1), (5, 3), (5, 5), (8, 2), (8, 8), (33, 6), (64, 16)]
+)
+def test_times_change_as_little_as_a_root_is_later(
+    run: Run, fabric: Fabric, ranks: int, chains: int
+) -> None:
+    size = 200_000
+    table = f"[multicast]\nchains = {chains}"
+
+    def last(offset: float) -> float:
+        on = fabric(table, later(ranks // 2, offset), topology=star(ranks))
+        return max(ends(multicast(run, on, "allgather", str(size), ranks=ranks)))
+
+    quiet = last(0)
+    # The barrier, a multicast, its activations and the handshake cross that cable.
+    messages = 2 * (ranks - 1).bit_length() + 8
+    for offset in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
+        assert abs(last(offset) - quiet) <= messages * offset + 1e-9, offset
 
 
 TREE = 'kind = "fat_tree"\ndown = [4, 4]\nup = [1, 2]'
@@ -335,6 +378,25 @@ def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
     room = 64
     row = only(result(f'activation = "{late}s"', f'staging = "{4 * room}KiB"'))
     assert row["staging_drops"] == pytest.approx(3 * (late * RATE / wire(MTU) - room), rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_fetched_chunks_were_dropped_or_come_twice(run: Run, fabric: Fabric, seed: int) -> None:
+    """Also those that wait in a staging ring when the call ends."""
+    choose = random.Random(seed)
+    tables = [
+        f"[multicast]\nchains = {choose.choice([1, 2, 7])}\ntrees = {choose.choice([1, 3])}",
+        f'cutoff_slack = "{choose.choice([1, 10, 100])}us"\ndrop_seed = {seed}',
+        f"[[multicast.drops]]\nprobability = {choose.choice([0, 0.01, 0.3])}",
+        engine(choose.choice([1, 4]), f'staging = "{choose.choice([64, 256, 4096])}KiB"', ""),
+        f'[[progress_engines]]\nmatch = "host-2"\nactivation = "{choose.choice([0, 200, 900])}us"',
+    ]
+    on = fabric(*tables, topology=star(7))
+    kind = choose.choice(["bcast", "allgather"])
+    size = choose.choice([3 * MTU + 5, 100 * MTU, 400 * MTU])
+    row = only(multicast(run, on, kind, str(size), ranks=7))
+    for one in (row, *row["by_rank"]):
+        assert one["fetched_chunks"] == one["drops"] + one["duplicates"]
 
 
 @pytest.mark.parametrize(("chains", "more"), [(1, 0), (4, 2)])

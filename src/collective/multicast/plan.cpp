@@ -51,8 +51,9 @@ private:
 struct Branch {
   FlowLink link;
   Bytes payload;
-  Seconds pace;     ///< in which it carries that: no faster than what feeds it
-  std::size_t flow; ///< of the plan
+  Seconds pace;      ///< in which it carries that: no faster than what feeds it
+  Seconds switching; ///< the same, but for the cables of roots
+  std::size_t flow;  ///< of the plan
 };
 
 /** What a link carries, all trees together. */
@@ -72,12 +73,12 @@ class TreePlanner {
   const LinkUse& use_;
   const LinkLoads& loads_;
   MulticastPlan& plan_;
-  const Seconds slowed_;                     // what roots and links take at least
-  std::map<VertexId, std::size_t> position_; // of the tree's switches
-  std::vector<int> member_at_;               // by place
-  std::map<double, Seconds> longest_up_;     // of the roots, by the latency factor of their chunks
-  std::vector<std::vector<Branch>> up_;      // by position: from below, with something
-  std::vector<std::optional<Branch>> down_;  // by position: from above
+  std::map<VertexId, std::size_t> position_;       // of the tree's switches
+  std::vector<int> member_at_;                     // by place
+  std::vector<std::vector<std::size_t>> roots_at_; // by member
+  std::map<double, Seconds> longest_up_;           // of the roots, by the latency factor of their chunks
+  std::vector<std::vector<Branch>> up_;            // by position: from below, with something
+  std::vector<std::optional<Branch>> down_;        // by position: from above
 
   /** Flows of one switch and direction, by what makes links alike. */
   using Groups = std::map<std::tuple<double, double, double>, std::size_t>;
@@ -89,7 +90,7 @@ class TreePlanner {
     if (bytes <= 0)
       return std::nullopt;
     const Bytes wire(bytes + fabric_.multicast().packet_overhead.value() * packets);
-    return Branch{{id, 1, wire, packets}, Bytes(bytes), Seconds(), 0};
+    return Branch{{id, 1, wire, packets}, Bytes(bytes), Seconds(), Seconds(), 0};
   }
   std::optional<Branch> up(const TreeLink& link) const
   {
@@ -112,9 +113,8 @@ class TreePlanner {
   Seconds sending(int member) const
   {
     Seconds longest;
-    for (const MulticastRoot& root : roots_)
-      if (member_of(root) == member)
-        longest = std::max(longest, root.block / root.send_rate);
+    for (const std::size_t root : roots_at_[static_cast<std::size_t>(member)])
+      longest = std::max(longest, roots_[root].block / roots_[root].send_rate);
     return longest;
   }
 
@@ -159,21 +159,29 @@ class TreePlanner {
   {
     const VertexId below = fabric_.link(link.up).from;
     if (fabric_.topology().is_host(below)) {
-      its.pace            = std::max({time_of(its), sending(member_below(link)), slowed_});
-      plan_.least_sending = std::min(plan_.least_sending, its.pace);
+      its.pace = std::max(time_of(its), sending(member_below(link)));
       join(its, groups);
-      for (std::size_t root = 0; root < roots_.size(); ++root)
-        if (member_of(roots_[root]) == member_below(link))
-          plan_.leaving[root].push_back(its.flow);
+      for (const std::size_t root : roots_at_[static_cast<std::size_t>(member_below(link))])
+        plan_.leaving[root].push_back(its.flow);
       return;
     }
-    const std::vector<Branch>& feeding = up_[position_.at(below)];
-    its.pace                           = std::max(time_of(its), slowed_);
-    for (const Branch& one : feeding)
-      its.pace = std::max(its.pace, one.pace);
+    std::vector<const Branch*> feeding;
+    for (const Branch& one : up_[position_.at(below)])
+      feeding.push_back(&one);
+    pass_on(its, feeding, groups);
+  }
+
+  /** What a switch passes on of that which feeds it. */
+  void pass_on(Branch& its, const std::vector<const Branch*>& feeding, Groups& groups)
+  {
+    its.pace = its.switching = time_of(its);
+    for (const Branch* one : feeding) {
+      its.pace      = std::max(its.pace, one->pace);
+      its.switching = std::max(its.switching, one->switching);
+    }
     join(its, groups);
-    for (const Branch& one : feeding)
-      follow(its, one.flow);
+    for (const Branch* one : feeding)
+      follow(its, one->flow);
   }
 
   /** What a switch hands on below it: all that comes in by other links. */
@@ -198,12 +206,7 @@ class TreePlanner {
     for (const Branch& up : up_[position])
       if (up.link.link != link.up)
         feeding.push_back(&up);
-    its.pace = std::max(time_of(its), slowed_);
-    for (const Branch* one : feeding)
-      its.pace = std::max(its.pace, one->pace);
-    join(its, groups);
-    for (const Branch* one : feeding)
-      follow(its, one->flow);
+    pass_on(its, feeding, groups);
     const VertexId below = fabric_.link(link.up).from;
     if (fabric_.topology().is_host(below))
       add_arrival(member_below(link), its);
@@ -219,22 +222,25 @@ class TreePlanner {
     MulticastArrival& its = plan_.arrivals[static_cast<std::size_t>(member)];
     its.way               = std::max(its.way, way);
     its.wire += branch.link.wire;
-    its.pace = std::max(its.pace, branch.pace);
+    its.switching = std::max(its.switching, branch.switching);
     ++its.flows;
     plan_.members[branch.flow].push_back(member);
   }
 
 public:
   TreePlanner(const Fabric& fabric, const MulticastGroup& group, int number, std::span<const MulticastRoot> roots,
-              const LinkUse& use, const LinkLoads& loads, Seconds slowed, MulticastPlan& plan)
+              const LinkUse& use, const LinkLoads& loads, MulticastPlan& plan)
       : fabric_(fabric), group_(group), tree_(group.trees[static_cast<std::size_t>(number)]), roots_(roots),
-        before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan), slowed_(slowed)
+        before_(fabric.multicast(), group, tree_, roots, number), use_(use), loads_(loads), plan_(plan)
   {
     for (std::size_t position = 0; position < tree_.switches.size(); ++position)
       position_.emplace(fabric.host_count() + node(position).index, position);
     member_at_.resize(tree_.place.size());
     for (std::size_t member = 0; member < tree_.place.size(); ++member)
       member_at_[static_cast<std::size_t>(tree_.place[member])] = static_cast<int>(member);
+    roots_at_.resize(tree_.place.size());
+    for (std::size_t root = 0; root < roots.size(); ++root)
+      roots_at_[static_cast<std::size_t>(member_of(roots[root]))].push_back(root);
     for (const MulticastRoot& root : roots) {
       const double factor = fabric.segment(std::min(root.block, fabric.multicast().chunk)).latency_factor;
       Seconds& longest    = longest_up_[factor];
@@ -323,11 +329,8 @@ Bytes bytes_of(const MulticastModel& model, Bytes block, ChunkRun run)
   return bound(run.first + run.count) - bound(run.first);
 }
 
-namespace {
-
-/** @p slowed: what roots and links take at least. */
-MulticastPlan make_plan(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
-                        const LinkUse& use, Seconds slowed)
+MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
+                             const LinkUse& use)
 {
   MulticastPlan plan;
   plan.leaving.resize(roots.size());
@@ -335,39 +338,13 @@ MulticastPlan make_plan(const Fabric& fabric, const MulticastGroup& group, std::
   LinkLoads loads;
   std::vector<TreePlanner> trees;
   for (int number = 0; std::cmp_less(number, group.trees.size()); ++number)
-    trees.emplace_back(fabric, group, number, roots, use, loads, slowed, plan).add_to(loads);
+    trees.emplace_back(fabric, group, number, roots, use, loads, plan).add_to(loads);
   for (TreePlanner& tree : trees)
     tree.make();
   for (const auto& [id, load] : loads) {
     plan.links.push_back(load.link);
     plan.payloads.push_back(load.payload);
   }
-  return plan;
-}
-
-/** Of the hosts that get most, what the quickest takes for it. */
-Seconds quickest_of_most(const MulticastPlan& plan)
-{
-  Bytes most;
-  Seconds quickest;
-  for (const MulticastArrival& its : plan.arrivals) {
-    if (its.wire > most || (its.wire == most && its.pace < quickest))
-      quickest = its.pace;
-    most = std::max(most, its.wire);
-  }
-  return quickest;
-}
-
-} // namespace
-
-MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
-                             const LinkUse& use)
-{
-  MulticastPlan plan  = make_plan(fabric, group, roots, use, Seconds());
-  const bool lossless = not std::isfinite(fabric.multicast().port_buffer.value());
-  const Seconds slow  = quickest_of_most(plan);
-  if (lossless && plan.least_sending < slow)
-    return make_plan(fabric, group, roots, use, slow);
   return plan;
 }
 

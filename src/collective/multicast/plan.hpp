@@ -10,9 +10,12 @@
  * direction that carry as much, at the same pace, beside as much of others. Nothing comes out of a switch faster than
  * it goes in: a flow cannot end before those that feed it. But nothing waits for other branches either: unreliable
  * multicast does not, so that each receiver has its data when its own branch does, and a slow branch keeps what it has
- * not yet passed on in its switch. Where links are lossless (no port_buffer is said) full buffers slow roots down when
- * they send more than receivers' cables take: all to what the quickest takes of those that get most. On a quiet fabric
- * a receiver gets the last chunk after
+ * not yet passed on in its switch.
+ *
+ * The flows of a call share each link in proportion to their bytes, and all together weigh as much on a receiver's
+ * cable as one message (MulticastFlows). So blocks that start together and blocks that start one after the other share
+ * links alike, and times are continuous in the roots' start times. How lossless links hold roots back is not planned
+ * here (collective/multicast/backpressure.hpp). Beside that, on a quiet fabric, a receiver gets the last chunk after
  *
  *   the time of the busiest link between the roots and it (or that of looking its packets up where it ends), or of the
  *   slowest root's progress engine
@@ -66,10 +69,10 @@ struct MulticastFlow {
 
 /** What comes to a host. */
 struct MulticastArrival {
-  Seconds way;   ///< the longest from a root
-  int flows = 0; ///< that bring it, one a tree
-  Bytes wire;    ///< with headers
-  Seconds pace;  ///< in which its cable brings it, on a quiet fabric
+  Seconds way;       ///< the longest from a root
+  int flows = 0;     ///< that bring it, one a tree
+  Bytes wire;        ///< with headers
+  Seconds switching; ///< in which switches and its cable bring it on a quiet fabric, however fast the roots send
 };
 
 struct MulticastPlan {
@@ -79,7 +82,6 @@ struct MulticastPlan {
   std::vector<std::vector<std::size_t>> leaving; ///< by root: the flows with whose ends its last chunk has left it
   std::vector<FlowLink> links;                   ///< what crosses each link, all trees together; `messages` is 1
   std::vector<Bytes> payloads;                   ///< of those links, without headers
-  Seconds least_sending{std::numeric_limits<double>::infinity()}; ///< in which a host's cable takes what its roots send
   Seconds forwarding; ///< of the longest way: the point-to-point messages that the flows compete as
 };
 

@@ -31,12 +31,14 @@ MulticastProtocol::MulticastProtocol(MulticastShape shape, MulticastActions& act
   for (Rank& rank : ranks_) {
     rank.complete.resize(shape_.blocks.size());
     rank.missing = all;
+    rank.due     = all;
   }
   for (std::size_t block = 0; block < shape_.blocks.size(); ++block) {
     Rank& root           = at(shape_.blocks[block].root);
     root.block           = static_cast<int>(block);
     root.complete[block] = true;
     root.missing -= shape_.blocks[block].chunks;
+    root.due -= shape_.blocks[block].chunks;
   }
   for (const std::vector<int>& chain : shape_.chains) {
     at(shape_.blocks[static_cast<std::size_t>(chain.front())].root).activated = true;
@@ -122,6 +124,7 @@ void MulticastProtocol::signalled(int rank, const MulticastSignal& signal)
 
 void MulticastProtocol::arrived(int rank, int block, ChunkRun run)
 {
+  at(rank).due -= run.count;
   add(rank, block, run, shape_.blocks[static_cast<std::size_t>(block)].root);
 }
 

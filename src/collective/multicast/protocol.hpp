@@ -89,7 +89,7 @@ struct MulticastCounts {
   std::int64_t requests       = 0; ///< for blocks with missing chunks, from neighbour to neighbour
   std::int64_t fetched        = 0; ///< chunks
   std::int64_t timer_expiries = 0;
-  std::int64_t duplicates     = 0; ///< chunks that came when they were there already
+  std::int64_t duplicates     = 0; ///< chunks that came by multicast and were fetched as well
 
   void add(const MulticastCounts& other);
 };
@@ -104,6 +104,7 @@ class MulticastProtocol {
     std::vector<bool> complete;
     std::map<int, ChunkBitmap> partial; // blocks of which some chunks are there
     std::int64_t missing = 0;           // chunks
+    std::int64_t due     = 0;           // chunks that have not come by multicast
     std::set<int> wanted;               // blocks, by the right neighbour, not yet acknowledged
     int block      = -1;                // its own
     bool activated = false;
@@ -137,6 +138,8 @@ public:
   const MulticastShape& shape() const { return shape_; }
   const MulticastCounts& counts(int rank) const { return ranks_[static_cast<std::size_t>(rank)].counts; }
   bool all_over() const { return over_ == shape_.ranks; }
+  /** Chunks that have not come to a rank by multicast: lost, or still on their way. */
+  std::int64_t due(int rank) const { return ranks_[static_cast<std::size_t>(rank)].due; }
 
   /** A rank makes the call. */
   void enter(int rank);
