@@ -133,6 +133,23 @@ def test_several_ranks_a_host_stay_together(record: Record) -> None:
     assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=0.01)
 
 
+def test_the_traces_own_ranks_per_host_are_not_blamed_on_an_option(record: Record) -> None:
+    trace = record("regular.c", "collectives", "--ppn", "4", ranks=16)
+    small = ("--fabric", "tofino-16", "--set", "host.cores=2")
+    found = "found 4; fabric tofino-16 has 16 hosts of 2 cores, so that 16 ranks need from 1 to 2"
+    said = weft("replay", str(trace), *small)
+    assert (said.status, said.messages) == (
+        2,
+        [
+            f"weft: trace {trace}, recorded with ranks per host: {found} ranks per host; give one of"
+            " these as --ppn"
+        ],
+    )
+    asked = weft("replay", str(trace), *small, "--ppn", "3")
+    assert asked.messages[0].startswith("weft: --ppn: found 3;")
+    assert replay(trace, *small, "--ppn", "2")["ppn"] == 2
+
+
 def test_a_replay_has_a_timeline(record: Record) -> None:
     trace = record("regular.c", "collectives")
     target = trace.parent / "timeline.json"

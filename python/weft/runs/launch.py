@@ -91,13 +91,20 @@ class PreparedRun:
         return workload.program if as_written else str(self.program.absolute())
 
 
+def _asked_by(request: Request) -> tuple[str, str]:
+    """Return where the number of ranks comes from, and that of ranks per host."""
+    trace = request.workload.replay
+    if trace is None:
+        return named("ranks"), named("ppn")
+    traced = f"trace {trace.path}"
+    is_its_own = request.placement.ppn == trace.manifest.ppn
+    return traced, f"{traced}, recorded with ranks per host" if is_its_own else named("ppn")
+
+
 def prepare(request: Request) -> PreparedRun:
     """Check a request: network, placement, algorithm, settings, program, and what it needs."""
     simgrid = SimGrid()
-    asked_by = (
-        f"trace {request.workload.replay.path}" if request.workload.replay else named("ranks")
-    )
-    site = choose_site(request.placement, asked_by)
+    site = choose_site(request.placement, *_asked_by(request))
     if request.collectives.fallback is not None:
         check_fallback(named("fallback"), request.collectives.fallback, simgrid)
     _check_contention(request)

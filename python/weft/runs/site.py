@@ -101,7 +101,9 @@ class PlatformSite:
         """Leave it to the library, which knows the hosts."""
 
 
-def choose_site(where: Placement, asked_by: str = named("ranks")) -> Site:
+def choose_site(
+    where: Placement, asked_by: str = named("ranks"), ppn_asked_by: str = named("ppn")
+) -> Site:
     """Return the place that the user named, once all ranks find a core on it."""
     if where.fabric is not None and where.platform is not None:
         raise WeftError(
@@ -123,7 +125,7 @@ def choose_site(where: Placement, asked_by: str = named("ranks")) -> Site:
         return PlatformSite(where.platform, where.ranks, where.ppn)
     assert where.fabric is not None
     loaded = load_fabric(where.fabric, where.changes)
-    ppn = choose_ppn(loaded, where.ranks, where.ppn, asked_by)
+    ppn = choose_ppn(loaded, where.ranks, where.ppn, asked_by, ppn_asked_by)
     return FabricSite(loaded, where.ranks, ppn)
 
 
@@ -181,9 +183,16 @@ def _check_xml(path: Path) -> None:
 
 
 def choose_ppn(
-    fabric: _core.Fabric, ranks: int, ppn: int | None, asked_by: str = named("ranks")
+    fabric: _core.Fabric,
+    ranks: int,
+    ppn: int | None,
+    asked_by: str = named("ranks"),
+    ppn_asked_by: str = named("ppn"),
 ) -> int:
-    """Return the ranks per host, when all ranks find a core; `asked_by` is where they come from."""
+    """Return the ranks per host, when all ranks find a core.
+
+    `asked_by` is where the ranks come from, `ppn_asked_by` where their number per host does.
+    """
     hosts, cores = len(fabric.hosts), fabric.cores_per_host
     has = f"fabric {fabric.name} has {hosts} hosts of {cores} cores"
     if ranks > hosts * cores:
@@ -194,9 +203,13 @@ def choose_ppn(
     least = -(-ranks // hosts)
     chosen = least if ppn is None else ppn
     if not least <= chosen <= cores:
+        choose = (
+            f"choose one of these, or leave {named('ppn')} out"
+            if ppn_asked_by == named("ppn")
+            else f"give one of these as {named('ppn')}"
+        )
         raise WeftError(
-            f"{named('ppn')}:"
-            f" found {chosen}; {has}, so that {ranks} ranks need from {least} to {cores}"
-            f" ranks per host; choose one of these, or leave {named('ppn')} out"
+            f"{ppn_asked_by}: found {chosen}; {has}, so that {ranks} ranks need from {least} to"
+            f" {cores} ranks per host; {choose}"
         )
     return chosen
