@@ -21,7 +21,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 from reported import PROGRAM, SMALL, Result, done, hosts_or_switches, made
-from test_campaign_report import VENDORS, hostile, of_vendors
+from test_campaign_report import DOUBLED, VENDORS, hostile, of_vendors
 
 from weft.campaign.axes import Point
 from weft.report import page as pages
@@ -498,6 +498,18 @@ def test_marks_of_the_legend_are_those_of_the_chart(opened: Open, small: str) ->
         else:
             assert fill == "none"
             assert stroke in open_ones
+
+
+@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars"])
+def test_no_visible_text_has_doubled_punctuation(kind: str, opened: Open, request: Any) -> None:
+    page = opened(request.getfixturevalue(kind))
+    page.locator("#runs tbody button").first.click()
+    for number in range(max(1, control(page, "baseline").locator("option").count())):
+        if number:
+            control(page, "baseline").select_option(index=number)
+        for place in ("#answer", "section:has(#latency)", "section:has(#use)", "#runs-about"):
+            for line in page.locator(place).first.inner_text().splitlines():
+                assert DOUBLED.findall(line) == [], line
 
 
 def test_hostile_texts_are_shown_and_do_nothing(opened: Open, tmp_path: Path) -> None:

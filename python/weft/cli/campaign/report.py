@@ -17,8 +17,10 @@ _HELP = """
 Write one page that says where offloading pays, and shows what it rests on.
 
 The file (HTML) holds everything that it shows: it opens in any browser without a network, can be
-sent as it is, and printed. It compares runs that differ in offload alone; what has not been run yet
-is said. Reads the store's index, so that the report of 10,000 runs takes seconds.
+sent as it is, and printed. It compares runs that differ in one key alone: those with offloading
+with those without, fabrics with each other. [report] baseline in FILE, or the reader, picks what
+others are compared with. What has not been run yet is said. Reads the store's index, so that the
+report of 10,000 runs takes seconds.
 
 \b
 Example:
