@@ -12,6 +12,9 @@ from weft.campaign import campaign as api
 from weft.campaign import local, table
 from weft.campaign.axes import Value
 from weft.campaign.work import carry_out
+from weft.report import loading
+from weft.report.ranking import ranked
+from weft.report.sentences import headline
 
 EXAMPLES = simulated.TESTS.parent / "examples" / "campaigns"
 Key = tuple[Value, ...]
@@ -46,6 +49,25 @@ def test_which_layer_of_a_tree_to_make_smart(tmp_path: Path) -> None:
         assert us["spines", 16, size] < us["all", 16, size] < us["leaves", 16, size]
     assert us["all", 16, "256KiB"] < us["plain", 16, "256KiB"]
     assert us["plain", 16, "256KiB"] < us["leaves", 16, "256KiB"] < us["spines", 16, "256KiB"]
+
+
+@pytest.mark.slow
+def test_which_vendors_switch(tmp_path: Path) -> None:
+    prepared = api.prepare(EXAMPLES / "vendors.toml", tmp_path / "vendors")
+    api.carry_out(prepared, lambda _run, _done: None, local.cores())
+    study = loading.of(prepared)
+    assert ranked(study) == [
+        "The fastest fabric for allreduce, each by the fastest of its ways (off, stream), of 12"
+        " combinations: vendors/sharp.toml in 8; vendors/tofino.toml in 4; never"
+        " vendors/plain.toml."
+    ]
+    sharp, alone, tofino, _ = headline(study)[:4]
+    assert "fabric vendors/sharp.toml is faster than fabric vendors/plain.toml in 9 of 12" in sharp
+    assert "at most 3.67 times, for 16 ranks, 4KiB" in sharp
+    assert "2.75 times as long as vendors/plain.toml, for 4 ranks, 256KiB" in sharp
+    assert "faster than fabric vendors/plain.toml in 12 of 12 combinations: at most 1.24" in alone
+    assert "at most 3.50 times, for 16 ranks, 32KiB" in tofino
+    assert "1.44 times as long as vendors/plain.toml, for 4 ranks, 8B" in tofino
 
 
 @pytest.mark.slow
