@@ -239,6 +239,12 @@ def test_commands_plan_and_keep_on_a_chosen_chassis(pod: Path, tmp_path: Path) -
     )
 
 
+def test_a_shipped_inventory_is_called_by_its_name() -> None:
+    """The message named its path in the installation."""
+    with pytest.raises(WeftError, match="which inventory topocloud-64 does not have; "):
+        inventory.read_all("topocloud-64", "nowhere")
+
+
 def test_commands_for_each_topology_have_one_chassis(pod: Path, tmp_path: Path) -> None:
     program = ("--", "sh", "-c", "grep -o '\"chassis\": .*' $WEFT_TESTBED_PLAN")
     several = ("--fabric", star(3, tmp_path), "--fabric", star(9, tmp_path))

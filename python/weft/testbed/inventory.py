@@ -179,13 +179,15 @@ def read_all(name_or_path: str, chassis: str | None = None) -> list[Inventory]:
         text = read_text(path)
     except UnreadableError as error:
         raise WeftError(f"{path}: {error}") from None
-    found = parse_all(text, str(path))
+    is_shipped = path.parent == paths.installed(FOLDER)
+    called = f"inventory {path.stem}" if is_shipped else str(path)
+    found = parse_all(text, called)
     if chassis is None:
         return found
     names = [one.chassis.name for one in found]
     if chassis not in names:
         raise WeftError(
-            f"{named('chassis')}: found '{chassis}', which {path} does not have;"
+            f"{named('chassis')}: found '{chassis}', which {called} does not have;"
             f" {suggestion(chassis, names)}"
         )
     return [found[names.index(chassis)]]
