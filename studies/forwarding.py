@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What a packet forwarding cache does to programs: docs/forwarding-experiment.md.
 
-Hirasawa et al., section V.C: programs on a torus and a Dragonfly of 256 switches, at links from
-100 Gb/s to 1.6 Tb/s, each switch with 10 ns of routing computation (TCAM) or 1 ns (cache).
+Hirasawa et al., section V.C: ten programs on a torus and a Dragonfly of 256 switches, at links from
+100 Gb/s to 1.6 Tb/s, each switch with 10 ns of routing computation (TCAM) or 1 ns (cache). The
+paper does not give the number of ranks; the programs run with 64 and with 256.
 
 Each program runs once, checks its data and leaves a trace; the trace is replayed on each variant of
 the fabrics. What has been replayed is not replayed again (`studies.resume`).
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from studies import forwarding_report as report
-from studies.forwarding_report import BASELINE_GBPS, FORWARDING, Row
+from studies.forwarding_report import BASELINE_GBPS, FORWARDING, RANKS, Row, Traffic
 from studies.real_programs import sources
 from studies.resume import Job, carry_out, digest, weft_digest
 from studies.study import DOCS, IMAGES, OPTION, ROOT, Study
@@ -35,6 +37,9 @@ FABRICS = ("torus-4x4x4x4", "dragonfly-16x16")
 SPEEDS_GBPS = (BASELINE_GBPS, 200, 400, 800, 1600)
 ENDS_GBPS = (SPEEDS_GBPS[0], SPEEDS_GBPS[-1])
 AT_ONCE = 2
+_FROM_HOST = re.compile(r"host-[0-9]+\.up")
+_BYTES_A_MESSAGE = 8
+"""Of the file that lists the hosts of each message: two numbers of 32 bits."""
 
 # Computation is timed when a program is recorded, and a second of it here is this many operations:
 # what a core of the machine that wrote the document gets done (`weft calibrate cpu`).
@@ -97,6 +102,7 @@ class Case:
 
     meaning: str
     speeds: tuple[int, ...] = ENDS_GBPS
+    ranks: tuple[int, ...] = RANKS
     computing: bool = False
     latencies: bool = True
     """Whether cables have them."""
@@ -141,27 +147,32 @@ def nas(name: str) -> Callable[[], Path]:
     return lambda: sources.nas(name)
 
 
-PROGRAMS = (
-    # In class B, DT only prints what it has computed; the right number is in its source (verify).
-    Program("DT", nas("dt"), 43, ("43", "B", "WH"), "L2 Norm = 7877279917.000000", status=1),
-    Program("EP", nas("ep"), 256, ("256", "A"), "Verification    =               SUCCESSFUL"),
-    # It has no check of its own.
-    Program("MM", sources.gemm, 256, ("512", "native"), "Performance="),
-    Program("CG", example("cg"), 256, ("14000", "1"), ": right"),
-    # By pairs; Open MPI's choice, 65,280 messages at once, costs the solver ten times as much.
-    Program(
-        *("FT", example("ft"), 256, ("128", "256", "256", "2"), ": right"),
-        algorithms=("smpi/alltoall:pair",),
-    ),
-    Program("BFS", example("bfs"), 256, ("16", "1"), ": right"),
-    Program("IS", nas("is"), 256, ("256", "A"), "Verification    =               SUCCESSFUL"),
-)
+def programs(ranks: int) -> tuple[Program, ...]:
+    """Return the paper's ten programs, in its classes, on so many ranks."""
+    grid = (
+        Program(name, example("npb"), ranks, (name.lower(),), f"of {ranks} ranks: right")
+        for name in ("BT", "LU", "MG", "SP")
+    )
+    return (
+        # Class B. DT only prints what it has computed; the right number is in its source (verify).
+        Program("DT", nas("dt"), 43, ("43", "B", "WH"), "L2 Norm = 7877279917.000000", status=1),
+        # Class B, one of 75 solves: 75,000 unknowns, and as many more as the grid of ranks needs.
+        Program("CG", example("cg"), ranks, ("75008", "1"), ": right"),
+        # Class B, one iteration.
+        *grid,
+        # Class A, 2 of 6 iterations. By pairs; Open MPI's choice, 65,280 messages at once, costs
+        # the solver ten times as much.
+        Program(
+            *("FT", example("ft"), ranks, ("128", "256", "256", "2"), ": right"),
+            algorithms=("smpi/alltoall:pair",),
+        ),
+        Program("IS", nas("is"), ranks, (f"{ranks}", "A"), "Verification    =               SUCC"),
+        # It has no check of its own.
+        Program("MM", sources.gemm, ranks, ("512", "native"), "Performance="),
+        # Graph500.
+        Program("BFS", example("bfs"), ranks, ("16", "1"), ": right"),
+    )
 
-# Codes on grids, of whom there is the communication; at the slowest and the fastest links.
-GRID_PROGRAMS = tuple(
-    Program(name.upper(), example("npb"), 256, (name,), f"{name} of 256 ranks: right")
-    for name in ("bt", "lu", "mg", "sp")
-)
 
 _FACTORS = "".join(
     f'\n[[point_to_point]]\nfrom = "{size}B"\nlatency_factor = {latency}\n'
@@ -182,8 +193,12 @@ CASES = {
         fabrics=("dragonfly-16x16",),
         topology={"global_cables": 16},
     ),
-    "lookups": Case("shortest frames", looked_up=True),
+    "lookups": Case("shortest frames", ranks=(256,), looked_up=True),
 }
+
+
+BASELINE = Variant("paper", FABRICS[0], BASELINE_GBPS, "tcam")
+"""Where messages are counted."""
 
 
 # ---- Fabrics -------------------------------------------------------------------------------------
@@ -277,12 +292,25 @@ class Run:
             offload="off",
             fallback=_FALLBACK,
             config=self.program.algorithms,
+            messages=self._messages if self.variant == BASELINE else None,
         )
         # What it prints is nothing; a child whose output is taken is out of Ctrl-C's reach.
         record = launch.run(launch.prepare(request), lambda _line: None)
         if record.failed:
             raise WeftError(f"{OPTION}: {self.record.stem}: {record.outcome.message}")
         write_record(record, self.record)
+
+    @property
+    def _messages(self) -> Path:
+        """The file of the hosts of each message."""
+        return self.record.with_suffix(".messages")
+
+    def traffic(self) -> Traffic:
+        """Count the messages between hosts of a run on the baseline, and their bytes."""
+        record = read_record(self.record)
+        sent = sum(link.bytes for link in record.links if _FROM_HOST.fullmatch(link.name))
+        count = self._messages.stat().st_size // _BYTES_A_MESSAGE
+        return Traffic(self.program.name, record.ranks, count, round(sent))
 
     def row(self) -> Row:
         """Read what the record says."""
@@ -314,20 +342,29 @@ def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) 
     return found
 
 
-def sweep(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) -> list[Row]:
+def sweep(wanted: Sequence[Run]) -> list[Row]:
     """Run what has not been run, and read all."""
-    all_runs = runs(programs, wanted, results)
-    carry_out([Job(run.record, run.carry_out) for run in all_runs], AT_ONCE)
-    return [run.row() for run in all_runs]
+    carry_out([Job(run.record, run.carry_out) for run in wanted], AT_ONCE)
+    return [run.row() for run in wanted]
+
+
+def all_runs(results: Path) -> list[Run]:
+    """Say what there is to run; DT, whose ranks are fixed, runs once."""
+    found: dict[Path, Run] = {}
+    for name, case in CASES.items():
+        for ranks in case.ranks:
+            for run in runs(programs(ranks), list(variants(name)), results):
+                found.setdefault(run.record, run)
+    return list(found.values())
 
 
 def measure() -> None:
-    """Run all, and write the table."""
-    wanted = [variant for case in CASES for variant in variants(case)]
-    rows = sweep(PROGRAMS, wanted, RESULTS)
+    """Run all, and write the tables."""
+    wanted = all_runs(RESULTS)
+    rows = sweep(wanted)
     report.write_csv(rows, report.TABLE)
-    ends = [one for one in variants("paper") if one.bandwidth_Gbps in ENDS_GBPS]
-    report.write_csv(sweep(GRID_PROGRAMS, ends, RESULTS), report.GRID_TABLE)
+    counted = [run.traffic() for run in wanted if run.variant == BASELINE]
+    report.write_csv(counted, report.TRAFFIC_TABLE)
     print(report.summary(rows), end="")
 
 
@@ -336,13 +373,13 @@ STUDY = Study(
     about="what a packet forwarding cache does to programs",
     measure=measure,
     figures=lambda: {
-        IMAGES / picture: report.draw(report.read_csv(report.TABLE), fabric, title)
+        IMAGES / picture: report.draw(report.read_rows(), fabric, title)
         for fabric, (picture, title) in report.FIGURES.items()
     },
     page=DOCS / "forwarding-experiment.md",
     texts=lambda: report.document_parts(
-        report.read_csv(report.TABLE),
-        report.read_csv(report.GRID_TABLE),
+        report.read_rows(),
+        report.read_traffic(),
         {name: case.meaning for name, case in CASES.items()},
     ),
 )

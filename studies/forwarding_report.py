@@ -14,13 +14,17 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from studies.study import DOCS, OPTION
+from studies.study import DOCS, OPTION, markdown, read_table
 from weft.base.output import whole_file
+from weft.base.units import format_size
 
 TABLE = DOCS / "forwarding-experiment.csv"
-GRID_TABLE = DOCS / "forwarding-grid.csv"
+TRAFFIC_TABLE = DOCS / "forwarding-messages.csv"
 FORWARDING = ("tcam", "cache")
 BASELINE_GBPS = 100
+RANKS = (64, 256)
+"""Of all programs but DT, whose graph fixes them."""
+MOST_RANKS = RANKS[-1]
 BASELINE = 1.0
 """What it does there, from which performances are told."""
 
@@ -31,6 +35,8 @@ PAPER = {
     ("dragonfly-16x16", "DT"): 15.7,
     ("dragonfly-16x16", "average"): 4.27,
 }
+ORDERED = {"simgrid": "torus-4x4x4x4", "cables": "dragonfly-16x16"}
+"""The case of each machine that comes nearest to the paper."""
 FIGURES = {
     "torus-4x4x4x4": ("forwarding-torus.png", "4-ary 4-torus, as figure 17 of Hirasawa et al."),
     "dragonfly-16x16": (
@@ -38,9 +44,12 @@ FIGURES = {
         "16 x 16 Dragonfly, as figure 18 of Hirasawa et al.",
     ),
 }
+_COMPUTING = "computation at 100 Gflop/s, cables and hosts take time"
+_MESSAGES = "computation and cables take no time, messages have SimGrid's factors"
+# Without computation, the Dragonfly has the 16 cables between groups that the paper counts.
 _PANELS = {
-    "paper": "Computation at 100 Gflop/s, cables and hosts take time",
-    "simgrid": "Computation and cables take no time, messages have SimGrid's factors",
+    "torus-4x4x4x4": {"paper": _COMPUTING, "simgrid": _MESSAGES},
+    "dragonfly-16x16": {"paper": _COMPUTING, "cables": f"{_MESSAGES}; 16 cables"},
 }
 # From light to dark with the bandwidth; with the cache in another hue.
 _SHADES = (100, 200, 400, 800, 1600)
@@ -64,6 +73,21 @@ class Row:
     hits: int
     """Of all lookups of messages in caches; none without them."""
     misses: int
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The messages between hosts in one run of a program."""
+
+    program: str
+    ranks: int
+    messages: int
+    bytes: int
+
+    @property
+    def mean_bytes(self) -> float:
+        """Mean size of a message."""
+        return self.bytes / self.messages
 
 
 @dataclass(frozen=True)
@@ -99,45 +123,57 @@ class Results:
         return seconds[program, speed, "tcam"] / seconds[program, speed, "cache"] - 1
 
 
-def results(rows: Sequence[Row], case: str, fabric: str) -> Results:
-    """Choose the rows of one case and fabric."""
+def has_ranks(found: int, ranks: int) -> bool:
+    """Whether a run of so many ranks is among those of that number: DT's is among all."""
+    return found == ranks or found not in RANKS
+
+
+def results(rows: Sequence[Row], case: str, fabric: str, ranks: int) -> Results:
+    """Choose the rows of one case, fabric and number of ranks."""
     return Results(
         {
             (row.program, row.bandwidth_Gbps, row.forwarding): row.seconds
             for row in rows
-            if (row.case, row.fabric) == (case, fabric)
+            if (row.case, row.fabric) == (case, fabric) and has_ranks(row.ranks, ranks)
         }
     )
 
 
-def write_csv(rows: Sequence[Row], target: Path) -> None:
+def write_csv(rows: Sequence[Row] | Sequence[Traffic], target: Path) -> None:
     """Write all rows; times to the picosecond."""
     with whole_file(OPTION, target) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Row))
+        writer.writerow(field.name for field in fields(rows[0]))
         for row in rows:
             writer.writerow(
                 f"{cell:.12f}" if isinstance(cell, float) else cell for cell in astuple(row)
             )
 
 
-def read_csv(source: Path) -> list[Row]:
-    """Read what `write_csv` has written."""
-    with source.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(
-                row["case"],
-                row["fabric"],
-                row["program"],
-                int(row["ranks"]),
-                int(row["bandwidth_Gbps"]),
-                row["forwarding"],
-                float(row["seconds"]),
-                int(row["hits"]),
-                int(row["misses"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+def read_rows(source: Path = TABLE) -> list[Row]:
+    """Read the replays that `write_csv` has written."""
+    return [
+        Row(
+            row["case"],
+            row["fabric"],
+            row["program"],
+            int(row["ranks"]),
+            int(row["bandwidth_Gbps"]),
+            row["forwarding"],
+            float(row["seconds"]),
+            int(row["hits"]),
+            int(row["misses"]),
+        )
+        for row in read_table(source)
+    ]
+
+
+def read_traffic(source: Path = TRAFFIC_TABLE) -> list[Traffic]:
+    """Read the messages that `write_csv` has written."""
+    return [
+        Traffic(row["program"], *(int(row[name]) for name in ("ranks", "messages", "bytes")))
+        for row in read_table(source)
+    ]
 
 
 # ---- Tables --------------------------------------------------------------------------------------
@@ -150,94 +186,98 @@ def speed_name(gbps: int) -> str:
 
 def relative_table(rows: Sequence[Row], fabric: str) -> str:
     """Return the numbers of figure 17 or 18: each program at each speed, without and with."""
-    found = results(rows, "paper", fabric)
+    found = results(rows, "paper", fabric, MOST_RANKS)
     columns = [(speed, kind) for speed in found.speeds for kind in FORWARDING]
-    names = (
+    names = [
         f"{speed_name(speed)}{', cache' if kind == 'cache' else ''}" for speed, kind in columns
-    )
-    lines = [f"| | {' | '.join(names)} | paper |", "|---|" + "---:|" * (len(columns) + 1)]
-    for program in (*found.programs, "average"):
-        cells = [f"{found.relative(program, speed, kind):.3f}" for speed, kind in columns]
-        paper = PAPER.get((fabric, program))
-        lines.append(f"| {program} | {' | '.join(cells)} | {paper or ''} |")
-    return "\n".join(lines) + "\n"
+    ]
+    cells = [
+        [
+            program,
+            *(f"{found.relative(program, speed, kind):.3f}" for speed, kind in columns),
+            str(PAPER.get((fabric, program), "")),
+        ]
+        for program in (*found.programs, "average")
+    ]
+    return markdown(("", *names, "paper"), cells)
 
 
-def gain_table(rows: Sequence[Row], meanings: Mapping[str, str]) -> str:
+def gain_table(rows: Sequence[Row], meanings: Mapping[str, str], ranks: int) -> str:
     """Return what the cache adds at the fastest links, and what both do together."""
-    programs = results(rows, "paper", rows[0].fabric).programs
-    lines = [
-        f"| | | | {' | '.join(programs)} | mean |",
-        "|---|---|---|" + "---:|" * len(programs) + "---:|",
-    ]
-    for case, meaning in meanings.items():
-        for fabric in dict.fromkeys(row.fabric for row in rows if row.case == case):
-            lines += _gain_rows(results(rows, case, fabric), meaning, fabric, programs)
-    return "\n".join(lines) + "\n"
+    shown = [row for row in rows if has_ranks(row.ranks, ranks)]
+    cells: list[list[str]] = []
+    for case, fabric in dict.fromkeys((row.case, row.fabric) for row in shown):
+        found = results(rows, case, fabric, ranks)
+        if len(found.programs) > 1:  # not DT alone
+            cells += _gain_rows(found, meanings[case], fabric)
+    programs = dict.fromkeys(row.program for row in shown)
+    return markdown(("", "", "", *programs, "mean"), cells, 3)
 
 
-def _gain_rows(found: Results, meaning: str, fabric: str, programs: Sequence[str]) -> list[str]:
+def _gain_rows(found: Results, meaning: str, fabric: str) -> list[list[str]]:
     fast = found.speeds[-1]
-    shown = (*programs, "average")
-    cells = {
-        f"cache, {speed_name(fast)}": [f"{found.gain(name, fast):+.1%}" for name in shown],
-        "links and cache": [f"{found.relative(name, fast, 'cache'):.2f}x" for name in shown],
-    }
+    shown = (*found.programs, "average")
+    both = [f"{found.relative(name, fast, 'cache'):.2f}x" for name in shown]
+    alone = [f"{found.gain(name, fast):+.1%}" for name in shown]
     return [
-        f"| {meaning} | {fabric} | {what} | {' | '.join(values)} |"
-        for what, values in cells.items()
+        [meaning, fabric, f"cache, {speed_name(fast)}", *alone],
+        [meaning, fabric, "links and cache", *both],
     ]
 
 
-def grid_table(rows: Sequence[Row], others: Sequence[Row]) -> str:
-    """Return what links and cache bring to codes on grids, and to all programs on average."""
-    lines = [
-        "| | | links | links and cache | cache, 100 Gb/s | cache, 1.6 Tb/s | hits |",
-        "|---|---|---:|---:|---:|---:|---:|",
+def order_table(rows: Sequence[Row], traffic: Sequence[Traffic]) -> str:
+    """Return by the size of messages on which machine links and cache gain more."""
+    heads = ("", "ranks", "mean message", "torus", "Dragonfly", "gains more", "Dragonfly faster")
+    by_size = sorted(traffic, key=lambda one: one.mean_bytes)
+    return markdown(heads, [_order_row(rows, one) for one in by_size])
+
+
+def _order_row(rows: Sequence[Row], of: Traffic) -> list[str]:
+    torus, dragonfly = (results(rows, case, fabric, of.ranks) for case, fabric in ORDERED.items())
+    fast = torus.speeds[-1]
+    one, other = (found.relative(of.program, fast, "cache") for found in (torus, dragonfly))
+    seconds = [found.seconds[of.program, fast, "cache"] for found in (torus, dragonfly)]
+    return [
+        of.program,
+        str(of.ranks),
+        format_size(round(of.mean_bytes)),
+        f"{one:.2f}x",
+        f"{other:.2f}x",
+        "torus" if one > other else "Dragonfly",
+        f"{seconds[0] / seconds[1]:.2f}x",
     ]
-    fast = max(row.bandwidth_Gbps for row in rows)
-    for fabric in dict.fromkeys(row.fabric for row in rows):
-        ends = [row for row in others if row.bandwidth_Gbps in (BASELINE_GBPS, fast)]
-        found = results([*ends, *rows], "paper", fabric)
-        wanted = dict.fromkeys(row.program for row in rows)
-        for name in (*wanted, "average"):
-            hits = [row for row in rows if row.hits and (row.program, row.fabric) == (name, fabric)]
-            rate = f"{hits[-1].hits / (hits[-1].hits + hits[-1].misses):.2%}" if hits else ""
-            label = f"average of {len(found.programs)}" if name == "average" else name
-            lines.append(
-                f"| {fabric} | {label} | {found.relative(name, fast, 'tcam'):.3f}"
-                f" | {found.relative(name, fast, 'cache'):.3f}"
-                f" | {found.gain(name, BASELINE_GBPS):+.2%} | {found.gain(name, fast):+.2%}"
-                f" | {rate} |"
-            )
-    return "\n".join(lines) + "\n"
 
 
 def hit_table(rows: Sequence[Row]) -> str:
     """Return how many lookups the caches answer, by fabric and program, at the fastest links."""
     shown = [row for row in rows if (row.case, row.forwarding) == ("paper", "cache")]
     fast = max(row.bandwidth_Gbps for row in shown)
-    found = {(row.fabric, row.program): row for row in shown if row.bandwidth_Gbps == fast}
+    found = {
+        (row.fabric, row.program): row
+        for row in shown
+        if row.bandwidth_Gbps == fast and has_ranks(row.ranks, MOST_RANKS)
+    }
     fabrics, programs = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
-    lines = [f"| | | {' | '.join(programs)} |", "|---|---|" + "---:|" * len(programs)]
+    lines: list[list[str]] = []
     for fabric in fabrics:
         cells = [found[fabric, program] for program in programs]
-        lookups = [f"{row.hits + row.misses}" for row in cells]
+        lines.append([fabric, "lookups", *(f"{row.hits + row.misses}" for row in cells)])
         rates = [f"{row.hits / (row.hits + row.misses):.2%}" for row in cells]
-        lines.append(f"| {fabric} | lookups | {' | '.join(lookups)} |")
-        lines.append(f"| {fabric} | hits | {' | '.join(rates)} |")
-    return "\n".join(lines) + "\n"
+        lines.append([fabric, "hits", *rates])
+    return markdown(("", "", *programs), lines, 2)
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Say for each case and fabric what the average of the programs is."""
+    """Say for each case, fabric and number of ranks what the average of the programs is."""
     lines = []
-    for case, fabric in dict.fromkeys((row.case, row.fabric) for row in rows):
-        found = results(rows, case, fabric)
+    for case, fabric, ranks in dict.fromkeys((row.case, row.fabric, row.ranks) for row in rows):
+        if ranks not in RANKS:
+            continue
+        found = results(rows, case, fabric, ranks)
         fast = found.speeds[-1]
         both, gain = found.relative("average", fast, "cache"), found.gain("average", fast)
         lines.append(
-            f"{case}, {fabric}: {both:.2f}x at {speed_name(fast)} with the cache,"
+            f"{case}, {fabric}, {ranks} ranks: {both:.2f}x at {speed_name(fast)} with the cache,"
             f" {gain:+.1%} by the cache alone"
         )
     return "\n".join(lines) + "\n"
@@ -252,14 +292,15 @@ def draw(rows: Sequence[Row], fabric: str, title: str) -> Figure:
     A group of bars is a program. They rise from the baseline's performance, 1, on a logarithmic
     axis: equal lengths are equal gains.
     """
-    figure = Figure(figsize=(12, 7.5), layout="constrained")
+    panels = [(case, ranks) for case in _PANELS[fabric] for ranks in reversed(RANKS)]
+    figure = Figure(figsize=(13, 13), layout="constrained")
     figure.suptitle(title, fontsize=12)
-    panels = figure.subplots(len(_PANELS))
-    for axes, (case, meaning) in zip(panels, _PANELS.items(), strict=True):
-        _bars(axes, results(rows, case, fabric), fabric)
-        axes.set_title(meaning, loc="left", fontsize=11)
+    all_axes = figure.subplots(len(panels))
+    for axes, (case, ranks) in zip(all_axes, panels, strict=True):
+        _bars(axes, results(rows, case, fabric, ranks), fabric)
+        axes.set_title(f"{ranks} ranks: {_PANELS[fabric][case]}", loc="left", fontsize=11)
         _dress(axes)
-    handles, labels = panels[0].get_legend_handles_labels()
+    handles, labels = all_axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, fontsize=9, loc="outside right upper")
     return figure
 
@@ -303,13 +344,13 @@ def _bars(axes: Axes, found: Results, fabric: str) -> None:
 
 
 def document_parts(
-    rows: Sequence[Row], grid: Sequence[Row], meanings: Mapping[str, str]
+    rows: Sequence[Row], traffic: Sequence[Traffic], meanings: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the tables of the document, by the names that it marks them with."""
     tables = {
         **{fabric: relative_table(rows, fabric) for fabric in FIGURES},
-        "grid": grid_table(grid, rows),
         "hits": hit_table(rows),
-        "gains": gain_table(rows, meanings),
+        **{f"gains {ranks}": gain_table(rows, meanings, ranks) for ranks in RANKS},
+        "order": order_table(rows, traffic),
     }
     return {f"table: {name}": table for name, table in tables.items()}

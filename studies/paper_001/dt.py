@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from statistics import median
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies import cpu_and_memory
@@ -18,7 +19,8 @@ from studies.resume import kept_rows
 from studies.study import IMAGES, Study, Table, markdown, read_table, write_table
 from weft.base.plots import bar_look
 
-CLASS, RANKS = "A", 21
+CLASSES = {"A": 21, "B": 43}
+"""Their processes."""
 GRAPHS = ("WH", "BH")
 FLAT = "tofino-64x64"
 """The fabric of docs/cpu-and-memory.md: one switch, 100 Gb/s."""
@@ -37,32 +39,34 @@ TABLE = TABLES / "dt.csv"
 def measure() -> None:
     """Run all graphs in all places."""
     parts = [
-        (f"dt-{place}-{CLASS}-{graph}", partial(measure_one, place, graph))
+        (f"dt-{place}-{size}-{graph}", partial(measure_one, place, size, graph))
+        for size in CLASSES
         for graph in GRAPHS
         for place in PLACES
     ]
     write_table(TABLE, kept_rows("paper-001", parts))
 
 
-def measure_one(place: str, graph: str) -> Table:
-    """Run one graph in one place."""
+def measure_one(place: str, size: str, graph: str) -> Table:
+    """Run one graph of one class in one place."""
     options: dict[str, object] = {"fabric": FLAT} if "flat" in place else {"platform": griffon()}
     if "-" in place:
         speed = cpu_and_memory.HOST_SPEED if "flat" in place else HOST_SPEED
         options["host_speed"] = speed
     if "sharing" in place:
         options["config"] = (cpu_and_memory.SHARING,)
+    ranks = CLASSES[size]
     rounds = ROUNDS if "-" in place else 1
     times = [
-        run(nas("dt"), RANKS, (str(RANKS), CLASS, graph), **options)[1].simulated_time_s
+        run(nas("dt"), ranks, (str(ranks), size, graph), **options)[1].simulated_time_s
         for _ in range(rounds)
     ]
     return [
         {
             "place": place,
-            "class": CLASS,
+            "class": size,
             "graph": graph,
-            "ranks": str(RANKS),
+            "ranks": str(ranks),
             "seconds": f"{median(times):.6g}",
             "least": f"{min(times):.6g}",
             "most": f"{max(times):.6g}",
@@ -70,23 +74,24 @@ def measure_one(place: str, graph: str) -> Table:
     ]
 
 
-Rows = Mapping[tuple[str, str], dict[str, str]]
+Rows = Mapping[tuple[str, str, str], dict[str, str]]
 
 
 def read() -> Rows:
-    """Return the rows by place and graph."""
-    return {(row["place"], row["graph"]): row for row in read_table(TABLE)}
+    """Return the rows by place, class and graph."""
+    return {(row["place"], row["class"], row["graph"]): row for row in read_table(TABLE)}
 
 
 def table() -> str:
     """Return the times in each place, and which graph takes longer."""
     rows = read()
     lines = []
-    for place, name in PLACES.items():
-        wh, bh = (rows[place, graph] for graph in GRAPHS)
-        ratio = float(bh["seconds"]) / float(wh["seconds"])
-        lines.append((name, _cell(wh), _cell(bh), f"{ratio:.3f}"))
-    return markdown((f"class {CLASS}, {RANKS} processes", "WH", "BH", "BH / WH"), lines)
+    for size, ranks in CLASSES.items():
+        for place, name in PLACES.items():
+            wh, bh = (rows[place, size, graph] for graph in GRAPHS)
+            ratio = float(bh["seconds"]) / float(wh["seconds"])
+            lines.append((f"{size}, {ranks}", name, _cell(wh), _cell(bh), f"{ratio:.3f}"))
+    return markdown(("class, processes", "", "WH", "BH", "BH / WH"), lines, 2)
 
 
 def _cell(row: dict[str, str]) -> str:
@@ -98,20 +103,26 @@ def _cell(row: dict[str, str]) -> str:
 def draw() -> Figure:
     """Draw the times on griffon: with computation, on shared memory, messages alone."""
     rows = read()
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes = figure.add_subplot()
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    panels = figure.subplots(1, len(CLASSES))
+    for axes, (size, ranks) in zip(panels, CLASSES.items(), strict=True):
+        _draw_class(axes, rows, size)
+        axes.set(title=f"NAS DT, class {size}, {ranks} processes on griffon")
+    panels[0].legend(frameon=False, ncols=2)
+    return figure
+
+
+def _draw_class(axes: Axes, rows: Rows, size: str) -> None:
     places = ("griffon-computing", "griffon-sharing", "griffon")
     for number, graph in enumerate(reversed(GRAPHS)):
-        heights = [1e3 * float(rows[place, graph]["seconds"]) for place in places]
+        heights = [1e3 * float(rows[place, size, graph]["seconds"]) for place in places]
         at = [one + 0.4 * number for one in range(len(places))]
         bars = axes.bar(at, heights, 0.4, label=graph, **bar_look(number))
         axes.bar_label(bars, fmt="%.0f")
     names = ("with\ncomputation", "with computation,\nshared memory", "messages\nalone")
     axes.set_xticks([one + 0.2 for one in range(len(places))], names)
-    axes.set(title=f"NAS DT, class {CLASS}, {RANKS} processes on griffon")
-    axes.set(ylabel="simulated time, ms", ylim=(0, 360))
-    axes.legend(frameon=False, ncols=2)
-    return figure
+    axes.set(ylabel="simulated time, ms")
+    axes.margins(y=0.2)
 
 
 STUDY = Study(

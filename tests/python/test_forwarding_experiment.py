@@ -75,9 +75,9 @@ def test_the_experiment_runs_and_is_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = list(forwarding.variants("simgrid"))
-    rows = forwarding.sweep(SMALL, wanted, tmp_path)
+    rows = forwarding.sweep(forwarding.runs(SMALL, wanted, tmp_path))
     for fabric in FABRICS:
-        found = report.results(rows, "simgrid", fabric)
+        found = report.results(rows, "simgrid", fabric, RANKS)
         assert found.programs == ["CG", "BFS"]
         for program in found.programs:
             # 60 ns against 51 ns, or 61 ns of a miss; nothing else takes time.
@@ -87,13 +87,27 @@ def test_the_experiment_runs_and_is_not_run_again(
     ran: list[str] = []
     monkeypatch.setattr(Run, "carry_out", lambda run: ran.append(run.record.stem))
     records = sorted((tmp_path / "records").glob("*.json"))
-    assert forwarding.sweep(SMALL, wanted, tmp_path) == rows
+    assert forwarding.sweep(forwarding.runs(SMALL, wanted, tmp_path)) == rows
     assert ran == []
     lost = records[0]
     lost.unlink()
     with pytest.raises(Exception, match=lost.name):  # there is no record to read
-        forwarding.sweep(SMALL, wanted, tmp_path)
+        forwarding.sweep(forwarding.runs(SMALL, wanted, tmp_path))
     assert ran == [lost.stem]
+
+
+@pytest.mark.slow
+def test_messages_between_hosts_are_counted_on_the_baseline(tmp_path: Path) -> None:
+    (run,) = forwarding.runs(SMALL[:1], [forwarding.BASELINE], tmp_path)
+    forwarding.sweep([run])
+    counted = run.traffic()
+    # A solve sends 26 products, each summed up over a row of 4 ranks and transposed (not on the
+    # diagonal), 52 scalar products, and a residual's; a rank's piece are 256 numbers.
+    assert (counted.program, counted.ranks) == ("CG", RANKS)
+    piece, envelope = 256 * 8, 16
+    assert 8 + envelope < counted.mean_bytes < piece + envelope
+    products, sums = 26 * (2 * 16 + 12), 53 * 2 * 16
+    assert counted.messages >= products + sums
 
 
 @pytest.mark.slow
@@ -107,20 +121,35 @@ def test_a_program_with_wrong_data_is_no_trace_to_replay(tmp_path: Path) -> None
 
 
 def test_the_document_shows_what_was_run() -> None:
-    rows = report.read_csv(report.TABLE)
+    rows, traffic = report.read_rows(), report.read_traffic()
     meanings = {name: case.meaning for name, case in CASES.items()}
     assert forwarding.STUDY.page is not None
     text = forwarding.STUDY.page.read_text(encoding="utf-8")
-    grid = report.read_csv(report.GRID_TABLE)
-    for part in report.document_parts(rows, grid, meanings).values():
+    for part in report.document_parts(rows, traffic, meanings).values():
         assert part in text
-    assert {row.program for row in rows} == {program.name for program in forwarding.PROGRAMS}
+
+
+def test_the_programs_are_the_papers_ten_with_each_number_of_ranks() -> None:
+    """Section V.C; Graph500 is BFS here."""
+    paper = {"BT", "CG", "DT", "LU", "MG", "SP", "FT", "IS", "MM", "BFS"}
+    rows = report.read_rows()
+    for ranks in report.RANKS:
+        assert {one.name for one in forwarding.programs(ranks)} == paper
+        for case in CASES:
+            for fabric in CASES[case].fabrics:
+                if ranks in CASES[case].ranks:
+                    assert set(report.results(rows, case, fabric, ranks).programs) == paper
+    ran = {(row.program, row.ranks) for row in rows}
+    assert {(one.program, one.ranks) for one in report.read_traffic()} == ran
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     rows = [report.Row("paper", TORUS, "CG", 16, 100, "cache", 0.001234567891, 5, 2)]
     report.write_csv(rows, tmp_path / "rows.csv")
-    assert report.read_csv(tmp_path / "rows.csv") == rows
+    assert report.read_rows(tmp_path / "rows.csv") == rows
+    counted = [report.Traffic("CG", 16, 7, 1000)]
+    report.write_csv(counted, tmp_path / "messages.csv")
+    assert report.read_traffic(tmp_path / "messages.csv") == counted
 
 
 def test_performance_is_relative_to_slow_links_without_cache() -> None:
