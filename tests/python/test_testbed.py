@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -379,6 +380,17 @@ def test_the_papers_medians_are_predicted_within_one_percent(tmp_path: Path) -> 
     assert measured().over("l2") == pytest.approx(-15, abs=0.5)
 
 
+def test_the_fabric_wide_link_is_a_hosts_cable(tmp_path: Path) -> None:
+    """Where most cables are recirculated, which cost a pass and no way of their own."""
+    made = planned("torus-3x3", on="recirculating-64")
+    path = tmp_path / "planned.toml"
+    fabric.write(made, made.experiments[0], path)
+    found = tomllib.loads(path.read_text())
+    assert found["link"]["latency"] == "940ns"
+    assert {one["latency"] for one in found["links"]} == {"0ns"}
+    assert len(found["links"]) == made.recirculated == 18
+
+
 def test_two_servers_over_a_virtual_wire_have_the_papers_median(tmp_path: Path) -> None:
     made = planned("server-pair")
     (trip,) = predict(made, made.experiments[0])
@@ -398,7 +410,7 @@ def test_programs_run_on_two_servers_and_on_their_virtual_wire(tmp_path: Path, r
     fabric.write(made, made.experiments[0], path)
     times = []
     for on in ("server-pair", str(path)):
-        options = ("--cfg", "smpi/wtime:0", "--quiet")
+        options = ("--quiet",)
         result = run("pingpong.c", "1", on=on, ranks=2, options=options)
         times.append(float(result.stdout.split()[1]))
     assert times[0] == pytest.approx(1.88e-6, rel=0.01)
@@ -583,7 +595,7 @@ def test_a_message_takes_the_bandwidth_that_links_share(tmp_path: Path, run: Run
         topology('kind = "star"\nhosts = 2', tmp_path, "8Gbps")
         path = tmp_path / "w.toml"
         path.write_text(path.read_text() + more)
-        options = ("--cfg", "smpi/wtime:0", "--quiet")
+        options = ("--quiet",)
         result = run("pingpong.c", "1000000", on=str(path), ranks=2, options=options)
         times.append(float(result.stdout.split()[1]))
     # A million bytes and SMPI's 16 at 1 GB/s, one of two ways.

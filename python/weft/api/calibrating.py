@@ -88,6 +88,7 @@ def calibrate_p2p(
     rows: Rows = "all",
     segments: int | None = None,
     allreduce: int | None = None,
+    pair: str | None = None,
     plot: PathLike | None = None,
 ) -> MessagesFit:
     """Fit point-to-point messages to a ping-pong, write a fabric file, and simulate it.
@@ -101,19 +102,23 @@ def calibrate_p2p(
         rows: Rows to fit to; every second leaves the others for a test.
         segments: Segments of the model, up to 8. By default as many as the rows speak for.
         allreduce: The table is of Open MPI's Allreduce on so many hosts (4 or 8).
+        pair: SOURCE:TARGET, the hosts that the table is of, or those of its pairs to take. By
+            default the first two hosts of base, and all pairs.
         plot: A picture of measurement and simulation: .png, .pdf or .svg.
     """
     from weft.calibrate import fabric_file, p2p
     from weft.calibrate.piecewise import MAX_SEGMENTS
     from weft.calibrate.rounds import single_messages
-    from weft.calibrate.samples import read_allreduce, read_pingpong
+    from weft.calibrate.samples import parse_pair, read_allreduce, read_pingpong
 
     if plot is not None:
         p2p.check_plot(Path(plot))
     count = None if segments is None else whole("segments", segments, 1, MAX_SEGMENTS)
     file = measured("table", table)
     if allreduce is None:
-        pingpong = read_pingpong(file, column)
+        pingpong = read_pingpong(file, column, None if pair is None else parse_pair(pair))
+    elif pair is not None:
+        raise WeftError("pair: is of a ping-pong, and allreduce says that the table is of none")
     else:
         pingpong = single_messages(read_allreduce(file, column), allreduce)
     name = None if base is None else str(base)

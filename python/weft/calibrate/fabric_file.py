@@ -6,18 +6,19 @@ What is written is proven by loading it, before it takes its place.
 
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import _core
-from weft.base.errors import WeftError, named
+from weft.base.errors import WeftError, named, suggestion
 from weft.base.measured import Column, log_error
 from weft.base.output import whole_file
 from weft.base.units import format_size
 from weft.calibrate.p2p import Calibration, Core
 from weft.calibrate.piecewise import LEAST_PER_BYTE_S as _LEAST_PER_BYTE_S
+from weft.calibrate.samples import Pair
 from weft.calibrate.simulated import simulate_ping_pong
 from weft.fabric.toml_file import in_toml, without_tables
 
@@ -52,7 +53,7 @@ def render(calibration: Calibration, name: str, base: str | None, quality: str =
         head = _two_hosts(calibration, name, route)
     else:
         fabric = _core.load_fabric(base)
-        route = route_of(fabric)
+        route = route_of(fabric, pair_of(fabric, calibration.pingpong.between))
         text = Path(fabric.file).read_text(encoding="utf-8")
         head = without_tables(text, ("point_to_point", "mpi"))
         kept = _kept(text)
@@ -69,9 +70,30 @@ def eager_threshold_of(base: str) -> int | None:
     return None if mpi is None else int(mpi["eager_threshold_bytes"])
 
 
-def latency_of(base: str | None) -> float | None:
-    """Return the latency between the first two hosts of a fabric, if there is one."""
-    return None if base is None else route_of(_core.load_fabric(base)).latency_s
+def latency_of(base: str | None, between: Collection[Pair] = ()) -> float | None:
+    """Return the latency between the measured hosts of a fabric, if there is one."""
+    if base is None:
+        return None
+    fabric = _core.load_fabric(base)
+    return route_of(fabric, pair_of(fabric, between)).latency_s
+
+
+def pair_of(fabric: "Fabric", between: Collection[Pair]) -> tuple[int, int]:
+    """Return the hosts of a fabric whose route the measured times are of.
+
+    Of several pairs that is the one with the median latency; of none it is the first two hosts.
+    """
+    if not between:
+        return 0, 1
+    numbers = {name: number for number, name in enumerate(fabric.hosts)}
+    for name in (name for pair in between for name in pair):
+        if name not in numbers:
+            raise WeftError(
+                f"{named('base')}: {fabric.name} has no host '{name}', which is measured;"
+                f" {suggestion(name, numbers)}"
+            )
+    pairs = [(numbers[source], numbers[target]) for source, target in between]
+    return sorted(pairs, key=lambda pair: fabric.route(*pair)["latency_s"])[(len(pairs) - 1) // 2]
 
 
 def _kept(text: str) -> dict[str, Any]:
@@ -91,7 +113,8 @@ def write_messages(calibration: Calibration, base: str | None, target: Path) -> 
     sizes = list(calibration.measured)
     text = render(calibration, target.stem, base)
     check(text)
-    simulated = simulate_ping_pong(text, sizes)
+    hosts = (0, 1) if base is None else pair_of(check(text), calibration.pingpong.between)
+    simulated = simulate_ping_pong(text, sizes, hosts)
     write(render(calibration, target.stem, base, _quality(calibration, simulated)), target)
     return simulated
 
@@ -114,17 +137,18 @@ def check(text: str) -> "Fabric":
         return _core.load_fabric(str(path))
 
 
-def route_of(fabric: "Fabric") -> Route:
-    """Return the way between the first two hosts of a fabric."""
+def route_of(fabric: "Fabric", hosts: tuple[int, int] = (0, 1)) -> Route:
+    """Return the way between two hosts of a fabric."""
     if len(fabric.hosts) < 2:
         raise WeftError(f"{named('base')}: {fabric.name} has one host; a ping-pong needs two")
-    way = fabric.route(0, 1)
+    way = fabric.route(*hosts)
     names = {name.rpartition(".")[0] for name in way["links"]}
     rates = [cable["bandwidth_Bps"] for cable in fabric.cables() if cable["name"] in names]
     if way["latency_s"] <= 0:
         raise WeftError(
             f"{named('base')}:"
-            f" the route between the first two hosts of {fabric.name} has no latency, of"
+            f" the route from {fabric.hosts[hosts[0]]} to {fabric.hosts[hosts[1]]} of"
+            f" {fabric.name} has no latency, of"
             " which a latency_factor could be; give its [link] one"
         )
     return Route(way["latency_s"], min(rates))

@@ -4,16 +4,20 @@
 Measured times carry noise, so a larger message may come out quicker than a smaller one, and a
 single row may be far off. Where the times as a whole do not rise with the size, that is no noise:
 the table is mixed, or the column is another. They are held against the nearest rising curve.
+
+A table with columns `source` and `target` has a ping-pong for each pair of hosts, all of the same
+sizes: the median over the pairs is taken, or one of them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
+from weft.base.errors import WeftError, named, suggestion
 from weft.calibrate.tables import (
     Rows,
     Table,
@@ -30,6 +34,10 @@ Floats = npt.NDArray[np.float64]
 # in data/p2p_taurus_ethernet.csv, the noisiest table that there is.
 _FARTHEST_FROM_RISING = 0.3
 _SEND, _RECEIVE = "MPI_Send", "MPI_Recv"
+_SOURCE, _TARGET = "source", "target"
+
+Pair = tuple[str, str]
+"""The two hosts of a ping-pong."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +67,18 @@ class PingPong:
 
     one_way: Samples
     send_seconds: Floats | None = None
+    between: Mapping[Pair, Floats] = field(default_factory=dict)
+    """By pair of hosts that is measured its one-way times; empty where nobody names them."""
 
     def of(self, rows: Rows) -> "PingPong":
         """Return every second row, or all."""
         sends = self.send_seconds
-        return PingPong(self.one_way.of(rows), None if sends is None else sends[part(rows)])
+        taken = part(rows)
+        return PingPong(
+            self.one_way.of(rows),
+            None if sends is None else sends[taken],
+            {pair: seconds[taken] for pair, seconds in self.between.items()},
+        )
 
     @property
     def source(self) -> str:
@@ -72,9 +87,68 @@ class PingPong:
         return f"{table.path.name} ({table.form}), column {self.one_way.column}"
 
 
-def read_pingpong(path: Path, column: str | None = None) -> PingPong:
-    """Read a ping-pong of any of the formats."""
+def parse_pair(text: str) -> Pair:
+    """Return the pair of hosts that SOURCE:TARGET is."""
+    source, _, target = text.partition(":")
+    if not source or not target or source == target:
+        raise WeftError(
+            f"{named('pair')}: found '{text}'; write two hosts as SOURCE:TARGET, such as"
+            " node-1:node-2"
+        )
+    return source, target
+
+
+def read_pingpong(path: Path, column: str | None = None, pair: Pair | None = None) -> PingPong:
+    """Read a ping-pong of any of the formats, of one pair of hosts or of all that there are."""
     table = read_table(path, "PingPong")
+    if _SOURCE in table.names and _TARGET in table.names:
+        return _of_pairs(table, column, pair)
+    found = _of_two_hosts(table, column)
+    if pair is None:
+        return found
+    return PingPong(found.one_way, found.send_seconds, {pair: found.one_way.seconds})
+
+
+def _of_pairs(table: Table, column: str | None, pair: Pair | None) -> PingPong:
+    """Return the ping-pong of one pair, or the median over all at each size."""
+    rows: dict[Pair, list[TableRow]] = {}
+    for row in table.rows:
+        key = (table.cell(row, _SOURCE), table.cell(row, _TARGET))
+        if key[0] == key[1]:
+            table.fail(
+                row.line, _TARGET, f"found the source, '{key[1]}'; a ping-pong has two hosts"
+            )
+        rows.setdefault(key, []).append(row)
+    if pair is not None:
+        if pair not in rows:
+            names = [":".join(one) for one in rows]
+            raise WeftError(
+                f"{named('pair')}: {table.path} has no rows of {':'.join(pair)};"
+                f" {suggestion(':'.join(pair), names)}"
+            )
+        found = _of_two_hosts(replace(table, rows=tuple(rows[pair])), column)
+        return PingPong(found.one_way, found.send_seconds, {pair: found.one_way.seconds})
+    if "op" in table.names:
+        table.fail(table.header_line, "op", f"has {len(rows)} pairs; name one by {named('pair')}")
+    all_found = {
+        key: read_samples(replace(table, rows=tuple(own)), column) for key, own in rows.items()
+    }
+    first, *others = all_found.items()
+    for key, samples in others:
+        if not np.array_equal(samples.bytes, first[1].bytes):
+            table.fail(
+                rows[key][0].line,
+                "bytes",
+                f"{':'.join(key)} has other sizes than {':'.join(first[0])}; give all pairs the"
+                " same",
+            )
+    between = {key: samples.seconds for key, samples in all_found.items()}
+    seconds = np.median(np.array([*between.values()]), axis=0)
+    one_way = Samples(table, first[1].column, first[1].bytes, seconds)
+    return PingPong(one_way, None, between)
+
+
+def _of_two_hosts(table: Table, column: str | None) -> PingPong:
     if "op" not in table.names:
         return PingPong(read_samples(table, column))
     for row in table.rows:

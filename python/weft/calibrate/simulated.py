@@ -61,12 +61,14 @@ def compiled(example: str) -> Iterator[Program]:
         yield Program(example, work / example)
 
 
-def simulate_ping_pong(fabric: str, sizes: Sequence[int]) -> Column:
-    """Return the one-way times in microseconds between the first two hosts of a fabric's text."""
+def simulate_ping_pong(
+    fabric: str, sizes: Sequence[int], hosts: tuple[int, int] = (0, 1)
+) -> Column:
+    """Return the one-way times in microseconds between two hosts of a fabric's text."""
     # Looking at a clock takes no time.
-    arguments = (",".join(map(str, sizes)), "1")
+    arguments = (",".join(map(str, sizes)), "1", *map(str, hosts))
     with compiled("pingpong") as program:
-        lines, _ = program.run(fabric, arguments, 2, config=("smpi/wtime:0",))
+        lines, _ = program.run(fabric, arguments, max(hosts) + 1, ppn=1, config=("smpi/wtime:0",))
     return {int(line[0]): float(line[1]) for line in lines}
 
 

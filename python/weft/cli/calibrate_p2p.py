@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weft.base.errors import WeftError
 from weft.base.measured import Column, log_error
 from weft.base.output import shown
 from weft.base.units import format_size
@@ -26,6 +27,10 @@ column `bytes` and one-way times whose names end in their unit (`median_us`; `rt
 With a column `op`, CSV has MPI_Send and MPI_Recv timed apart on the side that sends first; that
 gives the eager threshold and the sender's overhead as well. The name of a table that comes with
 weft (`p2p_azure_hc44rs_mpi`) does for a file.
+
+With columns `source` and `target`, CSV has a ping-pong for each pair of hosts. The median over the
+pairs is fitted, or the one that --pair names. With --base these are its hosts, and the times are
+held against the route of the measured pair, of several the one with the median latency.
 
 Cables get the rate of the largest messages. What eager messages take beside it is the cores', half
 each where nothing tells them apart: so cables are free for others meanwhile, and hosts with many
@@ -71,6 +76,12 @@ def _segments(_context: click.Context, _option: click.Parameter, text: str) -> i
     help="The table is of Open MPI's Allreduce on so many hosts (4 or 8): take it apart into its"
     " messages.",
 )
+@click.option(
+    "--pair",
+    metavar="SOURCE:TARGET",
+    help="Hosts that the table is of, or those of its pairs to take.  [default: the first two hosts"
+    " of --base, all pairs]",
+)
 @output_option("--plot", help="Draw measurement and simulation: .png, .pdf or .svg.")
 def p2p(
     table: Path,
@@ -80,28 +91,55 @@ def p2p(
     rows: "Rows",
     base: str | None,
     allreduce: int | None,
+    pair: str | None,
     plot: Path | None,
 ) -> None:
     """Read, fit, write, print."""
     from weft.calibrate import fabric_file
     from weft.calibrate import p2p as api
     from weft.calibrate.rounds import single_messages
-    from weft.calibrate.samples import read_allreduce, read_pingpong
+    from weft.calibrate.samples import parse_pair, read_allreduce, read_pingpong
 
     if plot is not None:
         api.check_plot(plot)
     if allreduce is None:
-        pingpong = read_pingpong(table, column)
+        pingpong = read_pingpong(table, column, None if pair is None else parse_pair(pair))
+    elif pair is not None:
+        raise WeftError("--pair: is of a ping-pong, and --allreduce says that the table is of none")
     else:
         pingpong = single_messages(read_allreduce(table, column), allreduce)
     threshold = None if base is None else fabric_file.eager_threshold_of(base)
     calibration = api.calibrate(pingpong, segments, rows, threshold)
     simulated = fabric_file.write_messages(calibration, base, output)
     _print_errors(calibration, simulated, output)
-    _print_shares(calibration, fabric_file.latency_of(base))
+    _print_shares(calibration, fabric_file.latency_of(base, pingpong.between))
+    _print_pairs(calibration)
     _print_protocol(calibration)
     if plot is not None:
         api.plot(calibration, simulated, plot)
+
+
+def _print_pairs(calibration: "Calibration") -> None:
+    """Say how far pairs of hosts are apart, of the smallest and of the largest messages."""
+    between = calibration.pingpong.between
+    if len(between) < 2:
+        return
+    on = console(stderr=True)
+    table = new_table(("bytes", "least us", "median us", "most us", "fastest", "slowest"),
+                      left=("fastest", "slowest"))  # fmt: skip
+    for place in (0, -1):
+        by_time = sorted(between, key=lambda pair: between[pair][place])
+        fastest, slowest = by_time[0], by_time[-1]
+        median = calibration.pingpong.one_way.seconds[place]
+        times = (between[fastest][place], median, between[slowest][place])
+        table.add_row(
+            format_size(int(calibration.pingpong.one_way.bytes[place])),
+            *(f"{time * 1e6:.3f}" for time in times),
+            ":".join(fastest),
+            ":".join(slowest),
+        )
+    print_title(f"{len(between)} pairs of hosts, fitted to their median", on)
+    print_table(table, on)
 
 
 def _print_errors(calibration: "Calibration", simulated: Column, target: Path) -> None:

@@ -103,12 +103,16 @@ def latency_ns(plan: Plan, experiment: Experiment, name: str) -> float:
 
 
 def _links(plan: Plan, experiment: Experiment) -> Iterator[str]:
-    """Yield the commonest kind of cable as [link], all others by their names."""
+    """Yield the commonest kind of the hosts' cables as [link], all others by their names.
+
+    Recirculated cables are no cables that anybody lays, so they are never what a new one is like.
+    """
     kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name in experiment.cables:
         speed = f"{bandwidth(plan, experiment, name) / 1e9:.9g}Gbps"
         kinds[speed, f"{latency_ns(plan, experiment, name):.9g}ns"].append(name)
-    commonest = max(kinds, key=lambda kind: len(kinds[kind]))
+    at_hosts = {one.name for host in experiment.hosts for one in experiment.wanted.at[host]}
+    commonest = max(kinds, key=lambda kind: len(at_hosts.intersection(kinds[kind])))
     for kind in (commonest, *(kind for kind in kinds if kind != commonest)):
         speed, latency = kind
         for name in kinds[kind] if kind != commonest else [""]:
