@@ -154,3 +154,58 @@ def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
     result = weft("weft-f90", "fixed.f", "-o", "fixed", cwd=here)
     assert result.returncode == 0, result.stderr
     assert simulated.run_command(simulated.weft_command(here / "fixed", ranks=2)).status == 0
+
+
+MISSING = {
+    "c": (
+        "int MPI_Allreduce_init(); int MPI_Bcast_c(); int MPI_T_init_thread(); int MPI_Own();\n"
+        "int main(void) { MPI_Allreduce_init(); MPI_Bcast_c(); MPI_T_init_thread();\n"
+        "MPI_Own(); MPI_Bcast_c(); return 0; }\n"
+    ),
+    "cpp": (
+        "#include <mpi.h>\n"
+        "int main() { MPI_Session session; MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN,\n"
+        "&session); MPI_Bcast_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); return 0; }\n"
+    ),
+    "f90": (
+        "program p\nuse mpi\ninteger :: kind, code\n"
+        "call MPI_Type_create_f90_real(15, 307, kind, code)\n"
+        "call MPI_Own(code)\nend program\n"
+    ),
+}
+PARTS = {
+    "c": {
+        "MPI_Allreduce_init, of persistent collectives (Collective Communication),",
+        "MPI_Bcast_c, of the calls with large counts (_c) of Collective Communication,",
+        "MPI_T_init_thread, of the tool information interface (Tool Support),",
+    },
+    "cpp": {
+        "MPI_Bcast_c, of the calls with large counts (_c) of Collective Communication,",
+        "MPI_Session_init, of sessions (Process Initialization, Creation, and Management),",
+    },
+    "f90": {"MPI_Type_create_f90_real, of Language Bindings,"},
+}
+
+
+@pytest.mark.parametrize(("suffix", "name"), [("c", "cc"), ("cpp", "cxx"), ("f90", "f90")])
+def test_a_call_that_the_simulator_lacks_is_named_with_its_part_of_mpi(
+    here: Path, suffix: str, name: str
+) -> None:
+    (here / f"missing.{suffix}").write_text(MISSING[suffix])
+    result = weft(f"weft-{name}", "-w", f"missing.{suffix}", "-o", "missing", cwd=here)
+    assert result.returncode != 0
+    lines = [line for line in result.stderr.splitlines() if line.startswith(f"weft {name}: ")]
+    end = " is not in the MPI of the simulator (SimGrid 4.1)"
+    assert {line.removesuffix(end) for line in lines} == {
+        f"weft {name}: {part}" for part in PARTS[suffix]
+    }
+    assert "MPI_Own" in result.stderr or "mpi_own" in result.stderr
+
+
+def test_messages_of_the_compiler_come_through(here: Path) -> None:
+    (here / "warns.c").write_text('int main(void) { int unused; return 0; }\n#warning "seen"\n')
+    result = weft("weft-cc", "-Wall", "-c", "warns.c", cwd=here)
+    assert result.returncode == 0
+    assert "seen" in result.stderr
+    assert "unused" in result.stderr
+    assert not result.stdout

@@ -141,8 +141,8 @@ def test_the_traces_own_ranks_per_host_are_not_blamed_on_an_option(record: Recor
     assert (said.status, said.messages) == (
         2,
         [
-            f"weft: trace {trace}, recorded with ranks per host: {found} ranks per host; give one of"
-            " these as --ppn"
+            f"weft: trace {trace}, recorded with ranks per host: {found} ranks per host;"
+            " give one of these as --ppn"
         ],
     )
     asked = weft("replay", str(trace), *small, "--ppn", "3")
