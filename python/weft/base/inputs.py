@@ -42,9 +42,19 @@ class Uses:
     written: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
     """The path of each declared output that exists, and its option."""
 
+    def reads(self, found: Identity | None, path: Path, why: str) -> None:
+        """Take note of a file that is read. Raises `InUseError` where it is an output."""
+        if found is None:
+            return
+        self.read.setdefault(found, (path, why))
+        target, option = self.written.get(found, (None, ""))
+        if target is not None and identity(target) == found:
+            raise _is_read(option, target, self.read[found][1])
+
 
 _current: ContextVar[Uses | None] = ContextVar("weft.uses", default=None)
 _observed: list[bool] = []
+_STDIN = Path("/dev/stdin")
 
 
 def identity(path: Path | str | bytes | int) -> Identity | None:
@@ -77,7 +87,7 @@ def observed(reader: str, before: "Uses | None" = None) -> Iterator[Uses]:
         _observed.append(True)
     uses = Uses(reader)
     _inherit(uses, before)
-    declare_inputs_of(uses, {Path("/dev/stdin"): "standard input comes from"}, 0)
+    uses.reads(identity(0), _STDIN, "standard input comes from")
     token = _current.set(uses)
     try:
         yield uses
@@ -102,19 +112,9 @@ def unobserved() -> Iterator[None]:
 
 def declare_inputs(inputs: Mapping[Path, str]) -> None:
     """Take note of files that are read, each with the clause that says why, whoever opens them."""
-    uses = _current.get()
-    if uses is not None:
-        declare_inputs_of(uses, inputs)
-
-
-def declare_inputs_of(
-    uses: Uses, inputs: Mapping[Path, str], descriptor: int | None = None
-) -> None:
-    """Do the same for the given uses; an open `descriptor` identifies the file by itself."""
-    for path, why in inputs.items():
-        found = identity(path if descriptor is None else descriptor)
-        if found is not None:
-            uses.read.setdefault(found, (path, why))
+    if (uses := _current.get()) is not None:
+        for path, why in inputs.items():
+            uses.reads(identity(path), path, why)
 
 
 def declare_output(option: str, target: Path) -> None:
@@ -133,7 +133,7 @@ def refuse_input(option: str, target: Path) -> None:
         return
     path, why = uses.read[found]
     # The number of a file that has gone may be another's by now.
-    if path == Path("/dev/stdin") or identity(path) == found:
+    if path == _STDIN or identity(path) == found:
         raise _is_read(option, target, why)
 
 
@@ -156,13 +156,8 @@ def _reads(mode: object, flags: object) -> bool:
 
 
 def _on_read(path: Any) -> None:
-    uses, found = _current.get(), identity(path)
-    if uses is None or found is None:
-        return
-    uses.read.setdefault(found, (Path(os.fsdecode(path)), f"{uses.reader} reads"))
-    target, option = uses.written.get(found, (None, ""))
-    if target is not None and identity(target) == found:
-        raise _is_read(option, target, f"{uses.reader} reads")
+    if (uses := _current.get()) is not None:
+        uses.reads(identity(path), Path(os.fsdecode(path)), f"{uses.reader} reads")
 
 
 def _is_read(option: str, target: Path, why: str) -> InUseError:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from msgspec import UNSET
 
 from weft import _core
+from weft.base import inputs
 from weft.base.errors import WeftError, named
 from weft.runs.record import FabricPart
 from weft.runs.request import Placement
@@ -171,7 +172,7 @@ def _is_platform_library(path: Path) -> bool:
 
 def _check_xml(path: Path) -> None:
     try:
-        ElementTree.parse(path)
+        tree = ElementTree.parse(path)
     except ElementTree.ParseError as error:
         line, column = error.position
         raise WeftError(
@@ -180,6 +181,15 @@ def _check_xml(path: Path) -> None:
         ) from None
     except OSError as error:
         raise WeftError(f"{named('platform')}: {path} cannot be read: {error.strerror}") from None
+    inputs.declare_inputs(
+        {
+            place: f"{named('platform')} names to be read"
+            for element in tree.iter()
+            for name, value in element.attrib.items()
+            if name.endswith("file")  # of <include>, <trace>, <host availability_file=…>
+            for place in (Path(value), path.parent / value)
+        }
+    )
 
 
 def choose_ppn(
