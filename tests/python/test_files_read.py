@@ -39,7 +39,7 @@ NO_FILE = {
     *("destinations", "column", "keys", "fit_", "segments", "size", "collective", "algorithm"),
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
-    *("command", "ended", "listen", "bytes_"),
+    *("command", "ended", "listen", "bytes_", "pair"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",
