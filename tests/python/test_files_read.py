@@ -157,6 +157,7 @@ READ = {
     *(
         "tls",
         "hosts_like",
+        "plan",
         "engine",
         "selection",
         "modes",
