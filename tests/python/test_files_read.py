@@ -154,38 +154,16 @@ READ = {
     *("fabric", "fabrics", "program", "arguments", "platform", "fallback", "cfg", "input", "trace"),
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
     *("programs", "axes", "folder", "store", "cluster", "source", "inventory", "keep", "new"),
-    *(
-        "tls",
-        "hosts_like",
-        "plan",
-        "engine",
-        "selection",
-        "modes",
-        "mode",
-        "files",
-        "set",
-        "flags",
-        "command",
-        "leave_out",
-    ),
+    *("tls", "hosts_like", "plan", "engine", "selection", "modes", "mode", "files", "set", "flags"),
+    *("command", "leave_out"),
 }
 NAMES = {
     *("collective", "algorithm", "segment", "bytes", "sizes", "column", "rows", "hash", "pattern"),
     *("replacement", "cube", "transport", "chunk", "buffer", "link", "keys", "fit", "timeout"),
     *("memory", "description", "topology", "host_preset", "nic_preset", "switch_preset", "zip"),
     *("bandwidth", "latency", "switch_latency", "name", "part", "offload", "host_speed", "chassis"),
-    *(
-        "baseline",
-        "end",
-        "switch",
-        "up_as",
-        "experiment",
-        "listen",
-        "on_size",
-        "on_line",
-        "on_turn",
-        "on_step",
-    ),
+    *("baseline", "pair", "end", "switch", "up_as", "experiment", "listen"),
+    *("on_size", "on_line", "on_turn", "on_step"),
 }
 
 
