@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 import simulated
+from p4_servers import serving
 
 import weft
 
@@ -177,6 +178,33 @@ def test_progress_engines(tmp_path: Path) -> None:
 
 
 # ---- Testbeds
+
+
+def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
+    star, pair = (weft.testbed_plan("topocloud-64", [one]) for one in ("star-8", "server-pair"))
+    with serving() as serve:
+        address, history = serve()
+        switch = weft.P4Switch(address)
+        star.up(switch=switch)
+        with pytest.raises(weft.WeftError, match=r"has 25 entries already.* give replace"):
+            pair.up(switch=switch)
+        with pytest.raises(weft.WeftError, match=r"OLD is not what the switch .* it lacks server"):
+            pair.change_to(star, switch=switch)
+        assert star.change_to(pair, switch=switch).experiments == ["server-pair"]
+        (row,) = weft.testbed_status(switch=switch, plan=star).to_dicts()
+        assert row["state"].startswith("2 entries (wire_table 2), 0 slices; primary controller: n")
+        assert row["difference"].startswith("it lacks star-8 (25 entries)")
+        assert star.apply(switch=switch).experiments == ["star-8"]  # whatever is there
+        assert len(history[-1]) == 25
+        assert weft.testbed_status(switch=switch, plan=star)["difference"].to_list() == [""]
+        assert weft.testbed_down(switch=switch) > 0
+        star.up(switch=switch)
+        pair.up(switch=switch, replace=True)
+        assert len(history[-1]) == 2
+    with pytest.raises(weft.WeftError, match="name: no plan of 'no-such' is recorded as up"):
+        weft.testbed_running("no-such")
+    with pytest.raises(weft.WeftError, match="plan: is of one testbed; give its name"):
+        weft.testbed_status(plan=star)
 
 
 def test_testbeds_are_planned_shown_and_changed(tmp_path: Path) -> None:

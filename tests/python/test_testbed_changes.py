@@ -47,7 +47,7 @@ COMING = ("line-4", "server-pair", "fat-tree-8", "torus-3x3", "ring-6", "star-8"
 
 
 class Said(NamedTuple):
-    """What a command has said."""
+    """Exit status and output of a command."""
 
     returncode: int
     stdout: str
@@ -293,6 +293,10 @@ def test_a_stale_plan_deletes_nothing_that_runs(up: Up, tmp_path: Path) -> None:
     assert "as recorded" in told.stdout
     assert probe.check(plan_file.read(files["now"]), NAME).problems == []
     assert weft("status", files["both"]).returncode == 1
+    checked = weft("check", files["both"])
+    assert checked.returncode == 2
+    assert "testbed check: PLAN is not what is up as" in checked.stderr
+    assert weft("check", files["now"]).returncode == 0
     with Client(running.address(NAME), pipeline()) as switch:
         switch.change(switch.read(), switch.read()[1:], 0)
     differs = weft("status")
@@ -303,8 +307,8 @@ def test_a_stale_plan_deletes_nothing_that_runs(up: Up, tmp_path: Path) -> None:
     assert "has not what is recorded as up: it lacks star-8 (1 entry)" in foreign.stderr
 
 
-def _raise(*_: object) -> None:
-    raise WeftError("it does not work")
+class _Interrupted(BaseException):
+    """Stands for a signal in the middle."""
 
 
 FAILURES: dict[str, tuple[Any, str]] = {
@@ -316,9 +320,10 @@ FAILURES: dict[str, tuple[Any, str]] = {
 
 
 @in_namespaces
+@pytest.mark.parametrize("error", [WeftError("it does not work"), _Interrupted()])
 @pytest.mark.parametrize("what", FAILURES)
 def test_a_change_in_namespaces_that_fails_is_undone(
-    what: str, up: Up, monkeypatch: pytest.MonkeyPatch
+    what: str, error: BaseException, up: Up, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = planned("star-8", "ring-6", on="topocloud-64")
     up(old)
@@ -331,11 +336,11 @@ def test_a_change_in_namespaces_that_fails_is_undone(
     def once(*arguments: Any) -> Any:
         if not failed:
             failed.append(True)
-            _raise()
+            raise error
         return real(*arguments)
 
     monkeypatch.setattr(place, function, once)
-    with pytest.raises(WeftError, match=r"^it does not work$"):
+    with pytest.raises(type(error)):
         netns.apply(old, change, NAME)
     assert probe.check(old, NAME).problems == []
     netns.apply(old, change, NAME)

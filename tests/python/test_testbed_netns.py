@@ -18,7 +18,18 @@ from typing import Any
 import pytest
 
 from weft.base.errors import WeftError
-from weft.testbed import diff, inventory, netns, plan, plan_file, probe, running, tables, wanted
+from weft.testbed import (
+    diff,
+    inventory,
+    linux,
+    netns,
+    plan,
+    plan_file,
+    probe,
+    running,
+    tables,
+    wanted,
+)
 from weft.testbed.layout import Layout
 from weft.testbed.p4_client import Client, pipeline
 from weft.testbed.plan import Plan
@@ -338,8 +349,8 @@ def test_a_failing_up_undoes_what_it_did(
 
 
 def test_an_address_that_cannot_be_listened_on_is_said(up: Up) -> None:
-    with pytest.raises(WeftError, match="testbed up: P4Runtime: cannot listen on nonsense"):
-        netns.up(planned("star-8"), NAME, "nonsense")
+    with pytest.raises(WeftError, match=r"testbed up: P4Runtime: cannot listen on 127.0.0.1:x;"):
+        netns.up(planned("star-8"), NAME, "127.0.0.1:x")
     assert not netns.there(NAME)
 
 
@@ -416,8 +427,11 @@ def test_a_testbed_is_up_once(up: Up) -> None:
     with pytest.raises(WeftError, match="is there already"):
         netns.up(made, NAME)
     assert netns.there(NAME)
-    with pytest.raises(WeftError, match="is not this plan, or only part of it"):
+    with pytest.raises(WeftError, match=r"testbed check: PLAN is not what is up as .*lacks ring-6"):
         probe.check(planned("ring-6"), NAME)
+    linux.ip(None, [f"netns del {netns.namespace(NAME, 'node-8')}"])
+    with pytest.raises(WeftError, match="is not this plan, or only part of it"):
+        probe.check(made, NAME)
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ class PingPong:
     one_way: Samples
     send_seconds: Floats | None = None
     between: Mapping[Pair, Floats] = field(default_factory=dict)
-    """By pair of hosts that is measured its one-way times; empty where nobody names them."""
+    """One-way times by measured pair of hosts; empty where the table names none."""
 
     def of(self, rows: Rows) -> "PingPong":
         """Return every second row, or all."""

@@ -38,7 +38,7 @@ def check_listen(listen: str, tls: Path | None, *, insecure: bool) -> str:
 
 
 def _is_local(listen: str) -> bool:
-    """Whether an address is this machine's alone. Names but localhost are taken for reachable."""
+    """Return whether an address is this machine's alone, which names but localhost are not."""
     if listen.startswith("unix:"):
         return True
     host = re.sub(r"^(ipv[46]|dns):(///?)?", "", listen).rpartition(":")[0].strip("[]")

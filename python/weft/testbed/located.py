@@ -22,15 +22,15 @@ _MOST_TOLD = 6
 
 
 class Wiring:
-    """What a chassis' entries say of slices and virtual ports."""
+    """Slices and virtual ports as a chassis' entries describe them."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Sort the entries by what they are about."""
         self.slice_of: dict[int, int] = {}
         self.facts: dict[int, set[Fact]] = defaultdict(set)
-        """By slice: what names no virtual port."""
+        """Facts that name no virtual port, by slice."""
         self.at: dict[int, set[Fact]] = defaultdict(set)
-        """By virtual port: what names it."""
+        """Facts that name a virtual port, by that port."""
         tags: dict[int, int] = {}
         loops: dict[int, int] = {}
         for entry in entries:
@@ -42,7 +42,7 @@ class Wiring:
             and tags.get(other) == one
             and {one, other} <= loops.keys() & self.slice_of.keys()
         }
-        """By the two virtual ports of a recirculated cable: the looping ports that they go to."""
+        """Looping ports of recirculated cables, by their two virtual ports."""
         self.peers = {a: b for pair in self.cables for a, b in (pair, pair[::-1])}
         self.loops = {port: loops[port] for port in self.peers}
 
@@ -91,7 +91,7 @@ class Numbers:
 
     @property
     def same(self) -> bool:
-        """Whether they are the plan's own."""
+        """Return whether they are the plan's own."""
         return all(a == b for pairs in (self.slices, self.virtual) for a, b in pairs.items())
 
 
@@ -170,15 +170,15 @@ class Comparison:
     same: tuple[str, ...]
     """Experiments that are there under the plan's numbers."""
     renumbered: dict[str, Numbers]
-    """Those that are there under others."""
+    """Experiments that are there under other numbers."""
     lacking: dict[str, int]
-    """Those that are not, by the number of their entries that are missing."""
+    """Number of missing entries, by experiment that is not there."""
     foreign: tuple[Entry, ...]
     """Entries that belong to none of the plan's experiments."""
 
     @property
     def equal(self) -> bool:
-        """Whether the switch has exactly the plan's entries."""
+        """Return whether the switch has exactly the plan's entries."""
         return not (self.renumbered or self.lacking or self.foreign)
 
     def said(self) -> str:

@@ -288,12 +288,7 @@ def apply(old: Plan, change: Change, name: str) -> None:
 
 def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
     """Return the controller of a testbed, which is proven to have a plan and no other."""
-    if there(name) and (said := running.difference(old, name)):
-        raise WeftError(
-            f"testbed diff: OLD is not what is up as '{name}': {said}; leave OLD out to begin with"
-            f" what is up, which `weft testbed status --name {name} --plan FILE` writes"
-        )
-    check_up(name, Layout(old), "diff")
+    check_up(name, old, "diff", "OLD")
     switch = stack.enter_context(_control(name))
     compared = located.compare(old, switch.read())
     if not compared.equal:
@@ -377,12 +372,21 @@ def _interfaces(name: str, device: str) -> set[Interface]:
     return {Interface(device, one["ifname"]) for one in links}
 
 
-def check_up(name: str, layout: Layout, command: str) -> None:
-    """Prove that the testbed of a name has the devices of a plan."""
+def check_up(name: str, plan: Plan, command: str, called: str = "PLAN") -> None:
+    """Prove that the testbed of a name has a plan, by its record and by its devices.
+
+    The switch itself is the caller's to read.
+    """
     if os.geteuid() != 0:
         raise WeftError(f"testbed {command}: it needs root, as `up` does")
-    wanted = {namespace(name, device) for device in layout.devices()}
     found = {*there(name)}
+    if found and running.is_recorded(name) and (said := running.difference(plan, name)):
+        raise WeftError(
+            f"testbed {command}: {called} is not what is up as '{name}': {said};"
+            f" `weft testbed status --name {name} --plan FILE` writes what is up"
+            + (", and without OLD a change begins with it" if called == "OLD" else "")
+        )
+    wanted = {namespace(name, device) for device in Layout(plan).devices()}
     if found != wanted:
         state = "is not up" if not found else "is not this plan, or only part of it"
         raise WeftError(

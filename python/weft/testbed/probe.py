@@ -67,7 +67,7 @@ def check(plan: Plan, name: str) -> Findings:
     netns.check_name(name)
     layout = Layout(plan)
     spaces = {device: netns.namespace(name, device) for device in layout.devices()}
-    netns.check_up(name, layout, "check")
+    netns.check_up(name, plan, "check")
     with ExitStack() as stack:
         watch = _Watch(stack, spaces, layout)
         judge = _Judge(plan, layout)

@@ -25,7 +25,7 @@ SERVERS = Path("/run/weft-testbed")
 
 @dataclass(frozen=True)
 class About:
-    """Who built a testbed, when (ISO 8601, UTC), and where others control its switch."""
+    """Builder of a testbed, time (ISO 8601, UTC), and address where others control its switch."""
 
     user: str
     since: str
@@ -53,7 +53,7 @@ def record(name: str, plan: Plan, listen: str | None = None) -> None:
 
 
 def _user() -> str:
-    """Return who runs this, behind sudo too."""
+    """Return the user, behind sudo too."""
     if user := os.environ.get("SUDO_USER"):
         return user
     try:
@@ -62,10 +62,15 @@ def _user() -> str:
         return str(os.getuid())
 
 
+def is_recorded(name: str) -> bool:
+    """Return whether a testbed was built to the end."""
+    return (SERVERS / name / "plan.json").is_file()
+
+
 def plan_of(name: str) -> Plan:
     """Return the plan that a testbed has. Raises `WeftError` where there is none."""
     path = SERVERS / name / "plan.json"
-    if not path.is_file():
+    if not is_recorded(name):
         raise WeftError(
             f"{named('name')}: no plan of '{name}' is recorded as up; `weft testbed status` lists"
             " what is, `weft testbed up --netns PLAN` builds one"

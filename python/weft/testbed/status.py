@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is up: the testbeds of namespaces on this machine, and what a switch has."""
+"""State of the testbeds of namespaces on this machine, and of switches."""
 
 import os
 from collections import Counter
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from weft.base.errors import WeftError
 from weft.base.units import plural
 from weft.testbed import located, netns, running, tables
-from weft.testbed.layout import Layout
 from weft.testbed.p4_client import Client, pipeline
 from weft.testbed.plan import Plan
 
@@ -32,7 +31,7 @@ class Status:
     experiments: tuple[str, ...]
     hosts: int
     state: str
-    """`AS_RECORDED`, or what is otherwise."""
+    """`AS_RECORDED`, or how it differs from the record."""
 
 
 def of_all() -> list[Status]:
@@ -60,7 +59,7 @@ def _state(name: str, plan: Plan) -> str:
     if os.geteuid() != 0:
         return "not read: that needs root"
     try:
-        netns.check_up(name, Layout(plan), "status")
+        netns.check_up(name, plan, "status")
         with Client(running.address(name), pipeline(), primary=False) as switch:
             compared = located.compare(plan, switch.read())
     except WeftError as error:
