@@ -69,6 +69,33 @@ def test_a_child_that_takes_too_long_is_killed() -> None:
     assert time.monotonic() - start < 10
 
 
+LEAVER = "for i in 1 2; do setsid sleep 600 & echo $!; done; sh -c 'sleep 600 & echo $!'"
+
+
+@pytest.mark.parametrize(
+    "end", ["true", "kill -9 $$", "sleep 600", "interrupt"], ids=["end", "crash", "timeout", "stop"]
+)
+def test_what_a_child_has_started_ends_with_it(end: str) -> None:
+    """In sessions of their own too, and where their parent has ended before."""
+    pids: list[int] = []
+
+    def note(line: str) -> None:
+        pids.append(int(line))
+        assert alive(pids[-1])
+        if len(pids) == 3 and end == "interrupt":
+            raise Interrupted(signal.SIGINT)
+
+    # A sleep holds the pipe of the standard output open: it is what must end, not be waited for.
+    script = LEAVER.replace("600", "600 >/dev/null") + "; exec >&-; " + end
+    if end == "interrupt":
+        with pytest.raises(Interrupted):
+            shell(script.replace(end, "sleep 600"), on_line=note)
+    else:
+        shell(script, on_line=note, timeout_s=1)
+    assert len(pids) == 3
+    assert not any(map(alive, pids))
+
+
 EATER = """
 import sys, time
 held = []

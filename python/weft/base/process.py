@@ -6,6 +6,9 @@ cleaned up on the way out; a program that imports weft keeps its own handlers, a
 well on the way of whatever they raise. The child does not see the terminal's Ctrl-C: SimGrid would
 print the state of every rank. weft ends it instead.
 
+What the child has started in its turn, in whichever group or session, ends with it: it is known by
+a variable of its environment.
+
 Nothing of weft's runs when weft itself is killed outright (kill -9, a batch system, want of
 memory). Then the kernel kills the child, which asks for that when it starts (libweft.so, told by
 `PARENT`), and a shell that waits for weft's end removes the temporary directory. Where that shell
@@ -50,6 +53,10 @@ _LOOK_FOR_ORPHANS_S = 10.0
 _looked: dict[str, float] = {}
 PARENT = "WEFT_PARENT"
 """The variable of the environment that tells a child of ours whose death is to be its own."""
+_RUN = "WEFT_RUN"
+"""The variable by which what a child has started, and so on, is found once the child has ended."""
+_LISTED = 4096
+"""Process numbers that are looked at one by one; of more, /proc's list is."""
 _PREFIX = "weft-"
 _LOCK = "owner.lock"
 # The pipe ends with weft, the child a moment later: the second round takes what it still wrote.
@@ -262,16 +269,53 @@ def _running(
 ) -> "Iterator[subprocess.Popen[str]]":
     """Start a child, and end it where it has not ended by itself."""
     child = None
+    mark = f"{os.getpid()}-{time.monotonic_ns()}-{threading.get_ident()}"
     try:
         with _signals_held():
-            child = _start(command, environment, streams)
+            child = _start(command, {**environment, _RUN: mark}, streams)
         yield child
     finally:
-        if child is not None and child.returncode is None:
+        if child is not None:
             with _signals_held():
-                _stop(child)
+                if child.returncode is None:
+                    _stop(child)
+                _end_descendants(child.pid, f"{_RUN}={mark}".encode())
         if child is not None and child.stdout is not None:
             child.stdout.close()
+
+
+def _end_descendants(child: int, mark: bytes) -> None:
+    """Kill what a child that has ended left behind: what has the mark in its environment.
+
+    They may be in any group and session, and anybody's children by now. Those that start others
+    while they are looked for are found in the next round, or the one after.
+    """
+    end = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < end:
+        marked = [pid for pid in _started_since(child) if _has_mark(pid, mark)]
+        for pid in marked:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not marked:
+            return
+        time.sleep(_FIRST_LOOK_S)
+
+
+def _started_since(process: int) -> Sequence[int]:
+    """Return the numbers of all processes that can be younger, few as a rule: Linux counts up."""
+    with suppress(OSError, ValueError):
+        latest = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[-1])
+        if process <= latest <= process + _LISTED:
+            return range(process + 1, latest + 1)
+    with suppress(OSError), os.scandir("/proc") as entries:
+        return [int(entry.name) for entry in entries if entry.name.isdigit()]
+    return []
+
+
+def _has_mark(pid: int, mark: bytes) -> bool:
+    with suppress(OSError):
+        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return False
 
 
 class _Clock:
