@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Section II and appendix B of the paper: Allgather and Reduce-Scatter at the same time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from matplotlib.figure import Figure
@@ -12,34 +12,45 @@ from studies.study import Table
 from weft.base.plots import COLOURS, GREY
 
 TOGETHER_BYTES = 8 * 2**20
-TOGETHER_RANKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+TOGETHER_RANKS = (4, 6, 8, 12, 16, 24, 32, 36, 40, 48, 64, 128, 256, 512, 1024)
+JITTER = "10 ns"
+"""On each link of a message's way, on average: no two roots start at the same instant."""
+NOISE = """
+[[noise.link]]
+jitter = "10ns"
+distribution = "exponential"
+"""
 
 
-def together(ranks: int, chains: int, modes: Sequence[str]) -> Table:
-    """Run both in some modes."""
-    return kept_rows(
-        "multicast",
-        [
-            (f"ag-rs-{ranks}-{chains}-{mode}", partial(_together, ranks, chains, mode))
-            for mode in modes
-        ],
-    )
+def together(ranks: int, chains: int, mode: str, jitter: str = "") -> Table:
+    """Run both in one mode."""
+    name = f"ag-rs-{ranks}-{chains}-{mode}{jitter and '-jitter'}"
+    return kept_rows("multicast", [(name, partial(_together, ranks, chains, mode, jitter))])
 
 
-def _together(ranks: int, chains: int, mode: str) -> Table:
-    with changed_fabric(FULL_BANDWIDTH, MULTICAST, {"chains": chains}) as fabric:
-        return run_one("ag+rs", fabric, ranks, TOGETHER_BYTES, mode, **MANY)
+def _together(ranks: int, chains: int, mode: str, jitter: str) -> Table:
+    more = NOISE if jitter else ""
+    with changed_fabric(FULL_BANDWIDTH, MULTICAST, {"chains": chains}, more) as fabric:
+        rows = run_one("ag+rs", fabric, ranks, TOGETHER_BYTES, mode, **MANY)
+    return [{**row, "jitter": jitter} for row in rows]
 
 
 def measure() -> Table:
-    """Run both in the network and around rings, with all roots at the same time."""
-    return [row for ranks in TOGETHER_RANKS for row in together(ranks, ranks, (MULTICAST, "ring"))]
+    """Run both in the network, with and without jitter, and around rings, M = P."""
+    return [
+        row
+        for ranks in TOGETHER_RANKS
+        for mode, jitter in ((MULTICAST, ""), (MULTICAST, JITTER), ("ring", ""))
+        for row in together(ranks, ranks, mode, jitter)
+    ]
 
 
-def speed_ups(rows: Table) -> dict[int, float]:
+def speed_ups(rows: Table, jitter: str = "") -> dict[int, float]:
     """Return by ranks how much faster than rings."""
-    ends = {(int(row["ranks"]), row["mode"]): float(row["max_us"]) for row in rows}
-    return {ranks: ends[ranks, "ring"] / ends[ranks, MULTICAST] for ranks in TOGETHER_RANKS}
+    ends = {(int(row["ranks"]), row["mode"], row["jitter"]): float(row["max_us"]) for row in rows}
+    return {
+        ranks: ends[ranks, "ring", ""] / ends[ranks, MULTICAST, jitter] for ranks in TOGETHER_RANKS
+    }
 
 
 def draw(rows: Table, figure: Figure) -> None:
@@ -48,8 +59,13 @@ def draw(rows: Table, figure: Figure) -> None:
     found = speed_ups(rows)
     axes.plot(list(found), [2 - 2 / ranks for ranks in found], color=GREY, label="2 - 2/P")
     axes.plot(list(found), list(found.values()), "o", color=COLOURS[0], label="run")
+    jittered = speed_ups(rows, JITTER)
+    axes.plot(
+        list(jittered), list(jittered.values()), "x", color=COLOURS[1], label=f"jitter of {JITTER}"
+    )
     axes.set_xscale("log", base=2)
-    axes.set_xticks(list(found), [str(ranks) for ranks in found])
+    powers = [ranks for ranks in found if ranks.bit_count() == 1]
+    axes.set_xticks(powers, [str(ranks) for ranks in powers])
     axes.set_ylim(1, 2.1)
     axes.set_xlabel("ranks P")
     axes.set_ylabel("speed-up over ring with ring")
@@ -59,11 +75,15 @@ def draw(rows: Table, figure: Figure) -> None:
 
 def table(rows: Table) -> Iterator[str]:
     """Yield the speed-ups beside appendix B's."""
-    yield "| ranks | speed-up | 2 - 2/P | difference |"
-    yield "|---:|---:|---:|---:|"
+    yield f"| ranks | 2 - 2/P | speed-up | difference | with jitter of {JITTER} | difference |"
+    yield "|---:|---:|---:|---:|---:|---:|"
+    jittered = speed_ups(rows, JITTER)
     for ranks, speed_up in speed_ups(rows).items():
         bound = 2 - 2 / ranks
-        yield f"| {ranks:,} | {speed_up:.4f} | {bound:.4f} | {speed_up / bound - 1:+.2%} |"
+        yield (
+            f"| {ranks:,} | {bound:.4f} | {speed_up:.4f} | {speed_up / bound - 1:+.2%} "
+            f"| {jittered[ranks]:.4f} | {jittered[ranks] / bound - 1:+.2%} |"
+        )
 
 
 STUDY = make_study("ag-rs", "Allgather and Reduce-Scatter at once", measure, draw, table)

@@ -15,7 +15,7 @@ CHAINS, CHAINS_RANKS = (1, 2, 4, 8, 16, 32, 64), 64
 
 def measure() -> Table:
     """Run both in the network with some roots at a time, and around rings."""
-    (ring,) = together(CHAINS_RANKS, 1, ["ring"])
+    (ring,) = together(CHAINS_RANKS, CHAINS_RANKS, "ring")
     return [
         {
             "chains": str(chains),
@@ -23,7 +23,7 @@ def measure() -> Table:
             "ring_us": f"{float(ring['max_us']):.6g}",
         }
         for chains in CHAINS
-        for row in together(CHAINS_RANKS, chains, [MULTICAST])
+        for row in together(CHAINS_RANKS, chains, MULTICAST)
     ]
 
 
