@@ -105,6 +105,23 @@ def test_of_many_pairs_the_route_with_the_median_latency_counts() -> None:
         fabric_file.pair_of(fabric, [("node-1", "host-0")])
 
 
+def test_a_direct_cable_does_not_stand_for_a_fabric_unasked(tmp_path: Path) -> None:
+    base = tmp_path / "beside.toml"
+    base.write_text(
+        '[fabric]\nname = "beside"\n[topology]\nkind = "custom"\nhosts = ["a", "b", "c"]\n'
+        'switches = ["s"]\ncables = [{between = ["a", "s"]}, {between = ["b", "s"]},'
+        ' {between = ["c", "s"]}, {between = ["a", "b"]}]\n'
+        '[host]\npreset = "xeon-8360"\n[nic]\npreset = "connectx-6-dx"\n'
+        '[link]\nbandwidth = "100Gbps"\nlatency = "1us"\n[switch]\npreset = "l2"\n'
+    )
+    fabric = _core.load_fabric(str(base))
+    with pytest.raises(WeftError, match=r"a and b of beside have a cable of their own, .* 3 h"):
+        fabric_file.pair_of(fabric, [])
+    assert fabric_file.pair_of(fabric, [("a", "b")]) == (0, 1)
+    assert fabric_file.pair_of(fabric, [("b", "c")]) == (1, 2)
+    assert fabric_file.pair_of(_core.load_fabric("server-pair"), []) == (0, 1)
+
+
 def test_the_command_says_how_far_pairs_are_apart(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", ALL)
     output = tmp_path / "f.toml"

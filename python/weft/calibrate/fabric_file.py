@@ -82,8 +82,11 @@ def pair_of(fabric: "Fabric", between: Collection[Pair]) -> tuple[int, int]:
     """Return the hosts of a fabric whose route the measured times are of.
 
     Of several pairs that is the one with the median latency; of none it is the first two hosts.
+    Raises `WeftError` where these have a cable of their own: what is fitted holds for the whole
+    fabric.
     """
     if not between:
+        _check_representative(fabric)
         return 0, 1
     numbers = {name: number for number, name in enumerate(fabric.hosts)}
     for name in (name for pair in between for name in pair):
@@ -94,6 +97,15 @@ def pair_of(fabric: "Fabric", between: Collection[Pair]) -> tuple[int, int]:
             )
     pairs = [(numbers[source], numbers[target]) for source, target in between]
     return sorted(pairs, key=lambda pair: fabric.route(*pair)["latency_s"])[(len(pairs) - 1) // 2]
+
+
+def _check_representative(fabric: "Fabric") -> None:
+    if len(fabric.hosts) > 2 and not fabric.route(0, 1)["through"]:
+        raise WeftError(
+            f"{named('base')}: {fabric.hosts[0]} and {fabric.hosts[1]} of {fabric.name} have a"
+            f" cable of their own, and its {len(fabric.hosts)} hosts get what is fitted; say by"
+            f" {named('pair')} which hosts the table is of"
+        )
 
 
 def _kept(text: str) -> dict[str, Any]:

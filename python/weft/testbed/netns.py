@@ -294,8 +294,8 @@ def _unchanged(name: str, old: Plan, stack: ExitStack) -> "Client":
     if not compared.equal:
         raise WeftError(
             f"testbed diff: the switch of '{name}' has not what is recorded as up:"
-            f" {compared.said()}; another controller has changed it: run `weft testbed down"
-            f" --name {name}`, then `weft testbed up`"
+            f" {compared.said()}; another controller has changed it, or a change was killed: run"
+            f" `weft testbed down --name {name}`, then `weft testbed up`"
         )
     return switch
 
