@@ -59,6 +59,7 @@ class HostAlgorithm(typing.TypedDict):
     number: int
     source: str
     any_operation: bool
+    two_ranks: bool
 
 class HostSchedule(typing.TypedDict):
     """What a collective does on hosts: messages as (round, from, to, bytes), and the bytes that

@@ -24,7 +24,8 @@ const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
      {"name", [](const Algorithm& one) { return std::string(one.name); }},
      {"number", [](const Algorithm& one) { return one.number; }},
      {"source", [](const Algorithm& one) { return std::string(to_text(one.source)); }},
-     {"any_operation", [](const Algorithm& one) { return one.needs == Needs::nothing; }}}};
+     {"any_operation", [](const Algorithm& one) { return one.needs != Needs::commutative; }},
+     {"two_ranks", [](const Algorithm& one) { return one.needs == Needs::two_ranks; }}}};
 
 struct NamedSelection {
   std::string name;
@@ -102,7 +103,7 @@ Row<"HostSchedule"> schedule(const std::string& selection_name, const std::strin
   call                     = selection.resolved(std::move(call));
   Selection::Choice choice = selection.choose(call);
   if (not algorithm_name.empty())
-    choice = {find_algorithm(collective, algorithm_name), {Bytes(segment_bytes), fan_out}};
+    choice = selection.executed({find_algorithm(collective, algorithm_name), {Bytes(segment_bytes), fan_out}}, call);
   if (not choice.algorithm)
     throw UserError("no algorithm for " + collective + " of " + std::to_string(ranks) + " ranks in " + selection_name);
   return result(choice.algorithm->name, choice.tuning,

@@ -32,6 +32,14 @@ def test_algorithms_are_listed_by_collective() -> None:
     assert "pairwise" in weft("collectives", "list").stdout
 
 
+def test_only_reductions_need_a_commutative_operation() -> None:
+    for line in weft("collectives", "list").stdout.splitlines():
+        name, *_ = line.split()
+        if "commutative" in line:
+            assert "reduce" in name
+        assert line.rstrip().endswith("two ranks") == ("two_proc" in line), line
+
+
 def test_messages_are_shown_round_by_round(tmp_path: Path) -> None:
     table = tmp_path / "messages.csv"
     words = ("collectives", "show", "allreduce", "-n", "8", "--bytes", "1KiB", "--csv", str(table))

@@ -129,6 +129,15 @@ def test_the_table_and_the_csv_of_an_allreduce_name_the_fallback(tmp_path: Path)
     ]
 
 
+def test_the_table_names_what_an_algorithm_executes() -> None:
+    options = ("--sizes", "8B", "--modes", "segmented_ring,recursive_doubling")
+    result = bench("allreduce", "--fabric", "tofino-16", "-n", "16", *options)
+    head, line = result.stdout.splitlines()[1:]
+    columns = ["bytes", *("recursive_doubling for segmented_ring", "recursive_doubling")]
+    assert head.split("  ") == columns
+    assert line.split()[1] == line.split()[2]
+
+
 def test_each_size_is_said_to_have_gone_its_own_way(tmp_path: Path) -> None:
     target = tmp_path / "latency.csv"
     options = ("--sizes", "512B,64KiB", "--modes", "auto", "--csv", str(target))

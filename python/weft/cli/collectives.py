@@ -13,7 +13,7 @@ from weft.cli.files import Named
 from weft.cli.groups import help_group
 from weft.runs.report import console, fitting, new_table, print_table, print_title
 from weft.study import schedules
-from weft.study.schedules import Case, Schedule
+from weft.study.schedules import Algorithm, Case, Schedule
 
 _GROUP = """
 Show how MPI libraries execute collectives.
@@ -46,14 +46,20 @@ def list_(collective: str) -> None:
             "algorithm": row.name,
             "library": row.source,
             "its number": str(row.number or ""),
-            "operations": "any" if row.any_operation else "commutative",
+            "needs": _needs(row),
         }
         for row in schedules.algorithms(collective)
     ]
-    left = ("collective", "algorithm", "library", "operations")
-    print_table(fitting(rows, ("its number", "library", "operations"), left, on), on)
+    left = ("collective", "algorithm", "library", "needs")
+    print_table(fitting(rows, ("its number", "library", "needs"), left, on), on)
     for selection in _core.selections():
         on.print(f"selection {selection['name']}: {selection['description']}", soft_wrap=True)
+
+
+def _needs(row: Algorithm) -> str:
+    if row.two_ranks:
+        return "two ranks"
+    return "" if row.any_operation else "a commutative operation"
 
 
 _SHOW = """

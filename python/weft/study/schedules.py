@@ -35,6 +35,8 @@ class Algorithm(NamedTuple):
     """Whose it is."""
     any_operation: bool
     """Also operations that do not commute."""
+    two_ranks: bool
+    """Only communicators of two ranks."""
 
 
 class Message(NamedTuple):

@@ -8,10 +8,13 @@
 #include "collective/hosts/alltoall.hpp"
 #include "collective/hosts/barrier.hpp"
 #include "collective/hosts/bcast.hpp"
+#include "collective/hosts/digits.hpp"
 #include "collective/hosts/gather_scatter.hpp"
+#include "collective/hosts/halving.hpp"
 #include "collective/hosts/han.hpp"
 #include "collective/hosts/mpich.hpp"
 #include "collective/hosts/nonblocking.hpp"
+#include "collective/hosts/pieces.hpp"
 #include "collective/hosts/reduce.hpp"
 #include "collective/hosts/reduce_scatter.hpp"
 #include "collective/hosts/scan.hpp"
@@ -23,37 +26,128 @@
 namespace weft {
 namespace {
 
+/** The substitute where a call does not meet a condition. */
+Substitute unless(bool met, std::string_view name, Tuning tuning)
+{
+  return met ? Substitute{} : Substitute{name, tuning};
+}
+
+Substitute unless_power_of_two(const HostCall& call, Tuning tuning)
+{
+  return unless(is_power_of_two(call.ranks), call.blocking ? "bruck" : "nbc_linear", tuning);
+}
+
+Substitute unless_even(const HostCall& call, Tuning tuning)
+{
+  return unless(call.ranks % 2 == 0, "ring", tuning);
+}
+
+Substitute unless_ring(const HostCall& call, Tuning tuning)
+{
+  return unless(has_one_for_each(call), "recursive_doubling", tuning);
+}
+
+Substitute unless_segmented_ring(const HostCall& call, Tuning tuning)
+{
+  return unless(fills_segmented_ring(call, tuning.segment), "ring", tuning);
+}
+
+Substitute unless_scattered(const HostCall& call, Tuning tuning)
+{
+  return unless(has_one_for_each(call), "basic_linear", tuning);
+}
+
+Substitute unless_halves(const HostCall& call, Tuning tuning)
+{
+  return unless(bcast_is_split(call, tuning.segment), "pipeline", tuning);
+}
+
+Substitute unless_halved(const HostCall& call, Tuning tuning)
+{
+  return unless(can_be_halved(call), call.collective == "allreduce" ? "basic_linear" : "linear", tuning);
+}
+
+Substitute unless_commutative(const HostCall& call, Tuning tuning)
+{
+  return unless(call.commutative, "basic_linear", tuning);
+}
+
+Substitute unless_halved_nonblocking(const HostCall& call, Tuning tuning)
+{
+  if (call.collective == "allreduce")
+    return unless(can_be_halved(call), "nbc_ring", tuning);
+  if (nbc_reduce_is_chain(call))
+    return {"nbc_chain", {NBC_REDUCE_CHAIN_SEGMENT}};
+  return unless(can_be_halved(call), "nbc_binomial", tuning);
+}
+
 // Names and numbers: coll_tuned_<collective>_algorithm of Open MPI 4.1 (`ompi_info --param coll tuned --level 9`).
 // Those of calls that do not block begin with nbc_ and are named as coll_libnbc_i<collective>_algorithm names them.
 constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allgather", "linear", 1, allgather_linear},
     {"allgather", "bruck", 2, allgather_bruck},
-    {"allgather", "recursive_doubling", 3, allgather_recursive_doubling},
+    {"allgather",
+     "recursive_doubling",
+     3,
+     allgather_recursive_doubling,
+     Needs::nothing,
+     Library::open_mpi,
+     {},
+     unless_power_of_two},
     {"allgather", "ring", 4, allgather_ring},
-    {"allgather", "neighbor", 5, allgather_neighbor},
+    {"allgather", "neighbor", 5, allgather_neighbor, Needs::nothing, Library::open_mpi, {}, unless_even},
     {"allgather", "two_proc", 6, allgather_two_proc, Needs::two_ranks},
     {"allgather", "nbc_linear", 0, nbc_exchange_linear},
-    {"allgather", "nbc_recursive_doubling", 0, nbc_allgather_recursive_doubling},
-    {"allgather", "han", 0, han_allgather},
+    {"allgather",
+     "nbc_recursive_doubling",
+     0,
+     nbc_allgather_recursive_doubling,
+     Needs::nothing,
+     Library::open_mpi,
+     {},
+     unless_power_of_two},
+    {"allgather", "han", 0, han_allgather, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"allgatherv", "default", 1, allgather_linear},
     {"allgatherv", "bruck", 2, allgather_bruck},
     {"allgatherv", "ring", 3, allgather_ring},
-    {"allgatherv", "neighbor", 4, allgather_neighbor},
+    {"allgatherv", "neighbor", 4, allgather_neighbor, Needs::nothing, Library::open_mpi, {}, unless_even},
     {"allgatherv", "two_proc", 5, allgather_two_proc, Needs::two_ranks},
     {"allgatherv", "nbc_linear", 0, nbc_allgatherv_linear},
-    {"allgatherv", "recursive_doubling", 0, allgather_recursive_doubling, Needs::nothing, Library::mpich},
+    {"allgatherv",
+     "recursive_doubling",
+     0,
+     allgather_recursive_doubling,
+     Needs::nothing,
+     Library::mpich,
+     {},
+     unless_power_of_two},
     {"allgatherv", "mpich_ring", 0, mpich::allgatherv_ring, Needs::nothing, Library::mpich},
     {"allreduce", "basic_linear", 1, allreduce_linear},
     {"allreduce", "nonoverlapping", 2, allreduce_nonoverlapping},
     {"allreduce", "recursive_doubling", 3, allreduce_recursive_doubling},
-    {"allreduce", "ring", 4, allreduce_ring, Needs::commutative},
-    {"allreduce", "segmented_ring", 5, allreduce_segmented_ring, Needs::commutative},
-    {"allreduce", "rabenseifner", 6, allreduce_rabenseifner, Needs::commutative, Library::open_mpi, "basic_linear"},
+    {"allreduce", "ring", 4, allreduce_ring, Needs::commutative, Library::open_mpi, {}, unless_ring},
+    {"allreduce",
+     "segmented_ring",
+     5,
+     allreduce_segmented_ring,
+     Needs::commutative,
+     Library::open_mpi,
+     {},
+     unless_segmented_ring},
+    {"allreduce", "rabenseifner", 6, allreduce_rabenseifner, Needs::commutative, Library::open_mpi, "basic_linear",
+     unless_halved},
     {"allreduce", "nbc_ring", 0, nbc_allreduce_ring, Needs::commutative},
     {"allreduce", "nbc_binomial", 0, nbc_allreduce_binomial},
-    {"allreduce", "nbc_rabenseifner", 0, nbc_allreduce_rabenseifner, Needs::commutative},
+    {"allreduce",
+     "nbc_rabenseifner",
+     0,
+     nbc_allreduce_rabenseifner,
+     Needs::commutative,
+     Library::open_mpi,
+     {},
+     unless_halved_nonblocking},
     {"allreduce", "nbc_recursive_doubling", 0, allreduce_recursive_doubling},
-    {"allreduce", "han", 0, han_allreduce, Needs::commutative},
+    {"allreduce", "han", 0, han_allreduce, Needs::commutative, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"allreduce", "reduce_scatter_allgather", 0, mpich::allreduce_reduce_scatter_allgather, Needs::commutative,
      Library::mpich},
     {"allreduce", "smp", 0, mpich::allreduce_smp, Needs::commutative, Library::mpich},
@@ -79,22 +173,29 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"barrier", "two_proc", 5, barrier_two_proc, Needs::two_ranks},
     {"barrier", "tree", 6, barrier_tree},
     {"barrier", "nbc_dissemination", 0, nbc_barrier_dissemination},
-    {"barrier", "han", 0, han_barrier},
+    {"barrier", "han", 0, han_barrier, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"barrier", "smp", 0, mpich::barrier_smp, Needs::nothing, Library::mpich},
     {"bcast", "basic_linear", 1, bcast_linear},
     {"bcast", "chain", 2, bcast_chain},
     {"bcast", "pipeline", 3, bcast_pipeline},
-    {"bcast", "split_binary_tree", 4, bcast_split_binary_tree},
+    {"bcast", "split_binary_tree", 4, bcast_split_binary_tree, Needs::nothing, Library::open_mpi, {}, unless_halves},
     {"bcast", "binary_tree", 5, bcast_binary_tree},
     {"bcast", "binomial", 6, bcast_binomial},
     {"bcast", "knomial", 7, bcast_knomial},
-    {"bcast", "scatter_allgather", 8, bcast_scatter_allgather},
-    {"bcast", "scatter_allgather_ring", 9, bcast_scatter_allgather_ring},
+    {"bcast", "scatter_allgather", 8, bcast_scatter_allgather, Needs::nothing, Library::open_mpi, {}, unless_scattered},
+    {"bcast",
+     "scatter_allgather_ring",
+     9,
+     bcast_scatter_allgather_ring,
+     Needs::nothing,
+     Library::open_mpi,
+     {},
+     unless_scattered},
     {"bcast", "nbc_linear", 0, nbc_bcast_linear},
     {"bcast", "nbc_binomial", 0, nbc_bcast_binomial},
     {"bcast", "nbc_chain", 0, nbc_bcast_chain},
     {"bcast", "nbc_knomial", 0, nbc_bcast_knomial},
-    {"bcast", "han", 0, han_bcast},
+    {"bcast", "han", 0, han_bcast, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"bcast", "mpich_binomial", 0, mpich::bcast_binomial, Needs::nothing, Library::mpich},
     {"bcast", "scatter_recursive_doubling_allgather", 0, mpich::bcast_scatter_recursive_doubling_allgather,
      Needs::nothing, Library::mpich},
@@ -109,7 +210,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"gather", "binomial", 2, gather_binomial},
     {"gather", "linear_sync", 3, gather_linear_sync},
     {"gather", "nbc_linear", 0, nbc_gather_linear},
-    {"gather", "han", 0, han_gather},
+    {"gather", "han", 0, han_gather, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"gatherv", "basic_linear", 0, gatherv_linear},
     {"gatherv", "nbc_linear", 0, nbc_gather_linear},
     {"gatherv", "mpich_linear", 0, mpich::gatherv_linear, Needs::nothing, Library::mpich},
@@ -119,11 +220,12 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"reduce", "binary", 4, reduce_binary, Needs::commutative},
     {"reduce", "binomial", 5, reduce_binomial, Needs::commutative},
     {"reduce", "in-order_binary", 6, reduce_in_order_binary},
-    {"reduce", "rabenseifner", 7, reduce_rabenseifner, Needs::commutative, Library::open_mpi, "linear"},
+    {"reduce", "rabenseifner", 7, reduce_rabenseifner, Needs::commutative, Library::open_mpi, "linear", unless_halved},
     {"reduce", "nbc_chain", 0, nbc_reduce_chain, Needs::commutative},
     {"reduce", "nbc_binomial", 0, nbc_reduce_binomial},
-    {"reduce", "nbc_rabenseifner", 0, nbc_reduce_rabenseifner, Needs::commutative, Library::open_mpi, "nbc_binomial"},
-    {"reduce", "han", 0, han_reduce, Needs::commutative},
+    {"reduce", "nbc_rabenseifner", 0, nbc_reduce_rabenseifner, Needs::commutative, Library::open_mpi, "nbc_binomial",
+     unless_halved_nonblocking},
+    {"reduce", "han", 0, han_reduce, Needs::commutative, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"reduce", "mpich_binomial", 0, mpich::reduce_binomial, Needs::nothing, Library::mpich},
     {"reduce", "reduce_scatter_gather", 0, mpich::reduce_reduce_scatter_gather, Needs::commutative, Library::mpich},
     {"reduce", "smp", 0, mpich::reduce_smp, Needs::commutative, Library::mpich},
@@ -138,7 +240,14 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"reduce_scatter", "pairwise", 0, mpich::reduce_scatter_pairwise, Needs::commutative, Library::mpich},
     {"reduce_scatter_block", "basic_linear", 1, reduce_scatter_block_linear},
     {"reduce_scatter_block", "recursive_doubling", 2, reduce_scatter_recursive_doubling},
-    {"reduce_scatter_block", "recursive_halving", 3, reduce_scatter_block_recursive_halving},
+    {"reduce_scatter_block",
+     "recursive_halving",
+     3,
+     reduce_scatter_block_recursive_halving,
+     Needs::nothing,
+     Library::open_mpi,
+     {},
+     unless_commutative},
     {"reduce_scatter_block", "butterfly", 4, reduce_scatter_block_butterfly},
     {"reduce_scatter_block", "nbc_binomial", 0, nbc_reduce_scatter_binomial},
     {"reduce_scatter_block", "pairwise", 0, mpich::reduce_scatter_pairwise, Needs::commutative, Library::mpich},
@@ -151,7 +260,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"scatter", "binomial", 2, scatter_binomial},
     {"scatter", "linear_nb", 3, scatter_linear_nonblocking},
     {"scatter", "nbc_linear", 0, nbc_scatter_linear},
-    {"scatter", "han", 0, han_scatter},
+    {"scatter", "han", 0, han_scatter, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"scatterv", "basic_linear", 0, scatterv_linear},
     {"scatterv", "nbc_linear", 0, nbc_scatter_linear},
     {"scatterv", "mpich_linear", 0, mpich::scatterv_linear, Needs::nothing, Library::mpich},

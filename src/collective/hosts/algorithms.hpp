@@ -26,6 +26,12 @@ template <> struct Names<Library> {
                                    std::pair{Library::mpich, std::string_view("MPICH")}};
 };
 
+/** An algorithm of the same collective that stands in for another; an empty name: none does. */
+struct Substitute {
+  std::string_view name = {};
+  Tuning tuning         = {};
+};
+
 struct Algorithm {
   std::string_view collective;
   std::string_view name;
@@ -36,6 +42,11 @@ struct Algorithm {
   /// What its library takes in its place, by itself, where a call is not what it needs; none: the library would go
   /// wrong.
   std::string_view otherwise = {};
+  /// The algorithm whose steps its library's function takes for some calls, mostly because there are too few elements
+  /// or an unfit number of ranks; none: it always takes its own.
+  Substitute (*substitute)(const HostCall& call, Tuning tuning) = nullptr;
+  /// Whether it takes, for some calls, the algorithm that is chosen where nothing is known of hosts (HAN).
+  bool (*ignores_hosts)(const HostCall& call) = nullptr;
 };
 
 std::span<const Algorithm> host_algorithms();

@@ -3,6 +3,7 @@
  * real library is tested in tests/openmpi. */
 #include "collective/hosts/algorithms.hpp"
 
+#include "collective/hosts/selection.hpp"
 #include "collective/hosts/walk.hpp"
 #include "kinds/collective_kind.hpp"
 
@@ -261,6 +262,65 @@ TEST(Walk, SaysWhatIsWrong)
   EXPECT_THROW(walk(2, too_short), std::logic_error);
   const auto to_itself = [](int rank) -> Schedule { co_yield isend(rank, Bytes(8)); };
   EXPECT_THROW(walk(2, to_itself), std::logic_error);
+}
+
+/** What is executed where an algorithm is asked for. */
+std::string_view executed(std::string_view collective, std::string_view name, int ranks, Elements count,
+                          Tuning tuning = {})
+{
+  HostCall call{collective, ranks, 0, count, Bytes(4)};
+  call.blocking = not name.starts_with("nbc_");
+  return Selection().executed({find_algorithm(collective, name), tuning}, call).algorithm->name;
+}
+
+// A label says whose steps were taken.
+TEST(SubstituteTest, AnAlgorithmThatTakesAnothersStepsIsCalledByThat)
+{
+  EXPECT_EQ(executed("allreduce", "segmented_ring", 16, 2), "recursive_doubling");
+  EXPECT_EQ(executed("allreduce", "segmented_ring", 16, 16, {Bytes(8)}), "ring");
+  EXPECT_EQ(executed("allreduce", "segmented_ring", 16, 32, {Bytes(8)}), "segmented_ring");
+  EXPECT_EQ(executed("allreduce", "rabenseifner", 5, 3), "basic_linear");
+  EXPECT_EQ(executed("allreduce", "rabenseifner", 5, 4), "rabenseifner");
+  EXPECT_EQ(executed("allgather", "recursive_doubling", 6, 1), "bruck");
+  EXPECT_EQ(executed("allgather", "neighbor", 7, 1), "ring");
+  EXPECT_EQ(executed("bcast", "scatter_allgather", 8, 7), "basic_linear");
+  EXPECT_EQ(executed("bcast", "split_binary_tree", 8, 1), "pipeline");
+  EXPECT_EQ(executed("allgather", "nbc_recursive_doubling", 6, 1), "nbc_linear");
+  EXPECT_EQ(executed("reduce", "nbc_rabenseifner", 8, 7), "nbc_binomial");
+}
+
+bool same(const Walk& one, const Walk& other)
+{
+  const auto equal = [](const WalkedMessage& a, const WalkedMessage& b) {
+    return a.from == b.from && a.to == b.to && a.bytes == b.bytes && a.round == b.round;
+  };
+  return std::ranges::equal(one.messages, other.messages, equal) && one.sums == other.sums;
+}
+
+// The table says what the functions do.
+TEST(SubstituteTest, ASubstituteTakesTheSameSteps)
+{
+  const Selection none;
+  int substituted = 0;
+  for (const Algorithm& one : host_algorithms())
+    for (int ranks = 2; ranks <= 9; ++ranks)
+      for (const Elements count : {1, 2, 3, 4, 7, 8, 9, 40, 20000})
+        for (const Bytes segment : {Bytes(), Bytes(16)}) {
+          HostCall call{one.collective, ranks, ranks / 2, count, Bytes(4)};
+          call.blocking     = not one.name.starts_with("nbc_");
+          const auto choice = none.executed({&one, {segment}}, call);
+          if (choice.algorithm == &one)
+            continue;
+          ++substituted;
+          ASSERT_NE(choice.algorithm, nullptr);
+          const auto steps = [&](const Algorithm& by, Tuning tuning) {
+            return walk(ranks, [&](int rank) { return by.schedule(call, rank, tuning); });
+          };
+          EXPECT_TRUE(same(steps(one, {segment}), steps(*choice.algorithm, choice.tuning)))
+              << one.collective << " " << one.name << " of " << ranks << " ranks and " << count << " elements, not "
+              << choice.algorithm->name;
+        }
+  EXPECT_GT(substituted, 100);
 }
 
 } // namespace

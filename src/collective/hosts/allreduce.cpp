@@ -85,7 +85,7 @@ Schedule gather_in_a_ring(const HostCall& call, int rank, Blocks blocks)
 
 Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning)
 {
-  if (call.count < call.ranks) {
+  if (not has_one_for_each(call)) {
     co_yield allreduce_recursive_doubling(call, rank, tuning);
     co_return;
   }
@@ -94,10 +94,15 @@ Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning)
   co_yield gather_in_a_ring(call, rank, blocks);
 }
 
+bool fills_segmented_ring(const HostCall& call, Bytes segment)
+{
+  return call.count >= call.ranks * std::max<Elements>(1, Segments::of(call, call.count, segment).length);
+}
+
 Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning)
 {
   const Elements length = Segments::of(call, call.count, tuning.segment).length;
-  if (call.count < call.ranks * std::max<Elements>(1, length)) {
+  if (not fills_segmented_ring(call, tuning.segment)) {
     co_yield allreduce_ring(call, rank, tuning);
     co_return;
   }
@@ -115,7 +120,7 @@ Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning)
 Schedule allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
 {
   const Folded folded(call.ranks);
-  if (call.count < folded.places || not call.commutative) {
+  if (not can_be_halved(call)) {
     co_yield allreduce_linear(call, rank, tuning);
     co_return;
   }

@@ -73,12 +73,16 @@ Schedule bcast_knomial(const HostCall& call, int rank, Tuning tuning)
                      tuning.segment);
 }
 
+bool bcast_is_split(const HostCall& call, Bytes segment)
+{
+  const Elements shorter = call.count / 2;
+  return shorter > 0 && segment <= call.bytes(shorter);
+}
+
 Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning)
 {
   const std::array<Elements, 2> halves{(call.count + 1) / 2, call.count / 2};
-  const bool cut =
-      std::ranges::all_of(halves, [&](Elements half) { return half > 0 && tuning.segment <= call.bytes(half); });
-  if (not cut) {
+  if (not bcast_is_split(call, tuning.segment)) {
     co_yield bcast_pipeline(call, rank, tuning);
     co_return;
   }
@@ -161,7 +165,7 @@ Scattered scattered(const HostCall& call)
 
 Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
 {
-  if (call.count < call.ranks) {
+  if (not has_one_for_each(call)) {
     co_yield bcast_linear(call, rank, tuning);
     co_return;
   }
@@ -199,7 +203,7 @@ Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
 
 Schedule bcast_scatter_allgather_ring(const HostCall& call, int rank, Tuning tuning)
 {
-  if (call.count < call.ranks) {
+  if (not has_one_for_each(call)) {
     co_yield bcast_linear(call, rank, tuning);
     co_return;
   }

@@ -19,4 +19,7 @@ Schedule bcast_knomial(const HostCall& call, int rank, Tuning tuning);
 Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning);
 Schedule bcast_scatter_allgather_ring(const HostCall& call, int rank, Tuning tuning);
 
+/** Whether both halves of the message are at least a segment: else bcast_split_binary_tree is bcast_pipeline. */
+bool bcast_is_split(const HostCall& call, Bytes segment);
+
 } // namespace weft

@@ -126,7 +126,7 @@ std::string HostFallback::smpi(std::string_view collective) const
 Selection::Choice HostFallback::choose(const HostCall& call) const
 {
   if (const auto own = named_.find(call.collective); own != named_.end())
-    return {fitting(*own->second, call), {}};
+    return selection_.executed({fitting(*own->second, call), {}}, call);
   if (not smpi(call.collective).empty())
     return {nullptr, {}};
   return selection_.choose(call);

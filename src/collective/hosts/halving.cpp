@@ -14,6 +14,11 @@ int Folded::place(int rank) const
   return rank % 2 == 0 ? rank / 2 : -1;
 }
 
+bool can_be_halved(const HostCall& call)
+{
+  return call.commutative && call.count >= power_of_two_below(call.ranks);
+}
+
 Schedule fold_halves(const HostCall& call, Folded folded, int rank)
 {
   if (rank >= 2 * folded.pairs)

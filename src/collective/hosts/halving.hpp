@@ -19,6 +19,9 @@ struct Folded {
   int rank(int place) const { return place < pairs ? 2 * place : place + pairs; }
 };
 
+/** Whether there is an element for each place to end with, and elements may be combined in any order. */
+bool can_be_halved(const HostCall& call);
+
 /** Each pair's first rank ends with the pair's sum: they exchange halves, combine them, and the second hands its own
  *  over. */
 Schedule fold_halves(const HostCall& call, Folded folded, int rank);

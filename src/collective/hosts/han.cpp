@@ -106,10 +106,25 @@ private:
 
 } // namespace
 
+namespace {
+
+bool ignores(const Nodes& nodes, const HostCall& call)
+{
+  const bool by_leaders = call.collective == "allreduce" || call.collective == "barrier";
+  return not(by_leaders ? several(nodes) : nodes.even()) || not call.commutative;
+}
+
+} // namespace
+
+bool han_ignores_hosts(const HostCall& call)
+{
+  return ignores(*nodes_of(call), call);
+}
+
 Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const auto nodes = nodes_of(call);
-  if (not several(*nodes)) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, barrier_recursive_doubling);
     co_return;
   }
@@ -125,7 +140,7 @@ Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
 {
   const auto nodes = nodes_of(call);
-  if (not nodes->even()) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, bcast_binomial);
     co_return;
   }
@@ -148,7 +163,7 @@ Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
 Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
 {
   const auto nodes = nodes_of(call);
-  if (not nodes->even() || not call.commutative) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, reduce_in_order_binary);
     co_return;
   }
@@ -172,7 +187,7 @@ Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
 Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
 {
   const auto nodes = nodes_of(call);
-  if (not several(*nodes) || not call.commutative) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, allreduce_recursive_doubling);
     co_return;
   }
@@ -206,7 +221,7 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
 Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const auto nodes = nodes_of(call);
-  if (not nodes->even()) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, gather_binomial);
     co_return;
   }
@@ -221,7 +236,7 @@ Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const auto nodes = nodes_of(call);
-  if (not nodes->even()) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, scatter_binomial);
     co_return;
   }
@@ -236,7 +251,7 @@ Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
 Schedule han_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const auto nodes = nodes_of(call);
-  if (not nodes->even()) {
+  if (ignores(*nodes, call)) {
     co_yield without_hosts(call, rank, allgather_bruck);
     co_return;
   }

@@ -25,4 +25,7 @@ Schedule han_gather(const HostCall& call, int rank, Tuning tuning);
 Schedule han_reduce(const HostCall& call, int rank, Tuning tuning);
 Schedule han_scatter(const HostCall& call, int rank, Tuning tuning);
 
+/** Whether ranks share hosts otherwise than HAN needs for @p call, which then is executed as if each had its own. */
+bool han_ignores_hosts(const HostCall& call);
+
 } // namespace weft

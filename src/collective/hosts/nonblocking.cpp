@@ -3,6 +3,7 @@
 
 #include "collective/hosts/allreduce.hpp"
 #include "collective/hosts/digits.hpp"
+#include "collective/hosts/halving.hpp"
 #include "collective/hosts/pieces.hpp"
 #include "collective/hosts/rank_tree.hpp"
 #include "collective/hosts/reduce.hpp"
@@ -154,9 +155,7 @@ Schedule nbc_allreduce_binomial(const HostCall& call, int rank, Tuning /*tuning*
 
 Schedule nbc_allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
 {
-  return call.count < power_of_two_below(call.ranks) || not call.commutative
-             ? nbc_allreduce_ring(call, rank, tuning)
-             : allreduce_rabenseifner(call, rank, tuning);
+  return can_be_halved(call) ? allreduce_rabenseifner(call, rank, tuning) : nbc_allreduce_ring(call, rank, tuning);
 }
 
 Schedule nbc_alltoallv_linear(const HostCall& call, int rank, Tuning /*tuning*/)
@@ -276,13 +275,17 @@ Schedule nbc_reduce_binomial(const HostCall& call, int rank, Tuning /*tuning*/)
   co_yield end_of_round();
 }
 
+bool nbc_reduce_is_chain(const HostCall& call)
+{
+  return call.commutative && not can_be_halved(call) && call.ranks <= 4 && call.bytes(call.count) >= Bytes(65536);
+}
+
 Schedule nbc_reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
 {
-  if (call.commutative && call.count >= power_of_two_below(call.ranks))
+  if (can_be_halved(call))
     return reduce_rabenseifner(call, rank, tuning);
-  // What libnbc takes where there are too few elements to cut.
-  if (call.commutative && call.ranks <= 4 && call.bytes(call.count) >= Bytes(65536))
-    return nbc_reduce_chain(call, rank, {Bytes(8192)});
+  if (nbc_reduce_is_chain(call))
+    return nbc_reduce_chain(call, rank, {NBC_REDUCE_CHAIN_SEGMENT});
   return nbc_reduce_binomial(call, rank, tuning);
 }
 

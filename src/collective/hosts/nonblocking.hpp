@@ -38,6 +38,9 @@ Schedule nbc_scatter_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_reduce_chain(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_reduce_binomial(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning);
+/** Whether libnbc takes a chain where nbc_reduce_rabenseifner has too few elements to halve, in such segments. */
+bool nbc_reduce_is_chain(const HostCall& call);
+constexpr Bytes NBC_REDUCE_CHAIN_SEGMENT{8192};
 
 /** Of Reduce_scatter and Reduce_scatter_block. */
 Schedule nbc_reduce_scatter_binomial(const HostCall& call, int rank, Tuning tuning);

@@ -33,6 +33,12 @@ private:
   }
 };
 
+/** Whether there is an element for each rank. */
+inline bool has_one_for_each(const HostCall& call)
+{
+  return call.count >= call.ranks;
+}
+
 /** A vector in as many blocks as there are ranks: the first ones an element longer where it does not divide evenly. */
 struct Blocks {
   Elements count;

@@ -90,8 +90,7 @@ Schedule reduce_in_order_binary(const HostCall& call, int rank, Tuning tuning)
 
 Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
 {
-  const int most = power_of_two_below(call.ranks);
-  if (call.count < most || not call.commutative) {
+  if (not can_be_halved(call)) {
     co_yield reduce_linear(call, rank, tuning);
     co_return;
   }

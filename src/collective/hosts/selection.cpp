@@ -60,6 +60,29 @@ Selection Selection::read(const OptionTable& file, std::string name)
 
 Selection::Choice Selection::choose(const HostCall& call) const
 {
+  return executed(chosen(call), call);
+}
+
+Selection::Choice Selection::executed(Choice choice, const HostCall& call) const
+{
+  if (choice.algorithm && choice.algorithm->ignores_hosts && call.host && choice.algorithm->ignores_hosts(call)) {
+    HostCall flat            = call;
+    flat.host                = {};
+    flat.nodes               = {};
+    const Choice without_han = choose(flat);
+    return without_han.algorithm ? without_han : choice;
+  }
+  while (choice.algorithm && choice.algorithm->substitute) {
+    const Substitute its = choice.algorithm->substitute(call, choice.tuning);
+    if (its.name.empty())
+      break;
+    choice = {find_algorithm(call.collective, its.name), its.tuning};
+  }
+  return choice;
+}
+
+Selection::Choice Selection::chosen(const HostCall& call) const
+{
   const Choice choice = choose_by_rules(call);
   if (not tuned_ || not call.blocking)
     return choice;

@@ -37,6 +37,8 @@ public:
 
   /** Throws UserError, with file and line, where a rule names an algorithm that cannot do the call. */
   Choice choose(const HostCall& call) const;
+  /** What @p choice executes for @p call: the algorithm whose steps its own takes, if that is another one. */
+  Choice executed(Choice choice, const HostCall& call) const;
   /** The same call, of which calls within it are chosen here, too. It keeps a reference to this selection. */
   HostCall resolved(HostCall call) const;
   /** The steps of one rank. @p call, which resolved() has made, must outlive them. Throws UserError as choose(), and
@@ -44,6 +46,7 @@ public:
   Schedule schedule(const HostCall& call, int rank) const;
 
 private:
+  Choice chosen(const HostCall& call) const;
   Choice choose_by_rules(const HostCall& call) const;
 };
 
