@@ -12,6 +12,8 @@ import pytest
 import simulated
 from conftest import Run
 
+from weft.base import paths
+
 FABRIC = """
 [fabric]
 name = "places"
@@ -106,6 +108,22 @@ def test_auto_leaves_reductions_in_a_row_to_hosts_that_overlap_them(
     assert auto <= hosts * 1.001 + first["max_time_s"]
     calls = {row["path"]: row["calls"] for row in many["auto"].rows()}
     assert calls == {"stream": 1, "fallback": CALLS - 1}
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_auto_slows_no_transform_down(run: Run, ranks: int) -> None:
+    """NAS FT's checksum is a Reduce between two Alltoalls, which on the hosts overlaps them."""
+    hosts, stream, auto = (
+        run(
+            str(paths.example("ft.c")),
+            *("16", "16", "16", "20"),
+            on="hdr100-8",
+            ranks=ranks,
+            options=("--offload", offload),
+        ).record["simulated_time_s"]
+        for offload in ("off", "stream", "auto")
+    )
+    assert auto <= 1.001 * min(hosts, stream)
 
 
 def test_auto_gives_reductions_between_others_to_the_switch(run: Run) -> None:

@@ -104,10 +104,6 @@ private:
   static std::size_t at(const std::vector<int>& numbers, int rank) { return index(numbers[index(rank)]); }
 };
 
-} // namespace
-
-namespace {
-
 bool ignores(const Nodes& nodes, const HostCall& call)
 {
   const bool by_leaders = call.collective == "allreduce" || call.collective == "barrier";
