@@ -186,6 +186,12 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
         address, history = serve()
         switch = weft.P4Switch(address)
         star.up(switch=switch)
+        with pytest.raises(
+            weft.WeftError, match="listen: is of testbeds of namespaces, and switch"
+        ):
+            star.up(switch=switch, listen="127.0.0.1:1")
+        with pytest.raises(weft.WeftError, match="replace: is of a switch, and switch is not giv"):
+            star.up(replace=True)
         with pytest.raises(weft.WeftError, match=r"has 25 entries already.* give replace"):
             pair.up(switch=switch)
         with pytest.raises(weft.WeftError, match=r"OLD is not what the switch .* it lacks server"):

@@ -254,6 +254,43 @@ def test_a_change_that_fails_is_undone(after: int, serve: Serve) -> None:
         assert {*switch.read()} == {*tables.entries(old)} == {*history[-1]}
 
 
+# ---- Options -------------------------------------------------------------------------------------
+
+SWITCH = ("--p4runtime", "127.0.0.1:1")
+MISPLACED = {
+    ("up", "PLAN", "--netns", "--replace"): "--replace: is of a switch",
+    ("up", "PLAN", "--netns", "--p4info", "PLAN"): "--p4info: is of a switch",
+    ("up", "PLAN", *SWITCH, "--listen", "127.0.0.1:1"): "--listen: is of testbeds of namespaces",
+    ("up", "PLAN", *SWITCH, "--insecure"): "--insecure: is of testbeds of namespaces",
+    ("down", "--tls", "."): "--tls: is of a switch",
+    ("diff", "PLAN", "PLAN", "--tls", "."): "--tls: is of a switch",
+    ("diff", "PLAN", "PLAN", "--apply", *SWITCH): "--apply: is of testbeds of namespaces",
+    ("diff", "PLAN"): "OLD: is not given, and neither --apply nor --p4runtime says what is there",
+    ("diff", "PLAN", "PLAN", "PLAN"): "diff: found 3 plans; give OLD and NEW, or NEW alone",
+    ("diff", "PLAN", "--apply", "--name", "no-such"): "--name: no plan of 'no-such' is recorded",
+    ("status", "PLAN"): "PLAN: is of one testbed; name it with --name",
+    ("status", *SWITCH, "--plan", "x.json"): "--plan: is of testbeds of namespaces",
+    ("status", "--p4info", "PLAN"): "--p4info: is of a switch",
+}
+
+
+@pytest.mark.parametrize("words", MISPLACED)
+def test_options_of_the_other_place_are_refused(words: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    plan_file.write(planned("star-8"), path)
+    line = [str(path) if word == "PLAN" else word for word in words]
+    said = Said(*run(["testbed", *line], cwd=tmp_path))
+    assert said.returncode == 2
+    assert said.stderr.startswith(f"weft: {MISPLACED[words]}")
+    assert said.stderr.count("\n") == 1
+
+
+def test_what_is_not_up_is_said() -> None:
+    said = Said(*run(["testbed", "status", "--name", "no-such"]))
+    assert said.returncode == 1
+    assert said.stdout.splitlines()[1].split()[-2:] == ["not", "up"]
+
+
 # ---- In namespaces -------------------------------------------------------------------------------
 
 

@@ -274,6 +274,22 @@ def test_a_second_controller_is_told_that_there_is_a_first(serve: Serve) -> None
         again.configure()
 
 
+def test_a_controller_that_only_reads_is_never_primary(serve: Serve) -> None:
+    address, _ = serve()
+    with Client(address, pipeline(), primary=False) as watching:
+        assert watching.primary_controller() == "none"
+        with Client(address, pipeline()) as switch:  # it may still become primary
+            switch.fill([Entry("wire_table", (1,), "wire", (2,))])
+            with Client(address, pipeline(), primary=False) as other:
+                assert other.primary_controller() == "election id 0:1"
+                assert len(other.read()) == 1
+                with pytest.raises(WeftError, match="the switch has changed meanwhile"):
+                    other.change([], [], 0)
+        assert len(watching.read()) == 1
+        with pytest.raises(WeftError, match="not the primary controller"):
+            watching.change(watching.read(), [], 0)
+
+
 def test_the_server_refuses_what_does_not_fit(serve: Serve) -> None:
     address, _ = serve()
     wire = Entry("wire_table", (1,), "wire", (2,))

@@ -246,6 +246,14 @@ class TestbedPlan:
             switch: Give the plan to this switch instead.
             replace: Load the program even where the switch runs another one or has entries.
         """
+        elsewhere = (
+            {"listen": listen, "tls": tls, "insecure": insecure} if switch else {"replace": replace}
+        )
+        for option in (option for option, given in elsewhere.items() if given):
+            place = "testbeds of namespaces" if switch else "a switch"
+            raise WeftError(
+                f"{option}: is of {place}, and switch is {'' if switch else 'not '}given"
+            )
         if switch is None:
             certificates = None if tls is None else Path(tls)
             said = netns.up(self.details, name, listen, tls=certificates, insecure=insecure)

@@ -174,7 +174,7 @@ class Client:
             if isinstance(error.__cause__, grpc.RpcError) and (
                 error.__cause__.code() == grpc.StatusCode.FAILED_PRECONDITION
             ):
-                return ""  # P4Runtime specification, section 11: there is no pipeline yet
+                return ""  # P4Runtime specification, section 7: there is no pipeline yet
             raise
 
     def configure(self) -> None:

@@ -42,12 +42,11 @@ def of_all() -> list[Status]:
 def of_one(name: str) -> Status:
     """Return a testbed. Its switch is read, which needs root."""
     about = running.about(name) or running.About("?", "?")
-    try:
-        plan = running.plan_of(name)
-    except WeftError as error:
+    if not running.is_recorded(name):
         left = plural(len(netns.there(name)), "namespace")
-        state = f"no plan is recorded ({left}): {error}" if netns.there(name) else str(error)
+        state = f"not built to the end, {left} left" if netns.there(name) else "not up"
         return Status(name, about.user, about.since, about.listen, (), 0, state)
+    plan = running.plan_of(name)
     experiments = tuple(one.name for one in plan.experiments)
     hosts = sum(len(one.hosts) for one in plan.experiments)
     return Status(

@@ -10,6 +10,7 @@ from weft.base.errors import WeftError
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
 from weft.cli.testbed.shared import (
+    check_place,
     name_option,
     outside,
     p4info_option,
@@ -68,6 +69,7 @@ def changes(
     """Read, match, write, apply."""
     if len(given) > 2:
         raise WeftError(f"diff: found {len(given)} plans; give OLD and NEW, or NEW alone")
+    check_place(p4runtime, {"--p4info": p4info, "--tls": tls}, {"--apply": apply})
     new = plans.read(given[-1])
     if p4runtime is None:
         before = _old(given, name, apply=apply)

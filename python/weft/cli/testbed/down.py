@@ -7,7 +7,14 @@ import click
 
 from weft.base.units import plural
 from weft.cli.files import command
-from weft.cli.testbed.shared import name_option, p4info_option, switch, switch_option, tls_option
+from weft.cli.testbed.shared import (
+    check_place,
+    name_option,
+    p4info_option,
+    switch,
+    switch_option,
+    tls_option,
+)
 from weft.testbed import netns
 
 
@@ -21,6 +28,7 @@ def down(name: str, p4runtime: str | None, p4info: Path | None, tls: Path | None
 
     With --p4runtime all entries of a switch are removed; the program stays.
     """
+    check_place(p4runtime, {"--p4info": p4info, "--tls": tls}, {})
     if p4runtime is not None:
         with switch(p4runtime, p4info, None, configured=True, tls=tls) as controller:
             updates = controller.change(controller.read(), [], 0)

@@ -2,7 +2,7 @@
 """What the commands of `weft testbed` share."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,21 @@ tls_option = click.option(
     metavar="DIRECTORY",
     help="Authenticate both sides by ca.pem, cert.pem and key.pem.  [default: no TLS]",
 )
+
+
+def check_place(
+    p4runtime: str | None, of_switch: Mapping[str, object], of_namespaces: Mapping[str, object]
+) -> None:
+    """Refuse options, by name, of the place that a command is not about."""
+    for name, given in of_switch.items() if p4runtime is None else ():
+        if given:
+            raise WeftError(f"{name}: is of a switch, and --p4runtime HOST:PORT is not given")
+    for name, given in of_namespaces.items() if p4runtime is not None else ():
+        if given:
+            raise WeftError(
+                f"{name}: is of testbeds of namespaces, and --p4runtime is a switch; leave one of"
+                " them out"
+            )
 
 
 def switch(

@@ -8,7 +8,14 @@ import click
 from weft.base.errors import WeftError
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
-from weft.cli.testbed.shared import p4info_option, print_rows, switch, switch_option, tls_option
+from weft.cli.testbed.shared import (
+    check_place,
+    p4info_option,
+    print_rows,
+    switch,
+    switch_option,
+    tls_option,
+)
 from weft.testbed import located, netns, plan_file, running
 from weft.testbed import status as api
 
@@ -42,13 +49,9 @@ def status(
     tls: Path | None,
 ) -> int:
     """Read, compare, tell."""
+    of_namespaces = {"--name": name, "--plan": plan_output}
+    check_place(p4runtime, {"--p4info": p4info, "--tls": tls}, of_namespaces)
     if p4runtime is not None:
-        if name is not None or plan_output is not None:
-            given = "--plan" if name is None else "--name"
-            raise WeftError(
-                f"{given}: is of testbeds of namespaces, and --p4runtime is a switch, which keeps"
-                " no plan; leave one of them out"
-            )
         return _of_switch(plan, p4runtime, p4info, tls)
     if name is None and (plan is not None or plan_output is not None):
         raise WeftError(f"{'PLAN' if plan else '--plan'}: is of one testbed; name it with --name")

@@ -9,6 +9,7 @@ from weft.base.errors import WeftError
 from weft.base.units import plural
 from weft.cli.files import command
 from weft.cli.testbed.shared import (
+    check_place,
     config_option,
     name_option,
     outside,
@@ -82,6 +83,11 @@ def up(
     """Read, build, tell the addresses."""
     if netns == (p4runtime is not None):
         raise WeftError("up: give one of --netns and --p4runtime HOST:PORT")
+    check_place(
+        p4runtime,
+        {"--p4info": p4info, "--config": config, "--replace": replace},
+        {"--listen": listen, "--insecure": insecure},
+    )
     read = plan_file.read(plan)
     if p4runtime is None:
         if warning := api.up(read, name, listen, tls=tls, insecure=insecure):
