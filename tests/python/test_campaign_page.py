@@ -328,7 +328,7 @@ def test_dark_is_dark_and_can_be_chosen(opened: Open, small: str) -> None:
     until(dark, f"{GROUND} === 'rgb(255, 255, 255)'")
 
 
-# What reaches beyond the screen or its own box, or is chosen in a list without room for its name.
+# Elements beyond the screen or their own box, and lists without room for the name of their choice.
 CUT_OFF = """
 [...document.querySelectorAll("body *")].filter((one) => {
   const unseen = one.closest("thead:not(#runs thead), [hidden], script, option, #tip");

@@ -101,8 +101,8 @@ const marks = (spec, names, numbers = names.map((_, k) => k)) => {
     one.scale = { domain: names, range: numbers.map((k) => DASHES[k % DASHES.length]) };
   }
 };
-// What a chart's colours mean, in HTML, so that names of any length have room: each entry has its name, the
-// number of its colour, and as `mark` how the chart shows it: `line` (with points), `open` points, or a `bar`.
+// Legend in HTML, where names of any length have room. Each entry has a name, the number of its colour, and a `mark`
+// that says how the chart shows it: `line` (with points), `open` points, or `bar`.
 const keyOfMark = (number, mark, shape) => {
   const colour = theme().names[number % theme().names.length];
   const drawn = (tag, attributes) => {
@@ -133,8 +133,8 @@ const namesOf = (entries) => {
   }
   return [list];
 };
-// Bars get as much room as their names leave, which are broken into lines. Vega puts the first line of a name
-// where its only line would be: the names get as many lines each, and all are moved up by half of them.
+// Sizes a bar chart: names are broken into lines and bars fill the rest of the width. Vega centres the first line of
+// a label, not the label, so all names are padded to the same number of lines and shifted up by half of them.
 const LINE = 14;
 const fitBars = (spec, values, room) => {
   const characters = Math.max(12, Math.min(44, Math.floor((room * 0.45) / 7)));
