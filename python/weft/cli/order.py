@@ -15,7 +15,7 @@ OUTPUT = "Output"
 _HELP = "Help"
 GROUPS: Mapping[str, Sequence[str]] = {
     "Fabric": (
-        *("--fabric", "--platform", "--set"),
+        *("--fabric", "--platform", "--no-contention", "--set"),
         *("--chains", "--trees", "--drop-rate", "--seed"),
     ),
     "Ranks": ("-n", "--ppn"),
