@@ -288,7 +288,7 @@ def test_html_holds_no_markup_of_programs(tmp_path: Path) -> None:
         ({"fallback": "rng"}, 'fallback: found "rng", which is neither a selection nor'),
         ({"input": "nowhere"}, "input: found 'nowhere', and there is no such file"),
         ({"ppn": 0}, "ppn: found 0; allowed is a whole number from 1"),
-        ({"platform": "p.xml"}, "name the network to run on: either fabric"),
+        ({"platform": "p.xml"}, "fabric: found together with platform"),
         ({"host_speed": "-1Gf"}, "host_speed: found '-1Gf'"),
     ],
 )
@@ -342,7 +342,7 @@ def test_kinds_are_told_with_their_place() -> None:
         ),
         ("bot", Literal["both", "none"], "x: found 'bot'; did you mean both?"),
         (float("nan"), float, "x: found nan; allowed is a number"),
-        ("a\0b", str, "x: found 'a\\x00b'; allowed is a text without the character 0"),
+        ("a\0b", str, "x: found 'a\\x00b'; allowed are texts without the character 0"),
         (3, Callable[[], object] | None, "x: found 3; allowed is a function"),
     ]
     for value, kind, said in wrong:
