@@ -38,6 +38,20 @@ def digests(file: Path) -> list[str]:
     return [run.digest for run in api.prepare(file).runs]
 
 
+def test_links_that_do_not_contend_are_other_runs(write: Write) -> None:
+    lines = 'offload = "off"\n'
+    both = digests(write(TEXT + lines + "contention = [true, false]\n"))
+    assert len(set(both)) == 2
+    runs = api.prepare(write(TEXT + lines + "contention = false\n")).runs
+    assert [run.request.placement.contention for run in runs] == [False]
+    assert [run.digest for run in runs] == both[1:]
+
+
+def test_contention_is_true_or_false(write: Write) -> None:
+    with pytest.raises(WeftError, match="contention: found 'no'; allowed are true, false"):
+        api.prepare(write(TEXT + 'contention = "no"\n'))
+
+
 # ---- Ranges
 
 

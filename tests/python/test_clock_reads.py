@@ -2,7 +2,8 @@
 """Programs that wait for a clock that stands still, as computation takes no simulated time."""
 
 import pytest
-from conftest import Run
+from conftest import Program, Run
+from simulated import weft_says
 
 NOTE = "weft: note: rank"
 READS = ("mpi", "timeofday", "gettime")
@@ -10,15 +11,21 @@ MANY = "120000"
 
 
 @pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize("takes", ["0", "1e-8"])
-def test_a_clock_that_many_reads_find_still_is_told_of_once(
-    run: Run, read: str, takes: str
-) -> None:
-    # The fixture's own setting comes first, and the last one holds.
-    options = ("--cfg", f"smpi/wtime:{takes}")
-    result = run("clock_reads.c", read, "row", MANY, ranks=2, options=options)
+def test_a_clock_that_many_reads_find_still_is_told_of_once(run: Run, read: str) -> None:
+    result = run("clock_reads.c", read, "row", MANY, ranks=2)
     assert result.stderr.count(NOTE) == 1
     assert "--host-speed" in result.stderr
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_clock_that_the_reads_alone_move_is_told_of_too(program: Program, read: str) -> None:
+    """By default each takes 10 ns."""
+    said = weft_says(
+        *("run", "-q", "--fabric", "tofino-4", "-n", "2", "--"),
+        *(str(program("clock_reads.c")), read, "row", MANY),
+    )
+    assert said.returncode == 0
+    assert said.stderr.count(NOTE) == 1
 
 
 @pytest.mark.parametrize("read", READS)

@@ -43,6 +43,13 @@ def test_collectives_of_the_hosts_do_not_contend_whatever_carries_their_messages
     assert any(time < 0.9 * shared[part] for part, time in free.items())
 
 
+def test_the_table_says_that_links_do_not_contend(program: Program) -> None:
+    words = ("run", "--fabric", "tofino-4", "-n", "2")
+    rest = ("--", str(program("fan.c")), "out", "8")
+    assert "2 hosts of tofino-4, without contention: sim" in weft_says(*words, *FREE, *rest).stderr
+    assert "2 hosts of tofino-4: simulated" in weft_says(*words, *OFF, *rest).stderr
+
+
 def on_platform(program: Path, record: Path, ranks: int, *options: str) -> float:
     command = [
         *(*WEFT, "run", "-q", "--platform", str(simulated.STAR), "-n", str(ranks)),

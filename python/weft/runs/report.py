@@ -266,4 +266,5 @@ def summary(record: Record) -> str:
     """Say in a line where it ran, and how long it took in the simulation."""
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
     where = f"{ranks} on {hosts} of {record.fabric.label}"
+    where += "" if record.contention else ", without contention"
     return f"{where}: simulated time {format_seconds(record.simulated_time_s)}"
