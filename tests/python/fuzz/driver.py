@@ -224,9 +224,16 @@ def _lines(files: dict[str, Target], work: Path, slate: _Slate) -> Callable[[ran
             raise _Oddity(f"left behind: {odd}")
         for one, text in texts.items():
             if (here / one).read_text() != text:
-                raise _Oddity(f"{one} was overwritten")
+                (here / one).write_text(text)
+                if not _only_written(given, one):
+                    raise _Oddity(f"{one} was overwritten")
 
     return try_one
+
+
+def _only_written(given: list[str], name: str) -> bool:
+    """Whether a command line names a file once, as an option's value: there it may be replaced."""
+    return given.count(name) == 1 and given[given.index(name) - 1].startswith("-")
 
 
 def _remove(path: Path) -> None:
@@ -238,6 +245,6 @@ def _remove(path: Path) -> None:
 
 NAMES = (
     *("options", "fabric", "engine", "inventory", "plan", "record", "manifest", "actions", "calls"),
-    *("selection", "rules", "campaign", "runs", "cluster", "pingpong", "allreduce", "probe"),
+    *("rules", "campaign", "runs", "cluster", "pingpong", "allreduce", "probe"),
     *("swf", "jobs", "platform", "checks", "words"),
 )
