@@ -167,7 +167,12 @@ void MulticastFlows::depart()
   const auto departure = std::make_shared<Departure>(std::exchange(leaving_, {}), sg::Engine::get_clock());
   for (const int block : departure->blocks)
     take_off(block);
-  departure->plan = plan(departure->blocks);
+  if (not whole_ && departure->blocks.size() < call_.sizes.size()) {
+    std::vector<int> all(call_.sizes.size());
+    std::iota(all.begin(), all.end(), 0);
+    whole_ = plan(all, [](LinkId) { return 0.0; });
+  }
+  departure->plan = plan(departure->blocks, use_of_links());
   add_jitter(*departure);
   const MulticastPlan& plan = departure->plan;
   departure->prepare();
@@ -193,27 +198,36 @@ void MulticastFlows::depart()
   }
 }
 
-MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks) const
+MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse& use) const
 {
   std::vector<MulticastRoot> roots;
   for (const int block : blocks) {
     const int rank = call_.block(block).root;
     roots.push_back({rank, call_.size(block), reception_.send_rate(rank)});
   }
-  // Links are alike where others leave as much of them, to the 64th part.
-  return plan_multicast(simulation_.fabric, call_.group, roots, [this](LinkId id) {
-    return std::round(64 * simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value());
-  });
+  return plan_multicast(simulation_.fabric, call_.group, roots, use);
+}
+
+/** Links are alike where all blocks of the call put as much on them, and where others leave as much of them, to the
+ * 64th part. */
+LinkUse MulticastFlows::use_of_links() const
+{
+  constexpr double PARTS = 64;
+  return [this](LinkId id) {
+    const double others = simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value();
+    double wire         = 0;
+    if (whole_)
+      wire = std::ranges::lower_bound(whole_->links, id, {}, &FlowLink::link)->wire.value();
+    return std::round(PARTS * others) + 2 * PARTS * wire; // both in one number
+  };
 }
 
 /** What leaves the roots waits for the receivers as well. */
 void MulticastFlows::hold_back(const Shared& departure)
 {
   if (not backpressure_) {
-    std::vector<int> all(call_.sizes.size());
-    std::iota(all.begin(), all.end(), 0);
     std::vector<BytesPerSecond> rates;
-    for (const MulticastArrival& its : (departure->blocks == all ? departure->plan : plan(all)).arrivals)
+    for (const MulticastArrival& its : (whole_ ? *whole_ : departure->plan).arrivals)
       rates.push_back(its.flows > 0 ? its.wire / its.switching : BytesPerSecond());
     backpressure_.emplace(std::move(rates));
   }

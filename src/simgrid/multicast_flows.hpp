@@ -86,6 +86,7 @@ class MulticastFlows {
   std::vector<Port> ports_;                                // by member; none where they have room for all
   std::vector<int> leaving_;                               // blocks whose roots start now
   Bytes together_;                                         // that a receiver gets of the blocks in flight at a time
+  std::optional<MulticastPlan> whole_;                     // of all blocks, where they do not start together
   std::optional<Backpressure> backpressure_;               // where links are lossless, once roots have started
   std::vector<Shared> departures_;                         // of the backpressure, by number
   int backpressure_timers_ = 0;
@@ -102,7 +103,8 @@ class MulticastFlows {
   void add_jitter(Departure& departure) const;
   Seconds jitter_of(int block, std::size_t member) const;
   void depart();
-  MulticastPlan plan(const std::vector<int>& blocks) const;
+  MulticastPlan plan(const std::vector<int>& blocks, const LinkUse& use) const;
+  LinkUse use_of_links() const;
   Bytes wire_of(int block) const { return call_.model.wire(call_.size(block)); }
   void hold_back(const Shared& departure);
   void await_backpressure();
