@@ -83,6 +83,8 @@ const std::vector<Option<MpiModel>>& mpi_options()
         "where collectives that do not block go on, on the hosts: thread: beside the program; calls: only "
         "while the rank is in a call of MPI",
         &MpiModel::progress, Need::optional);
+    rows.emplace_back("poll_overhead", "what MPI_Test, MPI_Iprobe and their like take where they find nothing",
+                      &MpiModel::poll_overhead, Need::optional, Allowed::positive);
     return rows;
   }();
   return ROWS;

@@ -120,11 +120,24 @@ int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* s
 int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses)
 {
   const std::span all(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0);
+  for (std::size_t i = 0; statuses != MPI_STATUSES_IGNORE && i < all.size(); ++i)
+    if (not simgrid::smpi::is_active(all[i])) // SMPI leaves out persistent ones that have ended
+      simgrid::smpi::Status::empty(statuses + i);
   if (all.empty() || not RequestSignal::wait_for_all(all))
     RequestSignal::make_activities();
   else if (statuses == MPI_STATUSES_IGNORE && are_put_aside(all))
     return MPI_SUCCESS;
   return theirs(count, requests, statuses);
+}
+
+// SMPI's gives no request where the communicator has one rank, unlike all others that do not block.
+int direct_Ibcast(decltype(&PMPI_Ibcast) theirs, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                  MPI_Request* request)
+{
+  const int result = theirs(buffer, count, type, root, comm, request);
+  if (result != MPI_SUCCESS || colls::is_blocking(request) || comm->size() > 1)
+    return result;
+  return colls::ibcast(buffer, count, type, root, comm, request, 1);
 }
 
 int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,

@@ -23,6 +23,8 @@ void let_pass(MPI_Op op, MPI_Datatype type);
 int direct_Finalize(decltype(&PMPI_Finalize) theirs);
 int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status);
 int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses);
+int direct_Ibcast(decltype(&PMPI_Ibcast) theirs, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                  MPI_Request* request);
 int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm);
 int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,

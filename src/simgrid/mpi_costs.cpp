@@ -42,4 +42,12 @@ void set_mpi_costs(const Fabric& fabric, CoreNoise& noise)
   set_cost("smpi/or", SmpiOperation::RECV, fabric, noise, &MpiModel::receive_time);
 }
 
+std::optional<Seconds> poll_overhead(const Fabric& fabric)
+{
+  using simgrid::config::is_default;
+  if (not is_default("smpi/test") || not is_default("smpi/iprobe"))
+    return std::nullopt;
+  return fabric.mpi().value_or(MpiModel()).poll_overhead;
+}
+
 } // namespace weft

@@ -5,10 +5,15 @@
 #include "fabric/fabric.hpp"
 #include "simgrid/core_noise.hpp"
 
+#include <optional>
+
 namespace weft {
 
 /** Make SMPI use what @p fabric says, but for what the command line sets, with the detours of the ranks' cores. Must
  *  come before SMPI starts the ranks. */
 void set_mpi_costs(const Fabric& fabric, CoreNoise& noise);
+
+/** Cost of a poll that finds nothing; nothing where the run has chosen smpi/test or smpi/iprobe. */
+std::optional<Seconds> poll_overhead(const Fabric& fabric);
 
 } // namespace weft

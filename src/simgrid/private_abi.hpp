@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
@@ -44,7 +45,21 @@ public:
   CommImpl* start();                ///< once both sides are there; defined anew by simgrid/equal_messages.cpp, as is
   void cancel();
   bool test(actor::ActorImpl* issuer); ///< whether it has ended; defined anew by simgrid/tested_messages.cpp
+  void finish();                       ///< it has ended; defined anew by simgrid/polls.cpp
 };
+
+/** Of src/kernel/activity/MessImpl.hpp: an ActivityImpl, at the same address. */
+class MessImpl {
+public:
+  void finish(); ///< defined anew by simgrid/polls.cpp
+};
+
+/** Whether it has ended, well or not, as ActivityImpl::wait_any_for sees it. */
+inline bool has_ended(const ActivityImpl& activity)
+{
+  const std::string_view state = activity.get_state_str();
+  return state != "WAITING" && state != "RUNNING";
+}
 
 } // namespace simgrid::kernel::activity
 
@@ -275,7 +290,7 @@ struct HandleLayout {
 /** What one has for a number that has none. */
 constexpr int UNNUMBERED = -1;
 
-/** The fields of a Request up to its flags. */
+/** The fields of a Request up to the detached message that it receives. */
 struct RequestLayout {
   void* virtual_table;
   int f2c_id;
@@ -296,10 +311,22 @@ struct RequestLayout {
   MPI_Comm comm;
   kernel::activity::ActivityImplPtr action; ///< what SMPI waits for and tests
   unsigned flags;
+  bool detached;
+  MPI_Request detached_sender; ///< of a receive; null where the message is not detached, or none has come
 };
 /** Of its flags: made and not started yet; ended (MPI_REQ_PREPARED, MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;
 constexpr unsigned FINISHED_FLAG = 0x100;
+/** Persistent; a receive; what MPI_Grequest_start makes, and whether that is complete; a receive that has its message;
+ *  cancelled; a collective that does not block (MPI_REQ_PERSISTENT, MPI_REQ_RECV, MPI_REQ_GENERALIZED,
+ * MPI_REQ_COMPLETE, MPI_REQ_MATCHED, MPI_REQ_CANCELLED, MPI_REQ_NBC). */
+constexpr unsigned PERSISTENT_FLAG             = 0x1;
+constexpr unsigned RECEIVE_FLAG                = 0x8;
+constexpr unsigned GENERALIZED_FLAG            = 0x800;
+constexpr unsigned COMPLETE_FLAG               = 0x1000;
+constexpr unsigned MATCHED_FLAG                = 0x4000;
+constexpr unsigned CANCELLED_FLAG              = 0x8000;
+constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
 /** Of a request that is not MPI_REQUEST_NULL. */
 inline const RequestLayout& layout_of(MPI_Request request)
 {
@@ -324,6 +351,19 @@ public:
   static int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
   static int testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses);
   static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< how many have ended
+  /** The messages of one of SMPI's own collectives that do not block. */
+  std::vector<MPI_Request> get_nbc_requests() const;
+  static void iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+  /* Defined anew by simgrid/polls.cpp. */
+  void start(); ///< sends, or begins to receive
+  static void probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
+  /** One that has ended becomes inactive, or is freed; defined anew by simgrid/cancelled.cpp. */
+  static void finish_wait(MPI_Request* request, MPI_Status* status);
+};
+
+class Status {
+public:
+  static void empty(MPI_Status* status); ///< which may be MPI_STATUS_IGNORE
 };
 
 class Op {

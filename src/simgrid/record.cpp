@@ -303,6 +303,7 @@ void Record::write_json(const Run& run, std::ostream& file) const
                    {"hosts_used", run.hosts_used},
                    {"offload", std::string(to_text(run.mode))},
                    {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
+                   {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
                    {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
                    {"simulated_time_s", run.simulated_time},
                    {"profile", Profile::get().kinds_to_json(run.simulated_time)},

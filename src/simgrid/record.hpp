@@ -161,6 +161,7 @@ public:
     std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; nothing where it has no cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
     std::optional<StacksMade> stacks;                           ///< nothing where SimGrid has made them
+    std::optional<Seconds> poll_overhead;                       ///< nothing where SMPI's options say it
   };
   /** Write the record as JSON text. Deterministic. */
   void write_json(const Run& run, std::ostream& file) const;

@@ -4,6 +4,7 @@
 #include "simgrid/call_trace.hpp"
 #include "simgrid/diagnosis.hpp"
 #include "simgrid/leaving.hpp"
+#include "simgrid/mpi_costs.hpp"
 #include "simgrid/process.hpp"
 #include "simgrid/profile.hpp"
 #include "simgrid/stacks.hpp"
@@ -125,7 +126,8 @@ void Simulation::write_record() const
                         [this](LinkId link) { return network.bytes_on_link(link); },
                         [this](int index) { return network.lookups(index); },
                         algorithms,
-                        stacks_made()};
+                        stacks_made(),
+                        poll_overhead(fabric)};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
 

@@ -11,6 +11,7 @@
 #include "simgrid/direct_calls.hpp"
 #include "simgrid/in_place.hpp"
 #include "simgrid/original.hpp"
+#include "simgrid/polls.hpp"
 #include "simgrid/profile.hpp"
 #include "simgrid/request.hpp"
 #include "simgrid/traced_call.hpp"
@@ -31,13 +32,11 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
 
-/** Whether it looks at requests by their activities (request.hpp). MPI_Wait and MPI_Waitall do so in their own
- *  ways. */
+/** Whether it looks at requests by their activities (request.hpp). MPI_Wait, MPI_Waitall and polls do so
+ *  in their own ways. */
 constexpr bool needs_activities(std::string_view name)
 {
-  constexpr std::array<std::string_view, 11> NAMES{
-      "Cancel",  "Request_free", "Request_get_status", "Start",   "Startall", "Test",
-      "Testall", "Testany",      "Testsome",           "Waitany", "Waitsome"};
+  constexpr std::array<std::string_view, 6> NAMES{"Cancel", "Request_free", "Start", "Startall", "Waitany", "Waitsome"};
   return std::ranges::find(NAMES, name) != NAMES.end();
 }
 
@@ -115,8 +114,8 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
   }
 
-/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp), direct (direct_calls.hpp)
- * or watched (clock_reads.hpp). */
+/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp), direct (direct_calls.hpp),
+ * polled (polls.hpp) or watched (clock_reads.hpp). */
 #define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
@@ -170,12 +169,12 @@ WEFT_TIMED_BY(3, Waitall, waits, direct)
 WEFT_TIMED(4, Waitany, waits, TRACED)
 WEFT_TIMED(5, Waitsome, waits, TRACED)
 
-WEFT_TIMED(5, Iprobe, polls, UNTRACED)
-WEFT_TIMED(3, Request_get_status, polls, UNTRACED)
-WEFT_TIMED(3, Test, polls, TRACED)
-WEFT_TIMED(4, Testall, polls, TRACED)
-WEFT_TIMED(5, Testany, polls, TRACED)
-WEFT_TIMED(5, Testsome, polls, TRACED)
+WEFT_TIMED_AS(5, Iprobe, polls, UNTRACED, polled)
+WEFT_TIMED_AS(3, Request_get_status, polls, UNTRACED, polled)
+WEFT_TIMED_AS(3, Test, polls, UNTRACED, polled)
+WEFT_TIMED_AS(4, Testall, polls, UNTRACED, polled)
+WEFT_TIMED_AS(5, Testany, polls, UNTRACED, polled)
+WEFT_TIMED_AS(5, Testsome, polls, UNTRACED, polled)
 
 WEFT_TIMED(7, Allgather, collectives, TRACED)
 WEFT_TIMED(8, Allgatherv, collectives, TRACED)
@@ -195,7 +194,7 @@ WEFT_TIMED_BY(8, Ialltoall, collectives, in_place)
 WEFT_TIMED_BY(10, Ialltoallv, collectives, in_place)
 WEFT_TIMED_BY(10, Ialltoallw, collectives, in_place)
 WEFT_TIMED(2, Ibarrier, collectives, TRACED)
-WEFT_TIMED(6, Ibcast, collectives, TRACED)
+WEFT_TIMED_BY(6, Ibcast, collectives, direct)
 WEFT_TIMED_BY(7, Iexscan, collectives, in_place)
 WEFT_TIMED(9, Igather, collectives, TRACED)
 WEFT_TIMED(10, Igatherv, collectives, TRACED)

@@ -11,17 +11,9 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 
 namespace weft {
 namespace {
-
-/** As wait_any_for sees it. */
-bool has_ended(const simgrid::kernel::activity::ActivityImpl& activity)
-{
-  const std::string_view state = activity.get_state_str();
-  return state != "WAITING" && state != "RUNNING";
-}
 
 /** The position of the request that is taken; nothing where all are still under way, or none is. Apart, since what SMPI
  *  calls while it waits reaches the end of a rank's first page of stack. */

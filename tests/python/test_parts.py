@@ -32,7 +32,7 @@ def test_a_small_message_begins_before_it_is_waited_for(program: Program) -> Non
 
 def test_small_messages_that_are_looked_for_are_found(program: Program) -> None:
     command = simulated.weft_command(
-        program("polling.c"), "probe", ranks=2, options=("-q", *ALL_SMALL)
+        program("polls.c"), "wait", "probe", "5000", ranks=2, options=("-q", *ALL_SMALL)
     )
     assert simulated.run_command(command).status == 0
 

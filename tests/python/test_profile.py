@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where simulated time goes: what making communicators costs, the profile, and what it says."""
+"""Where simulated time goes: what making communicators costs, and the profile."""
 
 import json
 from pathlib import Path
@@ -171,21 +171,3 @@ def test_simulated_computation_is_not_in_calls(run: Run) -> None:
     """SMPI makes it time as the next call begins."""
     result = run("spinning.c", "0.02", ranks=2, options=("--host-speed", "1Gf"))
     assert means(result.record)["outside MPI"] > 0.5 * result.record["simulated_time_s"] > 0
-
-
-# ---- Polls -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("how", "option"), [("probe", "smpi/iprobe"), ("test", "smpi/test")])
-def test_a_run_that_polls_says_what_polls_cost(run: Run, how: str, option: str) -> None:
-    result = run("polling.c", how, ranks=2)
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("warning:")]
-    assert "of a rank's time" in line
-    advice = [word for word in line.split() if word.startswith("smpi/")]
-    assert advice == [f"{option}:1e-7", "smpi/grow-injected-times:no"]
-    # What it says to do helps: the message comes after 5 ms.
-    settings = [word for setting in advice for word in ("--cfg", setting)]
-    better = run("polling.c", how, ranks=2, options=settings)
-    assert "warning:" not in better.stderr
-    assert better.record["simulated_time_s"] == pytest.approx(0.005, rel=1e-3)
-    assert result.record["simulated_time_s"] > 0.00501

@@ -36,12 +36,17 @@ def record(program: Program, tmp_path: Path) -> Record:
     """Record a program of tests/smpi; its own record is beside the trace."""
 
     def recorded(
-        source: str, part: str, *options: str, on: str = "tofino-16", ranks: int = 8
+        source: str,
+        part: str,
+        *options: str,
+        on: str = "tofino-16",
+        ranks: int = 8,
+        more: tuple[str, ...] = (),
     ) -> Path:
         result = weft(
             *("run", "--fabric", on, "-n", str(ranks), "--record", str(tmp_path / "trace")),
             *("-q", "--json", str(tmp_path / "run.json"), *options),
-            *("--", str(program(source)), part),
+            *("--", str(program(source)), part, *more),
         )
         assert result.status == 0, result.stderr
         assert not result.messages
@@ -66,6 +71,16 @@ PARTS = (
     *("waitany", "waitsome", "testall", "testany", "testsome", "probes", "persistent"),
     *("communicators", "derived", "collectives", "between", "windows"),
 )
+
+
+@pytest.mark.parametrize("part", ["sweep", "replies"])
+@pytest.mark.parametrize("ppn", ["1", "4"])
+def test_a_replay_of_polling_loops_takes_the_programs_time(
+    record: Record, part: str, ppn: str
+) -> None:
+    options = ("--ppn", ppn)
+    trace = record("polls.c", part, *options, ranks=16, more=("test", "10"))
+    check_replay(trace, "--fabric", "tofino-16", *options)
 
 
 @pytest.mark.parametrize("part", PARTS)

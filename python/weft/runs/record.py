@@ -305,6 +305,8 @@ class Record(Model, kw_only=True):
     offload: str
     progress: str = "thread"
     """Where calls that do not block go on, on the hosts: beside the program, or in its `calls`."""
+    poll_overhead_s: Number | None = None
+    """Cost of a poll that finds nothing; None where smpi/test or smpi/iprobe sets it."""
     outcome: OutcomePart
     simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from weft.base.units import format_seconds, format_size, plural
-from weft.runs.profile import poll_warning, profile_rows
+from weft.runs.profile import profile_rows
 from weft.runs.record import CollectivePart, MulticastPart, Record
 
 _PLAIN_WIDTH = 1000
@@ -102,11 +102,9 @@ def fitting(
 
 
 def print_profile(record: Record, on: Console) -> None:
-    """Print where the ranks' time went, and what is odd about it."""
+    """Print where the ranks' time went."""
     if rows := profile_rows(record):
         print_table(fitting(rows, ("least us",), ("time of a rank",), on), on)
-    for line in poll_warning(record):
-        on.print(line, soft_wrap=True)
 
 
 def finalize_warning(record: Record) -> list[str]:

@@ -28,6 +28,8 @@ _RANKS, _SWITCHES, _MULTICASTS = 1, 2, 3
 _PROCESSES = 10  # more than a run has
 _HEAD, _FOOT = '{"displayTimeUnit": "ns", "traceEvents": [\n', "\n]}\n"
 _DEFINE_VALUE, _CREATE, _DESTROY, _PUSH, _POP = "5", "6", "7", "12", "13"
+_POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
+"""Calls of which SimGrid's trace has those alone that find something; the record has all."""
 _WORDS = {_DEFINE_VALUE: 4, _CREATE: 6, _DESTROY: 4, _PUSH: 5, _POP: 4}
 
 Event = dict[str, Any]
@@ -216,7 +218,8 @@ def _rank_events(
     trace: Path, ranks: dict[str, int], ways: Mapping[str, str], calls: HostCalls
 ) -> Iterator[Event]:
     for state in PajeReader().states(_lines(trace)):
-        if state.container in ranks and state.end_s is not None:
+        is_poll = _call_name(state.name) in _POLLS
+        if state.container in ranks and state.end_s is not None and not is_poll:
             rank = ranks[state.container]
             yield _complete(
                 _RANKS,

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from weft.base.units import format_ratio, format_seconds, format_size, plural
 from weft.runs.html import record_as_html, table
-from weft.runs.profile import kind_name, poll_warning, takes_time
+from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
 from weft.runs.report import (
     as_text,
@@ -37,7 +37,7 @@ def print_comparison(comparison: Comparison, on: Console) -> None:
         print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
         print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
     why = dict.fromkeys((*reasons(ours), *progress(theirs)))
-    notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours), *poll_warning(ours))
+    notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours))
     for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* SMPI takes a persistent receive that once had a message for one that has its message (Request::finish_wait in
+ * src/smpi/mpi/smpi_request.cpp): it then releases the last message once more, and dies of a wrong count. A persistent
+ * request that has been cancelled stays active, so that further tests release it again, and it cannot be restarted.
+ */
+#include "simgrid/cancelled.hpp"
+
+#include "simgrid/original.hpp"
+#include "simgrid/private_abi.hpp"
+
+using simgrid::smpi::RequestLayout;
+
+namespace weft {
+namespace {
+
+RequestLayout& fields_of(MPI_Request request)
+{
+  return *reinterpret_cast<RequestLayout*>(request);
+}
+
+} // namespace
+
+void forget_last_use(MPI_Request request)
+{
+  RequestLayout& fields = fields_of(request);
+  if ((fields.flags & simgrid::smpi::PERSISTENT_FLAG) == 0)
+    return;
+  fields.flags &= ~(simgrid::smpi::MATCHED_FLAG | simgrid::smpi::CANCELLED_FLAG);
+  fields.detached_sender = MPI_REQUEST_NULL;
+}
+
+} // namespace weft
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::finish_wait);
+  const unsigned flags     = layout_of(*request).flags;
+  THEIRS(request, status);
+  const bool is_cancelled =
+      (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;
+  if (not is_cancelled || *request == MPI_REQUEST_NULL)
+    return;
+  weft::fields_of(*request).action = nullptr;
+  weft::fields_of(*request).flags |= FINISHED_FLAG;
+}
+
+} // namespace simgrid::smpi

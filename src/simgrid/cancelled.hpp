@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Persistent requests that are started again after MPI_Cancel, or cancelled after they have been started again. */
+#pragma once
+
+#include <smpi/smpi.h>
+
+namespace weft {
+
+/** Removes what a persistent @p request keeps of its last message; called before it is started. */
+void forget_last_use(MPI_Request request);
+
+} // namespace weft

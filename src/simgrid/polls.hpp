@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Polls: MPI_Test…, MPI_Iprobe and MPI_Request_get_status, which return at once whether or not something has happened.
+ *
+ * A poll that finds nothing takes `[mpi] poll_overhead`. A rank that polls in a loop would need one event of SimGrid's
+ * for each poll. So its polls are paid for in advance: after N failed polls in a row it sleeps for N / 16 more of them
+ * (at least one), and the next polls find the time spent. An event that may change what its polls find (a message for
+ * the rank is sent, a request of its polls ends) wakes it at the end of the poll during which that happens. Hence a
+ * loop that ends with the message ends when it would with single polls; one that gives up ends late by at most a
+ * sixteenth of the time that it has polled. MPI_Probe sleeps until a message for the rank is sent.
+ *
+ * SMPI's own options come first: where a run sets smpi/test or smpi/iprobe, SMPI polls as it does without weft.
+ */
+#pragma once
+
+#include <smpi/smpi.h>
+
+namespace weft {
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MPI_Status* status);
+int polled_Testall(decltype(&PMPI_Testall) theirs, int count, MPI_Request* requests, int* flag, MPI_Status* statuses);
+int polled_Testany(decltype(&PMPI_Testany) theirs, int count, MPI_Request* requests, int* index, int* flag,
+                   MPI_Status* status);
+int polled_Testsome(decltype(&PMPI_Testsome) theirs, int count, MPI_Request* requests, int* ended, int* indices,
+                    MPI_Status* statuses);
+int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Request request, int* flag,
+                              MPI_Status* status);
+int polled_Iprobe(decltype(&PMPI_Iprobe) theirs, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft
