@@ -28,11 +28,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <simgrid/s4u.hpp>
 #include <utility>
 #include <vector>
+#include <xbt/sysdep.h>
 
 namespace sg = simgrid::s4u;
 
@@ -181,6 +184,43 @@ MpiFunction makes_communicators(const char* name)
 MpiFunction makes_windows(const char* name)
 {
   return {name, CallKind::one_sided, false};
+}
+
+int free_attribute(MPI_Win /*window*/, int /*key*/, void* memory, void* /*state*/)
+{
+  xbt_free(memory);
+  return MPI_SUCCESS;
+}
+
+/** Attribute of a window that holds memory, which is freed with the window. */
+int memory_key()
+{
+  static const int KEY = [] {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, free_attribute, &key, nullptr);
+    return key;
+  }();
+  return KEY;
+}
+
+/** Makes a window of memory that the ranks of @p comm share. Each rank's part follows that of the rank before, as MPI
+ * has it where alloc_shared_noncontig does not say that it need not (MPI 4.1, 12.2.3). SMPI's own takes the first
+ * rank's size for all, and the first rank's part for the target of each. */
+int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
+{
+  std::vector<MPI_Aint> sizes(static_cast<std::size_t>(comm->size()));
+  PMPI_Allgather(&size, sizeof size, MPI_BYTE, sizes.data(), sizeof size, MPI_BYTE, comm);
+  const auto rank  = comm->rank();
+  const auto own   = sizes.begin() + rank;
+  const auto total = std::accumulate(sizes.begin(), sizes.end(), MPI_Aint{0});
+  void* memory     = rank == 0 ? xbt_malloc(static_cast<std::size_t>(std::max(total, MPI_Aint{1}))) : nullptr;
+  PMPI_Bcast(&memory, sizeof memory, MPI_BYTE, 0, comm);
+  void* const part           = static_cast<std::byte*>(memory) + std::accumulate(sizes.begin(), own, MPI_Aint{0});
+  *static_cast<void**>(base) = part;
+  const int result           = PMPI_Win_create(part, size, unit, info, comm, made);
+  if (result == MPI_SUCCESS && rank == 0)
+    PMPI_Win_set_attr(*made, memory_key(), memory);
+  return result;
 }
 
 } // namespace
@@ -348,7 +388,12 @@ WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info i
   static const auto THEIRS = original<decltype(&PMPI_Win_allocate_shared)>(__func__);
   static auto function     = makes_windows("MPI_Win_allocate_shared");
   return make<trace::calls::Win_allocate_shared>(
-      function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); }, size, unit, info, comm, base, made);
+      function, comm,
+      [&] {
+        const bool right = comm != MPI_COMM_NULL && size >= 0 && unit > 0 && base && made;
+        return right ? allocate_shared(size, unit, info, comm, base, made) : THEIRS(size, unit, info, comm, base, made);
+      },
+      size, unit, info, comm, base, made);
 }
 
 WEFT_INTERPOSED int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made)
