@@ -78,6 +78,15 @@ std::string users_name(std::string_view function)
   return std::string(function.starts_with("PMPI_") ? function.substr(1) : function);
 }
 
+/** Whether it belongs to MPI's chapter on dynamic processes. */
+bool starts_processes(std::string_view name)
+{
+  constexpr std::array<std::string_view, 7> NAMES{"MPI_Comm_accept",        "MPI_Comm_connect", "MPI_Comm_disconnect",
+                                                  "MPI_Comm_get_parent",    "MPI_Comm_join",    "MPI_Comm_spawn",
+                                                  "MPI_Comm_spawn_multiple"};
+  return std::ranges::find(NAMES, name) != NAMES.end();
+}
+
 [[noreturn]] void refuse_missing(const char* function)
 {
   const std::string name = users_name(function);
@@ -86,7 +95,7 @@ std::string users_name(std::string_view function)
     family = " (it knows no graph topologies and no neighbourhood collectives)";
   else if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
     family = " (it knows no intercommunicators)";
-  else if (name.starts_with("MPI_Comm_"))
+  else if (starts_processes(name))
     family = " (nothing that starts or joins processes)";
   Simulation::get().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not have" + family);
 }
