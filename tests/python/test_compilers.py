@@ -165,7 +165,7 @@ MISSING = {
     "cpp": (
         "#include <mpi.h>\n"
         "int main() { MPI_Session session; MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN,\n"
-        "&session); MPI_Bcast_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); return 0; }\n"
+        "&session); MPI_Bcast_c(nullptr, 0, MPI_INT, 0, MPI_COMM_WORLD); MPI_Own(); return 0; }\n"
     ),
     "f90": (
         "program p\nuse mpi\ninteger :: kind, code\n"
