@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "base/option_file.hpp"
 
+#include "base/share.hpp"
 #include "base/text_file.hpp"
 
 #include <algorithm>
@@ -172,7 +173,7 @@ void apply(const std::string& file, toml::node& node, const Change& change, std:
 
 OptionTable OptionTable::read_file(const std::string& path)
 {
-  return read_text(read_text_file(path, "a TOML file of tables and keys"), path);
+  return read_text(read_text_file(path, "a TOML file of tables and keys"), name_of_file(path));
 }
 
 OptionTable OptionTable::read_text(const std::string& text, const std::string& path)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <dlfcn.h>
 #include <filesystem>
+#include <string_view>
 
 namespace weft {
 namespace fs = std::filesystem;
@@ -27,6 +28,20 @@ std::optional<std::string> find_shared(const std::string& folder, const std::str
   const fs::path path = fs::path(share_directory()) / folder / (name + ".toml");
   std::error_code ignored; // a name may be too long for a file
   return fs::is_regular_file(path, ignored) ? std::optional(path.string()) : std::nullopt;
+}
+
+std::string name_of_file(const std::string& path)
+{
+  const fs::path relative  = fs::path(path).lexically_relative(share_directory());
+  const std::string folder = relative.parent_path().string();
+  if (relative.extension() != ".toml")
+    return path;
+  if (folder == "fabrics")
+    return "fabric " + relative.stem().string();
+  constexpr std::string_view PRESETS = "presets/";
+  if (folder.starts_with(PRESETS))
+    return folder.substr(PRESETS.size()) + " preset " + relative.stem().string();
+  return path;
 }
 
 std::vector<std::string> list_shared(const std::string& folder)

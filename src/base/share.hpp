@@ -15,6 +15,9 @@ std::string share_directory();
 /** The path of FOLDER/NAME.toml, where it exists. */
 std::optional<std::string> find_shared(const std::string& folder, const std::string& name);
 
+/** How messages call a file: "fabric tofino-4" or "switch preset tofino" where it ships with weft, else by its path. */
+std::string name_of_file(const std::string& path);
+
 /** The names (without ".toml") in a folder, sorted. */
 std::vector<std::string> list_shared(const std::string& folder);
 

@@ -45,5 +45,15 @@ TEST(Share, DoesNotLeaveTheFolder)
   EXPECT_FALSE(find_shared("presets", "switch/tofino"));
 }
 
+TEST(Share, MessagesCallShippedFilesByTheirNames)
+{
+  EXPECT_EQ(name_of_file(*find_shared("fabrics", "tofino-4")), "fabric tofino-4");
+  EXPECT_EQ(name_of_file(*find_shared("presets/switch", "tofino")), "switch preset tofino");
+  for (const std::string other : {"own.toml", "fabrics/tofino-4.toml", "/tmp/fabrics/tofino-4.toml", ""})
+    EXPECT_EQ(name_of_file(other), other);
+  EXPECT_EQ(name_of_file(share_directory() + "/fabrics/deeper/own.toml"),
+            share_directory() + "/fabrics/deeper/own.toml");
+}
+
 } // namespace
 } // namespace weft

@@ -100,9 +100,26 @@ class FabricReader {
 
   const Topology& topology() const { return *parts_.topology; }
 
+  /** Names the keys to begin with where several tables are absent: all that these lack would be a page. */
+  void check_tables() const
+  {
+    static const std::vector<std::pair<std::string, std::string>> FIRST_KEYS{
+        {"fabric", "[fabric] name"}, {"topology", "[topology] kind"}, {"host", "[host] preset"},
+        {"nic", "[nic] preset"},     {"switch", "[switch] preset"},   {"link", "[link] bandwidth and latency"},
+    };
+    std::vector<std::string> absent;
+    for (const auto& [table, keys] : FIRST_KEYS)
+      if (not file_.has(table))
+        absent.push_back(keys);
+    if (absent.size() > 1)
+      throw UserError(file_.file() + ": these keys are missing: " + join(absent) +
+                      "; `weft fabric new` writes a file that has them");
+  }
+
   /** The tables that must be there. */
   void read_required()
   {
+    check_tables();
     Missing missing;
     missing.read(0, [&] { return read_about(), 0; });
     parts_.host = missing.read(HostModel(), [&] {

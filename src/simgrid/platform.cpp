@@ -22,6 +22,7 @@
  *   WEFT_MESSAGES where the hosts of each message between two go, in order: int32 sender, int32 receiver; fabrics only
  */
 #include "base/error.hpp"
+#include "base/share.hpp"
 #include "simgrid/collectives.hpp"
 #include "simgrid/fabric_messages.hpp"
 #include "simgrid/fabric_zone.hpp"
@@ -162,9 +163,9 @@ weft::Simulation& make_simulation(const weft::Fabric& fabric, weft::Network& net
 void check_rank(const weft::Fabric& fabric, const std::string& key, int found, int ranks)
 {
   if (found >= ranks)
-    throw weft::UserError(fabric.file() + ": [multicast.drops] " + key + ": found " + std::to_string(found) +
-                          ", so that it loses nothing; allowed with " + std::to_string(ranks) + " ranks: 0 to " +
-                          std::to_string(ranks - 1));
+    throw weft::UserError(weft::name_of_file(fabric.file()) + ": [multicast.drops] " + key + ": found " +
+                          std::to_string(found) + ", so that it loses nothing; allowed with " + std::to_string(ranks) +
+                          " ranks: 0 to " + std::to_string(ranks - 1));
 }
 
 void check_multicast(const weft::Fabric& fabric, const std::string& platform)

@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from weft import _core
+from weft.base import paths
 from weft.base.units import UNITS
 from weft.runs import report, request
 
@@ -37,6 +40,49 @@ def test_modes_are_the_core_s() -> None:
 
 def test_every_reason_for_falling_back_is_explained() -> None:
     assert set(report.REASONS) | {""} == set(_core.fallback_reasons())
+
+
+@pytest.mark.parametrize(
+    ("fabric", "change", "said"),
+    [
+        (
+            "tofino-4",
+            "switch.slots=abc",
+            'fabric tofino-4 with switch.slots=abc: [switch] slots: found "abc"',
+        ),
+        (
+            "hdr100-8",
+            "link.latncy=1us",
+            "fabric hdr100-8 with link.latncy=1us: [link] latncy: unknown key",
+        ),
+        ("tofino-4", "switch", 'fabric tofino-4: found the change "switch"; '),
+    ],
+)
+def test_shipped_fabrics_are_called_by_their_names(fabric: str, change: str, said: str) -> None:
+    """Messages named a path into the installation, eighty characters long."""
+    for found in (fabric, str(paths.installed("fabrics", f"{fabric}.toml"))):
+        with pytest.raises(_core.UserError) as caught:
+            _core.load_fabric(found, [change])
+        assert str(caught.value).startswith(said)
+        assert "site-packages" not in str(caught.value)
+    assert _core.load_fabric(fabric).file == str(paths.installed("fabrics", f"{fabric}.toml"))
+
+
+@pytest.mark.parametrize("text", ["", "[fabric]\nname = 'mine'\n", "[topology]\nkind = 'star'\n"])
+def test_an_empty_fabric_file_is_told_the_keys_to_begin_with(text: str, tmp_path: Path) -> None:
+    """It was told of all that every table lacks: a thousand characters."""
+    file = tmp_path / "mine.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(_core.UserError) as caught:
+        _core.load_fabric(str(file))
+    said = str(caught.value)
+    assert said.startswith(f"{file}: these keys are missing: ")
+    assert (
+        "[host] preset, [nic] preset, [switch] preset, [link] bandwidth and latency; `weft" in said
+    )
+    assert len(said) - len(str(file)) < 210
+    assert ("[fabric] name" in said) == ("[fabric]" not in text)
+    assert ("[topology] kind" in said) == ("[topology]" not in text)
 
 
 def test_units_are_the_core_s() -> None:
