@@ -12,8 +12,8 @@
  *     backward   Allgather of layer l - 1, Reduce-Scatter of layer l + 1 | compute l, twice as long
  *
  * `mpi` calls MPI_Iallgather and MPI_Ireduce_scatter_block; `ring` moves both around rings of its own (ring.h), which
- * advance after each 1 % of a layer. In a simulator `ring` needs calls of MPI_Testsome that cost nothing: with SMPI,
- * --cfg smpi/test:0. `unchecked` neither fills nor reads the buffers, so that a simulator may share their memory.
+ * advance by MPI_Testsome after each 1 % of a layer. `unchecked` neither fills nor reads the buffers, so that a
+ * simulator may share their memory.
  *
  * Every rank checks all parameters and gradients; wrong ones end the program with exit status 1. Rank 0 prints the
  * step's time, the time of computation alone, and how long it waited for Allgathers and for Reduce-Scatters, in

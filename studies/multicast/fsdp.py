@@ -60,7 +60,6 @@ def measure_step(mode: str, compute_us: int) -> Table:
             offload=offload,
             fallback=FSDP_SMPI if mode == "smpi" else None,
             privatize=False,
-            config=("smpi/test:0",),
             timeline=timeline if shown else None,
         )
         record = launch.run(launch.prepare(request), lines.append)
