@@ -489,7 +489,7 @@ fabric = "tofino-16"
 ranks = [4, 16]
 bytes = ["1KiB", "1MiB"]
 offload = ["stream", "off"]
-word = ["plain", {json.dumps(HOSTILE)}]
+word = [{json.dumps(HOSTILE)}, "plain"]
 """
 
     def result(one: Point) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def collective_algorithms(collective: str = "") -> "DataFrame":
 
     Returns:
         `collective`, `name`, `number` (Open MPI's, or 0), `source` (whose it is), `any_operation`
-        (whether also for operations that do not commute), `two_ranks` (whether for two ranks alone).
+        (whether also for operations that do not commute), `two_ranks` (whether for two ranks only).
     """
     import polars
 
