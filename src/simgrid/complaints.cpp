@@ -21,6 +21,7 @@
 #include <map>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <xbt/config.hpp>
@@ -207,7 +208,7 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
   if (text.find(TOOL_ADVICE) != std::string::npos)
     return true;
   if (event.priority == xbt_log_priority_critical && RefusalsAsErrors::exist())
-    throw UserError(text);
+    throw std::runtime_error(text);
   if (format == RETURNED) {
     rank_returns(static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10)));
     return true;

@@ -4,7 +4,7 @@
 
 namespace weft {
 
-/** While one exists, a critical message of SimGrid's, after which it would abort, is thrown as a UserError
+/** While one exists, a critical message of SimGrid's, after which it would abort, is thrown as a std::runtime_error
  *  (complaints.cpp). For times in which no rank runs. */
 class RefusalsAsErrors {
   bool before_;
