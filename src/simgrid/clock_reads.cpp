@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Two signs of a program that waits for its own computation:
+/* Three signs of a program that waits for its own computation:
  *
  *   - a rank reads the clock many times in a row, and nothing moves it but the reads themselves (smpi/wtime);
- *   - this machine computes for seconds between reads of equal times. Programs that read the clock around their calls
- * of MPI do not compute there.
+ *   - between many pairs of reads of equal times this machine computes for a microsecond or more;
+ *   - between fewer it computes for seconds in all.
  *
+ * Programs that read the clock around their calls of MPI do not compute between the end of one and the next one.
  * The note is written while the program runs, because the run may never end; the record does not depend on it.
  */
 #include "simgrid/clock_reads.hpp"
@@ -31,7 +32,9 @@ namespace {
 using Machine = std::chrono::steady_clock;
 
 constexpr std::int64_t MOST_IN_A_ROW = 100'000;
+constexpr std::int64_t MOST_STEPS    = 10'000;
 constexpr std::int64_t LEAST_READS   = 1'000;
+constexpr std::chrono::microseconds STEP(1);
 constexpr std::chrono::seconds MOST_COMPUTING(5);
 constexpr aid_t UNWATCHED = -1;
 
@@ -45,6 +48,7 @@ struct Reads {
 struct AllReads {
   ByActor<Reads> by_rank;
   std::int64_t still = 0; ///< that found the clock where the same rank's last one left it
+  std::int64_t steps = 0; ///< of these, those before which this machine has computed
   Machine::duration computing{};
   bool told = false;
 
@@ -86,8 +90,11 @@ ClockRead::ClockRead() : rank_(UNWATCHED)
   }
   ++reads.in_row;
   ++all.still;
-  all.computing += Machine::now() - reads.returned;
-  all.told = reads.in_row >= MOST_IN_A_ROW || (all.still >= LEAST_READS && all.computing >= MOST_COMPUTING);
+  const auto computed = Machine::now() - reads.returned;
+  all.computing += computed;
+  all.steps += computed >= STEP ? 1 : 0;
+  all.told = reads.in_row >= MOST_IN_A_ROW || all.steps >= MOST_STEPS ||
+             (all.still >= LEAST_READS && all.computing >= MOST_COMPUTING);
   if (all.told)
     tell(Profile::get().rank_of(rank_));
 }

@@ -45,6 +45,11 @@ def test_the_note_comes_while_the_program_still_waits(run: Run) -> None:
     assert result.stderr.count(NOTE) == 1
 
 
+def test_many_steps_between_reads_are_told_of_though_calls_move_the_clock(run: Run) -> None:
+    assert run("clock_reads.c", "mpi", "steps", "24000", ranks=2).stderr.count(NOTE) == 1
+    assert NOTE not in run("clock_reads.c", "mpi", "steps", "2000", ranks=2).stderr
+
+
 @pytest.mark.slow
 def test_computation_between_reads_is_told_of_though_calls_move_the_clock(run: Run) -> None:
     result = run("clock_reads.c", "mpi", "work", "4000", ranks=1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Reads the clock: `clock_reads READ MODE COUNT`, READ being mpi, timeofday or gettime.
  *
- * row: nothing between two reads; calls: a call of MPI; work: some milliseconds of computation or a call, in turn;
- * wait: until a second has passed, however many reads it takes. */
+ * row: nothing between two reads; calls: a call of MPI; work, steps: some milliseconds or microseconds of computation
+ * or a call, in turn; wait: until a second has passed, however many reads it takes. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,9 @@ static double from_gettime(void)
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void compute(void)
+static void compute(int divisions)
 {
-  for (int i = 1; i < 5000000; i++)
+  for (int i = 1; i < divisions; i++)
     sum += 1.0 / i;
 }
 
@@ -49,10 +49,12 @@ int main(int argc, char** argv)
       sum += 1;
   for (long i = 0; i < count; i++) {
     sum += read();
-    if (strcmp(mode, "calls") == 0 || (strcmp(mode, "work") == 0 && i % 2 == 0))
+    if (strcmp(mode, "row") == 0)
+      continue;
+    if (strcmp(mode, "calls") == 0 || i % 2 == 0)
       MPI_Barrier(MPI_COMM_WORLD);
-    else if (strcmp(mode, "work") == 0)
-      compute();
+    else
+      compute(strcmp(mode, "work") == 0 ? 5000000 : 5000);
   }
   MPI_Finalize();
   return 0;
