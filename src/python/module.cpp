@@ -38,26 +38,33 @@ void audit_read(const std::string& path)
 }
 
 /** The exception that stands for UserError; alive as long as the interpreter, as the module is. */
-PyObject* user_error = nullptr;
+PyObject*& user_error()
+{
+  static PyObject* one = nullptr;
+  return one;
+}
+
+void translate(std::exception_ptr thrown) // NOLINT(performance-unnecessary-value-param): pybind11's type
+{
+  try {
+    if (thrown)
+      std::rethrow_exception(thrown);
+  } catch (const weft::UserError& error) {
+    PyErr_SetObject(user_error(), as_text(error.what()).ptr());
+  }
+}
 
 } // namespace
 
 PYBIND11_MODULE(_core, module)
 {
-  module.doc()                           = "The pure parts of weft: fabrics and what is in them.";
-  module.attr("version")                 = WEFT_VERSION;
-  module.attr("simgrid_version")         = SIMGRID_VERSION_TEXT;
-  module.attr("simgrid_prefix")          = SIMGRID_PREFIX_TEXT;
-  user_error                             = py::exception<weft::UserError>(module, "UserError").release().ptr();
-  py::handle(user_error).attr("__doc__") = "A mistake in the user's input; its text is the complete message.";
-  py::register_exception_translator([](std::exception_ptr thrown) {
-    try {
-      if (thrown)
-        std::rethrow_exception(thrown);
-    } catch (const weft::UserError& error) {
-      PyErr_SetObject(user_error, as_text(error.what()).ptr());
-    }
-  });
+  module.doc()                             = "The pure parts of weft: fabrics and what is in them.";
+  module.attr("version")                   = WEFT_VERSION;
+  module.attr("simgrid_version")           = SIMGRID_VERSION_TEXT;
+  module.attr("simgrid_prefix")            = SIMGRID_PREFIX_TEXT;
+  user_error()                             = py::exception<weft::UserError>(module, "UserError").release().ptr();
+  py::handle(user_error()).attr("__doc__") = "A mistake in the user's input; its text is the complete message.";
+  py::register_exception_translator(&translate);
   weft::observe_reads(audit_read);
   weft::python::bind_fabrics(module);
   weft::python::bind_progress_engines(module);

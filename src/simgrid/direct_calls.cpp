@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/direct_calls.hpp"
 
+#include "simgrid/exits.hpp"
+
 #include "mpi/names.hpp"
 #include "simgrid/in_place.hpp"
 #include "simgrid/known_counts.hpp"
@@ -104,6 +106,7 @@ bool buffers_stay()
 
 int direct_Finalize(decltype(&PMPI_Finalize) theirs)
 {
+  check_finalize();
   RequestSignal::free_spare();
   leaves_mpi();
   return theirs();

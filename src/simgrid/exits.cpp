@@ -64,6 +64,19 @@ void rank_returns(int status)
     note_status(*rank, status);
 }
 
+void check_finalize()
+{
+  int initialized = 0;
+  int finalized   = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  const std::optional<int> rank = rank_here();
+  if (rank && finalized != 0)
+    Simulation::get().abort("error", name_of(*rank) + " called MPI_Finalize a second time; MPI allows one call");
+  if (rank && initialized == 0)
+    Simulation::get().abort("error", name_of(*rank) + " called MPI_Finalize without MPI_Init before it");
+}
+
 } // namespace weft
 
 // ---- Replaced functions

@@ -10,5 +10,7 @@ namespace weft {
 
 /** The rank returns @p status from main. */
 void rank_returns(int status);
+/** Ends the run where the rank may not call MPI_Finalize: before MPI_Init, or again. SMPI would die of it. */
+void check_finalize();
 
 } // namespace weft

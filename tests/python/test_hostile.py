@@ -23,6 +23,11 @@ MANIFEST = {
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "junk.so").write_bytes(b"\x7fELF\xff\x9b junk")
+    (tmp_path / "self.toml").write_text(
+        '[[rule]]\ncollective = "allreduce"\nalgorithm = ["smp"]\n'
+        '[[rule]]\ncollective = "bcast"\nalgorithm = ["smp"]\n'
+        '[[rule]]\ncollective = "reduce"\nalgorithm = ["smp"]\n'
+    )
     (tmp_path / "rows.csv").write_text("bytes,time_us\n4,5\n")
     (tmp_path / "bom.csv").write_text("\ufeffbytes;median_us\n1;2\n2;3\n")
     (tmp_path / "t.json").write_text('{"bytes": 1}')
@@ -79,6 +84,10 @@ def trace(path: Path, ranks: int = 2, line: str = "0 barrier") -> None:
         ),
         (f"{RUN} --platform bom.csv x", "--fabric: found together with --platform"),
         ("collectives show bcast -n 4 --ranks-per-host 0", "--ranks-per-host"),
+        *(
+            (f"collectives show {one} -n 6 --selection ./self.toml", "of the same call again")
+            for one in ("allreduce", "bcast", "reduce")
+        ),
         ("collectives show bcast -n 4 --fan-out 0", "--fan-out"),
         *(
             (

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import compiled
 import pytest
 import simulated
 from conftest import Program
@@ -321,3 +322,32 @@ def test_a_timeout_ends_the_run(program: Program, place: Place) -> None:
     assert len(result.messages) == 1
     assert result.record["outcome"]["kind"] == "timeout"
     assert place.left() == {"record.json"}
+
+
+def test_a_second_finalize_is_said(program: Program, tmp_path: Path) -> None:
+    source = tmp_path / "twice.c"
+    for calls, said in (
+        ("MPI_Init(0, 0); MPI_Finalize(); MPI_Finalize();", " called MPI_Finalize a second time"),
+        ("MPI_Init(0, 0); MPI_Finalize(); MPI_Barrier(MPI_COMM_WORLD);", " called MPI_Barrier"),
+        ("MPI_Init(0, 0); MPI_Init(0, 0);", " called MPI_Init"),
+        ("MPI_Finalize();", " called MPI_Finalize"),
+    ):
+        source.write_text(f"#include <mpi.h>\nint main(void) {{ {calls} return 0; }}\n")
+        made = compiled.program(source)
+        result = simulated.weft("run", "-q", "--fabric", "tofino-4", "-n", "2", str(made))
+        assert result.status == 1, (calls, result.stderr)
+        assert said in result.stderr, result.stderr
+        assert "std::" not in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_ranks_that_end_without_finalize_are_counted(tmp_path: Path) -> None:
+    source = tmp_path / "unfinished.c"
+    source.write_text(
+        "#include <mpi.h>\nint main(void) { int rank; MPI_Init(0, 0);"
+        " MPI_Comm_rank(MPI_COMM_WORLD, &rank); if (rank == 0) MPI_Finalize(); return 0; }\n"
+    )
+    made = compiled.program(source)
+    result = simulated.weft("run", "--fabric", "tofino-4", "-n", "3", str(made))
+    assert result.status == 0
+    assert "warning: 2 ranks ended without MPI_Finalize, which MPI requires" in result.stderr

@@ -43,6 +43,7 @@ Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
   HostCall flat = call;
   flat.host     = {};
   flat.nodes    = {};
+  ++flat.depth;
   return with_own_call(std::move(flat), rank, otherwise);
 }
 

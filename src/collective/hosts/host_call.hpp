@@ -38,6 +38,8 @@ struct HostCall {
   bool predefined = true; ///< whether the operation is one of MPI's, not one of the program's; MPI's all commute
   /// What host says, where somebody has worked it out for all ranks (Selection::resolved does).
   std::shared_ptr<const Nodes> nodes = {};
+  /// Number of calls around this one that may choose any algorithm for it, its own among them (part_of, han).
+  int depth = 0;
 
   Bytes bytes(Elements elements) const { return element * static_cast<double>(elements); }
   Elements from(int rank) const { return block ? block(rank, root) : count; }

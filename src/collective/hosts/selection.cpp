@@ -119,6 +119,11 @@ HostCall Selection::resolved(HostCall call) const
 
 Schedule Selection::schedule(const HostCall& call, int rank) const
 {
+  constexpr int MOST_DEPTH = 8; // what libraries do has at most three
+  if (call.depth > MOST_DEPTH)
+    throw UserError(name_ + ": the rules for " + std::string(call.collective) + " of " + std::to_string(call.ranks) +
+                    " ranks choose an algorithm that consists of the same call again; give one of them a condition "
+                    "(hosts, ranks)");
   const Choice choice = choose(call);
   if (not choice.algorithm)
     throw UserError(name_ + ": no rule holds for " + std::string(call.collective) + " of " +

@@ -423,6 +423,21 @@ TEST(Selection, SaysWhichPartOfACallNoRuleHoldsFor)
   }
 }
 
+TEST(Selection, ACallThatConsistsOfItselfIsRefused)
+{
+  const Selection own = Selection::read(
+      OptionTable::read_text("[[rule]]\ncollective = \"allreduce\"\nalgorithm = [\"smp\"]\n", "own.toml"), "own");
+  const HostCall call = own.resolved({"allreduce", 4, 0, 10, Bytes(4)}); // each rank has a host of its own
+  try {
+    walk(4, [&](int rank) { return own.schedule(call, rank); });
+    FAIL();
+  } catch (const UserError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("own: the rules for allreduce"), std::string::npos) << message;
+    EXPECT_NE(message.find("consists of the same call again"), std::string::npos) << message;
+  }
+}
+
 TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
 {
   try {

@@ -56,6 +56,7 @@ HostCall part_of(const HostCall& call, std::string_view collective, std::size_t 
   part.blocking    = call.blocking;
   part.within      = call.within;
   part.predefined  = call.predefined;
+  part.depth       = call.depth + 1;
   return part;
 }
 

@@ -245,6 +245,6 @@ def _remove(path: Path) -> None:
 
 NAMES = (
     *("options", "fabric", "engine", "inventory", "plan", "record", "manifest", "actions", "calls"),
-    *("rules", "campaign", "runs", "cluster", "pingpong", "allreduce", "probe"),
+    *("selection", "rules", "campaign", "runs", "cluster", "pingpong", "allreduce", "probe"),
     *("swf", "jobs", "platform", "checks", "words"),
 )
