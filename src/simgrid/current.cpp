@@ -5,16 +5,22 @@
  * thread's, by a call of the dynamic linker's (Context::current_context_ in src/kernel/context/Context.cpp). A library
  * that is there when the process starts has a place for such a variable that needs none.
  */
+#include "simgrid/current.hpp"
+
 #include "simgrid/original.hpp"
 #include "simgrid/private_abi.hpp"
 
 #include <simgrid/s4u/Engine.hpp>
 
 namespace weft {
-namespace {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): SimGrid's
 constinit thread_local simgrid::kernel::context::Context* who_runs __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit std::uint64_t turn                                                                                  = 0;
+constinit AtTurn at_turn                                                                                      = nullptr;
+
+namespace {
+
 /** Where SimGrid has the engine; null until that is asked for. */
 constinit simgrid::s4u::Engine* const* engine_place = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -47,6 +53,9 @@ WEFT_INTERPOSED kernel::context::Context* kernel::context::Context::self()
 WEFT_INTERPOSED void kernel::context::Context::set_current(Context* now)
 {
   weft::who_runs = now;
+  ++weft::turn;
+  if (weft::at_turn) [[unlikely]]
+    weft::at_turn();
 }
 
 } // namespace simgrid

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/exits.hpp"
 
+#include "simgrid/exit_handlers.hpp"
 #include "simgrid/leaving.hpp"
+#include "simgrid/original.hpp"
+#include "simgrid/private_abi.hpp"
 #include "simgrid/process.hpp"
-#include "simgrid/replaced.hpp"
 #include "simgrid/simulation.hpp"
+#include "simgrid/switched_state.hpp"
 
 #include <cstdlib>
 #include <optional>
+#include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <stdexcept>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
 
@@ -44,14 +51,37 @@ void note_status(int rank, int status)
     simulation.record.outcome = {"exit", text};
 }
 
+using Context       = simgrid::kernel::context::Context;
+using ContextAction = void (*)(Context*);
+
+/** End the current rank as SMPI does, but not by the exception that SMPI throws through the program: exit() destroys
+ * nothing that is on the stack, and may be called where nothing can be thrown. The stack is left as it is. */
+[[noreturn]] void end_rank(int status)
+{
+  static const bool ARE_THREADS = simgrid::config::get_value<std::string>("contexts/factory") == "thread";
+  static const auto EXIT        = theirs<void (*)(int)>("smpi_exit");
+  static const auto LEAVE =
+      original<ContextAction>(ARE_THREADS ? "_ZN7simgrid6kernel7context13ThreadContext5yieldEv"
+                                          : "_ZN7simgrid6kernel7context14SwappedContext7suspendEv");
+  try {
+    EXIT(status);
+  } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
+  }
+  begin_switched_state(); // the rank may have been handling an exception, which nobody else is
+  LEAVE(Context::self());
+  if (ARE_THREADS)
+    syscall(SYS_exit, 0);
+  throw std::logic_error("a rank that has ended goes on");
+}
+
 [[noreturn]] void rank_exits(int rank, int status)
 {
+  run_exit_handlers();
   if (is_forked_child())
     leave_process(status);
   note_status(rank, status);
   Simulation::get().rank_ended(sg::this_actor::get_pid());
-  theirs<void (*)(int)>("smpi_exit")(status);
-  throw std::logic_error("SMPI's exit has come back");
+  end_rank(status);
 }
 
 } // namespace

@@ -46,7 +46,9 @@ void tell_of_crash(int rank, std::optional<std::size_t> stack)
 /** Leave what is known to whoever tells of the crash, and die of it. Only what a signal handler may call. */
 void on_crash(int signum, siginfo_t* info, void* /*context*/)
 {
-  std::signal(signum, SIG_DFL);
+  struct sigaction none{};
+  none.sa_handler = SIG_DFL;
+  set_process_action(signum, none);
   const std::optional<int> rank = is_forked_child() ? std::nullopt : rank_here();
   const bool by_access          = signum == SIGSEGV || signum == SIGBUS;
   const auto stack              = by_access ? overflown_stack(info->si_addr) : std::nullopt;
@@ -55,7 +57,7 @@ void on_crash(int signum, siginfo_t* info, void* /*context*/)
     tell_of_crash(*culprit, stacks_made()->bytes);
   else if (rank)
     tell_of_crash(*rank, stack);
-  raise(signum);
+  raise_in_process(signum);
 }
 
 } // namespace
@@ -67,7 +69,13 @@ void watch_crashes(const std::string& path)
   action.sa_sigaction     = on_crash;
   action.sa_flags         = SA_SIGINFO | SA_ONSTACK; // SimGrid has made that stack: a rank's own may be what is full
   for (const int signum : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-    sigaction(signum, &action, nullptr);
+    set_process_action(signum, action);
+}
+
+void note_crash()
+{
+  if (const std::optional<int> rank = rank_here(); rank && not crash_file().empty())
+    tell_of_crash(*rank, std::nullopt);
 }
 
 void leave_process(int status)

@@ -11,6 +11,9 @@ namespace weft {
  *  the bytes of that behind a blank. */
 void watch_crashes(const std::string& path);
 
+/** Leave the number of the current rank, which is about to end the process by a signal. */
+void note_crash();
+
 /** End the process; in a rank's forked child, as it would end on a real machine. */
 [[noreturn]] void leave_process(int status);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "simgrid/process.hpp"
 
+#include "simgrid/replaced.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +13,10 @@
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <string_view>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <utility>
 
 namespace sg = simgrid::s4u;
@@ -59,7 +64,11 @@ void watch_process()
   process_state().running = true;
   sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
   // What is in the buffers would be written by both, and all ranks share them.
-  pthread_atfork([] { std::fflush(nullptr); }, nullptr, [] { process_state().child = true; });
+  pthread_atfork([] { std::fflush(nullptr); }, nullptr,
+                 [] {
+                   process_state().child = true;
+                   prctl(PR_SET_PDEATHSIG, SIGKILL);
+                 });
 }
 
 bool is_simulating()
@@ -77,6 +86,18 @@ std::optional<int> rank_here()
 bool is_forked_child()
 {
   return process_state().child;
+}
+
+int systems_sigaction(int signum, const struct sigaction* action, struct sigaction* before)
+{
+  using Sigaction          = int (*)(int, const struct sigaction*, struct sigaction*);
+  static const auto THEIRS = theirs<Sigaction>("sigaction");
+  return THEIRS(signum, action, before);
+}
+
+void raise_in_process(int signum)
+{
+  syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signum);
 }
 
 std::string memory_limits()

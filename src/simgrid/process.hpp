@@ -2,6 +2,7 @@
 /* The process that the simulation is, and whose code it runs. */
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -16,6 +17,18 @@ bool is_simulating();
 
 /** The rank whose code runs now: none in SimGrid's own code, nor on threads that the program has made. */
 std::optional<int> rank_here();
+
+/** Calls the C library's sigaction(): handlers are the process's, whatever ranks have. */
+int systems_sigaction(int signum, const struct sigaction* action, struct sigaction* before);
+
+/** Install a handler for the process. */
+inline void set_process_action(int signum, const struct sigaction& action)
+{
+  systems_sigaction(signum, &action, nullptr);
+}
+
+/** What raise() does in a process that has no ranks. Signal handlers may call it. */
+void raise_in_process(int signum);
 
 /** What the system allows the process of memory, where that is limited: "ulimit -v allows 6544 MiB"; else nothing. */
 std::string memory_limits();

@@ -5,7 +5,11 @@
  * changes the others: it copies them for the rank as it begins. So ranks with the same arguments have one function
  * here.
  */
+#include "simgrid/exit_handlers.hpp"
+#include "simgrid/leaving.hpp"
 #include "simgrid/original.hpp"
+#include "simgrid/process.hpp"
+#include "simgrid/switched_state.hpp"
 
 #include <deque>
 #include <functional>
@@ -42,7 +46,13 @@ public:
       RankCode code = make_(arguments);
       made_->push_back({std::move(arguments), std::move(code)});
     }
-    return [code = &made_->back().code] { (*code)(); };
+    return [code = &made_->back().code] {
+      begin_switched_state();
+      (*code)();
+      run_exit_handlers();
+      if (is_forked_child())
+        leave_process(0); // any other status is told of before
+    };
   }
 };
 

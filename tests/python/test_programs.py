@@ -215,6 +215,58 @@ def test_children_of_ranks_end_alone(run: Run) -> None:
     )
 
 
+def test_process_numbers_name_ranks_and_nobody_else(run: Run) -> None:
+    lines = run("signals.c", "numbers").lines
+    assert lines == sorted(
+        [
+            *(
+                line
+                for rank in range(4)
+                for line in (
+                    f"rank {rank}: real 0 equal 0 same 1 affinity 0 group 1",
+                    f"rank {rank}: next 0 1 none 1 parent 1 itself 0 0",
+                    f"rank {rank}: signals {3 * (rank % 2)}",
+                )
+            ),
+            "child: real 1 parent 1",
+            "rank 2: signals 1 status 0",
+        ]
+    )
+
+
+@pytest.mark.parametrize("how", ["raise", "kill"])
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGUSR1])
+def test_a_rank_that_ends_itself_by_a_signal_ends_the_run(
+    run: Run, how: str, signum: signal.Signals
+) -> None:
+    stranger = subprocess.Popen(["sleep", "600"])
+    try:
+        result = run("signals.c", how, str(signum.value), status=128 + signum)
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+    assert result.record["outcome"]["rank"] == 1
+    assert f"rank 1 crashed ({signum.name})" in result.stderr
+
+
+def ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("how", ["daemons", "loop"])
+def test_what_ranks_have_started_ends_with_the_run(run: Run, how: str) -> None:
+    """At the end of main, and at that of the time that a run may take."""
+    options = ("--timeout", "5") if how == "loop" else ()
+    result = run("signals.c", how, options=options, status=124 if how == "loop" else 0)
+    pids = [int(line) for line in result.lines]
+    assert len(pids) == 8
+    assert all(map(ended, pids))
+
+
 def test_programs_that_ranks_start_are_not_weft_s(run: Run) -> None:
     assert run("leaving.c", "exec").lines == ["LD_PRELOAD=", "sum 4, level 1 and 1"]
 

@@ -26,6 +26,7 @@ from weft.runs.libraries import (
     as_environment,
     fortran_runtime,
     private_libraries,
+    told_of_program,
     without_private_libraries,
 )
 from weft.runs.program import check_program, find_program
@@ -332,6 +333,7 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
         "WEFT_OFFLOAD": plan.request.collectives.offload,
         "WEFT_FALLBACK": fallback_of(plan.request),
         **as_environment(plan.libraries),
+        **told_of_program(plan.program, plan.libraries),
         "WEFT_RECORD": str(work / outcome.RAW_RECORD),
         "WEFT_REFUSAL": str(work / outcome.REFUSED),
         **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
