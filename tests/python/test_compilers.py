@@ -79,6 +79,36 @@ def test_malloc_h_can_be_included(here: Path, name: str, source: str) -> None:
     assert simulated.run_command(command).status == 0
 
 
+@pytest.mark.parametrize("flags", ["-O0", "-O2 -flto"])
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("weft-cc", "own_words.c", "6 3 5 42; 3.001 3 3"),
+        ("weft-cxx", "own_words.cpp", "3 5 4; 0.020"),
+    ],
+)
+def test_names_of_the_c_library_are_words_like_others(
+    here: Path, name: str, source: str, expected: str, flags: str
+) -> None:
+    """As members, parameters, and functions of the program's own; calls of them are SMPI's."""
+    path = simulated.TESTS / "smpi" / source
+    warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-lto-type-mismatch")
+    result = weft(name, *flags.split(), *warnings, str(path), "-o", "program", cwd=here)
+    assert result.returncode == 0, result.stderr
+    ended = simulated.run_command(simulated.weft_command(here / "program", ranks=2))
+    assert ended.status == 0, ended.stderr
+    assert ended.lines == [expected] * 2
+
+
+def test_ranks_share_memory_by_the_place_that_asks_for_it(here: Path) -> None:
+    path = simulated.TESTS / "smpi" / "own_words.c"
+    assert weft("weft-cc", str(path), "-o", "program", cwd=here).returncode == 0
+    settings = ("smpi/shared-malloc:local", "smpi/auto-shared-malloc-thresh:500000")
+    options = [word for setting in settings for word in ("--cfg", setting)]
+    command = simulated.weft_command(here / "program", "share", ranks=3, options=options)
+    assert simulated.run_command(command).lines == ["1 2 0", "1 2 0", "1 2 1"]
+
+
 # What autoconf generates, in its essentials: does the compiler work, do its programs run, how large
 # is a type, is there a function, is there MPI?
 CONFIGURE = r"""
