@@ -127,6 +127,7 @@ def test_it_is_one_message(here: Path, line: str, message: str) -> None:
     assert (result.returncode, result.stdout) == (2, "")
     assert re.fullmatch(r"weft: [^\n\x00-\x1f]+\n", result.stderr), result.stderr
     assert message in result.stderr
+    assert "of the other modes" not in result.stderr  # a file was named
     assert sorted(here.iterdir()) == before
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from xml.etree import ElementTree
+from xml.parsers.expat import ErrorString
 
 from msgspec import UNSET
 
@@ -175,9 +176,9 @@ def _check_xml(path: Path) -> None:
         tree = ElementTree.parse(path)
     except ElementTree.ParseError as error:
         line, column = error.position
+        problem = ErrorString(error.code)
         raise WeftError(
-            f"{named('platform')}:"
-            f" {path}: line {line}, column {column + 1}: this is not valid XML: {error}"
+            f"platform {path}: line {line}, column {column + 1}: this is not valid XML: {problem}"
         ) from None
     except OSError as error:
         raise WeftError(f"{named('platform')}: {path} cannot be read: {error.strerror}") from None

@@ -90,19 +90,21 @@ def check(bench: Bench) -> None:
     check_memory(max(bench.sizes), 2 * bench.ranks)
     simgrid = SimGrid()
     for mode in bench.modes:
-        check_mode(mode, _OFFLOADING, simgrid)
+        check_mode("modes", mode, _OFFLOADING, simgrid)
     choose_ppn(load_fabric(bench.fabric, bench.changes), bench.ranks, bench.ppn)
 
 
-def check_mode(mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
-    """Prove that a mode is one of a bench's own, or that the hosts can do what it says."""
+def check_mode(parameter: str, mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
+    """Prove that a mode is one of a study's own, or that the hosts can do what it says."""
     if mode in own:
         return
     try:
-        launch.check_fallback(named("modes"), mode, simgrid)
+        launch.check_fallback(named(parameter), mode, simgrid)
     except InUseError:
         raise
     except WeftError as error:
+        if os.path.exists(mode):  # a selection that cannot be read: no slip in a mode's name
+            raise
         raise WeftError(f"{error.message}; of the other modes {suggestion(mode, own)}") from None
 
 

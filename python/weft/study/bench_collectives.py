@@ -159,7 +159,7 @@ def check(study: CollectivesBench) -> None:
     check_memory(max(study.sizes), parts if study.unchecked else parts * study.ranks)
     simgrid = SimGrid()
     for mode in study.modes:
-        check_mode(mode, _own_modes(study.collective), simgrid)
+        check_mode("modes", mode, _own_modes(study.collective), simgrid)
     choose_ppn(load_fabric(study.fabric, study.changes), study.ranks, study.ppn)
 
 

@@ -19,14 +19,13 @@ from pathlib import Path
 
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
-from weft.base.inputs import InUseError
 from weft.calibrate.host_rows import read_rows
 from weft.calibrate.samples import check_sizes, read_pingpong
 from weft.calibrate.simulated import MOST_SIZES
 from weft.calibrate.tables import Rows, Table, TableRow, part, read_table, time_column
-from weft.runs import launch
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
+from weft.study.bench import check_mode
 from weft.study.validate import BANDWIDTH, PING_PONG, RATE, Check
 
 OFFLOADED = ("stream", "message")
@@ -55,25 +54,12 @@ class Asked:
 
 def own_checks(tables: Sequence[Path], asked: Asked) -> list[Check]:
     """Read the tables, prove them, and return what is to be compared."""
-    _check_mode(asked.mode)
+    check_mode("mode", asked.mode, (*OFFLOADED, *_MESSAGES), SimGrid())
     stems = [path.stem for path in tables]
     for path in tables:
         if stems.count(path.stem) > 1:
             raise WeftError(f"{named('tables')}: two are called '{path.stem}'; give each a name")
     return [check for path in tables for check in _checks(path, asked)]
-
-
-def _check_mode(mode: str) -> None:
-    """Prove that it is one of weft's own, or that the hosts can do what it says."""
-    own = (*OFFLOADED, *_MESSAGES)
-    if mode in own:
-        return
-    try:
-        launch.check_fallback(named("mode"), mode, SimGrid())
-    except InUseError:
-        raise
-    except WeftError as error:
-        raise WeftError(f"{error.message}; of the other modes {suggestion(mode, own)}") from None
 
 
 def _checks(path: Path, asked: Asked) -> list[Check]:
