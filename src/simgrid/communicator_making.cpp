@@ -214,7 +214,7 @@ int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void*
   const auto own   = sizes.begin() + rank;
   const auto total = std::accumulate(sizes.begin(), sizes.end(), MPI_Aint{0});
   void* memory     = rank == 0 ? xbt_malloc(static_cast<std::size_t>(std::max(total, MPI_Aint{1}))) : nullptr;
-  PMPI_Bcast(&memory, sizeof memory, MPI_BYTE, 0, comm);
+  PMPI_Bcast(static_cast<void*>(&memory), sizeof memory, MPI_BYTE, 0, comm);
   void* const part           = static_cast<std::byte*>(memory) + std::accumulate(sizes.begin(), own, MPI_Aint{0});
   *static_cast<void**>(base) = part;
   const int result           = PMPI_Win_create(part, size, unit, info, comm, made);
