@@ -14,6 +14,7 @@
 #include <cxxabi.h>
 #include <getopt.h>
 #include <iostream>
+#include <memory>
 #include <netdb.h>
 #include <optional>
 #include <unistd.h>
@@ -37,6 +38,7 @@ struct Exceptions {
   void* handled     = nullptr;
   unsigned uncaught = 0;
 
+  bool operator==(const Exceptions&) const = default;
   static Exceptions& now() { return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals()); }
 
   /** Those on their way since are the rank's as well. */
@@ -47,8 +49,8 @@ struct Exceptions {
   }
 };
 
+/** But errno, which is hardly ever what it was. */
 class Variables {
-  int errno_             = errno;
   int h_errno_           = h_errno;
   int signgam_           = signgam;
   int optind_            = optind;
@@ -68,6 +70,13 @@ class Variables {
   }
 
 public:
+  /** Whether they are as these. Needs no stack, which a copy to compare with would. */
+  bool are_current() const
+  {
+    return environ == environ_ && optind == optind_ && opterr == opterr_ && optopt == optopt_ && optarg == optarg_ &&
+           signgam == signgam_ && h_errno == h_errno_ && use_locale(nullptr) == locale_ &&
+           Exceptions::now() == exceptions_;
+  }
   void set_for_simgrid() const
   {
     set_common();
@@ -77,7 +86,6 @@ public:
   {
     set_common();
     exceptions_.set();
-    errno   = errno_;
     h_errno = h_errno_;
     signgam = signgam_;
     optind  = optind_;
@@ -111,14 +119,18 @@ class FloatingPoint {
   }
 
 public:
+  [[gnu::noinline]] void set_status() const
+  {
+    std::fenv_t all;
+    std::fegetenv(&all);
+    all.__status_word = static_cast<std::uint16_t>((all.__status_word & ~X87_EXCEPTIONS) | unsigned{status_});
+    std::fesetenv(&all);
+  }
+
   void set() const
   {
-    if (status_word() != status_) {
-      std::fenv_t all;
-      std::fegetenv(&all);
-      all.__status_word = static_cast<std::uint16_t>((all.__status_word & ~X87_EXCEPTIONS) | unsigned{status_});
-      std::fesetenv(&all);
-    }
+    if (status_word() != status_)
+      set_status();
     if (control_word() != x87_)
       __asm__ volatile("fldcw %0" : : "m"(x87_)); // NOLINT(hicpp-no-assembler)
     if (_mm_getcsr() != sse_)
@@ -212,25 +224,41 @@ struct AtStart {
   }
 };
 
-/** What the current rank has, set again when it goes on: also where it goes on with an exception. */
-class KeptState {
-  Variables variables_;
-  FloatingPoint floating_point_;
+/** Keep the current rank's variables, which are not what all begin with. */
+[[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
+{
+  auto own = std::make_unique<const Variables>();
+  AtStart::get().variables.set_for_simgrid();
+  return own;
+}
 
-public:
-  KeptState()
+/** State of the current rank, set again when it goes on: also where it goes on with an exception. It is small, and out
+ * of yield()'s frame whatever saving and restoring need: a rank that sleeps in a collective has one page of stack. */
+class KeptState {
+  int errno_ = errno;
+  FloatingPoint floating_point_;
+  std::unique_ptr<const Variables> variables_;
+
+  [[gnu::noinline]] void begin()
   {
     const AtStart& start = AtStart::get();
-    start.variables.set_for_simgrid();
+    if (not start.variables.are_current())
+      variables_ = keep_variables();
     start.floating_point.set(); // SimGrid divides by zero where a program may have that trap
   }
-  KeptState(const KeptState&)            = delete;
-  KeptState& operator=(const KeptState&) = delete;
-  ~KeptState()
+  [[gnu::noinline]] void end()
   {
     floating_point_.set();
-    variables_.set();
+    (variables_ ? *variables_ : AtStart::get().variables).set();
+    variables_.reset();
+    errno = errno_;
   }
+
+public:
+  KeptState() { begin(); }
+  KeptState(const KeptState&)            = delete;
+  KeptState& operator=(const KeptState&) = delete;
+  ~KeptState() { end(); }
 };
 
 using Yield = void (*)(simgrid::kernel::actor::ActorImpl*);
