@@ -88,7 +88,7 @@ class Times:
 
     single_us: float
     row_us: float
-    """Of ten in a row, per call."""
+    """Time per call of ten in a row."""
 
 
 @dataclass(frozen=True)

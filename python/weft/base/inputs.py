@@ -33,10 +33,10 @@ Identity = tuple[int, int]
 
 @dataclass
 class Uses:
-    """What one command or call reads and is about to write."""
+    """Files that one command or call reads and is about to write."""
 
     reader: str
-    """What messages call it: "the command" or "the call"."""
+    """Name in messages: "the command" or "the call"."""
     read: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
     """The path of each file that is read, and why it is."""
     written: dict[Identity, tuple[Path, str]] = field(default_factory=dict)

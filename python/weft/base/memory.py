@@ -13,7 +13,7 @@ _REST = 50
 
 
 class Gauge:
-    """What a process and its children hold, resident; pages count once, however often mapped.
+    """Resident memory of a process and its children; pages count once, however often mapped.
 
     Linux finds the last out by walking all that is mapped, which takes seconds where ranks map one
     block a hundred thousand times. So it is asked only where the sum of the resident sets, in which

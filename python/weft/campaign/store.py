@@ -149,7 +149,7 @@ def _is_locked(path: Path) -> bool:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether files can be written in a folder of a store, made or not yet."""
+    """Tell whether files can be written in a folder of a store, made or not yet."""
     try:
         check_directory("store", folder)
     except WeftError:

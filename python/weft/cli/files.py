@@ -42,7 +42,7 @@ def _name(value: Any, param: click.Parameter | None) -> Any:
 
 
 class _File(click.Path):
-    """What names a file or a directory."""
+    """Type of a parameter that names a file or a directory."""
 
     def __init__(self, **more: Any) -> None:
         """Take what `click.Path` takes."""

@@ -26,7 +26,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--record-ti", "--plot")
 _LAST = ("--force", "--quiet")
 _EITHER = ("--fabric", "--platform")
-"""Of these one must be given where a command has both."""
+"""Options of which one must be given where a command has both."""
 
 
 def sections(

@@ -27,7 +27,7 @@ def _store_option(kind: click.Path) -> Callable[[Command], Command]:
 
 store_option = _store_option(OutputDirectory())
 looked_at_option = _store_option(Input())
-"""Of commands that write nothing there, which may be forbidden."""
+"""The store of a command that writes nothing there, and needs no permission to."""
 _SHOWN = 5
 
 
