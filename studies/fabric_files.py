@@ -78,7 +78,9 @@ def _units() -> str:
 def texts() -> dict[str, str]:
     """Return the text of each place."""
     places = {
-        f"table: {table['table']}": _keys(table["options"]) for table in _core.fabric_schema()
+        f"table: {table['table']}": _keys(table["options"])
+        for table in _core.fabric_schema()
+        if table["options"]
     }
     return {"table: units": _units(), **places}
 

@@ -2,6 +2,7 @@
 /* Reads fabric files. Tables are read in an order in which each may look at what stands before it: names of switches
  * and links are the topology's, and a switch's ports limit its cables. What several tables lack is told at once. */
 #include "base/share.hpp"
+#include "fabric/calibration_intervals.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/fabric_schema.hpp"
 
@@ -374,6 +375,7 @@ public:
   {
     file_.allow_only(table_names());
     read_required();
+    check_calibration_intervals(file_);
     parts_.segments  = read_segments(file_);
     parts_.mpi       = read_mpi(file_);
     parts_.policy    = read_policy(file_);

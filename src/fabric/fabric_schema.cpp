@@ -85,6 +85,10 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(host_noise_options())});
   schema.push_back({"noise.link", "how much later messages arrive than on a quiet link, as [[noise.link]]",
                     describe_options(link_noise_options())});
+  schema.push_back({"calibration", "what a calibration leaves open", {}});
+  schema.push_back({"calibration.intervals",
+                    R"(by key, as "host.copy_rate" = ["1.9GBps", "2.4GBps"], the interval of a fitted value)",
+                    {}});
   return schema;
 }
 
