@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from studies.multicast import (
     MANY,
@@ -107,6 +108,9 @@ def draw(rows: Table, figure: Figure) -> None:
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("bit error rate of each link")
     axes.set_ylabel("mean time by that without losses")
     axes.set_title(f"{TESTBED_HOSTS} hosts", loc="left")
