@@ -13,7 +13,8 @@ from weft.base import paths, plots
 from weft.base.errors import WeftError
 from weft.calibrate.tables import read_table
 from weft.cli.root import weft
-from weft.study import accuracy, validate
+from weft.study import accuracy, gain, gain_report, validate
+from weft.study.gain import GainResult
 from weft.study.validate import Check, Point, Result
 
 pytestmark = pytest.mark.slow  # all simulate all rows
@@ -27,6 +28,20 @@ def results() -> list[Result]:
     return validate.run(validate.read_checks())
 
 
+@pytest.fixture(scope="module")
+def gains() -> list[GainResult]:
+    return gain.run(gain.read_gains())
+
+
+def test_every_gain_is_within_its_bounds(gains: list[GainResult]) -> None:
+    above = [
+        f"{one.gain.name}: {one.error.mean:.1%} mean, wrong side: {len(one.wrong)}"
+        for one in gains
+        if not one.holds
+    ]
+    assert not above
+
+
 def test_every_error_is_within_its_bounds(results: list[Result]) -> None:
     above = [
         f"{one.check.name}: {one.error.mean:.1%} mean, {one.error.worst:.1%} worst"
@@ -36,9 +51,10 @@ def test_every_error_is_within_its_bounds(results: list[Result]) -> None:
     assert not above
 
 
-def test_every_table_of_times_is_checked(results: list[Result]) -> None:
+def test_every_table_of_times_is_checked(results: list[Result], gains: list[GainResult]) -> None:
     tables = {path.name for path in paths.installed("data").glob("*.csv")}
-    assert {one.check.table for one in results} == tables - NO_CHECK
+    checked = {one.check.table for one in results} | {one.gain.table for one in gains}
+    assert checked == tables - NO_CHECK
 
 
 def test_even_and_odd_rows_are_all_rows(results: list[Result]) -> None:
@@ -65,9 +81,9 @@ def test_what_is_asked_of_the_model(results: list[Result]) -> None:
     assert not asked
 
 
-def test_the_document_says_what_comes_out(results: list[Result]) -> None:
+def test_the_document_says_what_comes_out(results: list[Result], gains: list[GainResult]) -> None:
     text = (ROOT / "docs" / "accuracy.md").read_text()
-    fresh = accuracy.update(text, results)
+    fresh = accuracy.update(text, results, gains)
     assert text == fresh, "run `weft validate --document docs/accuracy.md --figures docs/figures`"
 
 
@@ -76,8 +92,11 @@ def test_a_document_without_a_place_is_refused(results: list[Result]) -> None:
         accuracy.update("<!-- summary -->\n<!-- end -->\n", results)
 
 
-def test_each_table_has_its_figure(results: list[Result], tmp_path: Path) -> None:
+def test_each_table_has_its_figure(
+    results: list[Result], gains: list[GainResult], tmp_path: Path
+) -> None:
     drawn = validate.plot(results, tmp_path / "figures")
+    drawn.append(gain_report.plot(gains, tmp_path / "figures"))
     for path in drawn:
         committed = ROOT / "docs" / "figures" / path.name
         assert plots.drawn(path) == plots.drawn(committed) != "", (
@@ -115,17 +134,26 @@ def test_a_result_holds_within_both_bounds(
 
 
 def test_the_command_says_what_is_above_its_bound(
-    results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    results: list[Result],
+    gains: list[GainResult],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bad = replace(results[0], check=structs.replace(results[0].check, mean=0.001))
     monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
+    much = replace(gains[0], gain=structs.replace(gains[0].gain, mean=0.001))
+    monkeypatch.setattr("weft.study.gain.run", lambda _gains: [much, gains[1]])
     target = tmp_path / "errors.json"
     result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)
     assert result.return_value == 1
-    assert result.stdout.count("ABOVE ITS BOUND") == 1
+    assert result.stdout.count("ABOVE ITS BOUND") == 2
     record = json.loads(target.read_text())
     assert record["schema"] == "weft-validate/1"
     assert [one["holds"] for one in record["checks"]] == [False, True]
+    assert [one["holds"] for one in record["gains"]] == [False, True]
+    pair = record["gains"][0]["pairs"][0]
+    factor = pair["measured"]["hosts_us"] / pair["measured"]["offloaded_us"]
+    assert pair["measured_factor"] == pytest.approx(factor) == pytest.approx(4.75 / 7.89)
     first = record["checks"][0]
     assert first["points"][0] == {
         "key": 4,

@@ -16,7 +16,8 @@ from weft.runs.launch import MOST_RANKS
 from weft.study import bench as allreduces
 from weft.study import bench_collectives as collectives_
 from weft.study import demo as demos
-from weft.study import own_tables, schedules
+from weft.study import gain as gains
+from weft.study import gain_report, own_tables, schedules
 from weft.study import validate as validations
 from weft.study.bench import AllreduceTime, Bench
 from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
@@ -268,11 +269,41 @@ class Validation:
     """How far the simulator is from measured tables."""
 
     results: Sequence[validations.Result]
+    gains: Sequence[gains.GainResult] = ()
+    """Where both sides were measured."""
 
     @property
     def holds(self) -> bool:
         """Whether every error is within its bounds."""
-        return all(result.holds for result in self.results)
+        return all(one.holds for one in self.gains) and all(one.holds for one in self.results)
+
+    @call
+    def factors(self) -> "DataFrame":
+        """Return a row for each pair of measured times, switches' and hosts'.
+
+        `measured` (table and columns), `by` (bytes or ranks), `key` (how many), the factors
+        `measured_factor` and `simulated_factor` by which offloading is faster, `right` (whether
+        both are on the same side of 1), and `near` (whether the measured times are within 10 % of
+        each other).
+        """
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "measured": one.gain.name,
+                    "by": one.by,
+                    "key": pair.key,
+                    "measured_factor": pair.measured.factor,
+                    "simulated_factor": pair.simulated.factor,
+                    "right": pair.right,
+                    "near": pair.near,
+                }
+                for one in self.gains
+                for pair in one.pairs
+            ],
+            infer_schema_length=None,
+        )
 
     @call
     def frame(self) -> "DataFrame":
@@ -327,8 +358,10 @@ class Validation:
 
     @call
     def plot(self, directory: PathLike) -> None:
-        """Draw one figure per table."""
+        """Draw one figure per table, and one of the gains where there are any."""
         validations.plot(self.results, Path(directory))
+        if self.gains:
+            gain_report.plot(self.gains, Path(directory))
 
 
 @call
@@ -345,7 +378,8 @@ def validate(
 ) -> Validation:
     """Run the simulator on measured tables, and say how far it is from each.
 
-    Without tables: those that ship with weft, in about half a minute. The other arguments are for
+    Without tables: those that ship with weft, and the gains of those with both sides, in about a
+    minute. The other arguments are for
     tables of your own, and mean what `weft validate --help` says.
 
     Args:
@@ -372,7 +406,8 @@ def validate(
         named = [*asked, *(["fabric"] if fabric else []), *(["mode"] if mode else [])]
         if named:
             raise WeftError(f"{named[0]}: is for a table of your own; give one")
-        return Validation(validations.run(validations.read_checks()))
+        found = gains.run(gains.read_gains())
+        return Validation(validations.run(validations.read_checks()), found)
     if fabric is None or mode is None:
         lacking = "fabric" if fabric is None else "mode"
         raise WeftError(f"{lacking}: is missing; a table of your own is compared with one")

@@ -195,7 +195,8 @@ def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
     from matplotlib import rc_context
     from matplotlib.text import Text
 
-    # Names may hold a dollar; only the ticks of axes are matplotlib's own formulas, which they have once they are drawn.
+    # Names may hold a dollar; only the ticks of axes are matplotlib's own formulas, which they
+    # have once they are drawn.
     figure.draw_without_rendering()
     for text in figure.findobj(Text):
         if isinstance(text, Text) and r"\mathdefault" not in text.get_text():

@@ -16,7 +16,8 @@ from weft.cli.common import output_option
 from weft.cli.files import Input, Output, OutputDirectory, command, fabric_name
 from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
-from weft.study import accuracy, own_tables
+from weft.study import accuracy, gain, gain_report, own_tables
+from weft.study.gain import GainResult
 from weft.study.validate import SCHEMA, Check, Result, plot, read_checks, run
 
 _HELP = """
@@ -24,8 +25,9 @@ Run the simulator on measured tables, and say how far it is from each: on those 
 or on TABLEs of your own.
 
 Errors are logarithmic, exp(mean |ln(simulated / measured)|) - 1 and the worst. The bounds of the
-shipped tables stand in data/checks.toml; a check without any is reported as it is. Takes about half
-a minute.
+shipped tables stand in data/checks.toml; a check without any is reported as it is. Where a table
+has both what switches did and what hosts did, the gain is compared too: how many times as fast
+offloading is, on which side of 1, and from which size on. Takes about a minute.
 
 An own TABLE is CSV, or what the OSU benchmarks, IMB or SKaMPI print. By its columns it is of
 Allreduces by size on hosts of one rank (`bytes,time_us`), of Allreduces of one size by the number
@@ -45,6 +47,7 @@ Examples:
 Exit status: 1 where an error is above its bound.
 """
 _OF_OWN = ("fabric", "mode", "column", "ranks", "bytes_", "rows", "mean", "worst")
+ABOVE = "ABOVE ITS BOUND"
 _BOUND = click.FloatRange(min=0, min_open=True)
 
 
@@ -103,20 +106,34 @@ def validate(
 ) -> int:
     """Run, print, write."""
     checks = _own_checks(tables, asked)
+    gains = gain.run(gain.read_gains()) if checks is None else []
     results = run(read_checks() if checks is None else checks)
+    if gains:
+        _print_gains(gains)
     _print(results)
     if checks is not None:
         _print_rows(results)
     if json_file is not None:
-        with whole_file("--json", json_file) as file:
-            written = [result.to_json() for result in results]
-            json.dump({"schema": SCHEMA, "checks": written}, file, indent=1)
-            file.write("\n")
+        _write(json_file, results, gains)
     if figures is not None:
         plot(results, figures)
+        if gains:
+            gain_report.plot(gains, figures)
     if document is not None:
-        accuracy.write(document, results)
-    return 0 if all(result.holds for result in results) else 1
+        accuracy.write(document, results, gains)
+    holds = all(one.holds for one in gains) and all(one.holds for one in results)
+    return 0 if holds else 1
+
+
+def _write(target: Path, results: Sequence[Result], gains: Sequence[GainResult]) -> None:
+    whole: dict[str, Any] = {
+        "schema": SCHEMA,
+        "gains": [one.to_json() for one in gains],
+        "checks": [one.to_json() for one in results],
+    }
+    with whole_file("--json", target) as file:
+        json.dump(whole, file, indent=1)
+        file.write("\n")
 
 
 def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | None:
@@ -134,6 +151,26 @@ def _own_checks(tables: Sequence[Path], asked: dict[str, Any]) -> list[Check] | 
     return own_tables.own_checks(tables, own_tables.Asked(**given))
 
 
+def _print_gains(gains: Sequence[GainResult]) -> None:
+    on = console()
+    names = ("pairs of", "simulated", "rows", "wrong side", "mean", "bound", "worst", "")
+    table = new_table(names, left=("pairs of", "simulated", ""))
+    for one in gains:
+        table.add_row(
+            one.gain.name,
+            one.gain.where,
+            str(len(one.pairs)),
+            gain_report.wrong_sides(one),
+            f"{one.error.mean:.1%}",
+            _bound(one.gain.mean),
+            f"{one.error.worst:.1%}",
+            "" if one.holds else ABOVE,
+        )
+    print_title("Gain from offloading, the hosts' time by the switches': logarithmic error", on)
+    print_table(table, on)
+    print_title(gain_report.summary(gains), on)
+
+
 def _print(results: Sequence[Result]) -> None:
     on = console()
     names = ("measured", "simulated", "rows", "mean", "bound", "worst", "bound ", "")
@@ -148,7 +185,7 @@ def _print(results: Sequence[Result]) -> None:
             _bound(check.mean),
             f"{error.worst:.1%}",
             _bound(check.worst),
-            "" if result.holds else "ABOVE ITS BOUND",
+            "" if result.holds else ABOVE,
         )
     print_title("Logarithmic error of the simulator against measurements", on)
     print_table(table, on)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/accuracy.md: what `weft validate` found, in the places that the document keeps for it.
 
-A place is between `<!-- NAME -->` and `<!-- end -->`, where NAME is `summary` or a table of data/.
+A place is between `<!-- NAME -->` and `<!-- end -->`, where NAME is `gain`, `summary` or a
+table of data/.
 """
 
 from collections.abc import Sequence
@@ -9,15 +10,19 @@ from pathlib import Path
 
 from weft.base import pages
 from weft.base.errors import named
+from weft.study import gain_report
+from weft.study.gain import GainResult
 from weft.study.validate import Result
 
 _MOST_ROWS = 30
 SUMMARY = "summary"
+GAIN = "gain"
 
 
-def render(results: Sequence[Result]) -> dict[str, str]:
+def render(results: Sequence[Result], gains: Sequence[GainResult] = ()) -> dict[str, str]:
     """Return the text of each place."""
-    texts = {SUMMARY: _lines(_summary(results))}
+    texts = {GAIN: _lines(gain_report.lines(gains))} if gains else {}
+    texts[SUMMARY] = _lines(_summary(results))
     for table in dict.fromkeys(result.check.table for result in results):
         texts[Path(table).name] = _lines(
             _table([one for one in results if one.check.table == table])
@@ -25,14 +30,14 @@ def render(results: Sequence[Result]) -> dict[str, str]:
     return texts
 
 
-def update(text: str, results: Sequence[Result]) -> str:
+def update(text: str, results: Sequence[Result], gains: Sequence[GainResult] = ()) -> str:
     """Return a document with its places filled."""
-    return pages.update(text, render(results), f"{named('document')}: it")
+    return pages.update(text, render(results, gains), f"{named('document')}: it")
 
 
-def write(document: Path, results: Sequence[Result]) -> None:
+def write(document: Path, results: Sequence[Result], gains: Sequence[GainResult] = ()) -> None:
     """Fill the places of a document."""
-    pages.fill(named("document"), document, render(results))
+    pages.fill(named("document"), document, render(results, gains))
 
 
 def _lines(rows: Sequence[str]) -> str:

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The gain from offloading, simulated and measured, wherever both sides of it were measured.
+
+`[[gain]]` of data/checks.toml names a table, its column of what the switches did and its column of
+what the hosts did. The factor is the hosts' time by the switches': above 1 offloading is faster.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import field
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.measured import LogError, log_error
+from weft.base.models import Model, Number, Whole
+from weft.base.reading import UnreadableError, read_toml
+from weft.base.units import format_size
+from weft.calibrate.simulated import compiled
+from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, size_column
+from weft.study import bench
+from weft.study.bench import Bench
+from weft.study.validate import CHECKS, ITERATIONS, RATE, Progress
+from weft.study.ways import check_as_asked
+
+NEAR = 1.1
+"""Measured factors up to this one, either way, are near equality: their sign may come out wrong."""
+# Buffers are not real: one memory for all ranks and no copies.
+_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
+
+
+class Gain(Model):
+    """Pairs of one table."""
+
+    table: str
+    offloaded: str
+    """Column of what the switches did."""
+    hosts: str
+    """Column of what the hosts did."""
+    fabric: str
+    fallback: str
+    """What the hosts do in the simulation."""
+    mode: str = "stream"
+    hosts_fabric: str | None = None
+    """Where the hosts alone are simulated, if that is another fabric."""
+    hosts_collective: str = "allreduce"
+    """What the hosts did where the switches did an Allreduce of the same vector."""
+    rows: dict[str, Whole] = field(default_factory=dict)
+    """Rows that have these values in other columns."""
+    least: Whole = 0
+    most: Whole | None = None
+    """Rows from and up to so many bytes."""
+    bytes: Whole | None = None
+    """Message size, where the table is by ranks."""
+    ranks: Whole = 4
+    ppn: Whole = 1
+    settings: tuple[str, ...] = ()
+    """Of SimGrid, KEY:VALUE."""
+    changes: tuple[str, ...] = ()
+    """What differs from the fabrics' files, TABLE.KEY=VALUE."""
+    mean: Number | None = None
+    """Bound of the factor's mean error."""
+    wrong: Whole | None = None
+    """Most pairs of the wrong sign whose measured factor is not near 1."""
+
+    @property
+    def stem(self) -> str:
+        """The table's name without its ending."""
+        return Path(self.table).stem
+
+    @property
+    def against(self) -> str:
+        """Columns: the switches' against the hosts'."""
+        return f"{_plain(self.offloaded)} against {_plain(self.hosts)}"
+
+    @property
+    def where(self) -> str:
+        """What is simulated, and where."""
+        hosts = f" ({self.hosts_fabric})" if self.hosts_fabric else ""
+        return f"{self.mode}, {self.fabric}; {self.fallback}{hosts}"
+
+    @property
+    def name(self) -> str:
+        """Say in some words what it is."""
+        selected = "".join(f", {value} {key}" for key, value in self.rows.items())
+        return f"{self.stem}{selected}: {self.against}"
+
+
+@dataclass(frozen=True)
+class Times:
+    """Microseconds of one call."""
+
+    offloaded_us: float
+    hosts_us: float
+
+    @property
+    def factor(self) -> float:
+        """Says how many times as fast offloading is."""
+        return self.hosts_us / self.offloaded_us
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One row: by what (bytes or ranks), and both sides of it."""
+
+    key: int
+    measured: Times
+    simulated: Times
+
+    @property
+    def near(self) -> bool:
+        """Whether the measured times are near equality."""
+        return 1 / NEAR <= self.measured.factor <= NEAR
+
+    @property
+    def right(self) -> bool:
+        """Whether the simulation says of the same side that it is the faster."""
+        return (self.measured.factor > 1) == (self.simulated.factor > 1)
+
+
+@dataclass(frozen=True)
+class GainResult:
+    """Pairs of a table and what came out."""
+
+    gain: Gain
+    by: Literal["bytes", "ranks"]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def measured(self) -> dict[int, float]:
+        """Measured factors by row."""
+        return {pair.key: pair.measured.factor for pair in self.pairs}
+
+    @property
+    def simulated(self) -> dict[int, float]:
+        """Simulated factors by row."""
+        return {pair.key: pair.simulated.factor for pair in self.pairs}
+
+    @property
+    def error(self) -> LogError:
+        """How far simulated factors are from measured ones."""
+        return log_error(self.simulated, self.measured)
+
+    @property
+    def wrong(self) -> list[Pair]:
+        """Pairs of the wrong sign whose measured factor is not near 1."""
+        return [pair for pair in self.pairs if not pair.right and not pair.near]
+
+    @property
+    def wrong_near(self) -> list[Pair]:
+        """Pairs of the wrong sign whose measured factor is near 1."""
+        return [pair for pair in self.pairs if not pair.right and pair.near]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all is within its bounds."""
+        mean, wrong = self.gain.mean, self.gain.wrong
+        return (mean is None or self.error.mean <= mean) and (
+            wrong is None or len(self.wrong) <= wrong
+        )
+
+    def crossings(self, factors: Mapping[int, float]) -> str:
+        """Say from where on offloading is faster, or the hosts are."""
+        texts = [
+            f"{'faster' if rises else 'slower'} from {self._amount(at)}"
+            for at, rises in crossings(factors)
+        ]
+        if not texts:
+            return "always faster" if next(iter(factors.values())) > 1 else "never faster"
+        return ", ".join(texts)
+
+    def _amount(self, at: float) -> str:
+        return _rounded_size(at) if self.by == "bytes" else f"{math.ceil(at)} ranks"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` writes of it."""
+        return {
+            **self.gain.to_json(),
+            "by": self.by,
+            "mean_error": self.error.mean,
+            "worst_error": self.error.worst,
+            "wrong_signs": [pair.key for pair in self.wrong],
+            "wrong_signs_near_equality": [pair.key for pair in self.wrong_near],
+            "measured_crossings": [at for at, _ in crossings(self.measured)],
+            "simulated_crossings": [at for at, _ in crossings(self.simulated)],
+            "holds": self.holds,
+            "pairs": [
+                {
+                    **asdict(pair),
+                    "measured_factor": pair.measured.factor,
+                    "simulated_factor": pair.simulated.factor,
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def crossings(factors: Mapping[int, float]) -> list[tuple[float, bool]]:
+    """Return where a factor passes 1, between two rows on a straight line of logarithms.
+
+    Each with whether it rises there.
+    """
+    rows = sorted((key, math.log(factor)) for key, factor in factors.items())
+    found = []
+    for (low, before), (high, after) in pairwise(rows):
+        if (before > 0) != (after > 0):
+            share = before / (before - after)
+            found.append(
+                (math.exp(math.log(low) * (1 - share) + math.log(high) * share), after > 0)
+            )
+    return found
+
+
+def _rounded_size(size: float) -> str:
+    """Return a size to two digits."""
+    unit = 1 << (10 * max(0, min(3, int(math.log2(size) // 10))))
+    return f"{float(f'{size / unit:.2g}'):g} {format_size(unit).split()[1]}"
+
+
+def _plain(column: str) -> str:
+    return column.removesuffix("_us").removesuffix(RATE)
+
+
+def read_gains(path: Path | None = None) -> list[Gain]:
+    """Read the pairs that ship with weft, or those of another file."""
+    path = path or paths.data(CHECKS)
+    try:
+        rows = _Gains.from_json(read_toml(path)).gain
+    except UnreadableError as error:
+        raise WeftError(f"{path}: {error}") from None
+    return [_gain(f"{path}: gain {number}", row) for number, row in enumerate(rows, 1)]
+
+
+class _Gains(Model):
+    gain: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _gain(place: str, row: dict[str, Any]) -> Gain:
+    if wrong := sorted(set(row) - set(Gain.__struct_fields__)):
+        raise WeftError(f"{place}: unknown key '{wrong[0]}'")
+    try:
+        return Gain.from_json(row)
+    except UnreadableError as error:
+        raise WeftError(f"{place}: {error}") from None
+
+
+def run(gains: Sequence[Gain], progress: Progress | None = None) -> list[GainResult]:
+    """Simulate both sides of all pairs."""
+    results = []
+    for gain in gains:
+        if progress is not None:
+            progress(gain.name)
+        results.append(_run(gain))
+    return results
+
+
+def _run(gain: Gain) -> GainResult:
+    table = read_table(paths.data(gain.table), "Allreduce")
+    rows = list(_rows(gain, table))
+    if not rows:
+        raise WeftError(f"{CHECKS}: {gain.name}: no row is meant")
+    if "ranks" in table.names and "ranks" not in gain.rows:
+        return GainResult(gain, "ranks", tuple(_by_ranks(gain, table, rows)))
+    size = size_column(table)
+    sizes = {int(table.number(row, size)): row for row in rows}
+    simulated = _simulated(gain, gain.ranks, gain.ppn, tuple(sizes))
+    pairs = (
+        Pair(key, _measured(gain, table, row, key), simulated[key]) for key, row in sizes.items()
+    )
+    return GainResult(gain, "bytes", tuple(pairs))
+
+
+def _rows(gain: Gain, table: Table) -> Iterator[TableRow]:
+    for row in table.rows:
+        if any(table.number(row, name) != value for name, value in gain.rows.items()):
+            continue
+        if gain.bytes is None:
+            size = table.number(row, size_column(table))
+            if size < gain.least or (gain.most is not None and size > gain.most):
+                continue
+        yield row
+
+
+def _by_ranks(gain: Gain, table: Table, rows: Sequence[TableRow]) -> Iterator[Pair]:
+    if gain.bytes is None:
+        raise WeftError(f"{CHECKS}: {gain.name}: a table by ranks needs bytes")
+    for row in rows:
+        ranks, nodes = (int(table.number(row, name)) for name in ("ranks", "nodes"))
+        simulated = _simulated(gain, ranks, ranks // nodes, (gain.bytes,))
+        yield Pair(ranks, _measured(gain, table, row, gain.bytes), simulated[gain.bytes])
+
+
+def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
+    def time_us(column: str) -> float:
+        value = table.number(row, column)
+        if column.endswith(RATE):
+            return size / value * 1e-3
+        return value * seconds_per_unit(table, column) * 1e6
+
+    return Times(time_us(gain.offloaded), time_us(gain.hosts))
+
+
+def _simulated(gain: Gain, ranks: int, ppn: int, sizes: tuple[int, ...]) -> dict[int, Times]:
+    place = (ranks, ppn, sizes, gain.settings, gain.changes)
+    offloaded = _allreduce(gain.fabric, gain.mode, *place)
+    hosts: Callable[..., Mapping[int, float]] = _allreduce
+    way = gain.fallback
+    if gain.hosts_collective != "allreduce":
+        hosts, way = _hosts, f"{gain.hosts_collective} {gain.fallback}"
+    alone = hosts(gain.hosts_fabric or gain.fabric, way, *place)
+    return {size: Times(offloaded[size], alone[size]) for size in sizes}
+
+
+@cache
+def _allreduce(
+    fabric: str,
+    mode: str,
+    ranks: int,
+    ppn: int,
+    sizes: tuple[int, ...],
+    settings: tuple[str, ...],
+    changes: tuple[str, ...],
+) -> Mapping[int, float]:
+    asked = Bench(fabric, ranks, sizes, (mode,), ppn, ITERATIONS, config=settings, changes=changes)
+    rows = bench.run(asked)
+    check_as_asked(rows, "validate")
+    return bench.latencies(rows, mode)
+
+
+@cache
+def _hosts(
+    fabric: str,
+    way: str,
+    ranks: int,
+    ppn: int,
+    sizes: tuple[int, ...],
+    settings: tuple[str, ...],
+    changes: tuple[str, ...],
+) -> Mapping[int, float]:
+    """Return times of another collective than Allreduce that the hosts do."""
+    collective, fallback = way.split(maxsplit=1)
+    text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8")
+    asked = ",".join(f"{collective}:{size}" for size in sizes)
+    options = {"offload": "off", "fallback": fallback, "config": (*_SHARED, *settings)}
+    with compiled("collective_latency") as program:
+        lines, _ = program.run(
+            text, [asked, str(ITERATIONS)], ranks, ppn=ppn, changes=changes, **options
+        )
+    return {size: float(line[1]) for size, line in zip(sizes, lines, strict=True)}
