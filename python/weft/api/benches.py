@@ -16,7 +16,7 @@ from weft.runs.launch import MOST_RANKS
 from weft.study import bench as allreduces
 from weft.study import bench_collectives as collectives_
 from weft.study import demo as demos
-from weft.study import gain as gains
+from weft.study import gain as gain_pairs
 from weft.study import gain_report, own_tables, schedules
 from weft.study import validate as validations
 from weft.study.bench import AllreduceTime, Bench
@@ -269,7 +269,7 @@ class Validation:
     """How far the simulator is from measured tables."""
 
     results: Sequence[validations.Result]
-    gains: Sequence[gains.GainResult] = ()
+    gains: Sequence[gain_pairs.GainResult] = ()
     """Where both sides were measured."""
 
     @property
@@ -406,7 +406,7 @@ def validate(
         named = [*asked, *(["fabric"] if fabric else []), *(["mode"] if mode else [])]
         if named:
             raise WeftError(f"{named[0]}: is for a table of your own; give one")
-        found = gains.run(gains.read_gains())
+        found = gain_pairs.run(gain_pairs.read_gains())
         return Validation(validations.run(validations.read_checks()), found)
     if fabric is None or mode is None:
         lacking = "fabric" if fabric is None else "mode"

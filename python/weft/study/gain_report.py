@@ -74,7 +74,7 @@ def plot(results: Sequence[GainResult], directory: Path, suffix: str = ".png") -
     from matplotlib.figure import Figure
 
     directory.mkdir(parents=True, exist_ok=True)
-    figure = Figure(figsize=(5.6, 6.4), layout="constrained")
+    figure = Figure(figsize=(5.6, 6.8), layout="constrained")
     axes = figure.add_subplot()
     _draw_ground(axes)
     for number, stem in enumerate(dict.fromkeys(one.gain.stem for one in results)):
