@@ -50,6 +50,10 @@ class Host(typing.TypedDict):
     copy_rate_Bps: float
     piece_overhead_s: float
     reduction_rate_Bps: float
+    core_cache_size_bytes: float
+    shared_cache_rate_Bps: float
+    core_memory_rate_Bps: float
+    unmeasured: list[str]
 
 class HostAlgorithm(typing.TypedDict):
     """One algorithm of a collective's, with Open MPI's number of it and the library whose it is."""

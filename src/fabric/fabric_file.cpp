@@ -21,6 +21,20 @@ LinkModel read_link(const OptionTable& table)
   return model;
 }
 
+/** What a fabric file gives itself is no longer another device's. */
+void check_unmeasured(const OptionTable& table, HostModel& model)
+{
+  if (not table.has("unmeasured")) {
+    std::erase_if(model.unmeasured, [&](const std::string& key) { return table.has(key); });
+    return;
+  }
+  std::vector<std::string> known;
+  for (const Option<HostModel>& row : host_options())
+    known.push_back(row.key);
+  for (const std::string& key : model.unmeasured)
+    check_name(table, "unmeasured", key, known);
+}
+
 std::string find_fabric(const std::string& name_or_path)
 {
   namespace fs = std::filesystem;
@@ -124,8 +138,7 @@ class FabricReader {
     Missing missing;
     missing.read(0, [&] { return read_about(), 0; });
     parts_.host = missing.read(HostModel(), [&] {
-      return read_device<HostModel>(file_.table("host"), "host", host_options(), {},
-                                    [](const OptionTable&, HostModel&) {});
+      return read_device<HostModel>(file_.table("host"), "host", host_options(), {}, check_unmeasured);
     });
     parts_.nic  = missing.read(NicModel(), [&] { return read_nic(file_.table("nic")); });
     missing.read(SwitchModel(), [&] { return read_switch(file_.table("switch")); });

@@ -65,7 +65,8 @@ std::vector<TableHelp> fabric_schema()
                     describe_options(forwarding_options())});
   schema.push_back({"point_to_point", "factors of point-to-point messages by size, as [[point_to_point]]",
                     describe_options(point_to_point_options())});
-  schema.push_back({"mpi", "what the hosts' MPI library adds to messages", describe_options(mpi_options())});
+  schema.push_back({"mpi", "what the hosts' MPI library adds to messages",
+                    with_preset("library's messages", describe_options(mpi_options()))});
   schema.push_back({"mpi.overheads", "the same of larger messages, by size, as [[mpi.overheads]]",
                     describe_options(mpi_overheads_options())});
   schema.push_back({"progress_engine", "who does the multicast protocol's work at every host",

@@ -67,7 +67,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(capability_options(), 0);
   expect_complete(link_options(), 0);
   expect_complete(point_to_point_options(), 0);
-  expect_complete(mpi_options(), 1); // its overheads
+  expect_complete(mpi_options(), 2); // preset, its overheads
   expect_complete(mpi_overheads_options(), 0);
   expect_complete(policy_options(), 0);
   expect_complete(progress_engine_options(), 2); // preset, place
@@ -79,6 +79,8 @@ const std::map<std::string, std::string>& fitting_samples()
   static const std::map<std::string, std::string> SAMPLES{
       {"topology.kind", "\"star\""},
       {"host.preset", "\"xeon-8360\""},
+      {"host.unmeasured", "[\"copy_rate\"]"},
+      {"mpi.preset", "\"openmpi-ucx-roce\""},
       {"nic.preset", "\"connectx-6-dx\""},
       {"nic.contributions", "\"per-host\""},
       {"switch.preset", "\"tofino\""},

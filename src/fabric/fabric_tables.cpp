@@ -60,8 +60,23 @@ const std::vector<Option<HostModel>>& host_options()
        "what a core spends on each piece of a message that does not lie in one piece in memory, in collectives on the "
        "hosts",
        &M::piece_overhead, Need::optional, Allowed::non_negative},
-      {"reduction_rate", "at which a core combines two vectors in a collective on the hosts", &M::reduction_rate,
-       Need::otherwise("unlimited")},
+      {"reduction_rate",
+       "at which a core combines two vectors in a collective on the hosts, or copies one within a rank's memory",
+       &M::reduction_rate, Need::otherwise("unlimited")},
+      {"core_cache_size",
+       "of a core's own caches, for the buffers that a rank gives and gets: up to so many bytes collectives on the "
+       "hosts "
+       "work at copy_rate and reduction_rate alone",
+       &M::core_cache_size, Need::optional, Allowed::non_negative},
+      {"shared_cache_rate",
+       "at which a core that copies or combines moves what is in the host's caches but not in its own, in addition",
+       &M::shared_cache_rate, Need::otherwise("unlimited")},
+      {"core_memory_rate",
+       "at which a core that copies or combines moves what is in no cache (see cache_size), in addition",
+       &M::core_memory_rate, Need::otherwise("unlimited")},
+      {"unmeasured",
+       "keys of this table whose values nobody measured on such hosts: runs with several ranks per host name them",
+       &M::unmeasured, Need::otherwise("none")},
   };
   return ROWS;
 }

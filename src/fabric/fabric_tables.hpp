@@ -5,6 +5,7 @@
 #include "base/option.hpp"
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -50,7 +51,16 @@ struct HostModel {
   /// At which a core copies: a message for a rank of its host into memory that both see, and one from it out of that.
   BytesPerSecond copy_rate{std::numeric_limits<double>::infinity()};
   Seconds piece_overhead; ///< of a core, on each piece of a message whose pieces do not follow one another in memory
-  BytesPerSecond reduction_rate{std::numeric_limits<double>::infinity()}; ///< at which a core combines two vectors
+  BytesPerSecond reduction_rate{
+      std::numeric_limits<double>::infinity()}; ///< at which a core combines vectors, or copies them
+  /// Buffers of a rank of no more stay in the caches of its core alone; twice as much leaves them altogether.
+  Bytes core_cache_size;
+  /// Results per second that a core adds up or copies through the host's shared caches, beside its own work on them.
+  BytesPerSecond shared_cache_rate{std::numeric_limits<double>::infinity()};
+  /// The same through the memory, beside both.
+  BytesPerSecond core_memory_rate{std::numeric_limits<double>::infinity()};
+
+  std::vector<std::string> unmeasured; ///< keys whose values are another device's, or guesses
 
   bool shares_memory() const { return memory_bandwidth.value() < std::numeric_limits<double>::infinity(); }
   /** How often a message between its ranks is copied. */
@@ -59,6 +69,17 @@ struct HostModel {
   Seconds message_time(Bytes size) const
   {
     return copies(size) == 2 ? message_overhead + size / copy_rate : message_overhead;
+  }
+  /** Time per byte, beside a core's own work on it, of data of which a part has left its caches and a part the host's.
+   */
+  double seconds_a_byte(double left_core, double left_host) const
+  {
+    return left_core / shared_cache_rate.value() + left_host / core_memory_rate.value();
+  }
+  /** The part of a rank's buffers that passes the host's shared caches. */
+  double leaves_core(Bytes buffers) const
+  {
+    return core_cache_size > Bytes() ? std::clamp(buffers / core_cache_size - 1, 0.0, 1.0) : 1;
   }
   bool cores_copy() const { return copy_rate.value() < std::numeric_limits<double>::infinity(); }
 };

@@ -101,11 +101,11 @@ std::optional<MpiModel> read_mpi(const OptionTable& file)
 {
   if (not file.has("mpi"))
     return std::nullopt;
-  MpiModel model;
-  const OptionTable table = file.table("mpi");
-  read_options(table, mpi_options(), {"overheads"}, model);
-  model.overheads = read_overheads(table);
-  return model;
+  return read_device<MpiModel>(file.table("mpi"), "messages", mpi_options(), {"overheads"},
+                               [](const OptionTable& table, MpiModel& model) {
+                                 if (auto rows = read_overheads(table); not rows.empty())
+                                   model.overheads = std::move(rows);
+                               });
 }
 
 } // namespace weft

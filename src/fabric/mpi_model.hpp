@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -34,6 +35,7 @@ struct MpiOverheads {
 };
 
 struct MpiModel {
+  std::string preset; ///< of presets/messages
   /// Messages of at least so many bytes wait for their receiver (rendezvous); SMPI's default.
   Bytes eager_threshold{65536};
   Seconds send_overhead;

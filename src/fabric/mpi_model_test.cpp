@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/mpi_model.hpp"
 
+#include "base/share.hpp"
 #include "base/test_file.hpp"
 
 #include <gtest/gtest.h>
@@ -85,6 +86,21 @@ TEST(MpiModel, sizes_of_overheads_rise)
             "[mpi]'s");
   EXPECT_EQ(message_about("[mpi]\n[[mpi.overheads]]\nfrom = '0B'\n", read),
             "FILE: [mpi.overheads] from: found \"0B\"; allowed: more than zero");
+}
+
+TEST(MpiModel, a_preset_gives_what_the_table_does_not)
+{
+  const std::string preset            = "[mpi]\npreset = 'openmpi-ucx-infiniband'\n";
+  const std::optional<MpiModel> whole = read(TestFile(preset).path());
+  ASSERT_TRUE(whole.has_value());
+  EXPECT_EQ(whole->preset, "openmpi-ucx-infiniband");
+  EXPECT_EQ(whole->overheads.size(), 4U);
+  EXPECT_EQ(read(TestFile(preset + "eager_threshold = '1KiB'\n").path())->eager_threshold, Bytes(1024));
+  const std::string rows = "[[mpi.overheads]]\nfrom = '256B'\nsend_overhead = '2us'\n";
+  EXPECT_EQ(read(TestFile(preset + rows).path())->overheads.size(), 1U);
+  EXPECT_EQ(message_about("[mpi]\npreset = 'openmpi-ucx-ro'\n", read),
+            "FILE: [mpi] preset: found \"openmpi-ucx-ro\"; did you mean \"openmpi-ucx-roce\"? allowed: " +
+                join(list_shared("presets/messages")));
 }
 
 } // namespace

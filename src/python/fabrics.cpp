@@ -64,7 +64,11 @@ const RowKind<"Host", HostModel> HOST{"What every host is.",
                                        {"message_overhead_s", &HostModel::message_overhead},
                                        {"copy_rate_Bps", &HostModel::copy_rate},
                                        {"piece_overhead_s", &HostModel::piece_overhead},
-                                       {"reduction_rate_Bps", &HostModel::reduction_rate}}};
+                                       {"reduction_rate_Bps", &HostModel::reduction_rate},
+                                       {"core_cache_size_bytes", &HostModel::core_cache_size},
+                                       {"shared_cache_rate_Bps", &HostModel::shared_cache_rate},
+                                       {"core_memory_rate_Bps", &HostModel::core_memory_rate},
+                                       {"unmeasured", &HostModel::unmeasured}}};
 
 const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a rate without limit is infinite.",
                                    {{"preset", &NicModel::preset},

@@ -36,6 +36,8 @@ Json fabric_to_json(const Fabric& fabric)
                {"links", fabric.links().size()}};
   if (not fabric.changes().empty())
     json["changes"] = fabric.changes();
+  if (not fabric.host().unmeasured.empty())
+    json["unmeasured"] = fabric.host().unmeasured;
   return json;
 }
 

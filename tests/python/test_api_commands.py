@@ -51,6 +51,7 @@ SHOWN = {
 }
 # By command: what is a value of a call, or another call.
 VALUES = {
+    "weft calibrate host": {"here": "weft.calibrate_here"},
     "weft run": {"compare": "weft.compare", "record": "weft.record_trace"},
     "weft replay": {"compare": "weft.compare"},
     "weft cache hash": {"switch": "HashProof.tags"},

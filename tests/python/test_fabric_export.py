@@ -114,10 +114,7 @@ def test_hosts_links_and_options(tmp_path: Path) -> None:
     config = root.find("config")
     assert config is not None
     options = {prop.attrib["id"]: prop.attrib["value"] for prop in config}
-    assert (
-        options["network/latency-factor"]
-        == "0:0.9828;271:1.2441;2063:1.4437;16399:2.3879;131087:0.00042"
-    )
+    assert options["network/latency-factor"] == "0:0.9902;65551:2.9814;131087:3.2761;262159:2.3205"
     assert options["network/weight-S"] == options["network/TCP-gamma"] == "0"
 
 
@@ -229,7 +226,9 @@ def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fab
         for result in (stock, by_weft)
     ]
     assert len(times[0]) == len(SIZES.split(","))
-    assert times[0] == pytest.approx(times[1], rel=1e-9)
+    # Of no bytes stock's hosts have no costs.
+    first = 1 if loaded.mpi and loaded.mpi["send_overhead_s"] > 0 else 0
+    assert times[0][first:] == pytest.approx(times[1][first:], rel=1e-9)
 
 
 # ---- Graphs ----

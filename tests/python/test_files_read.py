@@ -39,7 +39,7 @@ NO_FILE = {
     *("destinations", "column", "keys", "fit_", "segments", "size", "collective", "algorithm"),
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
-    *("command", "ended", "listen", "bytes_", "pair"),
+    *("command", "ended", "listen", "bytes_", "pair", "caches"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",
@@ -162,7 +162,7 @@ NAMES = {
     *("replacement", "cube", "transport", "chunk", "buffer", "link", "keys", "fit", "timeout"),
     *("memory", "description", "topology", "host_preset", "nic_preset", "switch_preset", "zip"),
     *("bandwidth", "latency", "switch_latency", "name", "part", "offload", "host_speed", "chassis"),
-    *("baseline", "pair", "end", "switch", "up_as", "experiment", "listen"),
+    *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
     *("on_size", "on_line", "on_turn", "on_step"),
 }
 

@@ -18,7 +18,8 @@ def times(
     run: Run, tmp_path: Path, progress: str, size: int, tests: int = 0, *, offload: bool = False
 ) -> tuple[float, float, bool]:
     """An Allreduce alone, and beside computation, in us; whether a test found it complete."""
-    path = fabrics.make(tmp_path, "star", None, "ideal" if offload else "l2")
+    made = fabrics.make(tmp_path, "star", None, "ideal" if offload else "l2")
+    path = fabrics.with_free_hosts(tmp_path, str(made))
     if progress:
         path.write_text(path.read_text() + f'[mpi]\nprogress = "{progress}"\n')
     options = ("--cfg", "smpi/test:1e-9", *(() if offload else SWITCHED_OFF))
@@ -107,12 +108,13 @@ def test_what_is_no_way_to_go_on_is_refused(program: Program, tmp_path: Path) ->
 @pytest.mark.parametrize("message", ["", "message"])
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 def test_waiting_for_all_at_once_takes_what_waiting_for_each_does(
-    run: Run, offload: str, message: str
+    run: Run, tmp_path: Path, offload: str, message: str
 ) -> None:
     """MPI_Waitall sleeps where collectives are all that it waits for, and asks SimGrid else."""
     options = ("--offload", offload, "--cfg", "smpi/test:0")
+    on = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))
     printed = {
-        how: run("waited.c", how, message, on="tofino-4", ranks=4, options=options).lines[0]
+        how: run("waited.c", how, message, on=on, ranks=4, options=options).lines[0]
         for how in ("wait", "all", "some", "tested")
     }
     assert set(printed.values()) == {printed["wait"]}, printed

@@ -14,7 +14,9 @@ name = "costly"
 kind = "star"
 hosts = 2
 [host]
-preset = "xeon-8360"
+speed = "1Gf"
+cores = 72
+loopback_bandwidth = "10GBps"
 loopback_latency = "1us"
 [nic]
 preset = "connectx-6-dx"

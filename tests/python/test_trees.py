@@ -38,7 +38,7 @@ SLOTS, PAYLOAD, HEADERS = 256, 256, 82
 WINDOW = SLOTS * PAYLOAD
 CHANNELS = 64
 
-# What tofino-4 says of point-to-point messages.
+# Of point-to-point messages.
 SEGMENTS = (
     ("0B", 0.9828, 0.04325),
     ("256B", 1.2441, 0.21075),

@@ -277,3 +277,31 @@ def calibrate_host(
         found.error(times, others) if others else None,
         found.tries,
     )
+
+
+@call
+def calibrate_here(
+    path: PathLike,
+    *,
+    base: PathLike | None = None,
+    repetitions: int = 9,
+    caches: str | None = None,
+) -> Mapping[str, str]:
+    """Measure this machine as a host: sums and copies by cache level, messages between processes.
+
+    Args:
+        path: The fabric file to write, or a table [host] alone where there is no base.
+        base: Fabric whose hosts become like this machine.
+        repetitions: How often to measure.
+        caches: Sizes of a core's own cache and of the last level, such as 1MiB,32MiB. By default
+            as Linux says them.
+
+    Returns:
+        What was written, by key of [host].
+    """
+    from weft.calibrate import here
+
+    found = here.find_caches() if caches is None else here.parse_caches(caches)
+    measured = here.measure(repetitions, found)
+    here.write(measured, repetitions, None if base is None else str(base), Path(path))
+    return {key: str(noted.value) for key, noted in measured.values.items()}

@@ -38,7 +38,10 @@ class Route:
 
 
 # Of [mpi], what a ping-pong tells; all else of a base's stays.
-_FITTED = ("send_overhead", "send_copy_rate", "receive_overhead", "receive_copy_rate", "overheads")
+_FITTED = (
+    *("preset", "send_overhead", "send_copy_rate", "receive_overhead", "receive_copy_rate"),
+    "overheads",
+)
 _THRESHOLD = "eager_threshold"
 
 

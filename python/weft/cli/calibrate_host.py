@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weft.base.errors import WeftError
 from weft.base.output import shown
 from weft.base.units import format_size
-from weft.cli.calibrate_options import column_option, table_argument
+from weft.cli.calibrate_here import here_options, measure_here
+from weft.cli.calibrate_options import column_option
 from weft.cli.common import output_option
-from weft.cli.files import command, fabric_name
+from weft.cli.files import command, fabric_name, measured_table
 from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
@@ -27,8 +29,12 @@ search over what the algorithms' schedules take, and all others predicted. The e
 what was written. What no row depends on is said, and stays as it is in the base fabric. Name the
 algorithms of the library that was measured by --fallback.
 
+With --here nothing is fitted: a program of weft's measures this machine, sums and copies by cache
+level and messages between two processes, in some seconds, and writes a table [host].
+
 \b
 Examples:
+  weft calibrate host --here -o host.toml
   weft calibrate host osu.csv --base my-fabric.toml --fallback openmpi-4.0 -o mine.toml
   weft calibrate host osu.csv --base my-fabric.toml --key host.loopback_latency=50e-9:2e-6 \\
     --fit allreduce:4,allreduce:65536 -o mine.toml
@@ -36,15 +42,16 @@ Examples:
 
 
 @command(help=_HELP, short_help="Fit the hosts to collectives at many ranks per host.")
-@table_argument
+@click.argument("table", metavar="[TABLE]", type=measured_table, required=False)
 @output_option("-o", "output", required=True, help="Fabric file to write.")
 @click.option(
     "--base",
     type=fabric_name,
-    required=True,
     metavar="FILE|NAME",
-    help="Fabric whose other values hold: its network and its messages between hosts.",
+    help="Fabric whose other values hold: its network and its messages between hosts. With"
+    " --here, a table [host] alone is written without.",
 )
+@here_options
 @column_option
 @click.option(
     "--key",
@@ -66,9 +73,12 @@ Examples:
     help="Algorithms of the hosts' MPI library, as for `weft run`.  [default: as there]",
 )
 def host(
-    table: Path,
+    table: Path | None,
     output: Path,
-    base: str,
+    base: str | None,
+    here: bool,
+    repetitions: int,
+    caches: str | None,
     column: str | None,
     keys: tuple[str, ...],
     fit_: str | None,
@@ -78,6 +88,17 @@ def host(
     from weft import _core
     from weft.calibrate import fabric_file, host_keys, host_rows
     from weft.calibrate import host as api
+
+    if here:
+        given = {"TABLE": table, "--column": column, "--key": keys, "--fit": fit_}
+        measure_here(output, base, repetitions, caches, {**given, "--fallback": fallback})
+        return
+    if table is None or base is None:
+        missing = "TABLE" if table is None else "--base"
+        raise WeftError(
+            f"calibrate host: {missing} is missing; name a table and the fabric to change, or"
+            " measure this machine by --here"
+        )
 
     fabric = _core.load_fabric(base)
     found_keys = host_keys.find_keys(keys)

@@ -69,6 +69,8 @@ class FabricPart(Model, kw_only=True):
     links: Whole
     changes: list[str] | UnsetType = UNSET
     """What differed from the file: `TABLE.KEY=VALUE` each."""
+    unmeasured: list[str] | UnsetType = UNSET
+    """Keys of [host] whose values are another device's, or guesses."""
 
     @property
     def label(self) -> str:

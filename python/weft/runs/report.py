@@ -150,7 +150,7 @@ def print_run(record: Record, on: Console) -> None:
         return
     if record.collectives:
         print_table(_collectives(record.collectives, on), on)
-    for line in (*reasons(record), *losses(record)):
+    for line in (*reasons(record), *losses(record), *unmeasured(record)):
         on.print(line, soft_wrap=True)
     print_profile(record, on)
     for line in finalize_warning(record):
@@ -232,6 +232,15 @@ def explain(reason: str, record: Record) -> str:
     if reason == "policy" and record.offload == "off":
         return "offloading is switched off"
     return REASONS.get(reason, reason or "no reason was given")
+
+
+def unmeasured(record: Record) -> list[str]:
+    """Name the values of hosts that nobody measured, where ranks that share one depend on them."""
+    keys = record.fabric.unmeasured or ()
+    on_hosts = any(not row.offloaded for row in record.collectives)
+    if not keys or not on_hosts or record.ranks <= record.hosts_used:
+        return []
+    return [f"[host] guesses or another device's values: {', '.join(keys)}"]
 
 
 def losses(record: Record) -> list[str]:

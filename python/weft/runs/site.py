@@ -68,6 +68,7 @@ class FabricSite:
             switches=len(fabric.switches),
             links=fabric.links,
             changes=fabric.changes or UNSET,
+            unmeasured=fabric.host["unmeasured"] or UNSET,
         )
 
     def environment(self, hosts: Path) -> dict[str, str]:

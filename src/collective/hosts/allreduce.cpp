@@ -43,6 +43,7 @@ Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*t
   const Bytes vector = call.bytes(call.count);
   const int places   = power_of_two_below(call.ranks);
   const int pairs    = call.ranks - places;
+  co_yield copy(vector); // into the buffer of the result
   // Of the first ranks each even one hands its vector to the next and takes a rest.
   int place = rank - pairs;
   if (rank < 2 * pairs) {
@@ -90,6 +91,7 @@ Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Blocks blocks{call.count, call.ranks};
+  co_yield copy(call.bytes(call.count));
   co_yield reduce_in_a_ring(call.ranks, rank, rank, [&](int block) { return call.bytes(blocks.at(block)); });
   co_yield gather_in_a_ring(call, rank, blocks);
 }
@@ -111,6 +113,7 @@ Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning)
   const bool one_more       = left_over >= call.ranks && left_over > in_a_phase / 2;
   const int phases          = static_cast<int>(call.count / in_a_phase) + (one_more ? 1 : 0);
   const Blocks blocks{call.count, call.ranks};
+  co_yield copy(call.bytes(call.count));
   for (int phase = 0; phase < phases; ++phase)
     co_yield reduce_in_a_ring(call.ranks, rank, rank,
                               [&](int block) { return call.bytes(Blocks{blocks.at(block), phases}.at(phase)); });
@@ -124,6 +127,7 @@ Schedule allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
     co_yield allreduce_linear(call, rank, tuning);
     co_return;
   }
+  co_yield copy(call.bytes(call.count));
   co_yield fold_halves(call, folded, rank);
   const int place = folded.place(rank);
   if (place < 0) {

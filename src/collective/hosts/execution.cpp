@@ -15,15 +15,10 @@ MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
       return from == to ? host.message_time(size) : (model.*time)(size);
     };
   };
-  return {model.eager_threshold,
-          mpi ? model.eager_threshold : Bytes(),
-          cost(&MpiModel::send_time),
-          cost(&MpiModel::send_time),
-          cost(&MpiModel::receive_time),
-          host.reduction_rate,
-          host.copy_rate,
-          host.piece_overhead,
-          host.cache_size};
+  return {model.eager_threshold,         mpi ? model.eager_threshold : Bytes(),
+          cost(&MpiModel::send_time),    cost(&MpiModel::send_time),
+          cost(&MpiModel::receive_time), host.reduction_rate,
+          host.piece_overhead,           host};
 }
 
 Execution::Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
@@ -69,7 +64,8 @@ Execution::~Execution()
 
 void Execution::work_on(Bytes buffers)
 {
-  if (costs_.cache_size <= Bytes())
+  left_core_ = costs_.host.leaves_core(buffers);
+  if (costs_.host.cache_size <= Bytes())
     return;
   std::unordered_map<int, int> ranks; // by host
   for (const int one : hosts_)
@@ -77,7 +73,7 @@ void Execution::work_on(Bytes buffers)
   missed_.clear();
   for (const int one : hosts_)
     missed_.push_back(
-        std::max(0.0, 1 - costs_.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks[one]))));
+        std::max(0.0, 1 - costs_.host.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks[one]))));
 }
 
 double Execution::missed(const Message& message) const
@@ -85,6 +81,13 @@ double Execution::missed(const Message& message) const
   return missed_.empty()
              ? 1
              : std::max(missed_[static_cast<std::size_t>(message.from)], missed_[static_cast<std::size_t>(message.to)]);
+}
+
+/** What a rank takes to copy or combine @p bytes of the call's buffers. */
+Seconds Execution::work(int rank, Bytes bytes) const
+{
+  const double left_host = missed_.empty() ? 1 : missed_[static_cast<std::size_t>(rank)];
+  return bytes / costs_.reduction_rate + Seconds(bytes.value() * costs_.host.seconds_a_byte(left_core_, left_host));
 }
 
 void Execution::enter(int rank, Seconds time)
@@ -134,9 +137,8 @@ bool Execution::take(int number, const Step& step)
     case Step::Kind::wait_all:
       return wait_for_all(number);
     case Step::Kind::reduce:
-      return spend(number, step.bytes / costs_.reduction_rate, Doing::computing);
     case Step::Kind::copy:
-      return spend(number, step.bytes / costs_.copy_rate, Doing::computing);
+      return spend(number, work(number, step.bytes), Doing::computing);
     case Step::Kind::pack:
       return spend(number, costs_.piece_overhead * step.pieces, Doing::computing);
   }

@@ -36,10 +36,10 @@ struct MessageCosts {
   Time blocking_send;
   Time send; ///< one that does not block
   Time receive;
-  BytesPerSecond reduction_rate{std::numeric_limits<double>::infinity()}; ///< at which a rank combines two vectors
-  BytesPerSecond copy_rate{std::numeric_limits<double>::infinity()};      ///< at which it copies in its memory
-  Seconds piece_overhead; ///< of a rank, on each piece of a message that is not in one piece
-  Bytes cache_size;       ///< of a host
+  BytesPerSecond reduction_rate{
+      std::numeric_limits<double>::infinity()}; ///< at which a rank combines two vectors, or copies one
+  Seconds piece_overhead;                       ///< of a rank, on each piece of a message that is not in one piece
+  HostModel host;                               ///< its caches, and what it takes to work on what is not in them
 };
 
 /** The costs that a fabric file's tables [mpi] and [host] mean; without [mpi] the costs of SMPI by default, where
@@ -120,6 +120,7 @@ private:
   std::shared_ptr<Memory> memory_;
   std::vector<int> hosts_;     // by rank
   std::vector<double> missed_; // by rank: which part of what its host works on is in no cache; none: all of it
+  double left_core_ = 1;       // which part of what a rank works on is not in its core's caches
   std::function<Schedule(int rank)> schedule_;
   RankEnd& on_end_;
   std::vector<Rank> ranks_; // at least so many
@@ -133,6 +134,7 @@ private:
     return rank.requests[static_cast<std::size_t>(number - rank.first)];
   }
   double missed(const Message& message) const;
+  Seconds work(int rank, Bytes bytes) const;
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
   void go_on(int number);
   bool take(int number, const Step& step);

@@ -206,7 +206,34 @@ TEST_F(ExecutionTest, RanksOfAHostShareItsMemory)
   EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"984B\"\n"), 0.1e-6 + 2 * 1000 / 4e9, 1e-15);
   EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"985B\"\n"), 0.1e-6 + 4 * 1000 / 4e9, 1e-15);
   EXPECT_NEAR(time("message_overhead = \"1us\"\n"), 2e-6 + 0.1e-6 + 1000 / 10e9, 1e-15);
-  EXPECT_NEAR(time("reduction_rate = \"1GBps\"\n"), 0.1e-6 + 1000 / 10e9 + 984 / 1e9, 1e-15);
+  // Copied into the buffer of the result, then combined.
+  EXPECT_NEAR(time("reduction_rate = \"1GBps\"\n"), 0.1e-6 + 1000 / 10e9 + 2 * 984 / 1e9, 1e-15);
+}
+
+// Two buffers of 984 bytes: what has left a core's caches takes longer, and what has left the host's longer still.
+TEST_F(ExecutionTest, WorkTakesLongerBeyondEachLevelOfCaches)
+{
+  const auto time = [](const std::string& keys) {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\nreduction_rate = \"2GBps\"\n" + keys));
+    const HostCall call = call_of("allreduce", 2, 246);
+    return ends(
+        fabric, costs_of({}, fabric.host()), 2,
+        [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 1,
+        buffers_of_a_rank(call))[0];
+  };
+  const double work   = 2 * 984; // bytes copied and combined
+  const double alone  = time("");
+  const auto expected = [&](double more) { return alone + more; };
+  EXPECT_NEAR(alone, LATENCY + 1000 / BANDWIDTH + work / 2e9, 1e-15);
+  const std::string shared = "shared_cache_rate = \"1GBps\"\n";
+  EXPECT_NEAR(time(shared), expected(work / 1e9), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"1968B\"\n"), expected(0), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"1312B\"\n"), expected(0.5 * work / 1e9), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"984B\"\n"), expected(work / 1e9), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"10B\"\n"), expected(work / 1e9), 1e-15);
+  const std::string memory = "core_memory_rate = \"1GBps\"\n";
+  EXPECT_NEAR(time(memory + "cache_size = \"1968B\"\n"), expected(0), 1e-15);
+  EXPECT_NEAR(time(memory + "cache_size = \"492B\"\n"), expected(0.75 * work / 1e9), 1e-15);
 }
 
 // Cores copy one message after the other; what caches hold does not pass the memory, and what they hold in part passes

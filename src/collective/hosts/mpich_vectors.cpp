@@ -235,6 +235,7 @@ Schedule scatter_sums(const HostCall& call, Halving halving, int place)
 Schedule allreduce_reduce_scatter_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Halving halving(call, true);
+  co_yield copy(call.bytes(call.count)); // into the buffer of the result
   co_yield fold(call, halving, rank);
   const int place = halving.place(rank);
   if (place >= 0) {
