@@ -20,11 +20,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft._core import version as __version__
     from weft.api.asking import ArgumentError
+    from weft.api.bench import bench, bench_like
     from weft.api.benches import (
         Demo,
         Schedule,
         Validation,
-        bench,
         collective_algorithms,
         collective_schedule,
         collective_selections,
@@ -108,6 +108,7 @@ __all__ = [
     "WeftError",
     "__version__",
     "bench",
+    "bench_like",
     "cache_capacity",
     "cache_hash",
     "cache_jobs",
@@ -152,11 +153,11 @@ __all__ = [
 _MODULES: "dict[str, tuple[str, ...]]" = {
     "weft._core": ("__version__",),
     "weft.api.asking": ("ArgumentError",),
+    "weft.api.bench": ("bench", "bench_like"),
     "weft.api.benches": (
         "Demo",
         "Schedule",
         "Validation",
-        "bench",
         "collective_algorithms",
         "collective_schedule",
         "collective_selections",

@@ -17,6 +17,7 @@ from test_docs import COMMANDS, ROOT, Step, blocks, run_step, write_files
 
 import weft
 from weft.api.running import NetworkOptions, RunOptions
+from weft.study.benchmarks import BENCHMARKS
 
 PAGE = ROOT / "docs" / "python.md"
 FOR_SHELLS = {
@@ -35,6 +36,7 @@ OTHERWISE = {
         "no_privatize": "privatize",
         "size": "bytes",
     },
+    "type_": "type",
     **{"record_ti": "simgrid", "fit_": "fit", "bytes_": "bytes", "hashes": "hash"},
     **{"hash_name": "hash", "ended": "end", "out": "directory", "file": "campaign"},
     **{
@@ -47,7 +49,7 @@ OTHERWISE = {
 }
 SHOWN = {
     *("csv_file", "json_file", "plot", "figure", "picture", "quiet", "listed", "document"),
-    *("figures", "script_file", "new_plan", "apply", "netns"),
+    *("figures", "script_file", "new_plan", "apply", "netns", "format_", "full"),
 }
 # By command: what is a value of a call, or another call.
 VALUES = {
@@ -67,7 +69,9 @@ VALUES = {
 def rows() -> dict[str, list[str]]:
     """Return the calls of the page's table, by command."""
     found = re.findall(r"^\| `(weft [^`]+)` \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
-    return {command: re.findall(r"`(weft\.[\w.]+)`", calls) for command, calls in found}
+    table = {command: re.findall(r"`(weft\.[\w.]+)`", calls) for command, calls in found}
+    generated = {f"weft bench {name}": ["weft.bench"] for name in BENCHMARKS}
+    return generated | table
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:

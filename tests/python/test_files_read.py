@@ -39,7 +39,8 @@ NO_FILE = {
     *("destinations", "column", "keys", "fit_", "segments", "size", "collective", "algorithm"),
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
-    *("command", "ended", "listen", "bytes_", "pair", "caches"),
+    *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
+    *("benchmark", "ppn"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",
@@ -48,6 +49,7 @@ MORE = [
     "replay tr --fabric tofino-4 --fallback ./sel.toml --json sel.toml",
     "run --platform p.xml -n 2 --json in.toml -- ./latency 4 1",
     "collectives show bcast -n 4 --selection ./sel.toml --csv sel.toml",
+    "bench --like osu.txt --fabric tofino-4 -n 4 --csv osu.txt",
     "campaign report c.toml -o c.toml",
     "campaign report c.toml -o f.toml",
     "campaign report c.toml -o latency.c",
@@ -64,6 +66,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(example("allreduce_latency"), "latency")
     Path("rules.conf").write_text("0\n")
     Path("in.toml").write_text("x\n")
+    Path("osu.txt").write_text(
+        "# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4 5\n"
+    )
     Path("p.xml").write_text('<platform version="4.1"><include file="in.toml"/></platform>')
     Path("t.csv").write_text("bytes,time_us\n4,5\n8,6\n16,7\n32,8\n")
     Path("c.toml").write_text(
@@ -155,7 +160,7 @@ READ = {
     *("options", "table", "tables", "base", "like", "messages", "records", "record", "campaign"),
     *("programs", "axes", "folder", "store", "cluster", "source", "inventory", "keep", "new"),
     *("tls", "hosts_like", "plan", "engine", "selection", "modes", "mode", "files", "set", "flags"),
-    *("command", "leave_out"),
+    *("command", "leave_out", "file"),
 }
 NAMES = {
     *("collective", "algorithm", "segment", "bytes", "sizes", "column", "rows", "hash", "pattern"),
@@ -163,6 +168,7 @@ NAMES = {
     *("memory", "description", "topology", "host_preset", "nic_preset", "switch_preset", "zip"),
     *("bandwidth", "latency", "switch_latency", "name", "part", "offload", "host_speed", "chassis"),
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
+    *("benchmark", "ppn"),
     *("on_size", "on_line", "on_turn", "on_step"),
 }
 

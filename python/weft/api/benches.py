@@ -1,135 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Collectives: what they take by size, how libraries execute them, and how near weft is."""
+"""Collectives: how libraries execute them, and how near weft is to measurements."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft import _core
-from weft.api.asking import Changes, PathLike, Sizes, call, choice, existing, sizes, whole, words
-from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.api.asking import PathLike, call, existing, whole
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
-from weft.runs.launch import MOST_RANKS
-from weft.study import bench as allreduces
-from weft.study import bench_collectives as collectives_
 from weft.study import demo as demos
 from weft.study import gain as gain_pairs
 from weft.study import gain_report, own_tables, schedules
 from weft.study import validate as validations
-from weft.study.bench import AllreduceTime, Bench
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
-from weft.study.quantiles import Sampling
-from weft.study.quantiles import columns as percentile_columns
-from weft.study.ways import messages
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
-Benchmark = Literal["allreduce", "bcast", "allgather", "ag+rs"]
 OnSize = Callable[[str, int], object]
 """Called with the mode and the bytes whenever one size is done."""
-_ALLREDUCE = "allreduce"
-_SIZES = {_ALLREDUCE: "4:1MiB"}
-_OTHER_SIZES = "4KiB:256KiB"
-_ITERATIONS = {_ALLREDUCE: 10}
-
-
-@call
-def bench(
-    collective: Benchmark,
-    fabric: FabricLike,
-    ranks: int,
-    *,
-    sizes: Sizes | None = None,
-    modes: Sequence[str] | None = None,
-    ppn: int | None = None,
-    set: Changes | None = None,
-    iterations: int | None = None,
-    percentiles: Sequence[float] | None = None,
-    unchecked: bool = False,
-    on_size: OnSize | None = None,
-) -> "DataFrame":
-    """Measure a collective by message size, as `weft bench` does.
-
-    Args:
-        collective: `allreduce` (MPI_INT, MPI_SUM), `bcast`, `allgather`, or `ag+rs`, an Allgather
-            beside a Reduce-Scatter.
-        fabric: Where it runs.
-        ranks: How many MPI ranks.
-        sizes: Bytes that one rank gives: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
-        modes: Ways to offload ("stream"), what the hosts do ("openmpi-5.0", "ring"), or one of the
-            algorithms that the benchmark writes out. By default those of `weft bench`.
-        ppn: Ranks per host.
-        set: Keys of the fabric that have other values.
-        iterations: Calls per size.
-        percentiles: Of the times of single calls.
-        unchecked: Let ranks share the memory of their buffers; results are then not checked.
-            Not of `allreduce`.
-        on_size: Called with the mode and the bytes whenever one size is done.
-
-    Returns:
-        A row for each mode and size: `fabric`, `collective`, `mode`, `path` (what did it), `reason`
-        (why the hosts did what the switches were asked for; a warning says it too), `ranks`, `ppn`,
-        `bytes`, `latency_us` (microseconds, mean of ranks and calls); but for `allreduce` also
-        `max_us`, `receive_Bps` (bytes a second that a rank receives) and `port_bytes` (through all
-        ports of switches); percentiles as `p50_us`.
-    """
-    import polars
-
-    known = (_ALLREDUCE, *COLLECTIVES)
-    name = choice("collective", collective, known)
-    where, changed = fabric_and_changes(fabric, set)
-    usual = _ITERATIONS.get(name, 1)
-    sample = Sampling.of(where, changed, iterations, percentiles, usual)
-    wanted = _sizes_of(name, sizes)
-    asked = None if modes is None else list(words("modes", modes))
-    count = whole("ranks", ranks, 1, MOST_RANKS)
-    rows: Sequence[AllreduceTime | CollectiveTime]
-    columns: Sequence[str]
-    if name == _ALLREDUCE:
-        study = Bench(
-            where,
-            count,
-            wanted,
-            asked or Bench.modes,
-            ppn,
-            sample.iterations,
-            percentiles=sample.percentiles,
-            changes=changed,
-        )
-        rows, columns = allreduces.run(study, on_size), allreduces.COLUMNS
-    else:
-        which = COLLECTIVES[name]
-        other = CollectivesBench(
-            which,
-            where,
-            count,
-            wanted,
-            asked or which.default_modes,
-            ppn,
-            sample.iterations,
-            unchecked,
-            changed,
-            sample.percentiles,
-        )
-        rows, columns = collectives_.run(other, on_size), collectives_.COLUMNS
-    for message in messages(rows):
-        warnings.warn(message, stacklevel=3)
-    return polars.DataFrame([_bench_row(row, columns) for row in rows], infer_schema_length=None)
-
-
-def _sizes_of(name: str, given: Sizes | None) -> list[int]:
-    return sizes("sizes", _SIZES.get(name, _OTHER_SIZES) if given is None else given)
-
-
-def _bench_row(row: AllreduceTime | CollectiveTime, columns: Sequence[str]) -> dict[str, object]:
-    found = row.percentiles_us
-    own = {name: getattr(row, name) for name in columns}
-    return own | dict(zip(percentile_columns([found]), found.values(), strict=True))
 
 
 @call

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The meaning of `bytes` in tables of collectives: OSU's, IMB's, and weft's own.
 
-OSU micro-benchmarks 5.6.2 (mpi/collective/osu_*.c) and the IMB user guide (2021.x, "MPI-1
-benchmarks") agree for every collective below, and examples/collective_latency.c and `weft bench`
-follow them.
+OSU micro-benchmarks 5.6.2 and 7.4 (mpi/collective/osu_*.c) and the IMB user guide (2021.x, "MPI-1
+benchmarks") agree for every collective below that they have; examples/collective_latency.c and
+`weft bench` follow them.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,11 @@ Meaning = Literal["nothing", "vector", "block", "split"]
 
 BYTES_OF: dict[str, Meaning] = {
     "barrier": "nothing",
-    "bcast": "vector",
-    "reduce": "vector",
-    "allreduce": "vector",
-    "reduce_scatter_block": "split",
-    "gather": "block",
-    "scatter": "block",
-    "allgather": "block",
-    "alltoall": "block",
+    **dict.fromkeys(("bcast", "reduce", "allreduce", "scan", "exscan"), "vector"),
+    **dict.fromkeys(("reduce_scatter", "reduce_scatter_block"), "split"),
+    **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv"), "block"),
+    **dict.fromkeys(("allgather", "allgatherv"), "block"),
+    **dict.fromkeys(("alltoall", "alltoallv", "alltoallw"), "block"),
 }
 FLOAT_BYTES = 4
 """MPI_FLOAT, in which both suites sum by default."""

@@ -1,62 +1,102 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft bench`."""
+"""`weft bench`: its group, and what its commands share."""
 
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
+from click.exceptions import NoSuchCommand
 
-from weft.base.plots import Series, check_format, plot_by_size
-from weft.base.units import parse_sizes, plural
+from weft.base.plots import check_format
 from weft.cli import completion
-from weft.cli.common import (
-    Command,
-    changes_options,
-    fabric_option,
-    output_option,
-    ppn_option,
-    progress_bar,
-    ranks_option,
-)
+from weft.cli.common import Command, output_option
 from weft.cli.groups import help_group
-from weft.runs.launch import DEFAULT_FALLBACK
-from weft.runs.record import with_changes
-from weft.runs.report import console, new_table, print_table, print_title
-from weft.study import bench as api
-from weft.study.bench import AllreduceTime, Bench
-from weft.study.quantiles import (
-    NOISY_ITERATIONS,
-    Sampling,
-    parse_percentiles,
-)
-from weft.study.quantiles import title as percentile_title
-from weft.study.ways import Benched, labels, messages
+from weft.study.benchmarks import BENCHMARKS, Family
+from weft.study.quantiles import NOISY_ITERATIONS, Sampling, parse_percentiles
+from weft.study.ways import Benched, messages
 
-_HELP = """
-Measure the simulated latency of MPI_Allreduce (MPI_INT, MPI_SUM) by message size, in the way of
-the OSU micro-benchmarks.
+_GROUP = """
+Run a micro-benchmark on a simulated fabric: collectives, messages and one-sided calls, as the OSU
+micro-benchmarks time them, under OSU's names (`osu_NAME` is NAME).
 
-A mode is `stream` or `message` (offloaded), or what `weft run --fallback` takes, which then runs
-on the hosts: an MPI library's choice of algorithms (`openmpi-5.0`, `mpich-4`), an algorithm
-(`recursive_doubling`, `ring`, `rabenseifner`), or SMPI's (`smpi:rdb`, `smpi:ompi`). Where the
-switches cannot do it the hosts do, and the mode is called after what was simulated:
-`recursive_doubling for stream`.
-Latencies are in microseconds: the mean over all ranks and calls, and percentiles where the fabric
-has noise or they are asked for. Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB,
-TB.
+`weft bench --like FILE` runs what an output of OSU or IMB measured, and shows both.
 
 \b
 Examples:
-  weft bench allreduce --fabric tofino-4 -n 4
-  weft bench allreduce --fabric tofino-16 -n 32 --modes stream,recursive_doubling,ring --plot l.png
-  weft bench allreduce --fabric tofino-64x64 -n 512 --sizes 4,1KiB --csv latency.csv
+  weft bench allreduce --fabric tofino-16 -n 16
+  weft bench iallreduce --fabric tofino-16 -n 16 --sizes 1KiB:1MiB
+  weft bench mbw_mr --fabric star-8 -n 8 --ppn 4
+  weft bench alltoall --fabric star-8 --nodes 8 --ppn 1,2,4 --format osu
+  weft bench --like osu_allreduce.txt --fabric star-8 -n 8
 """
+_PREFIX = "osu_"
+LIKE = "like"
+# What the help of the group lists, by families.
+_LISTED: tuple[tuple[str, tuple[Family, ...]], ...] = (
+    ("Collectives", ("blocking",)),
+    ("Non-blocking collectives, with their overlap", ("non-blocking",)),
+    ("Messages", ("latency", "bandwidth", "rate")),
+    ("One-sided", ("one-sided latency", "one-sided rate")),
+)
 
 
-_ITERATIONS = 10
+class _Benchmarks(click.Group):
+    """One command for each benchmark; `--like` before any stands for the command of its name."""
 
-bench = help_group("bench", "Measure collectives on a simulated fabric.")
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands of their own, OSU's of these names, and all others."""
+        shadowed = (f"{_PREFIX}{name}" for name in self.commands if name in BENCHMARKS)
+        return sorted({*self.commands, *shadowed, *BENCHMARKS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; with OSU's prefix, OSU's benchmark of the name."""
+        from weft.cli.bench_osu import command  # which needs this module
+
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        name = cmd_name.removeprefix(_PREFIX)
+        return command(cmd_name, BENCHMARKS[name]) if name in BENCHMARKS else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `--like FILE` before a command's name as the command `like`."""
+        place = next((k for k, word in enumerate(args) if word.startswith("-")), len(args))
+        options = args[place:]
+        if place == 0 and any(word.partition("=")[0] == "--like" for word in options):
+            words = [part for word in options for part in _without_like(word)]
+            return super().parse_args(ctx, [LIKE, *words])
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of some arguments, or suggest those with near names."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            names = self.list_commands(ctx)
+            raise NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of benchmarks by families, below the commands of their own."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(80)) for name, one in sorted(self.commands.items())]
+            )
+        for heading, families in _LISTED:
+            names = [one.name for one in BENCHMARKS.values() if one.family in families]
+            with formatter.section(heading):
+                formatter.write_text(", ".join(names))
+
+
+def _without_like(word: str) -> list[str]:
+    name, _, value = word.partition("=")
+    if name != "--like":
+        return [word]
+    return [value] if value else []
+
+
+bench = help_group("bench", _GROUP, _Benchmarks)
 
 rows_option = output_option(
     "--csv", "csv_file", help="Write the table, one line per mode and size."
@@ -105,58 +145,6 @@ def modes_option(default: str) -> Callable[[Command], Command]:
     )
 
 
-@bench.command(help=_HELP, short_help="Measure MPI_Allreduce by message size.")
-@fabric_option
-@changes_options
-@ranks_option
-@ppn_option
-@click.option(
-    "--sizes",
-    default="4:1MiB",
-    show_default=True,
-    metavar="SIZES",
-    help="A range that doubles (4:1MiB), or a list (4,1KiB,64KiB).",
-)
-@iterations_option(_ITERATIONS, "Calls per size.")
-@percentiles_option
-@modes_option(f"stream,message,{DEFAULT_FALLBACK}")
-@rows_option
-@output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
-def allreduce(
-    fabric: str,
-    ranks: int,
-    ppn: int | None,
-    sizes: str,
-    iterations: int | None,
-    percentiles: str | None,
-    modes: str,
-    csv_file: Path | None,
-    plot: Path | None,
-    changes: tuple[str, ...],
-) -> None:
-    """Check, run, print, write."""
-    check_outputs(plot)
-    sample = sampling(fabric, changes, iterations, percentiles, _ITERATIONS)
-    request = Bench(
-        fabric,
-        ranks,
-        parse_sizes(sizes, "--sizes"),
-        parse_modes(modes),
-        ppn,
-        sample.iterations,
-        percentiles=sample.percentiles,
-        changes=changes,
-    )
-    with progress_bar(len(request.sizes) * len(request.modes)) as progress:
-        rows = api.run(request, progress)
-    _print(rows, request)
-    say_fallbacks(rows)
-    if csv_file is not None:
-        api.write_csv(rows, csv_file)
-    if plot is not None:
-        _plot(rows, request, plot)
-
-
 def parse_modes(text: str) -> list[str]:
     """Return the modes that an option names, each once."""
     modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
@@ -178,41 +166,3 @@ def check_outputs(plot: Path | None) -> None:
     """Prove before the work that the figure has a format."""
     if plot is not None:
         check_format("--plot", plot)
-
-
-def _title(rows: Sequence[AllreduceTime], request: Bench) -> str:
-    ranks = plural(request.ranks, "rank")
-    fabric = with_changes(request.fabric, request.changes)
-    return f"MPI_Allreduce on {fabric}, {ranks}, {rows[0].ppn} per host"
-
-
-def _print(rows: Sequence[AllreduceTime], request: Bench) -> None:
-    if request.percentiles:
-        _print_percentiles(rows, request)
-        return
-    on = console()
-    table = new_table(("bytes", *(labels(rows, mode) for mode in request.modes)))
-    columns = [api.latencies(rows, mode) for mode in request.modes]
-    for size in request.sizes:
-        table.add_row(str(size), *(f"{column[size]:.2f}" for column in columns))
-    print_title(f"{_title(rows, request)}: latency in us", on)
-    print_table(table, on)
-
-
-def _print_percentiles(rows: Sequence[AllreduceTime], request: Bench) -> None:
-    on = console()
-    heads = ("bytes", "mode", "mean, us", *map(percentile_title, request.percentiles))
-    table = new_table(heads, left=("mode",))
-    for row in sorted(rows, key=lambda row: row.bytes):
-        times = (row.latency_us, *row.percentiles_us.values())
-        table.add_row(str(row.bytes), row.way.label, *(f"{time:.2f}" for time in times))
-    print_title(f"{_title(rows, request)}: {request.iterations} calls a size", on)
-    print_table(table, on)
-
-
-def _plot(rows: Sequence[AllreduceTime], request: Bench, target: Path) -> None:
-    series = [
-        Series(labels(rows, mode), api.latencies(rows, mode), k)
-        for k, mode in enumerate(request.modes)
-    ]
-    plot_by_size(series, _title(rows, request), [target], "--plot")

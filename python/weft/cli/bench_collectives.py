@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from weft.base.errors import WeftError
 from weft.base.plots import Series, plot_by_size
 from weft.base.units import parse_sizes, plural
 from weft.cli.bench import (
@@ -20,6 +21,7 @@ from weft.cli.bench import (
     sampling,
     say_fallbacks,
 )
+from weft.cli.bench_osu import format_options, measure
 from weft.cli.common import (
     changes_options,
     fabric_option,
@@ -32,7 +34,9 @@ from weft.cli.files import Command as FileCommand
 from weft.runs.record import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench_collectives as api
+from weft.study import micro_benchmarks as osu
 from weft.study.bench_collectives import COLLECTIVES, Collective, CollectivesBench, CollectiveTime
+from weft.study.benchmarks import BENCHMARKS
 from weft.study.quantiles import title
 from weft.study.ways import labels
 
@@ -47,12 +51,14 @@ A mode is a way to offload ({offloading}), an algorithm that the benchmark write
 the hosts do, and the mode is called after what was simulated. Shown are the mean latency of the
 ranks that receive, how much each of them receives a second, and how much goes through all ports of
 switches, in and out; and percentiles of the ranks' latencies where the fabric has noise or they are
-asked for.
+asked for.{osu}
 
 \b
 Example:
   weft bench {name} --fabric fdr-188 -n 188 --sizes 64KiB --modes {modes}
 """
+_AS_OSU = """ `weft bench osu_{name}` and --format osu time it as OSU does: the mean of all
+ranks, and no algorithms that the benchmark writes out."""
 
 
 def _help(collective: Collective) -> str:
@@ -61,6 +67,7 @@ def _help(collective: Collective) -> str:
         offloading=", ".join(f"`{mode}`" for mode in api.OFFLOADING),
         written=", ".join(f"`{mode}`" for mode in collective.written_out),
         name=collective.name,
+        osu=_AS_OSU.format(name=collective.name) if collective.name in BENCHMARKS else "",
         modes=",".join(collective.default_modes[:2]),
     )
 
@@ -95,6 +102,8 @@ def _options(collective: Collective) -> Iterator[Callable[[click.Command], click
         help="Share the buffers' memory among the ranks, so that gigabytes per rank cost nothing;"
         " results are then not checked.",
     )
+    if collective.name in BENCHMARKS:
+        yield from format_options()
     yield rows_option
     yield output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
 
@@ -112,8 +121,19 @@ def _measure(
     csv_file: Path | None,
     plot: Path | None,
     changes: tuple[str, ...],
+    format_: str = "table",
+    full: bool = False,
 ) -> None:
     """Check, run, print, write."""
+    if format_ == "osu" or full:
+        _as_osu(collective, modes, unchecked)(
+            *(fabric, ranks, None, None if ppn is None else str(ppn), iterations, osu.WARM_UP, ()),
+            *(format_, full, csv_file, changes),
+            plot=plot,
+            sizes=sizes,
+            percentiles=percentiles,
+        )
+        return
     check_outputs(plot)
     parsed = parse_sizes(sizes, "--sizes")
     sample = sampling(fabric, changes, iterations, percentiles, _ITERATIONS)
@@ -132,6 +152,15 @@ def _measure(
         api.write_csv(rows, csv_file)
     if plot is not None:
         _plot(rows, study, plot)
+
+
+def _as_osu(collective: Collective, modes: str, unchecked: bool) -> Callable[..., None]:
+    """Return what measures it as OSU does, in the modes that the benchmark does not write out."""
+    if unchecked:
+        raise WeftError("--unchecked: found with --format osu, whose results are never checked")
+    asked = [mode for mode in parse_modes(modes) if mode not in collective.written_out]
+    named = ",".join(asked) or ",".join(osu.default_modes(BENCHMARKS[collective.name]))
+    return partial(measure, BENCHMARKS[collective.name], modes=named)
 
 
 def _title(rows: Sequence[CollectiveTime], study: CollectivesBench) -> str:

@@ -66,6 +66,16 @@ set_option = click.option(
 )
 
 
+config_option = click.option(
+    "--cfg",
+    "config",
+    type=Setting(),
+    multiple=True,
+    metavar="KEY:VALUE",
+    help="Set an option of SimGrid; repeatable.",
+)
+
+
 def _once(option: str, given: Sequence[str], end: str) -> None:
     """Refuse a key that has two values: which of them is meant is not known."""
     keys = Counter(one.partition(end)[0].strip() for one in dict.fromkeys(given))
@@ -174,14 +184,7 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
         default=None,
         show_default=launch.DEFAULT_FALLBACK,
     ),
-    click.option(
-        "--cfg",
-        "config",
-        type=Setting(),
-        multiple=True,
-        metavar="KEY:VALUE",
-        help="Set an option of SimGrid; repeatable.",
-    ),
+    config_option,
     click.option(
         "--timeout",
         "timeout_s",

@@ -18,9 +18,12 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("--fabric", "--platform", "--no-contention", "--set"),
         *("--chains", "--trees", "--drop-rate", "--seed"),
     ),
-    "Ranks": ("-n", "--ppn"),
+    "Ranks": ("-n", "--nodes", "--ppn"),
     "Collectives": ("--offload", "--fallback", "--compare"),
-    "Measurement": ("--sizes", "--iterations", "--percentiles", "--modes", "--unchecked"),
+    "Measurement": (
+        *("--sizes", "--type", "--op", "--iterations", "--warm-up", "--window"),
+        *("--percentiles", "--modes", "--unchecked", "--format", "--full"),
+    ),
     "Simulation": ("--host-speed", "--no-privatize", "--cfg", "--timeout", "--memory"),
 }
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--record-ti", "--plot")

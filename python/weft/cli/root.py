@@ -9,7 +9,7 @@ from weft.cli.groups import lazy_group
 _COMMANDS = {
     "run": ("weft.cli.run", "Run an MPI program on a simulated fabric."),
     "replay": ("weft.cli.replay", "Replay a recorded program on another fabric."),
-    "bench": ("weft.cli.bench_collectives", "Measure collectives on a simulated fabric."),
+    "bench": ("weft.cli.bench_commands", "Measure collectives on a simulated fabric."),
     "calibrate": ("weft.cli.calibrate", "Fit the parameters of a fabric file to measurements."),
     "validate": ("weft.cli.validate", "Compare the simulator with every measured table."),
     "fabric": ("weft.cli.fabric", "Make fabrics, and look at them."),

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Micro-benchmarks: what collectives, messages and one-sided calls take, by size."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from weft.api.asking import Changes, PathLike, Sizes, call, choice, existing, sizes, whole, words
+from weft.api.fabrics import FabricLike, fabric_and_changes
+from weft.base.errors import WeftError
+from weft.base.units import parse_counts
+from weft.runs import launch
+from weft.runs.site import load_fabric
+from weft.study import bench_collectives, like
+from weft.study import micro_benchmarks as micro
+from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
+from weft.study.benchmarks import BENCHMARKS, OPERATIONS, TYPES, find
+from weft.study.micro_benchmarks import Study
+from weft.study.quantiles import Sampling
+from weft.study.quantiles import columns as percentile_columns
+from weft.study.ways import Benched, messages
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+OnSize = Callable[[str, int], object]
+"""Called with the mode and the bytes whenever one size is done."""
+Type = Literal["char", "short", "int", "long", "float", "double"]
+Operation = Literal["sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"]
+_SIZES = "4KiB:256KiB"  # of weft's own benchmarks
+
+
+@call
+def bench(
+    benchmark: str,
+    fabric: FabricLike,
+    ranks: int | None = None,
+    *,
+    sizes: Sizes | None = None,
+    modes: Sequence[str] | None = None,
+    nodes: int | None = None,
+    ppn: int | str | Sequence[int] | None = None,
+    type: Type | None = None,
+    op: Operation = "sum",
+    set: Changes | None = None,
+    cfg: Sequence[str] = (),
+    iterations: int | None = None,
+    warm_up: int = micro.WARM_UP,
+    window: int = micro.WINDOW,
+    percentiles: Sequence[float] | None = None,
+    unchecked: bool = False,
+    on_size: OnSize | None = None,
+) -> "DataFrame":
+    """Run a micro-benchmark by message size, as `weft bench` does.
+
+    Args:
+        benchmark: OSU's name without `osu_`: `allreduce`, `ialltoall`, `latency`, `put_bw`. Of
+            `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also the
+            throughput of ranks and the bytes through switches are measured; `osu_bcast` and
+            `osu_allgather` are timed as OSU does.
+        fabric: Where it runs.
+        ranks: How many MPI ranks; 2 of messages between two ranks.
+        sizes: Bytes of a row: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
+        modes: Ways to offload ("stream"), what the hosts do ("openmpi-5.0", "ring"), or one of the
+            algorithms that `bcast`, `allgather` and `ag+rs` write out. By default those of
+            `weft bench`.
+        nodes: Hosts to run on, in place of `ranks`: each has `ppn` ranks.
+        ppn: Ranks per host; a list is measured one after the other.
+        type: Of the elements, by default `int` for reductions, else `char`.
+        op: Operation of reductions.
+        set: Keys of the fabric that have other values.
+        cfg: Options of SimGrid, KEY:VALUE each.
+        iterations: Timed calls or windows per size.
+        warm_up: Calls or windows before those.
+        window: Messages in flight in benchmarks of rates.
+        percentiles: Of the times of single calls.
+        unchecked: Let ranks share the memory of their buffers in `bcast`, `allgather` and `ag+rs`;
+            results are then not checked.
+        on_size: Called with the mode and the bytes whenever one size is done.
+
+    Returns:
+        A row for each mode, number of ranks per host, and size: `fabric`, `collective` (the
+        benchmark), `mode`, `path` (what did it), `reason` (why the hosts did what the switches were
+        asked for; a warning says it too), `ranks`, `ppn`, `bytes`, and the figures: of collectives
+        `latency_us`, `min_us` and `max_us` over the ranks; of non-blocking ones `overall_us`,
+        `compute_us`, `start_us`, `test_us`, `wait_us`, `pure_us`, `pure_min_us`, `pure_max_us` and
+        `overlap_percent`; of messages and one-sided calls `latency_us`, or `bandwidth_MBps` and
+        `messages_per_s`; of `bcast`, `allgather` and `ag+rs` `latency_us` (mean of ranks that
+        receive), `max_us`, `receive_Bps` (bytes a second that a rank receives) and `port_bytes`
+        (through all ports of switches). Percentiles follow as `p50_us`.
+    """
+    import polars
+
+    known = (*BENCHMARKS, *COLLECTIVES)
+    name = benchmark if benchmark.startswith("osu_") else choice("benchmark", benchmark, known)
+    where, changed = fabric_and_changes(fabric, set)
+    asked = None if modes is None else list(words("modes", modes))
+    per_host = _per_host(ppn)
+    count = None if ranks is None else whole("ranks", ranks, 1, launch.MOST_RANKS)
+    if name in COLLECTIVES:
+        others = {"nodes": nodes is not None, "ppn": len(per_host) > 1, "type": type, "cfg": cfg}
+        _refuse(name, others)
+        if count is None:
+            raise WeftError(f"ranks: is missing; {name} takes a number of ranks")
+        sample = Sampling.of(where, changed, iterations, percentiles, 1)
+        which = COLLECTIVES[name]
+        own = CollectivesBench(
+            *(which, where, count, _sizes_of(sizes, _SIZES), asked or which.default_modes),
+            *(per_host[0] if per_host else None, sample.iterations, unchecked, changed),
+            sample.percentiles,
+        )
+        rows = bench_collectives.run(own, on_size)
+        _warn(rows)
+        return polars.DataFrame([_row(row) for row in rows], infer_schema_length=None)
+    one = find(name)
+    sample = Sampling.of(where, changed, iterations, percentiles, micro.ITERATIONS)
+    kind = choice("type", type or one.default_type, tuple(TYPES))
+    hosts = None if nodes is None else whole("nodes", nodes, 1, launch.MOST_RANKS)
+    study = Study(
+        *(one, where, *micro.placed(one, load_fabric(where, changed), count, hosts, per_host)),
+        (0,) if one.sized == "nothing" else _sizes_of(sizes, one.sizes(kind)),
+        micro.default_modes(one) if asked is None else asked,
+        sample.iterations,
+        whole("warm_up", warm_up, 0, 1_000_000),
+        whole("window", window, 1, 65536),
+        kind,
+        choice("op", op, OPERATIONS),
+        () if one.is_rate else sample.percentiles,
+        changed,
+        tuple(cfg),
+    )
+    times = micro.run(study, on_size)
+    _warn(times)
+    table = [dict(zip(micro.columns(times), micro.cells(time), strict=True)) for time in times]
+    return polars.DataFrame(table, infer_schema_length=None)
+
+
+def _refuse(name: str, others: Mapping[str, object]) -> None:
+    """Refuse arguments that only benchmarks timed as OSU does have."""
+    for argument, given in others.items():
+        if given:
+            timed = f"; osu_{name} has it" if name in BENCHMARKS else ""
+            raise WeftError(f"{argument}: {name} has no such argument{timed}")
+
+
+def _per_host(ppn: int | str | Sequence[int] | None) -> Sequence[int]:
+    if ppn is None:
+        return ()
+    if isinstance(ppn, str):
+        return parse_counts(ppn, "ppn")
+    each = [ppn] if isinstance(ppn, int) else ppn
+    return [whole("ppn", one, 1, launch.MOST_RANKS) for one in each]
+
+
+def _sizes_of(given: Sizes | None, usual: str) -> list[int]:
+    return sizes("sizes", usual if given is None else given)
+
+
+def _warn(rows: Sequence[Benched]) -> None:
+    for message in messages(rows):
+        warnings.warn(message, stacklevel=4)
+
+
+def _row(row: CollectiveTime) -> dict[str, object]:
+    found = row.percentiles_us
+    own = {name: getattr(row, name) for name in bench_collectives.COLUMNS}
+    return own | dict(zip(percentile_columns([found]), found.values(), strict=True))
+
+
+@call
+def bench_like(
+    file: PathLike,
+    fabric: FabricLike,
+    ranks: int | None = None,
+    *,
+    ppn: int | None = None,
+    modes: Sequence[str] = (launch.DEFAULT_FALLBACK,),
+    set: Changes | None = None,
+    cfg: Sequence[str] = (),
+    iterations: int | None = None,
+    on_size: OnSize | None = None,
+) -> "DataFrame":
+    """Run what an output of OSU or IMB measured, as `weft bench --like` does.
+
+    Args:
+        file: What the benchmark printed; one file may hold several.
+        fabric: Where it runs.
+        ranks: Of collectives, where the file does not say it.
+        ppn: Ranks per host, where the file does not say it.
+        modes: Of collectives, as for `weft.bench`.
+        set: Keys of the fabric that have other values.
+        cfg: Options of SimGrid, KEY:VALUE each.
+        iterations: Timed calls or windows per size.
+        on_size: Called with the mode and the bytes whenever one size is done.
+
+    Returns:
+        A row for each mode and measured size: `file` and `line` of the benchmark, `fabric`,
+        `collective`, `mode`, `path`, `reason`, `ranks`, `ppn`, `bytes`, `unit` ("us" or "MB/s"),
+        `measured`, `simulated`, and `error` (0.1: 10 % above the measurement).
+    """
+    import polars
+
+    where, changed = fabric_and_changes(fabric, set)
+    sample = Sampling.of(where, changed, iterations, None, micro.ITERATIONS)
+    asked = like.Asked(
+        where,
+        None if ranks is None else whole("ranks", ranks, 2, launch.MOST_RANKS),
+        None if ppn is None else whole("ppn", ppn, 1, launch.MOST_RANKS),
+        list(words("modes", modes)),
+        sample.iterations,
+        changed,
+        tuple(cfg),
+    )
+    planned = like.plan(existing("file", file), asked)
+    for text in planned.left_out:
+        warnings.warn(f"left out: {text}", stacklevel=3)
+    found = like.run(planned, on_size)
+    _warn([row for one in found for row in one.rows])
+    rows = [
+        dict(zip(like.COLUMNS, cells, strict=True)) for one in found for cells in like.values(one)
+    ]
+    return polars.DataFrame(rows, infer_schema_length=None)

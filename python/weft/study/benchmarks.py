@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Micro-benchmarks that `weft bench` runs: the names and figures of OSU's, and what they call.
+
+Names, titles and columns are those of the OSU micro-benchmarks 7.4 (c/mpi and c/util of its
+sources), whose programs examples/benchmark_collectives.c and benchmark_messages.c follow. `scan`
+and `exscan` are no benchmarks of OSU's; they are timed as its collectives are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Literal
+
+from weft.base.benchmark_bytes import BYTES_OF, Meaning
+from weft.base.errors import WeftError, named, suggestion
+
+OSU_VERSION = "7.4"
+Family = Literal[
+    "blocking",
+    "non-blocking",
+    "latency",
+    "bandwidth",
+    "rate",
+    "one-sided latency",
+    "one-sided rate",
+]
+Sized = Meaning | Literal["message", "element"]
+"""The bytes of a row: of collectives their meaning for all suites, else a message or an element."""
+TYPES: Mapping[str, int] = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
+"""MPI's types without `MPI_`, with their bytes."""
+OPERATIONS = ("sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor")
+"""MPI's operations without `MPI_`."""
+_OF_BITS = ("band", "bor", "bxor")  # MPI 4.1, 6.9.2: of integers and bytes only
+_REAL = ("float", "double")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One figure of a row."""
+
+    key: str
+    """Its name in CSV files and tables."""
+    osu: str
+    """OSU's."""
+    full: bool = False
+    """Whether OSU prints it with `-f` only."""
+    title: str = ""
+    """Its head in weft's tables; empty: that of its key."""
+
+
+COLUMNS: Mapping[Family, tuple[Column, ...]] = {
+    "blocking": (
+        Column("latency_us", "Avg Latency(us)", title="latency, us"),
+        Column("min_us", "Min Latency(us)", full=True, title="minimum, us"),
+        Column("max_us", "Max Latency(us)", full=True, title="maximum, us"),
+    ),
+    "non-blocking": (
+        Column("overall_us", "Overall(us)", title="overall, us"),
+        Column("compute_us", "Compute(us)", title="compute, us"),
+        Column("start_us", "Coll. Init(us)", full=True, title="start, us"),
+        Column("test_us", "MPI_Test(us)", full=True, title="test, us"),
+        Column("wait_us", "MPI_Wait(us)", full=True, title="wait, us"),
+        Column("pure_us", "Pure Comm.(us)", title="pure, us"),
+        Column("pure_min_us", "Min Comm.(us)", full=True, title="minimum, us"),
+        Column("pure_max_us", "Max Comm.(us)", full=True, title="maximum, us"),
+        Column("overlap_percent", "Overlap(%)", title="overlap, %"),
+    ),
+    "latency": (Column("latency_us", "Avg Latency(us)", title="latency, us"),),
+    "bandwidth": (Column("bandwidth_MBps", "Bandwidth (MB/s)", title="MB/s"),),
+    "rate": (
+        Column("bandwidth_MBps", "MB/s", title="MB/s"),
+        Column("messages_per_s", "Messages/s", title="messages/s"),
+    ),
+    "one-sided latency": (Column("latency_us", "Latency (us)", title="latency, us"),),
+    "one-sided rate": (Column("bandwidth_MBps", "Bandwidth (MB/s)", title="MB/s"),),
+}
+"""The figures of each family, in OSU's order; the first is what tables by mode show."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is measured under one name."""
+
+    name: str
+    """OSU's, without `osu_`."""
+    title: str
+    """What weft's tables call it: `MPI_Allreduce`."""
+    osu: str
+    """What stands between `# OSU ` and the version in OSU's header."""
+    family: Family
+    sized: Sized
+    sums: bool = False
+    """Whether it takes an operation."""
+    offloaded: bool = False
+    """Whether there are switches that execute it."""
+    pairs: bool = False
+    """Whether any even number of ranks takes part; else messages are between two."""
+
+    @property
+    def collective(self) -> bool:
+        """Whether all ranks make one call together."""
+        return self.family in ("blocking", "non-blocking")
+
+    @property
+    def program(self) -> str:
+        """The source in examples/ that measures it."""
+        return f"benchmark_{'collectives' if self.collective else 'messages'}.c"
+
+    @property
+    def called(self) -> str:
+        """What the record of a run calls the collective."""
+        return self.name.replace("_block", "")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its figures, in OSU's order."""
+        return COLUMNS[self.family]
+
+    @property
+    def figure(self) -> Column:
+        """The one that stands for it where a table has room for one."""
+        return self.columns[0]
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether its figure grows where it becomes faster."""
+        return self.figure.key == "bandwidth_MBps"
+
+    @property
+    def has_window(self) -> bool:
+        """Whether several messages are in flight at once."""
+        return self.is_rate
+
+    @property
+    def default_type(self) -> str:
+        """The type where none is given: OSU's, but `int` for reductions, which switches can add."""
+        return "int" if self.sums and self.collective else "char"
+
+    def sizes(self, type_: str) -> str:
+        """Return the sizes where none are given, of benchmarks that have some."""
+        if self.sized == "element":
+            return str(TYPES[type_])
+        return f"{TYPES[type_]}:{'1MiB' if self.collective else '4MiB'}"
+
+
+# By a collective's name: MPI's, OSU's title, whether it takes an operation, and whether switches
+# execute it.
+_COLLECTIVES: Mapping[str, tuple[str, str, bool, bool]] = {
+    "allgather": ("MPI_Allgather", "Allgather", False, True),
+    "allgatherv": ("MPI_Allgatherv", "Allgatherv", False, True),
+    "allreduce": ("MPI_Allreduce", "Allreduce", True, True),
+    "alltoall": ("MPI_Alltoall", "All-to-All Personalized Exchange", False, True),
+    "alltoallv": ("MPI_Alltoallv", "All-to-Allv Personalized Exchange", False, False),
+    "alltoallw": ("MPI_Alltoallw", "All-to-Allw Personalized Exchange", False, False),
+    "barrier": ("MPI_Barrier", "Barrier", False, True),
+    "bcast": ("MPI_Bcast", "Broadcast", False, True),
+    "exscan": ("MPI_Exscan", "Exscan", True, False),
+    "gather": ("MPI_Gather", "Gather", False, False),
+    "gatherv": ("MPI_Gatherv", "Gatherv", False, False),
+    "reduce": ("MPI_Reduce", "Reduce", True, True),
+    "reduce_scatter": ("MPI_Reduce_scatter", "Reduce_scatter", True, True),
+    "reduce_scatter_block": ("MPI_Reduce_scatter_block", "Reduce_scatter_block", True, True),
+    "scan": ("MPI_Scan", "Scan", True, False),
+    "scatter": ("MPI_Scatter", "Scatter", False, False),
+    "scatterv": ("MPI_Scatterv", "Scatterv", False, False),
+}
+_OSU_NON_BLOCKING = {
+    "alltoall": "All-to-All",
+    "alltoallv": "All-to-Allv",
+    "alltoallw": "All-to-Allw",
+}
+
+
+def _blocking(name: str) -> Benchmark:
+    title, osu, sums, offloaded = _COLLECTIVES[name]
+    sized = BYTES_OF[name]
+    return Benchmark(name, title, f"MPI {osu} Latency Test", "blocking", sized, sums, offloaded)
+
+
+def _non_blocking(name: str) -> Benchmark:
+    title, osu, sums, offloaded = _COLLECTIVES[name]
+    word = "Non-Blocking" if name == "bcast" else "Non-blocking"
+    return Benchmark(
+        f"i{name}",
+        f"MPI_I{title.removeprefix('MPI_').lower()}",
+        f"MPI {word} {_OSU_NON_BLOCKING.get(name, osu)} Latency Test",
+        "non-blocking",
+        BYTES_OF[name],
+        sums,
+        offloaded,
+    )
+
+
+def _one_sided(name: str, mpi: str, word: str, sized: Sized, sums: bool) -> Benchmark:
+    title = f"{mpi} {word} Test"
+    return Benchmark(f"{name}_latency", mpi, title, "one-sided latency", sized, sums)
+
+
+_MESSAGES = (
+    Benchmark("latency", "Latency of messages", "MPI Latency Test", "latency", "message"),
+    Benchmark(
+        *("multi_lat", "Latency of messages of pairs", "MPI Multi Latency Test"),
+        *("latency", "message"),
+        pairs=True,
+    ),
+    Benchmark("bw", "Bandwidth", "MPI Bandwidth Test", "bandwidth", "message"),
+    Benchmark(
+        *("bibw", "Bandwidth in both directions", "MPI Bi-Directional Bandwidth Test"),
+        *("bandwidth", "message"),
+    ),
+    Benchmark(
+        *("mbw_mr", "Bandwidth of pairs", "MPI Multiple Bandwidth / Message Rate Test"),
+        *("rate", "message"),
+        pairs=True,
+    ),
+    *starmap(
+        _one_sided,
+        (
+            ("put", "MPI_Put", "Latency", "message", False),
+            ("get", "MPI_Get", "latency", "message", False),
+            ("acc", "MPI_Accumulate", "latency", "message", True),
+            ("get_acc", "MPI_Get_accumulate", "latency", "message", True),
+            ("fop", "MPI_Fetch_and_op", "latency", "element", True),
+            ("cas", "MPI_Compare_and_swap", "latency", "element", False),
+        ),
+    ),
+    Benchmark("put_bw", "MPI_Put", "MPI_Put Bandwidth Test", "one-sided rate", "message"),
+    Benchmark("get_bw", "MPI_Get", "MPI_Get Bandwidth Test", "one-sided rate", "message"),
+    Benchmark(
+        *("put_bibw", "MPI_Put in both directions", "MPI_Put Bi-directional Bandwidth Test"),
+        *("one-sided rate", "message"),
+    ),
+)
+BENCHMARKS: Mapping[str, Benchmark] = {
+    one.name: one
+    for one in (
+        *map(_blocking, _COLLECTIVES),
+        *map(_non_blocking, _COLLECTIVES),
+        *_MESSAGES,
+    )
+}
+"""All, by name."""
+
+
+def find(name: str) -> Benchmark:
+    """Return the benchmark of a name, with or without `osu_`."""
+    short = name.lower().removeprefix("osu_")
+    if short not in BENCHMARKS:
+        raise WeftError(f"{named('benchmark')}: found '{name}'; {suggestion(short, BENCHMARKS)}")
+    return BENCHMARKS[short]
+
+
+def check_type(benchmark: Benchmark, type_: str, op: str) -> None:
+    """Prove that MPI has the operation for the type."""
+    if benchmark.sums and op in _OF_BITS and type_ in _REAL:
+        integers = ", ".join(one for one in TYPES if one not in _REAL)
+        raise WeftError(
+            f"{named('op')}: found {op} with MPI_{type_.upper()}; MPI combines the bits of integers"
+            f" only: give one of the types {integers}, or another operation"
+        )
