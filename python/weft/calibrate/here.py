@@ -111,7 +111,7 @@ def find_caches(folder: Path = _CACHES) -> Caches:
 
 def parse_caches(text: str) -> Caches:
     """Read the sizes that a user gives."""
-    sizes = [parse_size(part, "caches") for part in text.split(",")]
+    sizes = [parse_size(part, named("caches")) for part in text.split(",")]
     if len(sizes) != 2 or not 0 < sizes[0] < sizes[1]:
         raise WeftError(
             f"{named('caches')}: found {text}; allowed are two rising sizes, a core's own cache and"
