@@ -5,10 +5,12 @@ import csv
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from simulated import weft_says as weft
 
+import weft as weft_api
 from weft.base import paths
 from weft.base.benchmark_output import read
 from weft.base.errors import WeftError
@@ -16,6 +18,7 @@ from weft.runs.launch import DEFAULT_FALLBACK, prepare
 from weft.runs.launch import run as launched
 from weft.runs.request import Request
 from weft.runs.toolchain import call_tool, compile_c
+from weft.study import like as likeness
 from weft.study import micro_benchmarks as api
 from weft.study import osu_format
 from weft.study.benchmarks import BENCHMARKS, OPERATIONS, TYPES, Benchmark, find
@@ -315,6 +318,47 @@ def test_a_file_that_cannot_be_run_is_named(
     assert message in err and err.count("\n") == 1
 
 
+def test_a_fabric_that_is_too_small_is_named_with_the_line(tmp_path: Path) -> None:
+    text = "# mpiexec -n 80 -ppn 1 osu_allreduce\n" + ALLREDUCE
+    status, _, err = like(tmp_path / "a.txt", text)
+    assert status == 2
+    assert "a.txt: line 2: allreduce: --ppn: found 1; fabric star-8 has 8 hosts" in err
+
+
+# ---- In Python
+
+
+def test_the_calls_are_the_commands(tmp_path: Path) -> None:
+    frame = weft_api.bench("ialltoall", STAR, nodes=4, ppn=[1, 2], sizes="1KiB", modes=["mpich-4"])
+    assert frame["ranks"].to_list() == [4, 8]
+    assert frame["overlap_percent"].min() > 99  # type: ignore[operator]
+    assert weft_api.bench("bw", STAR, sizes=[8, "1KiB"]).columns[-1] == "bandwidth_MBps"
+    assert weft_api.bench("osu_bcast", STAR, 4, sizes=8, modes=["ring"])["min_us"].len() == 1
+    file = tmp_path / "a.txt"
+    file.write_text(ALLREDUCE)
+    both = weft_api.bench_like(file, STAR, 8)
+    assert both.columns == list(likeness.COLUMNS)
+    assert both["measured"].to_list() == [20.0, 10.0]
+    for row in both.iter_rows(named=True):
+        assert row["error"] == pytest.approx(row["simulated"] / row["measured"] - 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"benchmark": "alreduce", "ranks": 4}, "benchmark: found 'alreduce'; did you mean"),
+        ({"benchmark": "allreduce"}, "ranks: is missing"),
+        ({"benchmark": "bcast", "ranks": 4, "type": "int"}, "type: bcast has no such argument"),
+        ({"benchmark": "allreduce", "ranks": 4, "op": "avg"}, "op"),
+        ({"benchmark": "bw", "modes": ["ring"]}, "modes: bw has none"),
+        ({"benchmark": "bw", "percentiles": [5]}, "percentiles: are of times"),
+    ],
+)
+def test_wrong_arguments_of_the_call_are_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(WeftError, match=message):
+        weft_api.bench(fabric=STAR, **arguments)
+
+
 # ---- Wrong arguments
 
 
@@ -372,7 +416,6 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
     arguments = ["-i", "10", "-x", "2", *(["-m", "8:65536"] if sized else [])]
     lines: list[str] = []
     place = {"fabric": "tofino-4", "ranks": ranks, "ppn": ppn}
-    # Its loop that computes looks at the clock twice as often as it counts; so the clock is free.
     asked = Request.of(program=str(program), arguments=tuple(arguments), **place)
     assert launched(prepare(asked), lines.append).exit_status == 0
     words = [
@@ -384,6 +427,7 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
     for row in api.run(mine):
         their = theirs[row.bytes]
         if one.family == "non-blocking":
+            # OSU's loop that computes looks at the clock twice as often as it counts.
             assert row.figures["pure_us"] == pytest.approx(float(their[2]), rel=0.01, abs=0.02)
             assert row.figures["overlap_percent"] == pytest.approx(float(their[3]), abs=10)
         else:

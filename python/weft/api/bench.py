@@ -125,7 +125,7 @@ def bench(
         whole("window", window, 1, 65536),
         kind,
         choice("op", op, OPERATIONS),
-        () if one.is_rate else sample.percentiles,
+        () if one.is_rate and percentiles is None else sample.percentiles,
         changed,
         tuple(cfg),
     )

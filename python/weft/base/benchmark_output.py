@@ -26,7 +26,7 @@ Suite = Literal["OSU", "IMB"]
 Unit = Literal["us", "MB/s"]
 
 _OSU_TITLE = re.compile(r"#\s*OSU MPI(?:-(\S+))?(?:\s+|(?=_))(.*?)\s*v(\d[\w.]*)\s*$")
-_OSU_COLUMNS = re.compile(r"#\s*(Size\b|Avg Lat|Overall|Latency|Bandwidth).*")
+_OSU_COLUMNS = re.compile(r"#\s*(Size\b|Avg Lat|Overall ?\(|Latency|Bandwidth).*")
 _IMB_SUITE = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks?\s*(.*?),?\s*(MPI-\S+ part)?\s*$")
 _IMB_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)\s*$")
 _IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")

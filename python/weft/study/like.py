@@ -91,11 +91,19 @@ def plan(path: Path, asked: Asked) -> Plan:
         left_out += odd
         if sizes:
             study = _study(measured, benchmark, type_, sizes, asked)
-            benches.check(study)
+            _check(measured, study)
             runs.append((measured, study))
     if not runs:
         raise WeftError(f"{path}: nothing of it can be run: {'; '.join(left_out)}")
     return Plan(runs, left_out)
+
+
+def _check(measured: Measured, study: Study) -> None:
+    try:
+        benches.check(study)
+    except WeftError as error:
+        said = f"{_place(measured)}: {measured.benchmark}: {error.message}"
+        raise WeftError(said) from None
 
 
 def run(planned: Plan, progress: Progress | None = None) -> list[Beside]:

@@ -26,6 +26,7 @@ _WORK = (
     ),
     *(
         "weft.study.bench_collectives.compile_c",
+        "weft.study.micro_benchmarks.compile_c",
         "weft.fabric.picture.plot",
         "weft.study.validate.run",
     ),
