@@ -42,8 +42,10 @@ def measure(program: Program) -> Table:
 def _measure(program: Program, directory: Path) -> Table:
     rows = []
     computing = ""
-    for preset in (name for name in _core.list_presets("switch") if name != "l2"):
+    for preset in _core.list_presets("switch"):
         fabric = fabric_with(preset, directory)
+        if not _sums(str(fabric)):
+            continue
         off = run_weft(program, fabric, directory, "--offload", "off")
         if not computing:
             speed = ("--offload", "off", "--host-speed", _HOST_SPEED)
@@ -52,6 +54,11 @@ def _measure(program: Program, directory: Path) -> Table:
         auto = run_weft(program, fabric, directory, "--offload", "auto")
         rows.append(_row(program, preset, (off, on, auto), computing))
     return rows
+
+
+def _sums(fabric: str) -> bool:
+    rules = _core.load_fabric(fabric).switches[0]["offload"]
+    return any("allreduce" in rule["collectives"] for rule in rules)
 
 
 def _time_us(run: Finished) -> float:
