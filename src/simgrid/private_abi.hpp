@@ -359,6 +359,7 @@ public:
   static void probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
   /** One that has ended becomes inactive, or is freed; defined anew by simgrid/cancelled.cpp. */
   static void finish_wait(MPI_Request* request, MPI_Status* status);
+  void cancel(); ///< a message that nobody has; defined anew by simgrid/cancelled.cpp
 };
 
 class Status {

@@ -33,3 +33,8 @@ def test_so_it_is_with_options_of_simgrids(run: Run, what: str, option: str) -> 
 def test_persistent_receives_are_cancelled_and_started_again(run: Run, messages: int) -> None:
     """SMPI released the last message of one that had had any twice, and ended the run."""
     assert run("inactive.c", "cancel", str(messages), ranks=3).lines == ["right"]
+
+
+@pytest.mark.parametrize("size", [1, 1000, 10_000_000])
+def test_a_receive_that_has_its_message_is_not_cancelled(run: Run, size: int) -> None:
+    assert run("inactive.c", "late", str(size), ranks=2).lines == ["right"]

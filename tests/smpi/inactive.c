@@ -4,7 +4,8 @@
  *   alone     collectives that do not block, of one rank: a request each, which a test finds complete
  *   partial   MPI_Testall with one of two that has ended: nothing is completed, and no status is lost
  *   status    MPI_Request_get_status: not before the end, and then without ending the request
- *   cancel N  persistent receives that N messages came to, cancelled, waited for, tested, started again, freed */
+ *   cancel N  persistent receives that N messages came to, cancelled, waited for, tested, started again, freed
+ *   late N    a receive of N bytes whose message is there, or on its way, cancelled: it is received */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,29 @@ static void status(void)
   check(request == MPI_REQUEST_NULL && data[0] == 1 && data[1] == 2, "the end of the request");
 }
 
+static void late(int bytes)
+{
+  char* data = calloc((size_t)bytes, 1);
+  MPI_Request request;
+  MPI_Status status = filled();
+  int count = 0, cancelled = 1;
+  if (rank == 0) {
+    memset(data, 7, (size_t)bytes);
+    MPI_Send(data, bytes, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Irecv(data, bytes, MPI_CHAR, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+    usleep(5);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    check(!cancelled && request == MPI_REQUEST_NULL, "a cancellation that is too late");
+    check(count == bytes && status.MPI_TAG == 3 && data[0] == 7 && data[bytes - 1] == 7, "the message");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(data);
+}
+
 /* The four receives are restarted when a message has come, and cancelled in the end. */
 static void cancel(int messages)
 {
@@ -264,6 +288,8 @@ int main(int argc, char** argv)
     partial();
   else if (strcmp(what, "status") == 0)
     status();
+  else if (strcmp(what, "late") == 0)
+    late(atoi(argv[2]));
   else if (strcmp(what, "cancel") == 0)
     cancel(atoi(argv[2]));
   MPI_Barrier(MPI_COMM_WORLD);
