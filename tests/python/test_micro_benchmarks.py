@@ -47,7 +47,7 @@ def figures(name: str, ranks: int, *sizes: int, **more: object) -> list[dict[str
 def test_every_benchmark_measures(name: str) -> None:
     one = BENCHMARKS[name]
     ranks = 4 if one.collective or one.pairs else 2
-    sizes = {"nothing": (0,), "element": (8,)}.get(one.sized, (8, 4096))
+    sizes = {"nothing": (0,), "element": (8,)}.get(one.sized, (64, 4096))
     rows = api.run(study(name, ranks, *sizes, type="double" if one.sums else "char"))
     assert [row.bytes for row in rows] == (
         [8]
@@ -240,6 +240,11 @@ def test_what_is_printed_is_read_and_simulated_again(command: str, tmp_path: Pat
 
 # ---- Measured and simulated
 
+REDUCE_SCATTER = """# OSU MPI Reduce_scatter_block Latency Test v5.6.2
+# Size       Avg Latency(us)
+4                      20.00
+1024                   10.00
+"""
 ALLREDUCE = """# OSU MPI Allreduce Latency Test v5.6.2
 # Size       Avg Latency(us)
 4                      20.00
@@ -316,6 +321,16 @@ def test_a_file_that_cannot_be_run_is_named(
     status, out, err = like(Path("a.txt"), text, *more)
     assert (status, out) == (2, "")
     assert message in err and err.count("\n") == 1
+
+
+def test_vectors_without_an_element_for_each_rank_are_left_out(tmp_path: Path) -> None:
+    status, out, err = like(tmp_path / "a.txt", REDUCE_SCATTER, "-n", "8")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[2:-1]] == ["1024"]
+    assert (
+        "a.txt: line 3: 4 bytes of reduce_scatter_block are no MPI_FLOAT (4 bytes) for each of"
+        in err
+    )
 
 
 def test_a_fabric_that_is_too_small_is_named_with_the_line(tmp_path: Path) -> None:
@@ -416,7 +431,9 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
     arguments = ["-i", "10", "-x", "2", *(["-m", "8:65536"] if sized else [])]
     lines: list[str] = []
     place = {"fabric": "tofino-4", "ranks": ranks, "ppn": ppn}
-    asked = Request.of(program=str(program), arguments=tuple(arguments), **place)
+    # OSU's loop that computes looks at the clock twice as often as it counts.
+    quick = ("smpi/wtime:1e-9",) if one.family == "non-blocking" else ()
+    asked = Request.of(program=str(program), arguments=tuple(arguments), config=quick, **place)
     assert launched(prepare(asked), lines.append).exit_status == 0
     words = [
         line.split() for line in lines if line[:1].isdigit() or (not sized and line[:1] == " ")
@@ -427,8 +444,7 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
     for row in api.run(mine):
         their = theirs[row.bytes]
         if one.family == "non-blocking":
-            # OSU's loop that computes looks at the clock twice as often as it counts.
             assert row.figures["pure_us"] == pytest.approx(float(their[2]), rel=0.01, abs=0.02)
-            assert row.figures["overlap_percent"] == pytest.approx(float(their[3]), abs=10)
+            assert row.figures["overlap_percent"] == pytest.approx(float(their[3]), abs=5)
         else:
             assert row.figure == pytest.approx(float(their[0]), rel=0.01, abs=0.011)

@@ -87,10 +87,11 @@ def plan(path: Path, asked: Asked) -> Plan:
             left_out.append(f"{_place(measured)}: `weft bench` has no {measured.benchmark}")
             continue
         type_ = _type(measured, benchmark)
-        sizes, odd = _sizes(measured, benchmark, type_)
+        ranks = _ranks(measured, benchmark, asked)
+        sizes, odd = _sizes(measured, benchmark, type_, ranks)
         left_out += odd
         if sizes:
-            study = _study(measured, benchmark, type_, sizes, asked)
+            study = _study(measured, benchmark, type_, ranks, sizes, asked)
             _check(measured, study)
             runs.append((measured, study))
     if not runs:
@@ -118,12 +119,17 @@ def run(planned: Plan, progress: Progress | None = None) -> list[Beside]:
 
 
 def _study(
-    measured: Measured, benchmark: Benchmark, type_: str, sizes: Sequence[int], asked: Asked
+    measured: Measured,
+    benchmark: Benchmark,
+    type_: str,
+    ranks: int,
+    sizes: Sequence[int],
+    asked: Asked,
 ) -> Study:
     window = measured.options.get("window", "")
     ppn = _settled(measured, "ppn", measured.ppn, asked.ppn)
     return Study(
-        *(benchmark, asked.fabric, [_ranks(measured, benchmark, asked)], [ppn], sizes),
+        *(benchmark, asked.fabric, [ranks], [ppn], sizes),
         asked.modes if benchmark.collective else (),
         asked.iterations,
         window=int(window) if window.isdecimal() else benches.WINDOW,
@@ -171,20 +177,27 @@ def _type(measured: Measured, benchmark: Benchmark) -> str:
     return short
 
 
-def _sizes(measured: Measured, benchmark: Benchmark, type_: str) -> tuple[list[int], list[str]]:
+def _sizes(
+    measured: Measured, benchmark: Benchmark, type_: str, ranks: int
+) -> tuple[list[int], list[str]]:
     """Return the sizes that are run, and what is said of the others."""
     if benchmark.sized == "nothing":
         return [0], []
     element = TYPES[type_]
     sizes, left_out = [], []
     for row in measured.rows:
+        said = f"MPI_{type_.upper()} ({element} bytes)"
         if row.bytes % element or (row.bytes == 0 and benchmark.collective):
-            left_out.append(
-                f"{measured.path}: line {row.line}: {row.bytes} bytes of {measured.benchmark} are"
-                f" no whole MPI_{type_.upper()} ({element} bytes)"
-            )
+            said = f"whole {said}"
+        elif benchmark.sized == "split" and row.bytes < element * ranks:
+            said = f"{said} for each of {ranks} ranks"
         else:
             sizes.append(row.bytes)
+            continue
+        left_out.append(
+            f"{measured.path}: line {row.line}: {row.bytes} bytes of {measured.benchmark} are no"
+            f" {said}"
+        )
     return sizes, left_out
 
 
