@@ -44,6 +44,8 @@ def complete(*words: str) -> list[str]:
         (("run", "--fallback", "bcast=binomial,openmpi-5"), ["bcast=binomial,openmpi-5.0"]),
         (("run", "--set", "switch.slo"), ["switch.slots="]),
         (("bench", "allreduce", "--modes", "stream,recursive_d"), ["stream,recursive_doubling"]),
+        (("bench", "iallr"), ["iallreduce"]),
+        (("bench", "alltoall", "--fo"), ["--format"]),
         (("collectives", "show", "allred"), ["allreduce"]),
         (("collectives", "show", "--selection", "mpich"), ["mpich", "mpich-4"]),
         (("help", "fabric-f"), ["fabric-files"]),

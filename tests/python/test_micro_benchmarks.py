@@ -101,6 +101,29 @@ def test_a_reduce_scatter_has_bytes_of_the_whole_vector() -> None:
     assert whole["latency_us"] < vector["latency_us"]
 
 
+def test_bytes_are_those_of_calibrations_and_validations(tmp_path: Path) -> None:
+    """Of examples/collective_latency.c, which `weft validate` and `weft calibrate host` run."""
+    names = ["bcast", "reduce", "allreduce", "reduce_scatter_block", "gather", "scatter"]
+    names += ["allgather", "alltoall"]
+    program = tmp_path / "collective_latency"
+    compile_c(paths.example("collective_latency.c"), program)
+    lines: list[str] = []
+    asked = Request.of(
+        fabric=STAR,
+        ranks=8,
+        program=str(program),
+        arguments=(",".join(f"{name}:4096" for name in names), "5"),
+        privatize=False,
+        offload="off",
+        fallback=DEFAULT_FALLBACK,
+    )
+    assert launched(prepare(asked), lines.append).exit_status == 0
+    for name, line in zip(names, lines, strict=True):
+        kind = "float" if find(name).sums else "char"
+        (row,) = figures(name, 8, 4096, type=kind)
+        assert row["latency_us"] == pytest.approx(float(line.split()[1]), rel=0.03, abs=0.02), name
+
+
 def test_the_iterations_do_not_matter() -> None:
     few, many = (figures("alltoall", 8, 4096, iterations=n) for n in (2, 30))
     assert few[0]["latency_us"] == pytest.approx(many[0]["latency_us"], rel=1e-6)
