@@ -153,6 +153,7 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
 NOT_RUN = {
     "CONTRIBUTING.md": "targets of the Makefile, which has them",
     "README.md": "targets of the Makefile, which has them",
+    "docs/calibration.md": "a user's measurements; test_calibrate_cluster.py makes some",
     "docs/clusters.md": "a cluster; test_cluster.py runs such a campaign on a Slurm of one node",
     "docs/conformance.md": "sources of the checkout, which test_random_calls.py compiles and runs",
     "docs/cpu-and-memory.md": "minutes, and NAS's sources; studies/cpu_and_memory.py runs them",
@@ -281,7 +282,7 @@ def test_the_reference_of_fabric_files_lists_exactly_the_keys() -> None:
 def test_the_reference_of_fabric_files_lists_the_presets() -> None:
     ((_, rows),) = [part for part in sections(FABRIC_FILES) if part[0] == "Presets"]
     said = {(row[0].split()[0].lower(), _CODE.findall(row[0])[0]) for row in rows}
-    kinds = ("host", "nic", "progress_engine", "switch")
+    kinds = ("host", "messages", "nic", "progress_engine", "switch")
     assert said == {(kind, name) for kind in kinds for name in _core.list_presets(kind)}
 
 

@@ -19,6 +19,7 @@ from weft.base.units import parse_size
 from weft.runs.launch import MOST_RANKS
 
 if TYPE_CHECKING:
+    from weft.calibrate.host import HostFit
     from weft.calibrate.p2p import Calibration
     from weft.calibrate.switch import Observations, SwitchFit
     from weft.calibrate.tables import Rows as _Rows
@@ -216,13 +217,15 @@ class HostCalibration:
     fabric: Fabric
     """What was written."""
     values: Mapping[str, float]
-    """Of the keys that the rows determine, in SI units."""
-    undetermined: Sequence[str]
-    """Keys that no row depends on, which stay as they are in the base."""
+    """Keys that the rows determine, in SI units."""
+    intervals: Mapping[str, tuple[float, float]]
+    """Their bootstrap intervals (90 %)."""
+    undetermined: Mapping[str, str]
+    """Keys that the rows do not determine, each with the reason."""
     fitted: LogError
     """Of what is written, on the rows that were fitted to."""
     held_out: LogError | None
-    """On all others."""
+    """On rows that had no part in their prediction: others than those fitted to, and by folds."""
     tries: int
 
 
@@ -247,7 +250,7 @@ def calibrate_host(
         column: Column of the times, where there are several.
         keys: Keys to fit, KEY[=LOW:HIGH] in the key's unit. By default those of [host] that
             messages within it depend on.
-        fit: Rows to fit to, COLLECTIVE:BYTES, six at most. By default of each collective as many.
+        fit: Rows to fit to, COLLECTIVE:BYTES. By default all, or as many as cost a minute or two.
         fallback: Algorithms of the hosts' MPI library.
         on_turn: Called with the tries so far and the best loss.
     """
@@ -262,19 +265,25 @@ def calibrate_host(
         host_rows.choose(times) if fit is None else host_rows.named_rows(times, words("fit", fit))
     )
     found = host.fit(fabric, wanted, times, rows, fallback, on_turn)
-    others = [row for row in times if row not in found.fitted]
     fitted = found.error(times, list(found.fitted))
     head = (
         f"# Hosts fitted by `weft calibrate host` to {file.name}: logarithmic error"
         f" {fitted.mean:.1%} mean, {fitted.worst:.1%} worst of the rows fitted to.\n"
     )
-    fabric_file.write(head + found.text, Path(path))
+    fabric_file.write(head + host.with_intervals(found.text, found.intervals), Path(path))
+    return _host_calibration(path, found, fitted, found.held_out(times))
+
+
+def _host_calibration(
+    path: PathLike, found: "HostFit", fitted: LogError, held_out: LogError | None
+) -> HostCalibration:
     return HostCalibration(
         Fabric(path),
-        {key.text: value for key, value in found.values.items()},
-        [key.text for key in found.undetermined],
+        {key.text: one.value for key, one in found.values.items()},
+        {key.text: (one.low, one.high) for key, one in found.values.items()},
+        {key.text: one.why for key, one in found.undetermined.items()},
         fitted,
-        found.error(times, others) if others else None,
+        held_out,
         found.tries,
     )
 
@@ -305,3 +314,75 @@ def calibrate_here(
     measured = here.measure(repetitions, found)
     here.write(measured, repetitions, None if base is None else str(base), Path(path))
     return {key: str(noted.value) for key, noted in measured.values.items()}
+
+
+@dataclass(frozen=True)
+class ClusterCalibration:
+    """A fabric from a folder of benchmark outputs."""
+
+    fabric: Fabric
+    """What was written."""
+    link_Gbps: float | None  # noqa: N815 (a unit)
+    """The links' rate; None where only hosts were fitted."""
+    messages: LogError | None
+    """Of a simulated ping-pong; None where only hosts were fitted."""
+    hosts: HostCalibration | None
+    """None where only the network was fitted."""
+    held_out: LogError | None
+    """On all collectives, each predicted from others (folds), or from the base's hosts."""
+    intervals: Mapping[str, tuple[str, str]]
+    """Bootstrap intervals (90 %) by key, as the file has them."""
+    uses: Mapping[str, str]
+    """Rows, and what they were used for."""
+
+
+@call
+def calibrate_cluster(
+    folder: PathLike,
+    path: PathLike,
+    *,
+    base: PathLike | None = None,
+    part: Literal["all", "network", "hosts"] = "all",
+    keys: Sequence[str] = (),
+    ranks: int | None = None,
+    ppn: int | None = None,
+    fallback: str | None = None,
+    on_turn: Callable[[int, float], object] | None = None,
+) -> ClusterCalibration:
+    """Calibrate a fabric from a folder of OSU or IMB outputs as they are.
+
+    Args:
+        folder: The outputs, whatever their names; `weft calibrate cluster --help` says what of
+            them is read.
+        path: The fabric file to write.
+        base: Fabric whose other values to keep. By default a star of the measured hosts.
+        part: Part to fit; the other keeps the base's values, and its measurements are predicted.
+        keys: Keys of the hosts to fit, KEY[=LOW:HIGH] in the key's unit.
+        ranks: Ranks of collectives whose files do not say them.
+        ppn: Ranks per host of collectives whose files do not say them.
+        fallback: Algorithms of the hosts' MPI library.
+        on_turn: Called with the tries so far and the best loss.
+    """
+    from weft.calibrate import cluster, fabric_file, host_keys
+    from weft.calibrate.folder import read_folder
+
+    choice("part", part, cluster.PARTS)
+    wanted = host_keys.find_keys(words("keys", keys))
+    count = None if ranks is None else whole("ranks", ranks, 2, MOST_RANKS)
+    each = None if ppn is None else whole("ppn", ppn, 1, MOST_RANKS)
+    evidence = read_folder(Path(folder), count, each)
+    name = None if base is None else str(base)
+    fit = cluster.calibrate(evidence, Path(path).stem, name, part, wanted, fallback, on_turn)
+    fabric_file.write(fit.text, Path(path))
+    hosts, inside = None, fit.collectives
+    if fit.hosts is not None and inside is not None:
+        hosts = _host_calibration(path, fit.hosts, inside, fit.held_out)
+    return ClusterCalibration(
+        Fabric(path),
+        None if fit.network is None else fit.network.rate.gbps,
+        None if fit.network is None else fit.network.error,
+        hosts,
+        fit.held_out,
+        fit.intervals,
+        {use.rows: use.purpose for use in fit.uses},
+    )

@@ -6,6 +6,7 @@ for as soon as there is one.
 """
 
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,8 @@ _SUFFIXES = {"bandwidth": "_Bps", "duration": "_s", "size": "_bytes", "speed": "
 DEFAULT_KEYS = (
     *("host.loopback_latency", "host.loopback_bandwidth", "host.memory_bandwidth"),
     *("host.single_copy_threshold", "host.cache_size", "host.message_overhead", "host.copy_rate"),
-    *("host.piece_overhead", "host.reduction_rate", "mpi.eager_threshold"),
+    *("host.piece_overhead", "host.reduction_rate", "host.shared_cache_rate"),
+    *("host.core_memory_rate", "mpi.eager_threshold"),
 )
 # Where a search starts if nothing is said: the order of magnitude that today's servers have.
 _USUAL = {
@@ -49,6 +51,8 @@ _USUAL = {
     "host.copy_rate": 3e9,
     "host.piece_overhead": 5e-8,
     "host.reduction_rate": 3e9,
+    "host.shared_cache_rate": 1e10,
+    "host.core_memory_rate": 3e9,
     "host.single_copy_threshold": 65536.0,
 }
 # Sizes at which a library's protocol changes: powers of two between these.
@@ -165,10 +169,19 @@ def value_in(fabric: "Fabric", key: Key) -> float | None:
     return value if isinstance(value, int | float) and 0 < value < math.inf else None
 
 
+def is_stated(fabric: "Fabric", key: Key) -> bool:
+    """Whether a fabric's file or a preset that it names says a key, which may have a default."""
+    table = tomllib.loads(Path(fabric.file).read_text(encoding="utf-8")).get(key.table, {})
+    return key.name in table or "preset" in table
+
+
 def with_keys(fabric: "Fabric", values: Mapping[Key, float], notes: Mapping[Key, str]) -> str:
     """Return a fabric's text with these values, each with a note."""
     text = Path(fabric.file).read_text(encoding="utf-8")
+    tables: dict[str, dict[str, Noted]] = {}
     for key, value in values.items():
         noted = Noted(key.toml(value), notes.get(key, ""))
-        text = with_values(text, key.table, {key.name: noted})
+        tables.setdefault(key.table, {})[key.name] = noted
+    for table, found in tables.items():
+        text = with_values(text, table, found)
     return text

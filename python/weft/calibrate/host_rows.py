@@ -3,8 +3,7 @@
 
 A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time; rows that are
 there more than once (several runs) count as their geometric mean. Bytes are as the OSU
-micro-benchmarks count them: the vector of a Bcast, Reduce, Allreduce or Reduce_scatter_block, and
-what a rank has for one other in an Allgather, Alltoall, Gather and Scatter.
+micro-benchmarks count them (`weft.base.benchmark_bytes`).
 """
 
 import math
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
+from weft.base.benchmark_bytes import elements_of
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import work_directory
 from weft.base.units import plural
@@ -35,9 +35,11 @@ COLLECTIVES = (
     *("barrier", "bcast", "reduce", "allreduce", "reduce_scatter_block"),
     *("gather", "scatter", "allgather", "alltoall"),
 )
-MOST_FITTED = 6
-"""Rows that are fitted to."""
-_FLOAT_BYTES = 4
+# Rows that are fitted to by default: as many as cost about a hundred rows of 64 ranks, whose
+# schedules have up to ranks^2 messages, and never fewer than the least.
+_MOST_WORK, _LEAST_ROWS = 100 * 64**2, 12
+# What SMPI calls for a collective, and so what runs execute (SimGrid 4.1, smpi_pmpi_coll.cpp).
+_EXECUTED = {"reduce_scatter_block": "reduce_scatter"}
 _NEEDED = ("collective", "ranks", "ppn")
 # Buffers are not real: one memory for all ranks and no copies.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
@@ -51,11 +53,6 @@ class HostRow:
     ranks: int
     ppn: int
     bytes: int
-
-    @property
-    def sums(self) -> bool:
-        """Whether it adds up vectors, of MPI_FLOAT as in the benchmarks."""
-        return "reduce" in self.collective
 
 
 Times = Mapping[HostRow, float]
@@ -100,17 +97,35 @@ def _whole(table: Table, row: TableRow, column: str) -> int:
     return int(number)
 
 
-def choose(times: Times, count: int = MOST_FITTED) -> list[HostRow]:
-    """Return the rows to fit to: of each collective the same number, spread over its sizes."""
-    kinds: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
+def choose(times: Times, count: int | None = None) -> list[HostRow]:
+    """Return rows to fit to: of each collective and number of ranks, sizes from end to end.
+
+    Thresholds are wherever the sizes on both sides of them are, so the sizes are spread evenly over
+    each series, with its ends. By default all rows are taken, unless they cost too much.
+    """
+    series: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
     for row in sorted(times):
-        kinds[row.collective, row.ranks, row.ppn].append(row)
-    each, more = divmod(count, len(kinds)) if len(kinds) <= count else (1, 0)
-    chosen = []
-    for number, rows in enumerate(list(kinds.values())[:count]):
-        wanted = min(len(rows), each + (number < more))
-        chosen += [rows[int((2 * one + 1) * len(rows) / (2 * wanted))] for one in range(wanted)]
-    return chosen
+        series[row.collective, row.ranks, row.ppn].append(row)
+    if count is None:
+        work = sum(row.ranks**2 for row in times)
+        count = max(_LEAST_ROWS, math.floor(len(times) * min(1.0, _MOST_WORK / work)))
+    every = list(series.values())
+    if count < len(every):  # collectives and ranks alternate in what is taken
+        places = [round(one * (len(every) - 1) / max(count - 1, 1)) for one in range(count)]
+        every = [every[place] for place in places]
+    wanted = [0] * len(every)
+    for _ in range(min(count, sum(map(len, every)))):
+        open_ = [place for place, rows in enumerate(every) if wanted[place] < len(rows)]
+        wanted[min(open_, key=lambda place: wanted[place])] += 1
+    return [
+        row for rows, number in zip(every, wanted, strict=True) for row in _spread(rows, number)
+    ]
+
+
+def _spread(rows: Sequence[HostRow], count: int) -> list[HostRow]:
+    if count == 1:
+        return [rows[len(rows) // 2]]
+    return [rows[round(one * (len(rows) - 1) / (count - 1))] for one in range(count)]
 
 
 def named_rows(times: Times, texts: Sequence[str]) -> list[HostRow]:
@@ -122,8 +137,6 @@ def named_rows(times: Times, texts: Sequence[str]) -> list[HostRow]:
             known = [f"{row.collective}:{row.bytes}" for row in times]
             raise WeftError(f"{named('fit')}: no row is {text}; {suggestion(text, known)}")
         found += rows
-    if len(found) > MOST_FITTED:
-        raise WeftError(f"{named('fit')}: found {len(found)} rows; allowed are {MOST_FITTED}")
     return found
 
 
@@ -149,8 +162,9 @@ def predict_rows(
         loaded = _core.load_fabric(str(file))
     calls = []
     for row in rows:
-        whole = (row.bytes // _FLOAT_BYTES or 1, _FLOAT_BYTES) if row.sums else (row.bytes, 1)
-        calls.append((row.collective, row.ranks, row.ppn, *whole))
+        passed = elements_of(row.collective, row.bytes, row.ranks)
+        executed = _EXECUTED.get(row.collective, row.collective)
+        calls.append((executed, row.ranks, row.ppn, passed.count, passed.element_bytes))
     times = _core.predicted_times(loaded, fallback or "", calls)
     return dict(zip(rows, times, strict=True))
 

@@ -8,26 +8,27 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.output import shown
-from weft.base.units import format_size
 from weft.cli.calibrate_here import here_options, measure_here
-from weft.cli.calibrate_options import column_option
+from weft.cli.calibrate_options import column_option, key_option, library_option
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name, measured_table
 from weft.runs.report import console, new_table, print_table, print_title
 
 if TYPE_CHECKING:
+    from weft.base.measured import LogError
     from weft.calibrate.host import HostFit
-    from weft.calibrate.host_rows import HostRow, Times
+    from weft.calibrate.host_rows import Times
 
 _HELP = """
 Fit the hosts to collectives with several ranks on each: what their ranks share, what a core adds
 up, what a message within a host costs. Messages between hosts come first, by `weft calibrate p2p`.
 
 The table is CSV with the columns `collective`, `ranks`, `ppn` (ranks per host), `bytes` and a time
-(`time_us`), bytes as the OSU micro-benchmarks count them. At most six rows are fitted to, by a
-search over what the algorithms' schedules take, and all others predicted. The errors are those of
-what was written. What no row depends on is said, and stays as it is in the base fabric. Name the
-algorithms of the library that was measured by --fallback.
+(`time_us`), bytes as the OSU micro-benchmarks count them. The search predicts the rows by the
+algorithms' schedules. All rows are fitted to, and each is predicted from others as well (folds).
+Values have bootstrap intervals; those that the rows do not determine are named, and stay as they
+are in the base fabric. Name the algorithms of the library that was measured by --fallback. For a
+folder of OSU or IMB outputs see `weft calibrate cluster`.
 
 With --here nothing is fitted: a program of weft's measures this machine, sums and copies by cache
 level and messages between two processes, in some seconds, and writes a table [host].
@@ -53,25 +54,15 @@ Examples:
 )
 @here_options
 @column_option
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="KEY[=LOW:HIGH]",
-    help="Key to fit, such as host.loopback_latency, between bounds in its unit; several times for"
-    " several.  [default: those of [host] that messages within it depend on]",
-)
+@key_option
 @click.option(
     "--fit",
     "fit_",
     metavar="COLLECTIVE:BYTES,...",
-    help="Rows to fit to, six at most.  [default: of each collective as many, over all sizes]",
+    help="Rows to fit to; the others are held out.  [default: all, or as many as cost a minute or"
+    " two, of each collective over all sizes]",
 )
-@click.option(
-    "--fallback",
-    metavar="NAME",
-    help="Algorithms of the hosts' MPI library, as for `weft run`.  [default: as there]",
-)
+@library_option
 def host(
     table: Path | None,
     output: Path,
@@ -88,6 +79,7 @@ def host(
     from weft import _core
     from weft.calibrate import fabric_file, host_keys, host_rows
     from weft.calibrate import host as api
+    from weft.calibrate.host import with_intervals
 
     if here:
         given = {"TABLE": table, "--column": column, "--key": keys, "--fit": fit_}
@@ -116,49 +108,49 @@ def host(
 
     fit = api.fit(fabric, found_keys, measured, rows, fallback, progress)
     head = f"# Hosts fitted by `weft calibrate host` to {table.name}: {_quality(fit, measured)}.\n"
-    fabric_file.write(head + fit.text, output)
+    fabric_file.write(head + with_intervals(fit.text, fit.intervals), output)
     _print_values(fit)
     _print_errors(fit, measured, output)
 
 
 def _quality(fit: "HostFit", measured: "Times") -> str:
     parts = []
-    for what, rows in _parts(fit, measured).items():
-        error = fit.error(measured, rows)
-        parts.append(f"{error.mean:.1%} mean, {error.worst:.1%} worst of {len(rows)} rows {what}")
+    for what, (number, error) in _errors(fit, measured).items():
+        parts.append(f"{error.mean:.1%} mean, {error.worst:.1%} worst of {number} rows {what}")
     return "predicted, off by " + "; ".join(parts)
 
 
-def _parts(fit: "HostFit", measured: "Times") -> "dict[str, list[HostRow]]":
-    others = [row for row in measured if row not in fit.fitted]
-    parts = {"fitted to": list(fit.fitted), "held out": others}
-    return {what: rows for what, rows in parts.items() if rows}
+def _errors(fit: "HostFit", measured: "Times") -> "dict[str, tuple[int, LogError]]":
+    rows = list(fit.fitted)
+    found = {"fitted to": (len(rows), fit.error(measured, rows))}
+    if (out := fit.held_out(measured)) is not None:
+        found["held out"] = (len(measured), out)
+    return found
 
 
 def _print_values(fit: "HostFit") -> None:
+    from weft.calibrate.cluster import unsettled
+    from weft.calibrate.host_intervals import PERCENT
+
     on = console(stderr=True)
-    table = new_table(("key", "value"), left=("key",))
-    for key, value in fit.values.items():
-        table.add_row(key.text, str(key.toml(value)))
-    print_title(f"Fitted in {fit.tries} tries", on)
+    table = new_table(("key", "value", "from", "to"), left=("key",))
+    for key, one in fit.values.items():
+        table.add_row(key.text, *(str(key.toml(value)) for value in (one.value, one.low, one.high)))
+    print_title(f"Fitted in {fit.tries} tries, with {PERCENT} % bootstrap intervals", on)
     print_table(table, on)
-    for key in fit.undetermined:
-        text = f"{key.text} cannot be determined: no row that is fitted to depends on it"
-        on.print(text, soft_wrap=True)
+    for line in unsettled(fit):
+        on.print(line, soft_wrap=True)
 
 
 def _print_errors(fit: "HostFit", measured: "Times", target: Path) -> None:
     on = console(stderr=True)
     table = new_table(("rows", "number", "mean", "worst"), left=("rows",))
-
-    def add(what: str, rows: "list[HostRow]") -> None:
-        error = fit.error(measured, rows)
-        table.add_row(what, str(len(rows)), f"{error.mean:.1%}", f"{error.worst:.1%}")
-
-    for what, rows in _parts(fit, measured).items():
-        add(what, rows)
+    for what, (number, error) in _errors(fit, measured).items():
+        table.add_row(what, str(number), f"{error.mean:.1%}", f"{error.worst:.1%}")
     for collective in dict.fromkeys(row.collective for row in measured):
-        add(collective, [row for row in measured if row.collective == collective])
-    names = ", ".join(f"{row.collective} {format_size(row.bytes)}" for row in fit.fitted)
-    print_title(f"{shown(target)}, predicted; fitted to {names}", on)
+        some = {row: time for row, time in measured.items() if row.collective == collective}
+        if (error_of := fit.held_out(some, list(some))) is not None:
+            cells = (f"{error_of.mean:.1%}", f"{error_of.worst:.1%}")
+            table.add_row(f"{collective}, held out", str(len(some)), *cells)
+    print_title(f"{shown(target)}, predicted", on)
     print_table(table, on)

@@ -25,3 +25,17 @@ rows_option = click.option(
     show_default=True,
     help="Rows of each table to fit to; every second leaves the others for a test.",
 )
+
+key_option = click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="KEY[=LOW:HIGH]",
+    help="Key to fit, such as host.loopback_latency, between bounds in its unit; several times for"
+    " several.  [default: those of [host] that messages within it depend on]",
+)
+library_option = click.option(
+    "--fallback",
+    metavar="NAME",
+    help="Algorithms of the hosts' MPI library, as for `weft run`.  [default: as there]",
+)
