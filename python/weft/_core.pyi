@@ -64,6 +64,7 @@ class HostAlgorithm(typing.TypedDict):
     source: str
     any_operation: bool
     two_ranks: bool
+    one_host: bool
 
 class HostSchedule(typing.TypedDict):
     """What a collective does on hosts: messages as (round, from, to, bytes), and the bytes that

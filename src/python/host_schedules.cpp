@@ -24,8 +24,11 @@ const RowKind<"HostAlgorithm", Algorithm> ALGORITHM{
      {"name", [](const Algorithm& one) { return std::string(one.name); }},
      {"number", [](const Algorithm& one) { return one.number; }},
      {"source", [](const Algorithm& one) { return std::string(to_text(one.source)); }},
-     {"any_operation", [](const Algorithm& one) { return one.needs != Needs::commutative; }},
-     {"two_ranks", [](const Algorithm& one) { return one.needs == Needs::two_ranks; }}}};
+     {"any_operation",
+      [](const Algorithm& one) { return one.needs != Needs::commutative && one.needs != Needs::one_host_commutative; }},
+     {"two_ranks", [](const Algorithm& one) { return one.needs == Needs::two_ranks; }},
+     {"one_host",
+      [](const Algorithm& one) { return one.needs == Needs::one_host || one.needs == Needs::one_host_commutative; }}}};
 
 struct NamedSelection {
   std::string name;
@@ -116,8 +119,9 @@ using TimedCall = std::tuple<std::string, int, int, Elements, double>;
 std::vector<double> predicted_times(const Fabric& fabric, const std::string& fallback_text,
                                     const std::vector<TimedCall>& calls)
 {
-  const HostFallback fallback = HostFallback::parse(fallback_text);
-  const MessageCosts costs    = costs_of(fabric.mpi(), fabric.host());
+  const MessageCosts costs = costs_of(fabric.mpi(), fabric.host());
+  HostFallback fallback    = HostFallback::parse(fallback_text);
+  fallback.predict_on(fabric, [&] { return costs; });
   std::vector<double> times;
   for (const auto& [collective, ranks, ranks_per_host, count, element_bytes] : calls) {
     std::vector<int> hosts;
@@ -133,6 +137,7 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
                           .append(fallback_text)
                           .append("\", where weft has no algorithm for ")
                           .append(collective));
+    call = fallback.resolved(std::move(call), choice);
     times.push_back(predicted_time(fabric, costs, hosts, call, choice).value());
   }
   return times;

@@ -32,7 +32,8 @@ def collective_algorithms(collective: str = "") -> "DataFrame":
 
     Returns:
         `collective`, `name`, `number` (Open MPI's, or 0), `source` (whose it is), `any_operation`
-        (whether also for operations that do not commute), `two_ranks` (whether for two ranks only).
+        (whether also for operations that do not commute), `two_ranks` (whether for two ranks only),
+        `one_host` (whether for ranks of one host only).
     """
     import polars
 

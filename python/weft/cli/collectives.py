@@ -57,9 +57,10 @@ def list_(collective: str) -> None:
 
 
 def _needs(row: Algorithm) -> str:
-    if row.two_ranks:
-        return "two ranks"
-    return "" if row.any_operation else "a commutative operation"
+    needs = ["two ranks"] if row.two_ranks else []
+    needs += ["ranks of one host"] if row.one_host else []
+    needs += [] if row.any_operation else ["a commutative operation"]
+    return ", ".join(needs)
 
 
 _SHOW = """

@@ -37,6 +37,8 @@ class Algorithm(NamedTuple):
     """Also operations that do not commute."""
     two_ranks: bool
     """Only communicators of two ranks."""
+    one_host: bool
+    """Only ranks that share a host."""
 
 
 class Message(NamedTuple):

@@ -13,11 +13,13 @@
 #include "collective/hosts/halving.hpp"
 #include "collective/hosts/han.hpp"
 #include "collective/hosts/mpich.hpp"
+#include "collective/hosts/nodes.hpp"
 #include "collective/hosts/nonblocking.hpp"
 #include "collective/hosts/pieces.hpp"
 #include "collective/hosts/reduce.hpp"
 #include "collective/hosts/reduce_scatter.hpp"
 #include "collective/hosts/scan.hpp"
+#include "collective/hosts/shared_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -151,6 +153,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allreduce", "reduce_scatter_allgather", 0, mpich::allreduce_reduce_scatter_allgather, Needs::commutative,
      Library::mpich},
     {"allreduce", "smp", 0, mpich::allreduce_smp, Needs::commutative, Library::mpich},
+    {"allreduce", "release_gather", 0, allreduce_release_gather, Needs::one_host_commutative, Library::mpich},
+    {"allreduce", "sm", 0, allreduce_sm, Needs::one_host},
     {"alltoall", "linear", 1, alltoall_linear},
     {"alltoall", "pairwise", 2, alltoall_pairwise},
     {"alltoall", "modified_bruck", 3, alltoall_bruck},
@@ -175,6 +179,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"barrier", "nbc_dissemination", 0, nbc_barrier_dissemination},
     {"barrier", "han", 0, han_barrier, Needs::nothing, Library::open_mpi, {}, nullptr, han_ignores_hosts},
     {"barrier", "smp", 0, mpich::barrier_smp, Needs::nothing, Library::mpich},
+    {"barrier", "release_gather", 0, barrier_release_gather, Needs::one_host, Library::mpich},
+    {"barrier", "sm", 0, barrier_sm, Needs::one_host},
     {"bcast", "basic_linear", 1, bcast_linear},
     {"bcast", "chain", 2, bcast_chain},
     {"bcast", "pipeline", 3, bcast_pipeline},
@@ -202,6 +208,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"bcast", "scatter_ring_allgather", 0, mpich::bcast_scatter_ring_allgather, Needs::nothing, Library::mpich},
     {"bcast", "smp", 0, mpich::bcast_smp, Needs::nothing, Library::mpich},
     {"bcast", "smp_node_first", 0, mpich::bcast_smp_node_first, Needs::nothing, Library::mpich},
+    {"bcast", "release_gather", 0, bcast_release_gather, Needs::one_host, Library::mpich},
+    {"bcast", "sm", 0, bcast_sm, Needs::one_host},
     {"exscan", "linear", 1, scan_linear},
     {"exscan", "recursive_doubling", 2, scan_recursive_doubling},
     {"exscan", "nbc_linear", 0, scan_linear},
@@ -230,6 +238,8 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"reduce", "reduce_scatter_gather", 0, mpich::reduce_reduce_scatter_gather, Needs::commutative, Library::mpich},
     {"reduce", "smp", 0, mpich::reduce_smp, Needs::commutative, Library::mpich},
     {"reduce", "smp_node_last", 0, mpich::reduce_smp_node_last, Needs::commutative, Library::mpich},
+    {"reduce", "release_gather", 0, reduce_release_gather, Needs::one_host_commutative, Library::mpich},
+    {"reduce", "sm", 0, reduce_sm, Needs::one_host},
     {"reduce_scatter", "non-overlapping", 1, reduce_scatter_nonoverlapping},
     {"reduce_scatter", "recursive_halving", 2, reduce_scatter_recursive_halving, Needs::commutative},
     {"reduce_scatter", "ring", 3, reduce_scatter_ring, Needs::commutative},
@@ -255,7 +265,7 @@ constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"scan", "recursive_doubling", 2, scan_recursive_doubling},
     {"scan", "nbc_linear", 0, scan_linear},
     {"scan", "nbc_recursive_doubling", 0, scan_recursive_doubling},
-    {"scan", "smp", 0, mpich::scan_smp, Needs::nothing, Library::mpich},
+    {"scan", "smp", 0, mpich::scan_smp, Needs::in_order, Library::mpich},
     {"scatter", "basic_linear", 1, scatter_linear},
     {"scatter", "binomial", 2, scatter_binomial},
     {"scatter", "linear_nb", 3, scatter_linear_nonblocking},
@@ -289,22 +299,42 @@ const Algorithm* find_algorithm(std::string_view collective, int number)
   return first_that([&](const Algorithm& one) { return one.collective == collective && one.number == number; });
 }
 
+bool can_do(const Algorithm& algorithm, const HostCall& call)
+{
+  switch (algorithm.needs) {
+    case Needs::commutative:
+      return call.commutative;
+    case Needs::two_ranks:
+      return call.ranks == 2;
+    case Needs::one_host:
+      return is_within_host(call);
+    case Needs::one_host_commutative:
+      return call.commutative && is_within_host(call);
+    case Needs::in_order:
+      return (call.nodes ? *call.nodes : Nodes::of(call)).in_order();
+    default:
+      return true;
+  }
+}
+
 const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place)
 {
-  const auto does = [&](const Algorithm& one) {
-    return (one.needs != Needs::commutative || call.commutative) && (one.needs != Needs::two_ranks || call.ranks == 2);
-  };
-  if (does(algorithm))
+  if (can_do(algorithm, call))
     return &algorithm;
   if (not algorithm.otherwise.empty())
     return find_algorithm(algorithm.collective, algorithm.otherwise);
   std::vector<std::string> others;
   for (const Algorithm& one : host_algorithms())
-    if (one.collective == algorithm.collective && does(one))
+    if (one.collective == algorithm.collective && can_do(one, call))
       others.emplace_back(one.name);
-  const std::string found = algorithm.needs == Needs::two_ranks
-                                ? " is for two ranks, and there are " + std::to_string(call.ranks)
-                                : " needs an operation that commutes, and this one does not";
+  const bool of_one_host = algorithm.needs == Needs::one_host || algorithm.needs == Needs::one_host_commutative;
+  std::string found      = " needs an operation that commutes, and this one does not";
+  if (of_one_host && not is_within_host(call))
+    found = " is for ranks of one host, and these are on several";
+  if (algorithm.needs == Needs::two_ranks)
+    found = " is for two ranks, and there are " + std::to_string(call.ranks);
+  else if (algorithm.needs == Needs::in_order)
+    found = " needs ranks of which those of each host follow one another, and these do not";
   throw UserError(place + "algorithm \"" + std::string(algorithm.name) + "\" for " + std::string(algorithm.collective) +
                   found + "; allowed: " + join(others));
 }

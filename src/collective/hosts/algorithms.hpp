@@ -16,8 +16,9 @@
 
 namespace weft {
 
-/** What an algorithm asks of a call: an operation that commutes; two ranks. */
-enum class Needs { nothing, commutative, two_ranks };
+/** What an algorithm asks of a call: an operation that commutes; two ranks; ranks of which those of each host follow
+ * one another; ranks of one host; both that and an operation that commutes. */
+enum class Needs { nothing, commutative, two_ranks, in_order, one_host, one_host_commutative };
 
 /** Whose algorithm it is. */
 enum class Library { open_mpi, mpich };
@@ -54,6 +55,8 @@ std::span<const Algorithm> host_algorithms();
 const Algorithm* find_algorithm(std::string_view collective, std::string_view name);
 const Algorithm* find_algorithm(std::string_view collective, int number);
 
+/** Whether @p algorithm can carry out @p call. */
+bool can_do(const Algorithm& algorithm, const HostCall& call);
 /** What a library that is told to take @p algorithm takes for @p call: that, or what stands in its place. Throws
  *  UserError, of which @p place is the beginning, where there is none. */
 const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const std::string& place = "");

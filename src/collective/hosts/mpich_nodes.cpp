@@ -8,6 +8,8 @@
 #include "collective/hosts/scan.hpp"
 #include "collective/hosts/within_nodes.hpp"
 
+#include <utility>
+
 namespace weft::mpich {
 namespace {
 
@@ -41,7 +43,9 @@ struct Stand {
 Schedule locally(const HostCall& call, const Stand& stand, std::string_view collective, int root,
                  MakeSchedule otherwise)
 {
-  return among(stand.local, part_of(call, collective, stand.local.size(), root), stand.place, otherwise);
+  HostCall part    = part_of(call, collective, stand.local.size(), root);
+  part.within_host = true;
+  return among(stand.local, std::move(part), stand.place, otherwise);
 }
 
 /** A call of the first ranks of all hosts, which this rank is one of. */

@@ -41,6 +41,8 @@ bool meets(Spread asked, const HostCall& call)
 {
   if (asked == Spread::any)
     return true;
+  if (asked == Spread::one)
+    return is_within_host(call) && call.ranks > 1;
   if (not call.host)
     return asked == Spread::own;
   const std::shared_ptr<const Nodes> nodes = call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call));
@@ -51,8 +53,6 @@ bool meets(Spread asked, const HostCall& call)
       return nodes->shared() && nodes->number() > 1;
     case Spread::even:
       return nodes->even();
-    case Spread::one:
-      return nodes->shared() && nodes->number() == 1;
     case Spread::in_order:
       return nodes->shared() && nodes->in_order();
     default:
@@ -178,6 +178,11 @@ std::size_t SelectionRule::entry_for(const HostCall& call) const
   while (next < bytes.size() && bytes_at(next, call.ranks) <= size)
     ++next;
   return next - 1;
+}
+
+Tuning SelectionRule::tuning(std::size_t entry) const
+{
+  return {segment.empty() ? Bytes() : Bytes(segment[entry]), fan_out.empty() ? 0 : fan_out[entry]};
 }
 
 double SelectionRule::bytes_at(std::size_t entry, int of_ranks) const

@@ -85,6 +85,7 @@ struct SelectionRule {
   bool goes_before(const SelectionRule& other) const;
   /** Which entry of its lists is the call's. */
   std::size_t entry_for(const HostCall& call) const;
+  Tuning tuning(std::size_t entry) const;
 
 private:
   double bytes_at(std::size_t entry, int of_ranks) const;

@@ -445,7 +445,7 @@ TEST(Selection, AnUnknownNameIsToldWithThoseThatThereAre)
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()), "found \"openmpi-41\"; did you mean \"openmpi-4.1\"? allowed: mpich-4, "
-                                         "openmpi-4.0, openmpi-4.1, openmpi-5.0, or "
+                                         "mpich-4-ofi, openmpi-4.0, openmpi-4.1, openmpi-5.0, openmpi-5.0-sm, or "
                                          "the path of a file (a selection is "
                                          "NAME.toml, Open MPI's own rules have any other name)");
   }
