@@ -183,8 +183,8 @@ void Call::record_schedule(Record& record) const
   const ScheduledCall& scheduled = *pending_->scheduled;
   const auto at                  = static_cast<std::size_t>(rank);
   record.add_host_call({Profile::get().rank_of(communicator_->actors[at]), described_.signature.called.name(),
-                        std::string(scheduled.algorithm().name), scheduled.tuning().segment.value(),
-                        scheduled.tallies()[at], start_, sg::Engine::get_clock()});
+                        scheduled.algorithm(), scheduled.tuning().segment.value(), scheduled.tallies()[at], start_,
+                        sg::Engine::get_clock()});
 }
 
 void Call::end()
@@ -193,8 +193,7 @@ void Call::end()
     return;
   const CallSignature& signature = described_.signature;
   Simulation& simulation         = Simulation::get();
-  const std::string algorithm =
-      pending_ && pending_->scheduled ? std::string(pending_->scheduled->algorithm().name) : "";
+  const std::string algorithm    = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
   simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
                           static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
   if (simulation.record.keep_events)

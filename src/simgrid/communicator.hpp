@@ -80,6 +80,7 @@ public:
   using PredictedCall = std::tuple<const CollectiveKind*, bool, std::int64_t, int, MPI_Op, int>;
   std::map<PredictedCall, bool> host_is_faster;
   std::pair<const CollectiveKind*, int> last_call; ///< that was decided: collective and root
+  int calls_in_a_row = 1; ///< to which the call belongs that was decided last, as predictions take it
   NoTree no_tree = NoTree::no_common_switch;       ///< where there is none: why
   std::vector<bool> attached;                      ///< ranks that will tell when they free it
   int freed                 = 0;                   ///< how many ranks have

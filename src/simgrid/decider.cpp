@@ -86,8 +86,9 @@ Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std
 
 Decision Decider::decide(Communicator& communicator, const Described& described)
 {
-  const Decision decision = weft::decide(facts(communicator, described));
-  communicator.last_call  = {&described.kind(), described.signature.root};
+  const std::pair called{&described.kind(), described.signature.root};
+  communicator.calls_in_a_row = std::exchange(communicator.last_call, called) == called ? CALLS_IN_A_ROW : 1;
+  const Decision decision     = weft::decide(facts(communicator, described));
   if (decision.path == Path::stream || decision.path == Path::message)
     for (const TreeSwitch& node : communicator.tree->switches)
       switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.handle);
@@ -136,8 +137,7 @@ CallFacts Decider::facts(Communicator& communicator, const Described& described)
 bool Decider::host_is_faster(Communicator& communicator, const Described& described) const
 {
   const CallSignature& signature = described.signature;
-  const bool follows_another     = communicator.last_call == std::pair(signature.called.kind, signature.root);
-  const int calls                = follows_another ? CALLS_IN_A_ROW : 1;
+  const int calls                = communicator.calls_in_a_row;
   if (not signature.parts.empty())
     return predict_host_is_faster(communicator, described, calls);
   const Communicator::PredictedCall key{signature.called.kind, signature.called.blocking, described.message,
@@ -153,12 +153,13 @@ bool Decider::predict_host_is_faster(Communicator& communicator, const Described
   const auto plan =
       communicator.plan(fabric_, communicator.tree_call(described, described.part_sizes(communicator.size())),
                         host_work(communicator, described).rate);
-  const HostCall call      = hosts_.selection().resolved(host_call(communicator, described));
-  Selection::Choice choice = hosts_.choose(call);
+  HostCall call            = hosts_.selection().resolved(host_call(communicator, described));
+  Selection::Choice choice = hosts_.choose(call, calls);
   if (not choice.algorithm) // SMPI's
     choice = hosts_.selection().choose(call);
   if (not choice.algorithm)
     return false;
+  call = hosts_.resolved(std::move(call), choice);
   if (not costs_)
     costs_ = make_costs_();
   // A stream ends for all ranks at once, so that streams in a row do not overlap.

@@ -92,12 +92,18 @@ weft::OffloadMode read_mode()
 }
 
 /** Where a run says nothing, a selector of SMPI's that it chooses holds. */
-void read_fallback(weft::Simulation& simulation)
+void read_fallback(weft::Simulation& simulation, bool on_fabric)
 {
   const auto selector    = simgrid::config::get_value<std::string>("smpi/coll-selector");
   const std::string text = environment("WEFT_FALLBACK", selector.empty() ? "" : "smpi:" + selector);
   try {
     simulation.hosts_fallback = weft::HostFallback::parse(text);
+    if (simulation.hosts_fallback.takes_best() && not on_fabric)
+      throw weft::UserError(
+          "found \"best\" on a platform of SimGrid's; algorithms are predicted on weft's fabrics alone:"
+          " name a selection or an algorithm, or give a fabric");
+    simulation.hosts_fallback.predict_on(simulation.fabric,
+                                         [its = &simulation] { return message_costs(its->fabric, its->network); });
   } catch (const weft::UserError& error) {
     throw weft::UserError("--fallback: " + std::string(error.what()));
   }
@@ -289,7 +295,7 @@ void load()
   weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
   if (simulation.mode == weft::OffloadMode::multicast)
     check_multicast(simulation.fabric, platform);
-  read_fallback(simulation);
+  read_fallback(simulation, platform.empty());
   weft::make_stacks_ours(simgrid::config::get_value<int>("smpi/np"));
   weft::register_collectives(simulation);
 }

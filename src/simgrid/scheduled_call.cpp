@@ -5,6 +5,8 @@
 #include "simgrid/elements.hpp"
 #include "simgrid/profile.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -24,6 +26,18 @@ HostCall on_hosts(HostCall call, std::vector<int> hosts)
     return (*all)[static_cast<std::size_t>(rank)];
   };
   return call;
+}
+
+/** Bytes of a block that a rank gives, or gets where it gives none: the mean of all, rounded up to a power of two. */
+Elements usual_block(const Sides& sides, int ranks)
+{
+  const Side& known = sides.gives.peers != Side::Peers::none ? sides.gives : sides.gets;
+  if (not known.counts)
+    return static_cast<Elements>(std::bit_ceil(static_cast<std::uint64_t>(bytes_of(known.count, known.type))));
+  Elements sum = 0;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    sum += bytes_of(known.counts[rank], known.types ? known.types[rank] : known.type);
+  return static_cast<Elements>(std::bit_ceil(static_cast<std::uint64_t>(sum / ranks)));
 }
 
 } // namespace
@@ -73,9 +87,23 @@ Schedule ScheduledCall::steps(int rank)
   return tallies_.empty() ? std::move(made) : tallied(std::move(made), tallies_[static_cast<std::size_t>(rank)]);
 }
 
-bool ScheduledCall::choose()
+std::string ScheduledCall::algorithm() const
 {
-  choice_ = fallback_.choose(call_);
+  const std::string name(choice_.algorithm->name);
+  return choice_.library ? name + " (" + choice_.library->name() + ")" : name;
+}
+
+bool ScheduledCall::choose(const HostShape& shape, int calls)
+{
+  HostCall asked = call_;
+  if (shape.uneven && not shape.parts && fallback_.takes_best(call_.collective)) {
+    // Nobody knows all blocks: predicted is a call whose blocks are all as the first rank's in the mean, to a power
+    // of 2.
+    asked.block = {};
+    asked.count = usual_block(*shape.sides, call_.ranks);
+  }
+  choice_ = fallback_.choose(asked, calls);
+  call_   = fallback_.resolved(std::move(call_), choice_);
   execution_.work_on(buffers_of_a_rank(call_));
   return choice_.algorithm != nullptr;
 }
@@ -140,7 +168,7 @@ std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const C
                                                    const HostFallback& fallback, HostCall call, const HostShape& shape)
 {
   const auto scheduled = std::make_shared<ScheduledCall>(network, communicator, fallback, std::move(call), shape);
-  return scheduled->choose() ? scheduled : nullptr;
+  return scheduled->choose(shape, communicator.calls_in_a_row) ? scheduled : nullptr;
 }
 
 } // namespace weft

@@ -12,6 +12,7 @@
 #include "simgrid/host_network.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -66,10 +67,12 @@ public:
   ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback, HostCall call,
                 const HostShape& shape);
 
-  /** Which algorithm carries it out. Before any rank joins. Throws UserError where that cannot. */
-  bool choose();
+  /** Which algorithm carries it out, as one of @p calls in a row; @p shape is the first rank's. Before any rank joins.
+   *  Throws UserError where that cannot. */
+  bool choose(const HostShape& shape, int calls);
 
-  const Algorithm& algorithm() const { return *choice_.algorithm; }
+  /** The algorithm's name, with the library that decides on the calls within it where it is not the selection. */
+  std::string algorithm() const;
   Tuning tuning() const { return choice_.tuning; }
   /** Count what each rank does from now on. */
   void keep_tallies() { tallies_.resize(on_end_.size()); }

@@ -7,6 +7,16 @@
 
 namespace weft {
 
+namespace {
+
+/** By what a message finds its receive: the peer, with the tag. */
+int matching(int peer, int tag)
+{
+  return peer * TAGS + tag;
+}
+
+} // namespace
+
 MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host)
 {
   const MpiModel model = mpi.value_or(MpiModel());
@@ -42,6 +52,7 @@ void Execution::Rank::forget()
   schedule.reset();
   doing   = Doing::stepping;
   awaited = -1;
+  any     = nullptr;
   open    = 0;
   free_at = 0;
   first   = 0;
@@ -124,6 +135,8 @@ bool Execution::take(int number, const Step& step)
     case Step::Kind::send: {
       const bool detached = step.bytes < costs_.detached_below;
       Seconds cost;
+      if (step.is_flag())
+        return post_send(number, step);
       if (not step.blocking)
         cost = costs_.send(step.bytes, host(number), host(step.peer));
       else if (detached || host(number) == host(step.peer))
@@ -136,6 +149,9 @@ bool Execution::take(int number, const Step& step)
       return wait_for(number, step.request);
     case Step::Kind::wait_all:
       return wait_for_all(number);
+    case Step::Kind::wait_any:
+      state(number).any = step.any;
+      return wait_for_any(number);
     case Step::Kind::reduce:
     case Step::Kind::copy:
       return spend(number, work(number, step.bytes), Doing::computing);
@@ -163,7 +179,9 @@ bool Execution::pass(int number, Seconds time, Doing doing)
 
 bool Execution::post_send(int number, const Step& step)
 {
-  const bool detached = step.bytes < costs_.detached_below;
+  const bool flag     = step.is_flag();
+  const bool detached = flag || step.bytes < costs_.detached_below;
+  const bool eager    = flag || step.bytes < costs_.eager_below;
   state(number).requests.push_back({0, detached, false});
 
   if (idle_.empty()) {
@@ -172,21 +190,21 @@ bool Execution::post_send(int number, const Step& step)
   }
   const std::uint32_t message = idle_.back();
   idle_.pop_back();
-  messages_[message] = {number, step.peer, step.bytes.value(),   step.request, -1, detached,
-                        false,  false,     agenda_.now().value()};
+  messages_[message] = {number, step.peer, step.bytes.value(),   step.request, -1, detached, false,
+                        false,  flag,      agenda_.now().value()};
 
   Rank& peer       = state(step.peer);
-  const auto found = std::ranges::find(peer.receives, number, &Posted<weft::Request>::peer);
+  const auto found = std::ranges::find(peer.receives, matching(number, step.tag), &Posted<weft::Request>::peer);
   if (found != peer.receives.end()) {
     messages_[message].receive = found->what;
     peer.receives.erase(found);
-    if (step.bytes < costs_.eager_below)
+    if (eager)
       leave(message);
     else
       leave_or_hold(message);
   } else {
-    peer.sent.push_back({number, message});
-    if (step.bytes < costs_.eager_below)
+    peer.sent.push_back({matching(number, step.tag), message});
+    if (eager)
       leave(message);
   }
   return not step.blocking || wait_for(number, step.request);
@@ -196,9 +214,10 @@ bool Execution::post_receive(int number, const Step& step)
 {
   Rank& rank = state(number);
   rank.requests.emplace_back();
-  const auto found = std::ranges::find(rank.sent, step.peer, &Posted<std::uint32_t>::peer);
+  const int from   = matching(step.peer, step.tag);
+  const auto found = std::ranges::find(rank.sent, from, &Posted<std::uint32_t>::peer);
   if (found == rank.sent.end()) {
-    rank.receives.push_back({step.peer, step.request});
+    rank.receives.push_back({from, step.request});
   } else {
     const std::uint32_t message = found->what;
     rank.sent.erase(found);
@@ -252,6 +271,10 @@ void Execution::attend(int number)
     rank.doing = Doing::stepping;
     if (wait_for_all(number))
       go_on(number);
+  } else if (rank.doing == Doing::waiting_for_any) {
+    rank.doing = Doing::stepping;
+    if (wait_for_any(number))
+      go_on(number);
   }
 }
 
@@ -270,7 +293,7 @@ void Execution::arrived(std::uint64_t number)
 
 double Execution::receiving_cost(const Message& message) const
 {
-  const bool costs = message.detached || host(message.from) == host(message.to);
+  const bool costs = not message.flag && (message.detached || host(message.from) == host(message.to));
   return costs ? costs_.receive(Bytes(message.bytes), host(message.from), host(message.to)).value() : 0;
 }
 
@@ -292,6 +315,10 @@ void Execution::complete(int number, weft::Request which, double cost)
       if (all_have_come(number))
         go_on(number);
     }
+  } else if (rank.doing == Doing::waiting_for_any && on_end_.attends(number)) {
+    rank.doing = Doing::stepping;
+    if (wait_for_any(number))
+      go_on(number);
   }
 }
 
@@ -316,6 +343,20 @@ bool Execution::wait_for(int number, weft::Request awaited)
     rank.reaped = 0;
   }
   return spend(number, cost, Doing::computing);
+}
+
+/** Whether one has ended. */
+bool Execution::wait_for_any(int number)
+{
+  Rank& rank       = state(number);
+  const auto ended = [&](weft::Request one) { return one < rank.first || request(rank, one).complete; };
+  const auto found = std::ranges::find_if(rank.any->requests, ended);
+  if (found == rank.any->requests.end()) {
+    rank.doing = Doing::waiting_for_any;
+    return false;
+  }
+  rank.any->ended = *found;
+  return true;
 }
 
 bool Execution::wait_for_all(int number)

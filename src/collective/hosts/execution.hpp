@@ -68,15 +68,16 @@ class Execution : public Due, public Receiving {
     bool complete = false;
     bool reaped   = false; // has been waited for
   };
-  enum class Doing : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all };
+  enum class Doing : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all, waiting_for_any };
   template <class What> struct Posted {
-    int peer;
+    int peer; // with the tag: matching()
     What what;
   };
   struct Rank {
     std::optional<Schedule> schedule = {}; // while it is in the call
     Doing doing                      = Doing::stepping;
     weft::Request awaited            = -1;
+    AnyOf* any                       = nullptr;
     int open                         = 0; // requests that are not complete, while it waits for all
     double free_at                   = 0; // when it has reaped all that has come, while it waits for all
     weft::Request first              = 0; // of those in `requests`
@@ -98,6 +99,7 @@ class Execution : public Due, public Receiving {
     bool detached;
     bool left;
     bool arrived;
+    bool flag;
     double posted; // when
   };
 
@@ -148,6 +150,7 @@ private:
   double receiving_cost(const Message& message) const;
   bool wait_for(int number, weft::Request awaited);
   bool wait_for_all(int number);
+  bool wait_for_any(int number);
   bool all_have_come(int number);
 
 public:

@@ -27,7 +27,7 @@ std::vector<std::string> all_names()
 HostFallback HostFallback::parse(const std::string& text)
 {
   HostFallback fallback;
-  fallback.selection_ = Selection::load(DEFAULT);
+  fallback.selection_ = Selection::load(Selection::DEFAULT);
   for (std::size_t at = 0; at <= text.size() && not text.empty();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
     fallback.add(text.substr(at, comma - at));
@@ -53,9 +53,9 @@ void HostFallback::add_for_all(const std::string& name)
   }
   bool found = false;
   for (const Algorithm& one : host_algorithms())
-    if (one.name == name) {
+    if (one.name == name || name == BEST) {
       found                               = true;
-      named_[std::string(one.collective)] = &one;
+      named_[std::string(one.collective)] = name == BEST ? nullptr : &one;
       smpi_.erase(std::string(one.collective));
     }
   if (found)
@@ -68,10 +68,11 @@ void HostFallback::add_for_all(const std::string& name)
   }
   std::vector<std::string> known = all_names();
   known.insert(known.end(), selections.begin(), selections.end());
-  throw UserError("found \"" + name + "\", which is neither a selection nor an algorithm; " +
-                  did_you_mean(name, known) + "allowed: a selection (" + join(selections) +
-                  "), the path of one, an algorithm (`weft collectives list`), COLLECTIVE=ALGORITHM, or SMPI's as "
-                  "smpi:NAME");
+  throw UserError(
+      "found \"" + name + "\", which is neither a selection nor an algorithm; " + did_you_mean(name, known) +
+      "allowed: a selection (" + join(selections) +
+      "), the path of one, best, an algorithm (`weft collectives list`), COLLECTIVE=ALGORITHM, or SMPI's as "
+      "smpi:NAME");
 }
 
 void HostFallback::add_for_one(const std::string& collective, const std::string& name)
@@ -85,10 +86,10 @@ void HostFallback::add_for_one(const std::string& collective, const std::string&
     return;
   }
   const Algorithm* const algorithm = find_algorithm(collective, name);
-  if (not algorithm) {
+  if (not algorithm && name != BEST) {
     const std::vector<std::string> names = algorithms_of(collective);
     throw UserError("found \"" + collective + "=" + name + "\", and no algorithm \"" + name + "\" for " + collective +
-                    "; " + did_you_mean(name, names) + "allowed: " + join(names) + ", or SMPI's as smpi:NAME");
+                    "; " + did_you_mean(name, names) + "allowed: " + join(names) + ", best, or SMPI's as smpi:NAME");
   }
   named_[collective] = algorithm;
   smpi_.erase(collective);
@@ -123,9 +124,28 @@ std::string HostFallback::smpi(std::string_view collective) const
   return named_.find(collective) != named_.end() ? "" : smpi_for_all_;
 }
 
-Selection::Choice HostFallback::choose(const HostCall& call) const
+void HostFallback::predict_on(const Fabric& fabric, FastestAlgorithm::MakeCosts costs)
 {
-  if (const auto own = named_.find(call.collective); own != named_.end())
+  fastest_ = std::make_shared<FastestAlgorithm>(fabric, std::move(costs));
+}
+
+bool HostFallback::takes_best(std::string_view collective) const
+{
+  return std::ranges::any_of(
+      named_, [&](const auto& its) { return not its.second && (collective.empty() || its.first == collective); });
+}
+
+HostCall HostFallback::resolved(HostCall call, const Selection::Choice& choice) const
+{
+  return (choice.library ? *choice.library : selection_).resolved(std::move(call));
+}
+
+Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
+{
+  const auto own = named_.find(call.collective);
+  if (own != named_.end() && not own->second)
+    return fastest_->choose(call, calls);
+  if (own != named_.end())
     return selection_.executed({fitting(*own->second, call), {}}, call);
   if (not smpi(call.collective).empty())
     return {nullptr, {}};

@@ -3,7 +3,6 @@
 
 #include "collective/hosts/allgather.hpp"
 #include "collective/hosts/allreduce.hpp"
-#include "collective/hosts/background_call.hpp"
 #include "collective/hosts/barrier.hpp"
 #include "collective/hosts/bcast.hpp"
 #include "collective/hosts/gather_scatter.hpp"
@@ -11,6 +10,7 @@
 #include "collective/hosts/nonblocking.hpp"
 #include "collective/hosts/pieces.hpp"
 #include "collective/hosts/reduce.hpp"
+#include "collective/hosts/together.hpp"
 #include "collective/hosts/within_nodes.hpp"
 
 #include <memory>
@@ -62,24 +62,26 @@ struct GroupCall {
   std::string_view collective;
   int root;
   MakeSchedule otherwise; ///< where no library decides
+  bool shares_host = false;
 
   /** Of so many elements, to the end. */
   Schedule run(Elements count) const
   {
     return among(std::span(group.ranks), part(count, whole.blocking), group.place, otherwise);
   }
-  /** The form that does not block. */
-  BackgroundCall in_background(Elements count) const
+  /** The form that does not block, as one of several strands. */
+  Strand in_background(Elements count, int tag) const
   {
-    return {group.ranks, part(count, false), group.place, otherwise};
+    return {among(std::span(group.ranks), part(count, false), group.place, otherwise), tag};
   }
 
 private:
   HostCall part(Elements count, bool blocking) const
   {
-    HostCall made = part_of(whole, collective, group.ranks.size(), root);
-    made.count    = count;
-    made.blocking = blocking;
+    HostCall made    = part_of(whole, collective, group.ranks.size(), root);
+    made.count       = count;
+    made.blocking    = blocking;
+    made.within_host = shares_host;
     return made;
   }
 };
@@ -105,6 +107,20 @@ private:
   static std::size_t at(const std::vector<int>& numbers, int rank) { return index(numbers[index(rank)]); }
 };
 
+// Tags: what libnbc has under way at once does not match, nor do messages within hosts.
+constexpr int WITHIN       = 0;
+constexpr int BETWEEN      = 1;
+constexpr int BETWEEN_BACK = 2;
+
+/** What a rank does within its host while segments cross between hosts; 0 elements: not that. */
+Schedule low_reduce_and_bcast(const GroupCall& reduce, Elements reduced, const GroupCall& bcast, Elements copied)
+{
+  if (reduced > 0)
+    co_yield reduce.run(reduced);
+  if (copied > 0)
+    co_yield bcast.run(copied);
+}
+
 bool ignores(const Nodes& nodes, const HostCall& call)
 {
   const bool by_leaders = call.collective == "allreduce" || call.collective == "barrier";
@@ -126,7 +142,7 @@ Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall low{call, levels.low, "barrier", 0, barrier_recursive_doubling};
+  const GroupCall low{call, levels.low, "barrier", 0, barrier_recursive_doubling, true};
   const GroupCall up{call, levels.up, "barrier", 0, barrier_recursive_doubling};
   co_yield low.run(0);
   if (levels.leads())
@@ -142,18 +158,17 @@ Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low{call, levels.low, "bcast", levels.low_root, bcast_binomial};
+  const GroupCall low{call, levels.low, "bcast", levels.low_root, bcast_binomial, true};
   const GroupCall up{call, levels.up, "bcast", levels.up_root, bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
   if (levels.leads() && segments.number() > 0)
     co_yield up.run(segments.at(0));
   for (Elements index = 0; index < segments.number(); ++index) {
-    BackgroundCall next;
+    std::vector<Strand> task;
     if (levels.leads() && index + 1 < segments.number())
-      next = up.in_background(segments.at(index + 1));
-    co_yield next.start();
-    co_yield low.run(segments.at(index));
-    co_yield next.finish();
+      task.push_back(up.in_background(segments.at(index + 1), BETWEEN));
+    task.push_back({low.run(segments.at(index)), WITHIN});
+    co_yield together(std::move(task));
   }
 }
 
@@ -165,19 +180,18 @@ Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low{call, levels.low, "reduce", levels.low_root, reduce_binomial};
+  const GroupCall low{call, levels.low, "reduce", levels.low_root, reduce_binomial, true};
   const GroupCall up{call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
   if (segments.number() > 0)
     co_yield low.run(segments.at(0));
   for (Elements index = 0; index < segments.number(); ++index) {
-    BackgroundCall between;
+    std::vector<Strand> task;
     if (levels.leads())
-      between = up.in_background(segments.at(index));
-    co_yield between.start();
+      task.push_back(up.in_background(segments.at(index), BETWEEN));
     if (index + 1 < segments.number())
-      co_yield low.run(segments.at(index + 1));
-    co_yield between.finish();
+      task.push_back({low.run(segments.at(index + 1)), WITHIN});
+    co_yield together(std::move(task));
   }
 }
 
@@ -189,8 +203,8 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall low_reduce{call, levels.low, "reduce", 0, reduce_binomial};
-  const GroupCall low_bcast{call, levels.low, "bcast", 0, bcast_binomial};
+  const GroupCall low_reduce{call, levels.low, "reduce", 0, reduce_binomial, true};
+  const GroupCall low_bcast{call, levels.low, "bcast", 0, bcast_binomial, true};
   const GroupCall up_reduce{call, levels.up, "reduce", 0, nbc_reduce_binomial};
   const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial};
   const Segments segments = Segments::of(call, call.count, tuning.segment);
@@ -198,20 +212,15 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
   // Four segments are on their way at once: one is summed up within hosts, one between them, one goes back between
   // them, one within.
   for (Elements last = -3; last < segments.number(); ++last) {
-    BackgroundCall back;
-    BackgroundCall there;
+    std::vector<Strand> task;
     if (levels.leads() && is_one(last + 1))
-      back = up_bcast.in_background(segments.at(last + 1));
+      task.push_back(up_bcast.in_background(segments.at(last + 1), BETWEEN_BACK));
     if (levels.leads() && is_one(last + 2))
-      there = up_reduce.in_background(segments.at(last + 2));
-    co_yield back.post_all(); // before any of the other's, so that all ranks post in the same order
-    co_yield there.start();
-    if (is_one(last + 3))
-      co_yield low_reduce.run(segments.at(last + 3));
-    if (is_one(last))
-      co_yield low_bcast.run(segments.at(last));
-    co_yield back.finish();
-    co_yield there.finish();
+      task.push_back(up_reduce.in_background(segments.at(last + 2), BETWEEN));
+    task.push_back({low_reduce_and_bcast(low_reduce, is_one(last + 3) ? segments.at(last + 3) : 0, low_bcast,
+                                         is_one(last) ? segments.at(last) : 0),
+                    WITHIN});
+    co_yield together(std::move(task));
   }
 }
 
@@ -223,7 +232,7 @@ Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low{call, levels.low, "gather", levels.low_root, gather_binomial};
+  const GroupCall low{call, levels.low, "gather", levels.low_root, gather_binomial, true};
   const GroupCall up{call, levels.up, "gather", levels.up_root, gather_binomial};
   co_yield low.run(call.count);
   if (levels.leads())
@@ -238,7 +247,7 @@ Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
     co_return;
   }
   const Levels levels(*nodes, rank, call.root);
-  const GroupCall low{call, levels.low, "scatter", levels.low_root, scatter_binomial};
+  const GroupCall low{call, levels.low, "scatter", levels.low_root, scatter_binomial, true};
   const GroupCall up{call, levels.up, "scatter", levels.up_root, scatter_binomial};
   if (levels.leads())
     co_yield up.run(call.count * levels.low.size());
@@ -253,9 +262,9 @@ Schedule han_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
     co_return;
   }
   const Levels levels(*nodes, rank, 0);
-  const GroupCall gather{call, levels.low, "gather", 0, gather_binomial};
+  const GroupCall gather{call, levels.low, "gather", 0, gather_binomial, true};
   const GroupCall up{call, levels.up, "allgather", 0, allgather_bruck};
-  const GroupCall bcast{call, levels.low, "bcast", 0, bcast_binomial};
+  const GroupCall bcast{call, levels.low, "bcast", 0, bcast_binomial, true};
   co_yield gather.run(call.count);
   if (levels.leads())
     co_yield up.run(call.count * levels.low.size());

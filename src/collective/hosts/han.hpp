@@ -6,9 +6,9 @@
  * Long vectors are cut into segments, of which one crosses hosts while another is dealt with within them. X. Luo et
  * al.: HAN: a Hierarchical AutotuNed Collective Communication Framework. IEEE Cluster 2020.
  *
- * While a segment is dealt with within hosts, the one between them gets no further than to where a rank has to wait for
- * a message: libnbc goes on whenever the rank is in MPI, so that this takes a little longer than there. Where ranks do
- * not share hosts as HAN needs it, a call is executed as if each rank had a host of its own, as HAN does it. */
+ * What does not block makes progress whenever the rank waits within MPI, in whichever collective (together.hpp). Where
+ * ranks do not share hosts as HAN needs it, a call is executed as if each rank had a host of its own, as HAN does it.
+ */
 #pragma once
 
 #include "collective/hosts/host_call.hpp"

@@ -40,6 +40,8 @@ struct HostCall {
   std::shared_ptr<const Nodes> nodes = {};
   /// Number of calls around this one that may choose any algorithm for it, its own among them (part_of, han).
   int depth = 0;
+  /// A part of a call, of ranks that share a host, where host is not said.
+  bool within_host = false;
 
   Bytes bytes(Elements elements) const { return element * static_cast<double>(elements); }
   Elements from(int rank) const { return block ? block(rank, root) : count; }

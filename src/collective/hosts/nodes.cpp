@@ -33,4 +33,9 @@ bool Nodes::in_order() const
   return std::ranges::is_sorted(node);
 }
 
+bool is_within_host(const HostCall& call)
+{
+  return call.within_host || (call.host && (call.nodes ? *call.nodes : Nodes::of(call)).number() == 1);
+}
+
 } // namespace weft

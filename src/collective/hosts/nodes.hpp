@@ -26,4 +26,7 @@ struct Nodes {
   bool in_order() const;
 };
 
+/** Whether all ranks are on one host, as far as the call says where they are. */
+bool is_within_host(const HostCall& call);
+
 } // namespace weft

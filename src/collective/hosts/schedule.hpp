@@ -30,6 +30,12 @@ namespace weft {
 /** Number of a message that a rank has posted, in the order of its posting, from 0. */
 using Request = int;
 
+/** Messages of which one is waited for. */
+struct AnyOf {
+  std::vector<Request> requests; ///< where several have ended, the first of them counts
+  Request ended = -1;            ///< the one that has, once the wait is over
+};
+
 struct Step {
   enum class Kind {
     send,     ///< a message to peer is posted; it need not be waited for with wait
@@ -38,7 +44,8 @@ struct Step {
     wait_all, ///< for the end of all that this rank has posted
     reduce,   ///< the rank combines `bytes` of two vectors
     copy,     ///< the rank copies `bytes` in its memory
-    pack      ///< it gathers `pieces` of its memory into a message, or spreads a message over them
+    pack,     ///< it gathers `pieces` of its memory into a message, or spreads a message over them
+    wait_any  ///< for the end of one of `any`, which a wait for it follows
   };
 
   Kind kind;
@@ -47,7 +54,18 @@ struct Step {
   Request request = -1;    ///< that is posted, or waited for
   bool blocking   = false; ///< MPI_Send or MPI_Recv: a wait for the same message follows
   int pieces      = 0;
+  int tag         = 0;       ///< less than TAGS; only messages with the same one match
+  AnyOf* any      = nullptr; ///< of wait_any
+
+  bool is_flag() const;
 };
+constexpr int TAGS = 4;
+constexpr int FLAG = TAGS - 1; ///< the tag of flags in memory that ranks share: they cost no rank anything
+
+inline bool Step::is_flag() const
+{
+  return tag == FLAG;
+}
 
 constexpr Step isend(int to, Bytes bytes)
 {
@@ -74,6 +92,12 @@ constexpr Step wait_all()
 {
   return {Step::Kind::wait_all};
 }
+inline Step wait_any(AnyOf& any)
+{
+  Step step{Step::Kind::wait_any};
+  step.any = &any;
+  return step;
+}
 constexpr Step reduce(Bytes bytes)
 {
   return {Step::Kind::reduce, -1, bytes};
@@ -85,6 +109,22 @@ constexpr Step copy(Bytes bytes)
 constexpr Step pack(int pieces)
 {
   return {Step::Kind::pack, -1, {}, -1, false, pieces};
+}
+
+constexpr Step flagged(Step step)
+{
+  step.tag = FLAG;
+  return step;
+}
+/** Set a flag that another rank of the host watches. */
+constexpr Step raise(int watcher)
+{
+  return flagged(isend(watcher, Bytes()));
+}
+/** Wait until another rank of the host has set its flag. */
+constexpr Step watch(int raiser)
+{
+  return flagged(recv(raiser, Bytes()));
 }
 
 /** Three steps at once: MPI_Sendrecv as Open MPI's collectives do it. The receive is posted, the message sent, the

@@ -101,12 +101,17 @@ Selection::Choice Selection::choose_by_rules(const HostCall& call) const
   if (not best)
     return base_ ? base_->choose(call) : Choice{nullptr, {}};
   const std::size_t at = best->entry_for(call);
-  Tuning tuning;
-  if (not best->segment.empty())
-    tuning.segment = Bytes(best->segment[at]);
-  if (not best->fan_out.empty())
-    tuning.fan_out = best->fan_out[at];
-  return {fitting(*find_algorithm(call.collective, best->algorithm[at]), call, best->place), tuning};
+  return {fitting(*find_algorithm(call.collective, best->algorithm[at]), call, best->place), best->tuning(at)};
+}
+
+std::vector<Tuning> Selection::tunings(const Algorithm& algorithm) const
+{
+  std::vector<Tuning> all = base_ ? base_->tunings(algorithm) : std::vector<Tuning>();
+  for (const SelectionRule& rule : rules_)
+    for (std::size_t at = 0; rule.collective == algorithm.collective && at < rule.algorithm.size(); ++at)
+      if (rule.algorithm[at] == algorithm.name)
+        all.push_back(rule.tuning(at));
+  return all;
 }
 
 HostCall Selection::resolved(HostCall call) const

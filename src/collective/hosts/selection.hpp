@@ -24,7 +24,10 @@ public:
   struct Choice {
     const Algorithm* algorithm; ///< null where no rule holds
     Tuning tuning;
+    const Selection* library = nullptr; ///< decides on the calls within it; null: the one that is asked
   };
+  /** The selection where a run names none. */
+  static constexpr const char* DEFAULT = "openmpi-5.0";
 
   /** Of presets/mpi by its name, or a file by its path: a selection (.toml), or Open MPI's own rules for its component
    *  tuned. What those leave open is decided as Open MPI decides it: 4.1, or 5.0 where the file is of version 2, or
@@ -37,6 +40,8 @@ public:
 
   /** Throws UserError, with file and line, where a rule names an algorithm that cannot do the call. */
   Choice choose(const HostCall& call) const;
+  /** How its rules, and those of its base, tune @p algorithm. */
+  std::vector<Tuning> tunings(const Algorithm& algorithm) const;
   /** What @p choice executes for @p call: the algorithm whose steps its own takes, if that is another one. */
   Choice executed(Choice choice, const HostCall& call) const;
   /** The same call, of which calls within it are chosen here, too. It keeps a reference to this selection. */

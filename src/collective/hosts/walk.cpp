@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 namespace weft {
 namespace {
@@ -31,8 +32,9 @@ struct Rank {
 
 class Walker {
   std::vector<Rank> ranks_;
-  std::map<std::pair<int, int>, std::deque<Posted>> sends_;
-  std::map<std::pair<int, int>, std::deque<Posted>> receives_;
+  using Matching = std::tuple<int, int, int>; // from, to, tag
+  std::map<Matching, std::deque<Posted>> sends_;
+  std::map<Matching, std::deque<Posted>> receives_;
   Walk walk_;
 
 public:
@@ -74,7 +76,22 @@ private:
     const Step& step = rank.schedule.step();
     if (step.kind == Step::Kind::wait || step.blocking)
       return rank.ends[static_cast<std::size_t>(step.request)];
+    if (step.kind == Step::Kind::wait_any)
+      return end_of_any(rank, *step.any);
     return step.kind == Step::Kind::wait_all ? end_of_all(rank) : rank.now;
+  }
+
+  /** The first that is known to have ended. */
+  static std::optional<int> end_of_any(const Rank& rank, AnyOf& any)
+  {
+    std::optional<int> first;
+    for (const Request one : any.requests)
+      if (const std::optional<int> end = rank.ends[static_cast<std::size_t>(one)];
+          end && (not first || *end < *first)) {
+        first     = end;
+        any.ended = one;
+      }
+    return first;
   }
 
   static std::optional<int> end_of_all(Rank& rank)
@@ -118,19 +135,19 @@ private:
       rank.next_send  = round + 1;
       rank.ends.emplace_back(round + 1);
       walk_.messages.push_back({number, step.peer, step.bytes, round});
-      sends_[{number, step.peer}].push_back({step.bytes, step.request, round});
-      match(number, step.peer);
+      sends_[{number, step.peer, step.tag}].push_back({step.bytes, step.request, round});
+      match(number, step.peer, step.tag);
     } else {
       rank.ends.emplace_back();
-      receives_[{step.peer, number}].push_back({step.bytes, step.request, rank.now});
-      match(step.peer, number);
+      receives_[{step.peer, number, step.tag}].push_back({step.bytes, step.request, rank.now});
+      match(step.peer, number, step.tag);
     }
   }
 
-  void match(int from, int to)
+  void match(int from, int to, int tag)
   {
-    std::deque<Posted>& sends    = sends_[{from, to}];
-    std::deque<Posted>& receives = receives_[{from, to}];
+    std::deque<Posted>& sends    = sends_[{from, to, tag}];
+    std::deque<Posted>& receives = receives_[{from, to, tag}];
     while (not sends.empty() && not receives.empty()) {
       if (sends.front().bytes != receives.front().bytes)
         throw std::logic_error("rank " + std::to_string(from) + " sends " + to_text(sends.front().bytes) + " to rank " +
@@ -148,8 +165,8 @@ private:
       for (const auto& [ends, left] : *posted)
         if (not left.empty())
           throw std::logic_error(std::string(posted == &sends_ ? "nobody receives" : "nobody sends") +
-                                 " a message from rank " + std::to_string(ends.first) + " to rank " +
-                                 std::to_string(ends.second));
+                                 " a message from rank " + std::to_string(std::get<0>(ends)) + " to rank " +
+                                 std::to_string(std::get<1>(ends)));
   }
 };
 
