@@ -177,12 +177,18 @@ def check_document(document: dict[str, Any]) -> None:
     ints = document["gains"][0]
     assert (ints["collective"], ints["datatype"], ints["calls"]) == ("allreduce", "MPI_INT", 5)
     assert ints["speed_up"] == ints["time_without_s"] / ints["time_s"] > 1
+    best = document["with_best"]
+    assert (best["offload"], best["fallback"]) == ("off", "best")
+    assert document["speed_up"] > document["speed_up_over_best"] > 1
+    assert ints["speed_up_over_best"] == ints["time_best_s"] / ints["time_s"]
+    assert ints["algorithms_best"] != ints["algorithms"] == ["ring"]
 
 
 def check_table(lines: list[str], document: dict[str, Any]) -> None:
     assert lines[0] == "Time of a rank in all its calls: with --offload stream, and without"
     assert " ".join(lines[1].split()) == (
         "collective ranks type, op path why calls bytes with, us hosts without, us speed-up"
+        " over best"
     )
     ints = document["gains"][0]
     assert lines[2].split() == [
@@ -191,10 +197,13 @@ def check_table(lines: list[str], document: dict[str, Any]) -> None:
         "ring",
         f"{ints['time_without_s'] * 1e6:.3f}",
         f"{ints['speed_up']:.2f}",
+        f"{ints['speed_up_over_best']:.2f}",
     ]
     assert lines[-1].startswith("4 ranks on 4 hosts of tofino-4: simulated time ")
     assert " without (--fallback ring): " in lines[-1]
-    assert lines[-1].endswith(f"{document['speed_up']:.2f} times as fast")
+    assert f": {document['speed_up']:.2f} times as fast; " in lines[-1]
+    over_best = f"(--fallback best): {document['speed_up_over_best']:.2f} times as fast"
+    assert lines[-1].endswith(over_best)
     assert "why datatype: the switch does not compute with this datatype" in lines
 
 
@@ -334,11 +343,20 @@ def test_a_replay_is_compared_too(program: Program, tmp_path: Path) -> None:
     assert result.stderr.splitlines()[-1].startswith("4 ranks on 4 hosts of tofino-16: simulated")
 
 
+def test_who_has_the_best_anyway_is_compared_with_it_once(sums: Path, tmp_path: Path) -> None:
+    path = tmp_path / "both.json"
+    result = compared(sums, options=("--fallback", "best", "--json", str(path)))
+    document = json.loads(path.read_text())
+    assert document["with_best"] is document["speed_up_over_best"] is None
+    assert document["without_offload"]["fallback"] == "best"
+    assert "over best" not in result.stderr
+
+
 def test_where_nothing_is_offloaded_there_is_no_gain(sums: Path) -> None:
     result = run_command([*WEFT, "run", "--fabric", "star-8", "-n", "4", "--compare", str(sums)])
     lines = result.stderr.splitlines()
     assert lines[-3].startswith("Nothing was offloaded: its hosts reach no common smart switch")
-    assert lines[-1].endswith(": no gain")
+    assert ": no gain; " in lines[-1]
 
 
 def test_the_path_of_a_row_is_what_did_it() -> None:

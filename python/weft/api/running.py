@@ -191,8 +191,9 @@ def compare(program: PathLike, **options: Unpack[RunOptions]) -> Comparison:
         options: Those of `weft.run`, or of `weft.replay`.
 
     Returns:
-        The comparison: `speed_up` (simulated time without offload by the time with it), `gains()`
-        by collective, `shares()` of where time went, `offloaded` and `hosts`, the two records.
+        The comparison: `speed_up` (simulated time without offload by the time with it),
+        `speed_up_over_best` (the same of the hosts' fastest algorithms), `gains()` by collective,
+        `shares()` of where time went, `offloaded`, `hosts` and `best`, the records.
 
     Raises:
         WeftError: weft cannot start the runs, or `offload` is "off".
@@ -211,7 +212,7 @@ def compare(program: PathLike, **options: Unpack[RunOptions]) -> Comparison:
         return _heard(one, on_line, source)
 
     comparison = comparing.compare(plan, runner=heard)
-    for record in (comparison.offloaded, comparison.hosts):
+    for record in (comparison.offloaded, comparison.hosts, comparison.best):
         if record is not None:
             _whole(record)
     return comparison

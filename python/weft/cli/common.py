@@ -178,8 +178,9 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
         metavar="WHAT",
         shell_complete=completion.on_hosts,
         help="What the hosts do where nothing is offloaded: an MPI library's choice of algorithms,"
-        " or a file of one; an algorithm (recursive_doubling); one for a collective"
-        " (bcast=binomial); several with commas; SMPI's algorithms as smpi:NAME."
+        " or a file of one; best: for each call the fastest of all algorithms, as predicted; an"
+        " algorithm (recursive_doubling); one for a collective (bcast=binomial, bcast=best);"
+        " several with commas; SMPI's algorithms as smpi:NAME."
         " `weft collectives list` names them.",
         default=None,
         show_default=launch.DEFAULT_FALLBACK,

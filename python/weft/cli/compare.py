@@ -17,10 +17,10 @@ from weft.study.report_compare import print_comparison
 compare_option = click.option(
     "--compare",
     is_flag=True,
-    help="Run once more with --offload off, all else the same, and say what offloading gained, by"
-    " collective and in all. The second run's output is not shown; the program's input must be a"
-    " file (< FILE). --timeout holds for each run; --json writes both records, --trace both"
-    " timelines.",
+    help="Run once more with --offload off, all else the same, and once with --fallback best as"
+    " well, and say what offloading gained over both, by collective and in all. The output of these"
+    " runs is not shown; the program's input must be a file (< FILE). --timeout holds for each run;"
+    " --json writes all records, --trace the timelines of the first two.",
 )
 
 
@@ -31,7 +31,8 @@ def run_comparison(plan: PreparedRun, json_file: Path | None, *, quiet: bool) ->
     def between(record: Record) -> None:
         first.append(record)
         if sys.stderr.isatty() and not quiet:
-            _say("--compare: once more, with --offload off")
+            best = "" if len(first) == 1 else f" and --fallback {api.BEST}"
+            _say(f"--compare: once more, with --offload off{best}")
 
     try:
         comparison = api.compare(plan, between)
@@ -45,7 +46,7 @@ def run_comparison(plan: PreparedRun, json_file: Path | None, *, quiet: bool) ->
     if json_file is not None:  # after the table, which a full disk must not cost
         api.write_comparison(comparison, json_file)
     _say_what_failed(comparison)
-    for record in (comparison.offloaded, comparison.hosts):
+    for record in (comparison.offloaded, comparison.hosts, comparison.best):
         if record is not None and record.unwritten:
             raise WeftError(record.unwritten)
     return comparison.exit_status
@@ -71,6 +72,10 @@ def _say_what_failed(comparison: Comparison) -> None:
         if not second.ended:
             click.echo(comparison.errors, nl=False, err=True)
         _say(f"--compare: in the run without offload {second.outcome.message}")
+    elif comparison.best and comparison.best.failed and comparison.best.outcome != first.outcome:
+        if not comparison.best.ended:
+            click.echo(comparison.errors, nl=False, err=True)
+        _say(f"--compare: in the run with --fallback {api.BEST} {comparison.best.outcome.message}")
     if api.input_was_ignored():
         _say(
             "--compare: the program was given no input, since a pipe can be read once; write it to"

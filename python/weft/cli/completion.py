@@ -74,7 +74,7 @@ def changes(_: click.Context, __: click.Parameter, typed: str) -> list[Completio
 
 def _ways() -> set[str]:
     names = {row["name"] for row in _core.selections()}
-    return names | {row["name"] for row in _core.host_algorithms()}
+    return names | {row["name"] for row in _core.host_algorithms()} | {"best"}
 
 
 def _last_of_list(typed: str, names: Iterable[str]) -> list[CompletionItem]:

@@ -3,11 +3,13 @@
 
     comparison = compare(prepare(request))
     comparison.speed_up                 # simulated time without offload, by the time with it
+    comparison.speed_up_over_best       # the same of the hosts' fastest algorithms
 
-Both runs are the same but for `--offload off` in the second. The first has weft's standard streams;
-what the second prints is thrown away, but for its errors where it does not end. A standard input
-that is a file is read by both from where it stands; any other is empty for both, since what the
-first run reads of a pipe or terminal would be missing in the second.
+The runs are the same but for `--offload off` in the second, and `--fallback best` beside it in the
+third. The first has weft's standard streams; what the others print is thrown away, but for their
+errors where they do not end. A standard input that is a file is read by all from where it stands;
+any other is empty for all, since what the first run reads of a pipe or terminal would be missing in
+the others.
 """
 
 import array
@@ -35,15 +37,18 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 Kind = tuple[str, int, str, str]
+BEST = "best"
+"""What --fallback calls the fastest algorithm for each call."""
 
 
 class _Compared(Model, kw_only=True):
-    """What took time in both runs; its `speed_up` follows from them."""
+    """What took time in the runs; its speed-ups follow from them."""
 
     def __post_init__(self) -> None:
         """Work out how many times as fast it is with offload."""
         own: Any = self
         own.speed_up = ratio(own.time_without_s, own.time_s)
+        own.speed_up_over_best = ratio(own.time_best_s, own.time_s)
 
 
 class Gain(_Compared, kw_only=True):
@@ -68,6 +73,12 @@ class Gain(_Compared, kw_only=True):
     time_without_s: Number | None
     speed_up: Number | None = None
     """How many times as fast the calls are with offload."""
+    algorithms_best: tuple[str, ...] = ()
+    """The hosts' fastest algorithms, by which the run with `--fallback best` made the calls."""
+    time_best_s: Number | None = None
+    """Time in all calls together in that run; None where there was none."""
+    speed_up_over_best: Number | None = None
+    """How many times as fast the calls are with offload as by those."""
 
 
 class Share(_Compared, kw_only=True):
@@ -79,10 +90,14 @@ class Share(_Compared, kw_only=True):
     time_without_s: Number
     speed_up: Number | None = None
     """How many times as fast it is with offload."""
+    time_best_s: Number | None = None
+    """In the run with the hosts' fastest algorithms; None where there was none."""
+    speed_up_over_best: Number | None = None
+    """How many times as fast it is with offload as in that run."""
 
 
 class ComparisonRecord(Model, kw_only=True):
-    """What offloading gained, with both records whole: `weft run --compare --json`."""
+    """What offloading gained, with all records whole: `weft run --compare --json`."""
 
     schema: Literal["weft-compare/1"] = COMPARISON_SCHEMA
     exit_status: Whole
@@ -94,6 +109,11 @@ class ComparisonRecord(Model, kw_only=True):
     profile: list[Share]
     with_offload: Record
     without_offload: Record | None
+    simulated_time_best_s: Number | None = None
+    speed_up_over_best: Number | None = None
+    """How many times as fast the run is with offload as with the hosts' fastest algorithms."""
+    with_best: Record | None = None
+    """The run without offload and with `--fallback best`; none where there was none."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +123,10 @@ class Comparison:
     offloaded: Record
     hosts: Record | None
     errors: str = ""
-    """What the second run wrote to its standard error."""
+    """What the run that did not end wrote to its standard error, of those without offload."""
+    best: Record | None = None
+    """Without offload and with `--fallback best`; none where `hosts` is such, on a platform of
+    SimGrid's, and where a run before did not end."""
 
     @property
     def complete(self) -> bool:
@@ -118,17 +141,30 @@ class Comparison:
         return ratio(self.hosts.simulated_time_s, self.offloaded.simulated_time_s)
 
     @property
+    def speed_up_over_best(self) -> float | None:
+        """How many times as fast the run is with offload as by the hosts' fastest algorithms."""
+        if self.best is None or not (self.complete and self.best.ended):
+            return None
+        return ratio(self.best.simulated_time_s, self.offloaded.simulated_time_s)
+
+    @property
     def exit_status(self) -> int:
-        """The first run's, unless that is 0 and the second's is not."""
-        return self.offloaded.exit_status or (self.hosts.exit_status if self.hosts else 0)
+        """The first that is not 0, of the runs in their order."""
+        runs = (self.offloaded, self.hosts, self.best)
+        return next((run.exit_status for run in runs if run is not None and run.exit_status), 0)
 
     def gains(self) -> list[Gain]:
         """Return the gain of each kind of call, longest time on the hosts first."""
         if self.hosts is None or not self.complete:
             return []
         ours, theirs = _by_kind(self.offloaded), _by_kind(self.hosts)
+        best = _by_kind(self.best) if self.best is not None and self.best.ended else {}
         gains = [
-            _gain(kind, ours.get(kind, ()), theirs.get(kind, ()), self.offloaded.ranks)
+            _gain(
+                kind,
+                (ours.get(kind, ()), theirs.get(kind, ()), best.get(kind, ())),
+                self.offloaded.ranks,
+            )
             for kind in dict.fromkeys((*ours, *theirs))
         ]
         return sorted(gains, key=lambda gain: -(gain.time_without_s or gain.time_s or 0))
@@ -137,21 +173,25 @@ class Comparison:
         """Return what each kind of calls took, and what is outside of MPI; they add up to all."""
         if self.hosts is None or not self.complete:
             return []
-        ours, theirs = (
-            {part.kind: part.mean_s for part in record.profile}
-            for record in (self.offloaded, self.hosts)
-        )
-        kinds = dict.fromkeys((*ours, *theirs))
+        runs = [self.offloaded, self.hosts]
+        runs += [self.best] if self.best is not None and self.best.ended else []
+        ours, theirs, *best = ({part.kind: part.mean_s for part in run.profile} for run in runs)
         return [
-            Share(kind=kind, time_s=ours.get(kind, 0.0), time_without_s=theirs.get(kind, 0.0))
-            for kind in kinds
+            Share(
+                kind=kind,
+                time_s=ours.get(kind, 0.0),
+                time_without_s=theirs.get(kind, 0.0),
+                time_best_s=best[0].get(kind, 0.0) if best else None,
+            )
+            for kind in dict.fromkeys((*ours, *theirs))
         ]
 
     def frame(self) -> "DataFrame":
         """Return the gain of each kind of call as a data frame, a row for each.
 
-        Times are seconds, mean of the run's ranks: `time_s` with offload, `time_without_s` without;
-        `speed_up` is how many times as fast the calls are.
+        Times are seconds, mean of the run's ranks: `time_s` with offload, `time_without_s` without,
+        `time_best_s` with the hosts' fastest algorithms; `speed_up` and `speed_up_over_best` say
+        how many times as fast the calls are.
         """
         import polars
         from msgspec import structs
@@ -187,6 +227,9 @@ class Comparison:
             profile=self.shares(),
             with_offload=self.offloaded,
             without_offload=self.hosts,
+            simulated_time_best_s=self.best.simulated_time_s if self.best else None,
+            speed_up_over_best=self.speed_up_over_best,
+            with_best=self.best,
         )
 
 
@@ -203,10 +246,9 @@ def _by_kind(record: Record) -> dict[Kind, list[CollectivePart]]:
     return kinds
 
 
-def _gain(
-    kind: Kind, ours: Sequence[CollectivePart], theirs: Sequence[CollectivePart], ranks: int
-) -> Gain:
-    ours, theirs = (sorted(rows, key=lambda row: -row.calls) for rows in (ours, theirs))
+def _gain(kind: Kind, runs: Sequence[Sequence[CollectivePart]], ranks: int) -> Gain:
+    """Compare the calls of one kind in the runs: with offload, without, with `best`."""
+    ours, theirs, best = (sorted(rows, key=lambda row: -row.calls) for rows in runs)
     collective, communicator_size, datatype, op = kind
     return Gain(
         collective=collective,
@@ -216,11 +258,13 @@ def _gain(
         paths=tuple(row.way for row in ours),
         reasons=tuple(row.why for row in ours),
         algorithms=tuple(dict.fromkeys(row.way for row in theirs)),
+        algorithms_best=tuple(dict.fromkeys(row.way for row in best)),
         calls=sum(row.calls for row in ours),
         calls_without=sum(row.calls for row in theirs),
         bytes=sum(row.bytes for row in ours or theirs),
         time_s=_mean_time(ours, ranks),
         time_without_s=_mean_time(theirs, ranks),
+        time_best_s=_mean_time(best, ranks),
     )
 
 
@@ -240,6 +284,12 @@ def check(plan: PreparedRun) -> None:
         )
 
 
+def has_best(plan: PreparedRun) -> bool:
+    """Whether the hosts' fastest algorithms are known, and not what the run has anyway."""
+    named = launch.fallback_of(plan.request).split(",")
+    return plan.request.placement.platform is None and BEST not in named
+
+
 Runner = Callable[[PreparedRun], Record]
 
 
@@ -248,24 +298,30 @@ def compare(
     between: Callable[[Record], None] = lambda _record: None,
     runner: Runner | None = None,
 ) -> Comparison:
-    """Run the program twice; `between` is called with the first record before the second run.
+    """Run the program three times; `between` gets the record of each run that another one follows.
 
-    Where the first run does not end there is no second: its time could be compared with nothing.
-    A `runner` makes both runs in place of weft's own, and their streams are its affair.
+    Where a run does not end there is no other: its time could be compared with nothing.
+    A `runner` makes the runs in place of weft's own, and their streams are its affair.
     """
     check(plan)
     with work_directory() as work, _input() as (stdin, rewind):
         first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
         second = replace(second, request=second.request.changed(offload="off"))
+        third = replace(second, request=second.request.changed(fallback=BEST, timeline=None))
+
+        def unheard(one: PreparedRun) -> tuple[Record, str]:
+            rewind()
+            return (runner(one), "") if runner else _unheard(one, stdin, work / "errors")
+
         offloaded = runner(first) if runner else launch.run(first, streams=Streams(stdin=stdin))
         comparison = Comparison(offloaded, None)
         if comparison.offloaded.ended:
             between(comparison.offloaded)
-            rewind()
-            record, errors = (
-                (runner(second), "") if runner else _unheard(second, stdin, work / "errors")
-            )
-            comparison = Comparison(comparison.offloaded, record, errors)
+            comparison = Comparison(comparison.offloaded, *unheard(second))
+        if comparison.complete and comparison.hosts and has_best(plan):
+            between(comparison.hosts)
+            best, errors = unheard(third)
+            comparison = replace(comparison, best=best, errors=errors)
         if plan.request.outputs.timeline is not None:
             ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]
             parts = [(f"--offload {one.collectives.offload}", one.outputs.timeline) for one in ran]

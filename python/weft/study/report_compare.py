@@ -25,6 +25,7 @@ from weft.runs.report import (
 from weft.study.compare import Comparison, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts")
+_OVER_BEST = "over best"
 _LEFT = ("collective", "type, op", "path", "why", "hosts")
 
 
@@ -63,6 +64,7 @@ def _cells(gain: Gain) -> dict[str, str]:
         "hosts": _listed(gain.algorithms),
         "without, us": without_us,
         "speed-up": format_ratio(gain.speed_up),
+        _OVER_BEST: format_ratio(gain.speed_up_over_best),
     }
 
 
@@ -89,10 +91,12 @@ def _listed(words: Sequence[str]) -> str:
 def _rows(comparison: Comparison, theirs: Record) -> list[dict[str, str]]:
     """Return the collectives, what else took time, and the whole run."""
     ours = comparison.offloaded
+    best = comparison.best if comparison.best is not None and comparison.best.ended else None
     whole = Share(
         kind="whole run",
         time_s=ours.simulated_time_s,
         time_without_s=theirs.simulated_time_s,
+        time_best_s=best.simulated_time_s if best else None,
     )
     others = [
         share
@@ -101,7 +105,12 @@ def _rows(comparison: Comparison, theirs: Record) -> list[dict[str, str]]:
     ]
     collectives = [_cells(gain) for gain in comparison.gains()]
     empty = dict.fromkeys(collectives[0], "")
-    return [*collectives, *(empty | _share_cells(share) for share in (*others, whole))]
+    rows = [*collectives, *(empty | _share_cells(share) for share in (*others, whole))]
+    return rows if best else [_without(row, _OVER_BEST) for row in rows]
+
+
+def _without(row: dict[str, str], column: str) -> dict[str, str]:
+    return {name: text for name, text in row.items() if name != column}
 
 
 def _share_cells(share: Share) -> dict[str, str]:
@@ -110,6 +119,7 @@ def _share_cells(share: Share) -> dict[str, str]:
         "with, us": microseconds(share.time_s),
         "without, us": microseconds(share.time_without_s),
         "speed-up": format_ratio(share.speed_up),
+        _OVER_BEST: format_ratio(share.speed_up_over_best),
     }
 
 
@@ -148,7 +158,18 @@ def gain_in_all(comparison: Comparison) -> str:
     times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
     return (
         f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
-        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}"
+        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_over_best(comparison)}"
+    )
+
+
+def _over_best(comparison: Comparison) -> str:
+    """Say the gain against the hosts' fastest algorithms."""
+    best = comparison.best
+    if best is None or comparison.speed_up_over_best is None:
+        return ""
+    return (
+        f"; {format_seconds(best.simulated_time_s)} with the hosts' fastest algorithms"
+        f" (--fallback {best.fallback}): {_gained(comparison.speed_up_over_best)}"
     )
 
 
