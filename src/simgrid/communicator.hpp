@@ -81,15 +81,15 @@ public:
   std::map<PredictedCall, bool> host_is_faster;
   std::pair<const CollectiveKind*, int> last_call; ///< that was decided: collective and root
   int calls_in_a_row = 1; ///< to which the call belongs that was decided last, as predictions take it
-  NoTree no_tree = NoTree::no_common_switch;       ///< where there is none: why
-  std::vector<bool> attached;                      ///< ranks that will tell when they free it
-  int freed                 = 0;                   ///< how many ranks have
-  bool served               = false;               ///< whether its switches have actors for it (message granularity)
-  std::int64_t served_calls = 0;                   ///< calls that those have been given
-  std::vector<simgrid::s4u::ActorPtr> servers;     ///< those actors
-  std::uint32_t streamed_calls = 0;                ///< that have started
-  std::optional<GroupResult> multicast;            ///< its multicast trees, where a call has asked for them
-  std::int64_t multicast_calls = 0;                ///< by the multicast protocol
+  NoTree no_tree     = NoTree::no_common_switch; ///< where there is none: why
+  std::vector<bool> attached;                    ///< ranks that will tell when they free it
+  int freed                 = 0;                 ///< how many ranks have
+  bool served               = false;             ///< whether its switches have actors for it (message granularity)
+  std::int64_t served_calls = 0;                 ///< calls that those have been given
+  std::vector<simgrid::s4u::ActorPtr> servers;   ///< those actors
+  std::uint32_t streamed_calls = 0;              ///< that have started
+  std::optional<GroupResult> multicast;          ///< its multicast trees, where a call has asked for them
+  std::int64_t multicast_calls = 0;              ///< by the multicast protocol
 
   CommunicatorKey key() const { return {world, id}; }
   bool is_world() const { return id < 0; }

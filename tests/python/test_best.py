@@ -50,7 +50,6 @@ def times(on: str, ranks: int, ppn: int, fallback: str, sizes: tuple[str, ...] =
         str(ppn),
         "--no-privatize",
     )
-    options += ("--cfg", "smpi/wtime:0")
     command = simulated.weft_command(program, *sizes, on=on, ranks=ranks, options=options)
     result = simulated.run_command(command)
     assert result.status == 0, result.stderr
@@ -77,9 +76,9 @@ ONE_CALL = simulated.TESTS.parent / "benchmarks" / "one_call.c"
 
 def one_calls(*options: str) -> Times:
     program = compiled.program(ONE_CALL)
-    options = ("-q", "--no-privatize", *options)
+    words = ("-q", "--no-privatize", *options)
     command = simulated.weft_command(
-        program, "8", "4096", "65536", "524288", on="hdr100-8", ranks=6, options=options
+        program, "8", "4096", "65536", "524288", on="hdr100-8", ranks=6, options=words
     )
     result = simulated.run_command(command)
     assert result.status == 0, result.stderr

@@ -41,7 +41,10 @@ def complete(*words: str) -> list[str]:
         (("run", "--fabric", "tofino-1"), ["tofino-1", "tofino-16"]),
         (("run", "--offl"), ["--offload"]),
         (("run", "--offload", "str"), ["stream"]),
-        (("run", "--fallback", "bcast=binomial,openmpi-5"), ["bcast=binomial,openmpi-5.0", "bcast=binomial,openmpi-5.0-sm"]),
+        (
+            ("run", "--fallback", "bcast=ring,mpich"),
+            ["bcast=ring,mpich-4", "bcast=ring,mpich-4-ofi"],
+        ),
         (("run", "--set", "switch.slo"), ["switch.slots="]),
         (("bench", "allreduce", "--modes", "stream,recursive_d"), ["stream,recursive_doubling"]),
         (("bench", "iallr"), ["iallreduce"]),
