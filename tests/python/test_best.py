@@ -24,7 +24,6 @@ hosts = {hosts}
 preset = "xeon-8360"
 memory_bandwidth = "12GBps"
 message_overhead = "300ns"
-copy_rate = "8GBps"
 reduction_rate = "6GBps"
 [nic]
 preset = "connectx-6-dx"

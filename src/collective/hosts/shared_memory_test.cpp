@@ -13,7 +13,7 @@ namespace weft {
 namespace {
 
 constexpr double COPY = 1e9; // bytes per second
-constexpr double SUM  = 2e9;
+constexpr double SUM  = COPY;
 constexpr double FLAG = 0.1e-6; // the latency within a host
 
 HostCall call_of(std::string_view collective, int ranks, Elements count, int root = 0)
@@ -27,8 +27,7 @@ double time(const HostCall& call, MakeSchedule schedule)
 {
   const Fabric fabric  = fabric_of(FABRIC);
   MessageCosts costs   = costs_of({}, fabric.host());
-  costs.copy_rate      = BytesPerSecond(COPY);
-  costs.reduction_rate = BytesPerSecond(SUM);
+  costs.reduction_rate = BytesPerSecond(COPY);
   const Algorithm algorithm{call.collective, "", 0, schedule};
   const std::vector<int> hosts(static_cast<std::size_t>(call.ranks), 0);
   return predicted_interval(fabric, costs, hosts, call, {&algorithm, {}}, 1, Seconds(1)).value();
