@@ -42,7 +42,7 @@ def complete(*words: str) -> list[str]:
         (("run", "--offl"), ["--offload"]),
         (("run", "--offload", "str"), ["stream"]),
         (
-            ("run", "--fallback", "bcast=ring,mpich"),
+            ("run", "--fallback", "bcast=ring,mpich-"),
             ["bcast=ring,mpich-4", "bcast=ring,mpich-4-ofi"],
         ),
         (("run", "--set", "switch.slo"), ["switch.slots="]),
