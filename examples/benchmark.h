@@ -20,6 +20,7 @@ typedef struct {
   int warm_up;
   int window;
   int each;
+  int back_to_back;
   MPI_Datatype type;
   int type_size;
   MPI_Op op;
@@ -62,6 +63,7 @@ static inline int parse_word(Options* options, const char* word)
          sscanf(word, "warm-up=%d", &options->warm_up) == 1 || sscanf(word, "window=%d", &options->window) == 1 ||
          (sscanf(word, "type=%15s", text) == 1 && find_type(text, &options->type)) ||
          (sscanf(word, "op=%15s", text) == 1 && find_op(text, &options->op)) ||
+         (strcmp(word, "back-to-back") == 0 && (options->back_to_back = 1)) ||
          (strcmp(word, "each") == 0 && (options->each = 1));
 }
 

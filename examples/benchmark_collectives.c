@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Collectives as the OSU micro-benchmarks (7.4) time them. Plain MPI: any MPI compiler builds it.
  *
- *     benchmark_collectives NAME SIZES [iterations=N] [warm-up=N] [type=TYPE] [op=OP] [each]
+ *     benchmark_collectives NAME SIZES [iterations=N] [warm-up=N] [type=TYPE] [op=OP] [back-to-back] [each]
  *
  * NAME is a collective (`allreduce`), or its form that does not block (`iallreduce`). SIZES are bytes with commas
  * between: the vector of a Bcast, of reductions and scans; of a Reduce_scatter and Reduce_scatter_block the whole that
  * each rank gives; of others what one rank has for, or gets from, one other. The root is rank 0.
  *
- * Blocking: all ranks make calls with a barrier after each (`barrier` itself has none); each call is timed. A line is
- * the bytes, then average, minimum and maximum over ranks of their mean times. Non-blocking: calls and waits are timed
- * so (pure communication); then each rank starts the call, sleeps as long as the pure communication took it, and
- * waits. A line is the bytes, then means over ranks: overall, compute, start, test (0: none is made), wait, pure
- * communication; its minimum and maximum; and the overlap, 100 * (1 - (overall - compute) / pure), at least 0. Times
- * are in microseconds.
+ * Blocking: all ranks make calls with a barrier after each (`barrier` itself has none, nor has any with
+ * `back-to-back`); each call is timed. A line is the bytes, then average, minimum and maximum over ranks of their mean
+ * times. Non-blocking: calls and waits are timed so (pure communication); then each rank starts the call, sleeps as
+ * long as the pure communication took it, and waits. A line is the bytes, then means over ranks: overall, compute,
+ * start, test (0: none is made), wait, pure communication; its minimum and maximum; and the overlap, 100 * (1 -
+ * (overall - compute) / pure), at least 0. Times are in microseconds.
  */
 #include "benchmark.h"
 
@@ -240,7 +240,7 @@ static void blocking(const Options* options, const Collective* collective, const
     const double start = MPI_Wtime();
     collective->call(call, NULL);
     const double took = MPI_Wtime() - start;
-    if (collective->shape != NOTHING)
+    if (collective->shape != NOTHING && !options->back_to_back)
       MPI_Barrier(WORLD);
     if (i >= 0) {
       time += took;

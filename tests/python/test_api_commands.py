@@ -70,7 +70,8 @@ def rows() -> dict[str, list[str]]:
     """Return the calls of the page's table, by command."""
     found = re.findall(r"^\| `(weft [^`]+)` \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
     table = {command: re.findall(r"`(weft\.[\w.]+)`", calls) for command, calls in found}
-    generated = {f"weft bench {name}": ["weft.bench"] for name in BENCHMARKS}
+    benchmarks = [*BENCHMARKS, "osu_allgather", "osu_bcast"]
+    generated = {f"weft bench {name}": ["weft.bench"] for name in benchmarks}
     return generated | table
 
 

@@ -47,6 +47,7 @@ def bench(
     iterations: int | None = None,
     warm_up: int = micro.WARM_UP,
     window: int = micro.WINDOW,
+    back_to_back: bool = False,
     percentiles: Sequence[float] | None = None,
     unchecked: bool = False,
     on_size: OnSize | None = None,
@@ -73,6 +74,7 @@ def bench(
         iterations: Timed calls or windows per size.
         warm_up: Calls or windows before those.
         window: Messages in flight in benchmarks of rates.
+        back_to_back: Leave out the barrier after each blocking collective, as `weft.validate` does.
         percentiles: Of the times of single calls.
         unchecked: Let ranks share the memory of their buffers in `bcast`, `allgather` and `ag+rs`;
             results are then not checked.
@@ -99,6 +101,7 @@ def bench(
     count = None if ranks is None else whole("ranks", ranks, 1, launch.MOST_RANKS)
     if name in COLLECTIVES:
         others = {"nodes": nodes is not None, "ppn": len(per_host) > 1, "type": type, "cfg": cfg}
+        others["back_to_back"] = back_to_back
         _refuse(name, others)
         if count is None:
             raise WeftError(f"ranks: is missing; {name} takes a number of ranks")
@@ -128,6 +131,7 @@ def bench(
         () if one.is_rate and percentiles is None else sample.percentiles,
         changed,
         tuple(cfg),
+        back_to_back,
     )
     times = micro.run(study, on_size)
     _warn(times)

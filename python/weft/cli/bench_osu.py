@@ -189,6 +189,12 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
         )
     if not benchmark.is_rate:
         yield percentiles_option
+    if benchmark.family == "blocking":
+        yield click.option(
+            "--back-to-back",
+            is_flag=True,
+            help="Leave out the barrier after each call, as `weft validate` and its page do.",
+        )
     if benchmark.collective:
         yield modes_option(",".join(api.default_modes(benchmark)))
     yield config_option
@@ -252,6 +258,7 @@ def measure(
         () if benchmark.is_rate else sample.percentiles,
         changes,
         config,
+        more.get("back_to_back", False),
     )
     with progress_bar(len(study.sizes) * len(study.runs)) as progress:
         rows = api.run(study, progress)

@@ -22,6 +22,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Collectives": ("--offload", "--fallback", "--compare"),
     "Measurement": (
         *("--sizes", "--type", "--op", "--iterations", "--warm-up", "--window"),
+        "--back-to-back",
         *("--percentiles", "--modes", "--unchecked", "--format", "--full"),
     ),
     "Simulation": ("--host-speed", "--no-privatize", "--cfg", "--timeout", "--memory"),

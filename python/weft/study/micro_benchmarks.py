@@ -67,6 +67,8 @@ class Study:
     """What differs from the fabric file: TABLE.KEY=VALUE each."""
     config: tuple[str, ...] = ()
     """SimGrid settings, KEY:VALUE."""
+    back_to_back: bool = False
+    """Whether blocking collectives follow each other without the barriers of OSU's."""
 
     @property
     def runs(self) -> list[tuple[str, int, int | None]]:
@@ -156,6 +158,8 @@ def check(study: Study) -> None:
             raise WeftError(
                 f"{named('percentiles')}: are of times; {study.benchmark.name} measures rates"
             )
+    if study.back_to_back and study.benchmark.family != "blocking":
+        raise WeftError(f"{named('back_to_back')}: is of blocking collectives only")
     simgrid = SimGrid()
     for mode in study.modes:
         check_mode("modes", mode, OFFLOADING, simgrid)
@@ -281,6 +285,7 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
         *(study.benchmark.name, ",".join(map(str, study.sizes))),
         *(f"iterations={study.iterations}", f"warm-up={study.warm_up}"),
         *(f"window={study.window}", f"type={study.type}", f"op={study.op}"),
+        *(["back-to-back"] if study.back_to_back else []),
         *([_EACH] if study.percentiles else []),
     ]
     return Request.of(
