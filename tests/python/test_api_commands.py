@@ -54,8 +54,12 @@ SHOWN = {
 # By command: what is a value of a call, or another call.
 VALUES = {
     "weft calibrate host": {"here": "weft.calibrate_here"},
-    "weft run": {"compare": "weft.compare", "record": "weft.record_trace"},
-    "weft replay": {"compare": "weft.compare"},
+    "weft run": {
+        "compare": "weft.compare",
+        "no_intervals": "weft.compare",
+        "record": "weft.record_trace",
+    },
+    "weft replay": {"compare": "weft.compare", "no_intervals": "weft.compare"},
     "weft cache hash": {"switch": "HashProof.tags"},
     "weft testbed diff": {"given": "self", "name": "change_to", "p4runtime": "change_to"},
     "weft testbed status": {"plan_output": "weft.testbed_running"},

@@ -183,11 +183,15 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
 
 
 @call
-def compare(program: PathLike, **options: Unpack[RunOptions]) -> Comparison:
+def compare(
+    program: PathLike, *, intervals: bool = True, **options: Unpack[RunOptions]
+) -> Comparison:
     """Run a program, or replay a trace, with offload and without, and say what offloading gained.
 
     Args:
         program: As for `weft.run`; or the folder of a trace.
+        intervals: Whether to run at the ends of the fabric's [calibration.intervals] as well, four
+            times for each value, for `speed_up_interval`.
         options: Those of `weft.run`, or of `weft.replay`.
 
     Returns:
@@ -211,7 +215,7 @@ def compare(program: PathLike, **options: Unpack[RunOptions]) -> Comparison:
     def heard(one: PreparedRun) -> Record:
         return _heard(one, on_line, source)
 
-    comparison = comparing.compare(plan, runner=heard)
+    comparison = comparing.compare(plan, runner=heard, intervals=intervals)
     for record in (comparison.offloaded, comparison.hosts, comparison.best):
         if record is not None:
             _whole(record)

@@ -2,7 +2,9 @@
 """`--compare` of `weft run` and `weft replay`."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -14,7 +16,9 @@ from weft.study import compare as api
 from weft.study.compare import Comparison
 from weft.study.report_compare import print_comparison
 
-compare_option = click.option(
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_compare = click.option(
     "--compare",
     is_flag=True,
     help="Run once more with --offload off, all else the same, and once with --fallback best as"
@@ -24,7 +28,22 @@ compare_option = click.option(
 )
 
 
-def run_comparison(plan: PreparedRun, json_file: Path | None, *, quiet: bool) -> int:
+_no_intervals = click.option(
+    "--no-intervals",
+    is_flag=True,
+    help="With --compare: leave out the runs at the ends of the fabric's [calibration.intervals],"
+    " four for each value, which say what they leave of the gain.",
+)
+
+
+def compare_option(command: Command) -> Command:
+    """Add --compare and what belongs to it."""
+    return _compare(_no_intervals(command))
+
+
+def run_comparison(
+    plan: PreparedRun, json_file: Path | None, *, quiet: bool, no_intervals: bool
+) -> int:
     """Run with and without offload; write and print what was gained; return the exit status."""
     first: list[Record] = []
 
@@ -35,7 +54,7 @@ def run_comparison(plan: PreparedRun, json_file: Path | None, *, quiet: bool) ->
             _say(f"--compare: once more, with --offload off{best}")
 
     try:
-        comparison = api.compare(plan, between)
+        comparison = api.compare(plan, between, intervals=not no_intervals)
     except BaseException:  # also Ctrl-C in the second run: the first is not lost
         if first and not quiet:
             print_run(first[0], console(stderr=True))

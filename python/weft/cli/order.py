@@ -19,7 +19,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("--chains", "--trees", "--drop-rate", "--seed"),
     ),
     "Ranks": ("-n", "--nodes", "--ppn"),
-    "Collectives": ("--offload", "--fallback", "--compare"),
+    "Collectives": ("--offload", "--fallback", "--compare", "--no-intervals"),
     "Measurement": (
         *("--sizes", "--type", "--op", "--iterations", "--warm-up", "--window"),
         "--back-to-back",

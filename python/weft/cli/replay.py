@@ -39,10 +39,17 @@ above --memory.
 @compare_option
 @result_options
 @click.argument("trace", type=Input(), metavar="DIRECTORY")
-def replay(trace: Path, json_file: Path | None, compare: bool, quiet: bool, **options: Any) -> int:
+def replay(
+    trace: Path,
+    json_file: Path | None,
+    compare: bool,
+    no_intervals: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
     """Check, replay, report."""
     request = api.replay_request(read_folder(trace), command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
-        return run_comparison(plan, json_file, quiet=quiet)
+        return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
     return report(launch.run(plan), json_file, quiet=quiet)

@@ -86,6 +86,7 @@ def run(
     record: Path | None,
     record_ti: Path | None,
     compare: bool,
+    no_intervals: bool,
     no_privatize: bool,
     quiet: bool,
     **options: Any,
@@ -96,7 +97,7 @@ def run(
     request = Request.of(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
-        return run_comparison(plan, json_file, quiet=quiet)
+        return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
     if recorder is None:
         return report(launch.run(plan), json_file, quiet=quiet)
     option, target, make = recorder

@@ -32,6 +32,7 @@ from weft.runs import launch
 from weft.runs.launch import PreparedRun
 from weft.runs.record import COMPARISON_SCHEMA, CollectivePart, Record
 from weft.runs.timeline import join_timelines
+from weft.study import compare_intervals
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -114,6 +115,8 @@ class ComparisonRecord(Model, kw_only=True):
     """How many times as fast the run is with offload as with the hosts' fastest algorithms."""
     with_best: Record | None = None
     """The run without offload and with `--fallback best`; none where there was none."""
+    speed_up_interval: tuple[Number, Number] | None = None
+    """What the intervals of the fabric's values leave of `speed_up`, where it has some."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ class Comparison:
     best: Record | None = None
     """Without offload and with `--fallback best`; none where `hosts` is such, on a platform of
     SimGrid's, and where a run before did not end."""
+    speed_up_interval: compare_intervals.Range | None = None
+    """What the intervals of the fabric's values leave of `speed_up`, where it has some."""
 
     @property
     def complete(self) -> bool:
@@ -225,6 +230,7 @@ class Comparison:
             speed_up=self.speed_up,
             gains=self.gains(),
             profile=self.shares(),
+            speed_up_interval=self.speed_up_interval,
             with_offload=self.offloaded,
             without_offload=self.hosts,
             simulated_time_best_s=self.best.simulated_time_s if self.best else None,
@@ -297,13 +303,18 @@ def compare(
     plan: PreparedRun,
     between: Callable[[Record], None] = lambda _record: None,
     runner: Runner | None = None,
+    *,
+    intervals: bool = True,
 ) -> Comparison:
     """Run the program three times; `between` gets the record of each run that another one follows.
 
     Where a run does not end there is no other: its time could be compared with nothing.
-    A `runner` makes the runs in place of weft's own, and their streams are its affair.
+    A `runner` makes the runs in place of weft's own, and their streams are its affair. Where the
+    fabric has intervals of calibration, the first two run again at their ends, unless `intervals`
+    is False.
     """
     check(plan)
+    values = compare_intervals.ends(plan) if intervals else []
     with work_directory() as work, _input() as (stdin, rewind):
         first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
         second = replace(second, request=second.request.changed(offload="off"))
@@ -322,6 +333,11 @@ def compare(
             between(comparison.hosts)
             best, errors = unheard(third)
             comparison = replace(comparison, best=best, errors=errors)
+        if comparison.speed_up and values:
+            found = compare_intervals.interval(
+                comparison.speed_up, values, lambda one: unheard(one)[0]
+            )
+            comparison = replace(comparison, speed_up_interval=found)
         if plan.request.outputs.timeline is not None:
             ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]
             parts = [(f"--offload {one.collectives.offload}", one.outputs.timeline) for one in ran]

@@ -158,7 +158,8 @@ def gain_in_all(comparison: Comparison) -> str:
     times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
     return (
         f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
-        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_over_best(comparison)}"
+        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_left_open(comparison)}"
+        f"{_over_best(comparison)}"
     )
 
 
@@ -171,6 +172,14 @@ def _over_best(comparison: Comparison) -> str:
         f"; {format_seconds(best.simulated_time_s)} with the hosts' fastest algorithms"
         f" (--fallback {best.fallback}): {_gained(comparison.speed_up_over_best)}"
     )
+
+
+def _left_open(comparison: Comparison) -> str:
+    """Say what the intervals of the fabric's values leave of the gain."""
+    if comparison.speed_up_interval is None:
+        return ""
+    low, high = (format_ratio(end) for end in comparison.speed_up_interval)
+    return f", {low} to {high} by the intervals of the fabric's values"
 
 
 def _gained(speed_up: float | None) -> str:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Interval of a gain, from the intervals that calibration left a fabric's values.
+
+Where a fabric file has `[calibration.intervals]`, both sides run again with each value at either
+end of its interval, all others as the file has them. The changes of the gain's logarithm are
+combined in quadrature, those upward apart from those downward: values count as independent, and
+their effects as adding up.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from weft import _core
+from weft.base.errors import WeftError
+from weft.base.reading import read_toml
+from weft.runs import launch
+from weft.runs.launch import PreparedRun
+from weft.runs.record import Record
+
+CALIBRATION, INTERVALS = "calibration", "intervals"
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Plans of one side with a value at the lower and the upper end of its interval."""
+
+    key: str
+    low: PreparedRun
+    high: PreparedRun
+
+
+def ends(plan: PreparedRun) -> list[Ends]:
+    """Prepare runs at the ends of a fabric's intervals; values that the user set have none."""
+    placement = plan.request.placement
+    if placement.fabric is None:
+        return []
+    file = Path(_core.load_fabric(placement.fabric).file)
+    table = read_toml(file).get(CALIBRATION, {}).get(INTERVALS, {})
+    changed = {change.partition("=")[0].strip() for change in placement.changes}
+    return [
+        Ends(key, *(_at(plan, file, key, end) for end in interval))
+        for key, interval in table.items()
+        if key not in changed
+    ]
+
+
+def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:
+    changes = (*plan.request.placement.changes, f"{key}={value}")
+    try:
+        return launch.prepare(plan.request.changed(changes=changes, timeline=None))
+    except WeftError as error:
+        raise WeftError(
+            f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} makes no fabric:"
+            f" {error.message}"
+        ) from None
+
+
+def interval(
+    speed_up: float,
+    values: Sequence[Ends],
+    run: Callable[[PreparedRun], Record],
+) -> Range | None:
+    """Return the interval of a speed-up; none where a run at an end does not end."""
+    found = []
+    for value in values:
+        at_ends = [_speed_up(plan, run) for plan in (value.low, value.high)]
+        if any(one is None for one in at_ends):
+            return None
+        found += [(one or speed_up) for one in at_ends]
+    return combined(speed_up, list(zip(found[::2], found[1::2], strict=True)))
+
+
+def _speed_up(plan: PreparedRun, run: Callable[[PreparedRun], Record]) -> float | None:
+    offloaded = run(plan)
+    hosts = run(replace(plan, request=plan.request.changed(offload="off")))
+    if not (offloaded.ended and hosts.ended and offloaded.simulated_time_s):
+        return None
+    return hosts.simulated_time_s / offloaded.simulated_time_s
+
+
+def combined(speed_up: float, at_ends: Sequence[Range]) -> Range:
+    """Combine what each value alone does to a speed-up at both of its ends."""
+    changes = [[math.log(one / speed_up) for one in pair] for pair in at_ends]
+    down = math.hypot(*(min(0.0, *pair) for pair in changes))
+    up = math.hypot(*(max(0.0, *pair) for pair in changes))
+    return speed_up * math.exp(-down), speed_up * math.exp(up)
