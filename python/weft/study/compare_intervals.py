@@ -51,10 +51,10 @@ def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:
     changes = (*plan.request.placement.changes, f"{key}={value}")
     try:
         return launch.prepare(plan.request.changed(changes=changes, timeline=None))
-    except WeftError as error:
+    except (_core.UserError, WeftError) as error:
         raise WeftError(
             f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} makes no fabric:"
-            f" {error.message}"
+            f" {error}"
         ) from None
 
 
