@@ -9,6 +9,7 @@ import simulated
 from conftest import Run
 
 from weft import _core
+from weft.study.bench_gains import gains
 
 PROGRAM = simulated.TESTS / "smpi" / "timed_collectives.c"
 LIBRARIES = [row["name"] for row in _core.selections()]
@@ -112,3 +113,17 @@ def test_best_can_be_asked_for_one_collective(run: Run) -> None:
     assert {row["algorithm"] for row in one.rows(collective="allreduce")} == {"basic_linear"}
     assert "basic_linear" not in best
     assert result.record["fallback"] == "best"
+
+
+def test_a_bench_says_the_gain_over_the_default_and_over_the_best() -> None:
+    found = {
+        "stream": {8: 2.0, 1024: 4.0},
+        "knomial for message": {8: 1.0, 1024: 1.0},
+        "openmpi-5.0": {8: 3.0, 1024: 8.0},
+        "best": {8: 1.0, 1024: 4.0},
+    }
+    assert gains(found) == [
+        "stream: 1.50 to 2.00 times as fast as openmpi-5.0, 0.500 to 1.00 times as fast as best"
+    ]
+    del found["best"]
+    assert gains(found) == []

@@ -34,6 +34,7 @@ from weft.runs.report import console, new_table, print_table, print_title
 from weft.runs.site import load_fabric
 from weft.study import micro_benchmarks as api
 from weft.study import osu_format
+from weft.study.bench_gains import gains
 from weft.study.benchmarks import OPERATIONS, TYPES, Benchmark, Column
 from weft.study.micro_benchmarks import Study, Time
 from weft.study.quantiles import title as percentile_title
@@ -323,7 +324,10 @@ def _print_by_mode(study: Study, rows: Sequence[Time], column: Column) -> None:
     for size in sizes:
         figures = [_figure(column, points[size]) for points in series.values()]
         table.add_row(*([str(size)] if sized else []), *figures)
-    print_table(table, console())
+    on = console()
+    print_table(table, on)
+    for line in [] if study.benchmark.is_rate else gains(series):
+        on.print(line, soft_wrap=True)
 
 
 def _print_rows(study: Study, rows: Sequence[Time], columns: Sequence[Column]) -> None:

@@ -29,6 +29,7 @@ from weft.study import benchmarks, quantiles
 from weft.study.bench import Progress, check_memory, check_mode
 from weft.study.bench_collectives import OFFLOADING
 from weft.study.benchmarks import TYPES, Benchmark
+from weft.study.compare import BEST
 from weft.study.ways import Way, WentAWay, labels, way_taken
 
 ITERATIONS = 10
@@ -107,10 +108,9 @@ def default_modes(benchmark: Benchmark) -> tuple[str, ...]:
     if not benchmark.collective:
         return ()
     if benchmark.name == "allreduce":
-        return ("stream", "message", launch.DEFAULT_FALLBACK)
-    return (
-        ("stream", launch.DEFAULT_FALLBACK) if benchmark.offloaded else (launch.DEFAULT_FALLBACK,)
-    )
+        return ("stream", "message", launch.DEFAULT_FALLBACK, BEST)
+    hosts = (launch.DEFAULT_FALLBACK, BEST)
+    return ("stream", *hosts) if benchmark.offloaded else hosts
 
 
 def placed(
