@@ -102,6 +102,16 @@ def test_best_needs_a_fabric() -> None:
     assert message.startswith('weft: --fallback: found "best" on a platform of SimGrid\'s')
 
 
+@pytest.mark.parametrize("fallback", ["best", "ring,bcast=best"])
+def test_best_is_for_links_that_contend(fallback: str) -> None:
+    program = compiled.program(ONE_CALL)
+    options = ("run", "--fabric", "tofino-4", "-n", "4", "--no-contention", "--offload", "off")
+    result = simulated.weft(*options, "--fallback", fallback, "--", str(program), "8")
+    assert result.status == 2
+    (message,) = result.messages
+    assert message.startswith("weft: --no-contention: found together with --fallback best")
+
+
 def test_best_can_be_asked_for_one_collective(run: Run) -> None:
     result = run("compared.c", on="tofino-4", options=("--offload", "off", "--fallback", "best"))
     best = {row["algorithm"] for row in result.rows(collective="allreduce")}

@@ -119,8 +119,16 @@ def prepare(request: Request) -> PreparedRun:
 
 
 def _check_contention(request: Request) -> None:
-    """Refuse offloading on links that do not contend: its rates are those of shared links."""
+    """Refuse what knows shared links only, offloading and `best`, on links that do not contend."""
     offload = request.collectives.offload
+    fallback = (request.collectives.fallback or "").split(",")
+    if not request.placement.contention and any(
+        one.rpartition("=")[2] == "best" for one in fallback
+    ):
+        raise WeftError(
+            f"{named('contention=False')}: found together with {named('fallback')} best, whose"
+            " predictions are of links that contend; name a selection or an algorithm"
+        )
     if not request.placement.contention and offload != "off":
         raise WeftError(
             f"{named('contention=False')}: found together with {named('offload')} {offload};"

@@ -53,8 +53,7 @@ def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:
         return launch.prepare(plan.request.changed(changes=changes, timeline=None))
     except (_core.UserError, WeftError) as error:
         raise WeftError(
-            f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} makes no fabric:"
-            f" {error}"
+            f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} makes no fabric: {error}"
         ) from None
 
 
