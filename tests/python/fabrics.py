@@ -64,7 +64,7 @@ def load(
 
 def with_free_hosts(directory: Path, fabric: str) -> Path:
     """Write a fabric whose hosts and MPI library take no time, for closed forms of the rest."""
-    text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8").partition("[mpi]")[0]
+    text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8").partition("\n[mpi]")[0]
     free = 'speed = "76.8Gf"\ncores = 72\nloopback_bandwidth = "10GBps"\nloopback_latency = "0.4us"'
     path = directory / "free-hosts.toml"
     path.write_text(text.replace('preset = "xeon-8360"', free), encoding="utf-8")

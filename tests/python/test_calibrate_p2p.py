@@ -5,6 +5,7 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import compiled
 import numpy as np
@@ -215,7 +216,7 @@ def test_rows_are_held_out(tmp_path: Path) -> None:
 
 def test_a_base_keeps_of_mpi_what_is_not_fitted(tmp_path: Path) -> None:
     base = tmp_path / "base.toml"
-    text = Path(_core.load_fabric("tofino-4").file).read_text()
+    text = Path(_core.load_fabric("tofino-4").file).read_text().partition("[mpi]\n")[0]
     mpi = '[mpi]\neager_threshold = "16KiB"\nsend_overhead = "1s"\n'
     base.write_text(text + mpi + '[[mpi.overheads]]\nfrom = "1KiB"\nreceive_overhead = "1s"\n')
     threshold = fabric_file.eager_threshold_of(str(base))
@@ -290,6 +291,7 @@ def test_a_base_keeps_all_but_its_messages(tmp_path: Path) -> None:
     made = make(tmp_path, fitted(AZURE, 3), "tofino-4")
     before, after = (tomllib.loads(Path(one.file).read_text()) for one in (base, made))
     assert before.pop("point_to_point") != after.pop("point_to_point")
+    assert before.pop("mpi") == {"preset": "openmpi-ucx-roce"}
     assert "send_overhead" in after.pop("mpi")
     assert before == after
 
@@ -379,18 +381,29 @@ def test_the_envelope_is_weft_s() -> None:
     assert platform_xml.ENVELOPE_BYTES == ENVELOPE
 
 
+def hosts_seconds(mpi: Any, size: int) -> float:
+    """Return what both cores take of a message, beside the network."""
+    if size >= mpi["eager_threshold_bytes"]:
+        return 0.0
+    row = [mpi, *(one for one in mpi["overheads"] if one["from_bytes"] <= size)][-1]
+    return 2 * float(row["send_overhead_s"] + size / row["send_copy_rate_Bps"])
+
+
 def test_the_testbed_s_fabrics_have_the_messages_of_its_allreduce() -> None:
     samples = read_allreduce(paths.data("tofino_osu_allreduce_4x1.csv"), "openmpi_tuned_us")
-    measured = single_messages(samples, 4).one_way.by_size()
+    messages = single_messages(samples, 4).one_way.by_size()
+    # Larger ones hold sums and copies that have left a core's caches.
+    measured = {size: time for size, time in messages.items() if size <= 65536}
     tofino = _core.load_fabric("tofino-4")
     latency = tofino.route(0, 1)["latency_s"]
     simulated = {}
     for size in measured:
         row = [one for one in tofino.point_to_point if one["from_bytes"] <= size][-1]
         rate = row["bandwidth_factor"] * tofino.cables()[0]["bandwidth_Bps"]
-        simulated[size] = (row["latency_factor"] * latency + (size + ENVELOPE) / rate) * 1e6
+        network = row["latency_factor"] * latency + (size + ENVELOPE) / rate
+        simulated[size] = (network + hosts_seconds(tofino.mpi, size)) * 1e6
     error = log_error(simulated, measured)
-    assert error.mean < 0.0205
+    assert error.mean < 0.025
     assert error.worst < 0.136
     for name in ("tofino-16", "tofino-64x64", "fat-tree-1024", "fat-tree-65536"):
         assert _core.load_fabric(name).point_to_point == tofino.point_to_point

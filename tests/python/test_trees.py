@@ -89,7 +89,8 @@ class FatTree:
         lines = [
             '[fabric]\nname = "fat-tree"',
             f'[topology]\nkind = "fat_tree"\ndown = {list(self.down)}\nup = {list(self.up)}',
-            '[host]\npreset = "xeon-8360"\n[nic]\npreset = "connectx-6-dx"',
+            '[host]\nspeed = "1Gf"\ncores = 72\nloopback_bandwidth = "10GBps"',
+            'loopback_latency = "0.4us"\n[nic]\npreset = "connectx-6-dx"',
             f'[link]\nbandwidth = "{self.gbps[0]}Gbps"\nlatency = "{self.latency[0]}s"',
             '[switch]\npreset = "tofino"\nmax_ports = 256',
         ]
