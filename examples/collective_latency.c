@@ -3,9 +3,10 @@
  *
  *     collective_latency COLLECTIVE:BYTES,... [ITERATIONS]
  *
- * COLLECTIVE is barrier, bcast, reduce, allreduce, reduce_scatter_block, gather, scatter, allgather or alltoall. BYTES
- * is the vector of a Bcast, Reduce, Allreduce and Reduce_scatter_block, and what a rank has for one other in the
- * others; sums are of MPI_FLOAT, of which there is at least one. The root is rank 0.
+ * COLLECTIVE is barrier, bcast, reduce, allreduce, reduce_scatter, reduce_scatter_block, gather, scatter, allgather or
+ * alltoall. BYTES is the vector of a Bcast, Reduce, Allreduce, Reduce_scatter (whose parts are of one size) and
+ * Reduce_scatter_block, and what a rank has for one other in the others; sums are of MPI_FLOAT, of which there is at
+ * least one. The root is rank 0.
  *
  * For each, all ranks make one call that is not timed, then ITERATIONS (1 where it is not said) that are, with a
  * barrier before each. A line is the number of the argument from 0 on, and the average over all ranks and calls in
@@ -24,6 +25,7 @@ typedef struct {
   MPI_Datatype type;
   void* in;
   void* out;
+  int* counts; /* by rank: count */
 } Call;
 
 static void barrier(const Call* call)
@@ -50,6 +52,11 @@ static void allreduce(const Call* call)
 static void reduce_scatter_block(const Call* call)
 {
   MPI_Reduce_scatter_block(call->in, call->out, call->count, call->type, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void reduce_scatter(const Call* call)
+{
+  MPI_Reduce_scatter(call->in, call->out, call->counts, call->type, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void gather(const Call* call)
@@ -85,6 +92,7 @@ static const Collective collectives[] = {
     {"bcast", bcast, 0, 0, 0},
     {"reduce", reduce, 1, 0, 0},
     {"allreduce", allreduce, 1, 0, 0},
+    {"reduce_scatter", reduce_scatter, 1, 1, 0},
     {"reduce_scatter_block", reduce_scatter_block, 1, 1, 0},
     {"gather", gather, 0, 0, 1},
     {"scatter", scatter, 0, 1, 0},
@@ -115,16 +123,19 @@ static void measure(int number, const Collective* collective, long bytes, int it
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (collective->run == reduce_scatter_block)
+  if (collective->run == reduce_scatter || collective->run == reduce_scatter_block)
     bytes /= ranks;
   const int element = collective->sums ? (int)sizeof(float) : 1;
-  Call call         = {(int)(bytes / element), collective->sums ? MPI_FLOAT : MPI_BYTE, NULL, NULL};
+  Call call         = {(int)(bytes / element), collective->sums ? MPI_FLOAT : MPI_BYTE, NULL, NULL, NULL};
   if (collective->sums && call.count == 0)
     call.count = 1;
   const long part = (long)call.count * element;
   call.in         = allocate(collective->in_parts ? part * ranks : part);
   call.out        = allocate(collective->out_parts ? part * ranks : part);
-  double time     = 0, sum;
+  call.counts     = allocate((long)sizeof(int) * ranks);
+  for (int i = 0; i < ranks; i++)
+    call.counts[i] = call.count;
+  double time = 0, sum;
   collective->run(&call);
   for (int i = 0; i < iterations; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -137,6 +148,7 @@ static void measure(int number, const Collective* collective, long bytes, int it
     printf("%d %.6f\n", number, sum / ranks / iterations * 1e6);
   free(call.in);
   free(call.out);
+  free(call.counts);
 }
 
 static int usage(void)

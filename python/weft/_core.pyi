@@ -103,7 +103,23 @@ class Nic(typing.TypedDict):
     offload_overhead_s: float
     message_gap_s: float
     offload_copy_rate_Bps: float
+    packet_copy_rate_Bps: float
+    calls: list[NicCalls]
+    reduce_scatter: str
+    part_copy_rate_Bps: float
+    registration_rate_Bps: float
+    registration_from_bytes: float
     contributions: str
+    host_reduce: str
+    host_bcast: str
+
+class NicCalls(typing.TypedDict):
+    """Costs of offloaded calls of at least so many bytes, in place of what `Nic` says."""
+
+    from_bytes: float
+    offload_overhead_s: float
+    offload_copy_rate_Bps: float
+    packet_copy_rate_Bps: float
 
 class Offload(typing.TypedDict):
     """Collectives that a switch does, and what it can do reductions on. A conversion is one of the
@@ -163,6 +179,8 @@ class Switch(typing.TypedDict):
     total_slots: int
     payload_bytes: float
     packet_overhead_bytes: float
+    aggregation_rate_Bps: float
+    streaming_from_bytes: float
     offload: list[Offload]
 
 class Table(typing.TypedDict):

@@ -48,20 +48,35 @@ std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& mode
 
 /** How long the packets need on a switch's links when nothing else uses them. Where it computes, every packet passes
  * its slots: of a Reduce_scatter those of all parts, whoever gets them. */
-Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const SwitchModel& model, const TreeCall& call,
+Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwitch& node, const TreeCall& call,
                   const Traffic& traffic, const std::vector<FlowLink>& links, BytesPerSecond host_rate)
 {
+  const SwitchModel& model = fabric.switch_model(node.index);
   Seconds busiest;
   for (const FlowLink& link : links)
     busiest = std::max(busiest, time_on(fabric, link));
   if (call.message == Bytes() || busiest == Seconds())
     return busiest;
+  busiest = std::max(busiest, call.message / host_rate);
+  if (not call.movement.combines || call.message >= model.streaming_from)
+    return busiest;
+  busiest = std::max(busiest, call.message * static_cast<double>(node.contributions) / model.aggregation_rate);
   const Seconds turnaround = model.turnaround + tree.beyond_first;
-  if (call.movement.combines && call.movement.gets == Share::part)
-    busiest = streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
-  else if (call.movement.combines)
-    busiest = streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
-  return std::max(busiest, call.message / host_rate);
+  if (call.movement.gets == Share::part)
+    return streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
+  return streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
+}
+
+/** What the hosts do with the data of a call before its first packet leaves and after its last one has come. */
+Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, const NicCalls& costs)
+{
+  if (call.message == Bytes())
+    return {};
+  const Bytes payload = fabric.switch_model(tree.switches.front().index).payload;
+  Seconds all         = std::min(call.message, payload) / costs.packet_copy_rate;
+  if (call.copied > Bytes())
+    all += fabric.nic().registration(call.message) + call.copied / fabric.nic().part_copy_rate;
+  return all;
 }
 
 } // namespace
@@ -99,7 +114,8 @@ std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Second
 
 Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call)
 {
-  return fabric.nic().offload_overhead + longest_way(tree, call) +
+  const NicCalls costs = fabric.nic().costs(call.message);
+  return costs.offload_overhead + longest_way(tree, call) + copying(fabric, tree, call, costs) +
          fabric.nic().message_gap * static_cast<double>(tree.members_a_nic - 1);
 }
 
@@ -114,7 +130,8 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
     SwitchPlan& its          = plan.switches.emplace_back();
     const SwitchModel& model = fabric.switch_model(tree.switches[position].index);
     links.push_back(busy_links(traffic, model, tree, position, call.movement.combines, its));
-    plan.streaming = std::max(plan.streaming, streaming(fabric, tree, model, call, traffic, links.back(), host_rate));
+    plan.streaming = std::max(plan.streaming,
+                              streaming(fabric, tree, tree.switches[position], call, traffic, links.back(), host_rate));
   }
   for (std::size_t at = 0; at < links.size(); ++at)
     plan.switches[at].flows = flows_by_size(links[at], plan.streaming);

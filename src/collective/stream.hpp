@@ -9,11 +9,11 @@
  * with base_latency = host overhead + longest way from a member that gives to one that gets (links and switches)
  *                     + (members that share a NIC - 1) x message gap.
  *
- * The time of the packets is that of the busiest link, or that of their lookups at the port where it ends, if that is
- * longer. Where switches compute it is streaming_time(S, line rate, turnaround), with line rate = the speed at which
- * the whole vector passes the busiest link and turnaround = the switch's own, measured with one switch, + what the
- * tree's round trip is longer than with one. It is never shorter than the host's own copy takes. Where other traffic
- * leaves less than that, the solver's share of the busiest link holds instead.
+ * The time of the packets is that of the busiest link, or that of their lookups at the port where it ends, of the
+ * host's own copy, or of the switch that combines all contributions, if that is longer. Where switches compute in slots
+ * it is streaming_time(S, line rate, turnaround), with line rate = the speed at which the whole vector passes and
+ * turnaround = the switch's own, measured with one switch, + what the tree's round trip is longer than with one. Where
+ * other traffic leaves less than that, the solver's share of the busiest link holds instead.
  *
  * Each switch has flows over the links that it owns (the cost of SimGrid's solver grows with the square of a flow's
  * links): one for all links that carry messages of the same size. Each is limited to the rate at which it lasts as long
@@ -67,7 +67,7 @@ Seconds time_on(const Fabric& fabric, const FlowLink& its);
 /** One flow for all @p links whose messages are of one size, each as long as @p duration. */
 std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration);
 
-/** host overhead + longest way + NIC gaps. */
+/** host overhead and copies + longest way + NIC gaps. */
 Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call);
 
 } // namespace weft

@@ -230,5 +230,56 @@ TEST(Stream, DoesNotGrowWithTheHosts)
     EXPECT_DOUBLE_EQ(duration(fabric, tree_over(fabric, hosts), 1024), four);
 }
 
+// The switch takes its children's packets one after the other: k of them, at its own rate.
+TEST(Stream, AnAggregationRateIsSharedByTheContributions)
+{
+  const Fabric fabric = fabric_of(replaced(FABRIC, "turnaround = \"9us\"", "aggregation_rate = \"400MBps\""));
+  for (const int hosts : {2, 3, 4}) {
+    const ReductionTree tree = tree_over(fabric, hosts);
+    for (const double message : {100., 400., 1000.}) {
+      const double expected = 7e-6 + message * hosts / 400e6;
+      EXPECT_NEAR(duration(fabric, tree, message), expected, expected * 1e-12)
+          << hosts << " hosts, " << message << " B";
+    }
+  }
+}
+
+TEST(Stream, LargeReductionsStreamWithoutSlots)
+{
+  const Fabric fabric =
+      fabric_of(replaced(FABRIC, "turnaround = \"9us\"",
+                         "turnaround = \"9us\"\naggregation_rate = \"100MBps\"\nstreaming_from = \"1000B\""));
+  const ReductionTree tree = tree_over(fabric, 4);
+  EXPECT_NEAR(duration(fabric, tree, 1000), 7e-6 + (1000 + 10 * 25) / 1e9, 1e-18);
+  EXPECT_NEAR(duration(fabric, tree, 900), 7e-6 + 900 * 4 / 100e6, 1e-15);
+}
+
+TEST(Stream, ACallCostsTheLibraryWhatTheNicSays)
+{
+  const Fabric fabric      = fabric_of(replaced(FABRIC, "[link]", R"(packet_copy_rate = "200MBps"
+part_copy_rate = "1GBps"
+registration_rate = "500MBps"
+registration_from = "600B"
+
+[[nic.calls]]
+from = "500B"
+offload_overhead = "4us"
+offload_copy_rate = "10MBps"
+
+[link])"));
+  const ReductionTree tree = tree_over(fabric, 4);
+  const auto took          = [&](double message, double copied) {
+    TreeCall call = allreduce(message);
+    call.copied   = Bytes(copied);
+    return plan_streams(fabric, tree, call, fabric.nic().costs(Bytes(message)).offload_copy_rate).duration().value();
+  };
+  // One packet of 100 B at most is copied before the others.
+  EXPECT_NEAR(took(40, 0), 7e-6 + 40 / 200e6 + 65 / 1e9, 1e-15);
+  EXPECT_NEAR(took(300, 0), 7e-6 + 100 / 200e6 + 375 / 1e9, 1e-15);
+  EXPECT_NEAR(took(500, 0), 9e-6 + 500 / 10e6, 1e-12);
+  EXPECT_NEAR(took(500, 125) - took(500, 0), 125 / 1e9, 1e-15);
+  EXPECT_NEAR(took(600, 150) - took(600, 0), 150 / 1e9 + 600 / 500e6, 1e-15);
+}
+
 } // namespace
 } // namespace weft

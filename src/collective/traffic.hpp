@@ -35,6 +35,8 @@ struct TreeCall {
   /// Bytes, by member; where members have parts or blocks. Of an Alltoall what the member's ranks give to all, or get:
   /// the sums of a matrix whose blocks are all of one size, as MPI_Alltoall has them.
   std::vector<double> parts;
+  /// Of a Reduce_scatter that is executed as an Allreduce: the largest part that a rank copies out of the whole vector.
+  Bytes copied = {};
 
   bool operator==(const TreeCall& other) const = default;
 };

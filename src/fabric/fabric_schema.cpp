@@ -47,6 +47,8 @@ std::vector<TableHelp> fabric_schema()
     schema.push_back({"topology." + row.name, row.meaning, row.options});
   schema.push_back({"host", "every host", with_preset("host", describe_options(host_options()))});
   schema.push_back({"nic", "every host's network interface", with_preset("NIC", describe_options(nic_options()))});
+  schema.push_back({"nic.calls", "costs of larger offloaded calls, by size, as [[nic.calls]]; replaces a preset's",
+                    describe_options(nic_calls_options())});
   schema.push_back({"link", "every cable", describe_options(link_options())});
   schema.push_back({"links", "cables whose names match, as [[links]]: values that differ from [link]'s",
                     with_match("link", describe_options(link_options()))});

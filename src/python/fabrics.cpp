@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "base/share.hpp"
+#include "collective/hosts/host_stage.hpp"
 #include "fabric/description.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/fabric_schema.hpp"
@@ -50,6 +51,8 @@ const RowKind<"Switch", NamedSwitch> SWITCH{
      {"total_slots", of_model(&SwitchModel::total_slots)},
      {"payload_bytes", of_model(&SwitchModel::payload)},
      {"packet_overhead_bytes", of_model(&SwitchModel::packet_overhead)},
+     {"aggregation_rate_Bps", of_model(&SwitchModel::aggregation_rate)},
+     {"streaming_from_bytes", of_model(&SwitchModel::streaming_from)},
      {"offload", of_model([](const SwitchModel& model) { return OFFLOAD.all(model.capabilities); })}}};
 
 const RowKind<"Host", HostModel> HOST{"What every host is.",
@@ -70,12 +73,27 @@ const RowKind<"Host", HostModel> HOST{"What every host is.",
                                        {"core_memory_rate_Bps", &HostModel::core_memory_rate},
                                        {"unmeasured", &HostModel::unmeasured}}};
 
+const RowKind<"NicCalls", NicCalls> NIC_CALLS{
+    "Costs of offloaded calls of at least so many bytes, in place of what `Nic` says.",
+    {{"from_bytes", &NicCalls::from},
+     {"offload_overhead_s", &NicCalls::offload_overhead},
+     {"offload_copy_rate_Bps", &NicCalls::offload_copy_rate},
+     {"packet_copy_rate_Bps", &NicCalls::packet_copy_rate}}};
+
 const RowKind<"Nic", NicModel> NIC{"What every host's network interface is; a rate without limit is infinite.",
                                    {{"preset", &NicModel::preset},
                                     {"offload_overhead_s", &NicModel::offload_overhead},
                                     {"message_gap_s", &NicModel::message_gap},
                                     {"offload_copy_rate_Bps", &NicModel::offload_copy_rate},
-                                    {"contributions", &NicModel::contributions}}};
+                                    {"packet_copy_rate_Bps", &NicModel::packet_copy_rate},
+                                    {"calls", [](const NicModel& nic) { return NIC_CALLS.all(nic.calls); }},
+                                    {"reduce_scatter", &NicModel::reduce_scatter},
+                                    {"part_copy_rate_Bps", &NicModel::part_copy_rate},
+                                    {"registration_rate_Bps", &NicModel::registration_rate},
+                                    {"registration_from_bytes", &NicModel::registration_from},
+                                    {"contributions", &NicModel::contributions},
+                                    {"host_reduce", &NicModel::host_reduce},
+                                    {"host_bcast", &NicModel::host_bcast}}};
 
 const RowKind<"Segment", PointToPointSegment> SEGMENT{"Factors of point-to-point messages of at least so many bytes.",
                                                       {{"from_bytes", &PointToPointSegment::from},
@@ -232,12 +250,20 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
           "Prove the routes; returns what was proven, raises UserError where it does not hold.");
 }
 
+/** The same, with the algorithms that it names held against those that there are. */
+Fabric load_checked(const std::string& name_or_path, const std::vector<std::string>& changes)
+{
+  Fabric fabric = Fabric::load(name_or_path, changes);
+  HostStageAlgorithms::of(fabric.nic());
+  return fabric;
+}
+
 } // namespace
 
 void bind_fabrics(py::module_& module)
 {
   bind_fabric(module);
-  module.def("load_fabric", &Fabric::load, py::arg("name_or_path"), py::arg("changes") = std::vector<std::string>(),
+  module.def("load_fabric", &load_checked, py::arg("name_or_path"), py::arg("changes") = std::vector<std::string>(),
              "Read a fabric file, or a shipped fabric by its name, with other values of some keys: each of `changes`"
              " is TABLE.KEY=VALUE. Raises UserError.");
   module.def("list_fabrics", [] { return list_shared("fabrics"); }, "Names of the shipped fabrics.");

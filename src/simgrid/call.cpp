@@ -144,7 +144,9 @@ void Call::wait_for_schedule(Sleep& until_end) const
 /** What its core does for an offloaded call; the way that it takes accounts for it. */
 Seconds Call::host_overhead() const
 {
-  return decision_.path == Path::multicast ? Seconds() : Simulation::get().fabric.nic().offload_overhead;
+  if (decision_.path == Path::multicast)
+    return {};
+  return Simulation::get().fabric.nic().costs(Bytes(static_cast<double>(described_.message))).offload_overhead;
 }
 
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)

@@ -68,10 +68,15 @@ std::string Communicator::text() const
   return world == 0 ? "MPI_COMM_WORLD" : "MPI_COMM_WORLD of program " + std::to_string(world + 1);
 }
 
-TreeCall Communicator::tree_call(const Described& described, const std::vector<double>& parts) const
+TreeCall Communicator::tree_call(const Described& described, const std::vector<double>& parts,
+                                 const NicModel& nic) const
 {
   const CallSignature& signature = described.signature;
-  TreeCall call{described.movement(), Bytes(static_cast<double>(described.message)), -1, {}};
+  TreeCall call{described.movement(), Bytes(static_cast<double>(described.message)), -1, {}, {}};
+  if (nic.scatters_whole_vectors() && call.movement == Movement::reduce_scatter) {
+    call.movement = Movement::allreduce;
+    call.copied   = Bytes(std::ranges::max(parts));
+  }
   if (signature.root >= 0)
     call.root = member(signature.root);
   if (call.movement.in_parts()) {

@@ -88,6 +88,7 @@ public:
   std::int64_t served_calls = 0;                 ///< calls that those have been given
   std::vector<simgrid::s4u::ActorPtr> servers;   ///< those actors
   std::uint32_t streamed_calls = 0;              ///< that have started
+  std::shared_ptr<Communicator> speakers;        ///< of the members, where ranks share them: see multicasting()
   std::optional<GroupResult> multicast;          ///< its multicast trees, where a call has asked for them
   std::int64_t multicast_calls = 0;              ///< by the multicast protocol
 
@@ -99,12 +100,18 @@ public:
   int members() const { return static_cast<int>(member_ranks.size()); }
   /** Whether @p rank speaks for its member. */
   bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
+  /** Who takes part in multicasts: those who speak for members. */
+  static const std::shared_ptr<Communicator>& multicasting(const std::shared_ptr<Communicator>& communicator)
+  {
+    return communicator->speakers ? communicator->speakers : communicator;
+  }
+  Communicator& multicasting() { return speakers ? *speakers : *this; }
   int member(int rank) const { return member_of[static_cast<std::size_t>(rank)]; }
   /** "MPI_COMM_WORLD", "MPI_COMM_WORLD of program 2" after the first, or "communicator 3 (of 4 ranks)". */
   std::string text() const;
 
   /** What a call is to the tree: parts and root by member. @p parts are those of the ranks. */
-  TreeCall tree_call(const Described& described, const std::vector<double>& parts) const;
+  TreeCall tree_call(const Described& described, const std::vector<double>& parts, const NicModel& nic) const;
   /** The streams of a call over its tree. Programs make the same calls over and over, so the last plan is kept. */
   std::shared_ptr<const StreamPlan> plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate);
 

@@ -48,6 +48,21 @@ std::vector<VertexId> describe_members(Communicator& communicator, MPI_Comm comm
   return member_hosts;
 }
 
+/** Those who speak for the members, as a communicator of one rank each; null where all ranks do. */
+std::shared_ptr<Communicator> speakers_of(const Communicator& all)
+{
+  if (all.members() == all.size())
+    return nullptr;
+  auto speakers = std::make_shared<Communicator>(all.key(), all.handle, all.members());
+  for (int member = 0; member < all.members(); ++member) {
+    const auto rank = static_cast<std::size_t>(all.member_ranks[static_cast<std::size_t>(member)].front());
+    speakers->actors.push_back(all.actors[rank]);
+    speakers->rank_hosts.push_back(all.rank_hosts[rank]);
+    speakers->hosts.push_back(all.hosts[rank]);
+  }
+  return speakers;
+}
+
 } // namespace
 
 int Worlds::of(const sg::Actor& rank)
@@ -70,8 +85,9 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
   auto communicator = std::make_shared<Communicator>(key, described_++, comm->size());
   const std::vector<VertexId> hosts =
       describe_members(*communicator, comm, network_, state_.fabric().nic().host_combines());
-  TreeResult result  = build_reduction_tree(state_, hosts, communicator->tree_number());
-  communicator->tree = std::move(result.tree);
+  communicator->speakers = speakers_of(*communicator);
+  TreeResult result      = build_reduction_tree(state_, hosts, communicator->tree_number());
+  communicator->tree     = std::move(result.tree);
   if (communicator->tree)
     communicator->models = models_of(state_.fabric(), *communicator->tree);
   else

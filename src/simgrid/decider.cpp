@@ -75,8 +75,9 @@ std::map<VertexId, int> ranks_by_host(const Communicator& communicator)
 } // namespace
 
 Decider::Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-                 const HostFallback& hosts, std::function<MessageCosts()> costs, std::vector<Aggregation>& switches)
-    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), hosts_(hosts),
+                 const HostFallback& hosts, const HostStageAlgorithms& stage, std::function<MessageCosts()> costs,
+                 std::vector<Aggregation>& switches)
+    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), hosts_(hosts), stage_(stage),
       make_costs_(std::move(costs)), switches_(switches)
 {
   for (const SwitchModel& model : fabric_.switch_models())
@@ -93,7 +94,7 @@ Decision Decider::decide(Communicator& communicator, const Described& described)
     for (const TreeSwitch& node : communicator.tree->switches)
       switches_[static_cast<std::size_t>(node.index)].acquire_channel(communicator.handle);
   else if (decision.path == Path::multicast && not fabric_.progress_engines().empty())
-    for (const auto& [host, ranks] : ranks_by_host(communicator))
+    for (const auto& [host, ranks] : ranks_by_host(communicator.multicasting()))
       engines_[host].take(communicator.handle, multicast_chunks(described), ranks);
   return decision;
 }
@@ -150,9 +151,6 @@ bool Decider::host_is_faster(Communicator& communicator, const Described& descri
 
 bool Decider::predict_host_is_faster(Communicator& communicator, const Described& described, int calls) const
 {
-  const auto plan =
-      communicator.plan(fabric_, communicator.tree_call(described, described.part_sizes(communicator.size())),
-                        host_work(communicator, described).rate);
   HostCall call            = hosts_.selection().resolved(host_call(communicator, described));
   Selection::Choice choice = hosts_.choose(call, calls);
   if (not choice.algorithm) // SMPI's
@@ -162,9 +160,21 @@ bool Decider::predict_host_is_faster(Communicator& communicator, const Described
   call = hosts_.resolved(std::move(call), choice);
   if (not costs_)
     costs_ = make_costs_();
+  const Seconds offloaded = predicted_offload(communicator, described, calls);
+  return predicted_interval(fabric_, *costs_, communicator.rank_hosts, call, choice, calls, offloaded) < offloaded;
+}
+
+/** Time per call of @p calls in a row. */
+Seconds Decider::predicted_offload(Communicator& communicator, const Described& described, int calls) const
+{
+  const TreeCall call = communicator.tree_call(described, described.part_sizes(communicator.size()), fabric_.nic());
+  const auto plan     = communicator.plan(fabric_, call, host_work(communicator, described).rate);
   // A stream ends for all ranks at once, so that streams in a row do not overlap.
-  return predicted_interval(fabric_, *costs_, communicator.rank_hosts, call, choice, calls, plan->duration()) <
-         plan->duration();
+  if (communicator.members() == communicator.size())
+    return plan->duration();
+  return predicted_staged_interval(fabric_, *costs_, communicator.rank_hosts,
+                                   {communicator.member_of, communicator.member_ranks}, stage_,
+                                   host_stage(communicator, described), plan->duration(), calls);
 }
 
 bool Decider::channel_is_free(const Communicator& communicator) const
@@ -174,8 +184,9 @@ bool Decider::channel_is_free(const Communicator& communicator) const
   });
 }
 
-Fallback Decider::no_multicast(Communicator& communicator, const Described& described) const
+Fallback Decider::no_multicast(Communicator& all, const Described& described) const
 {
+  Communicator& communicator = all.multicasting();
   if (not communicator.multicast)
     communicator.multicast = make_multicast_group(state_, communicator.rank_hosts, communicator.tree_number());
   if (not communicator.multicast->group)
@@ -204,16 +215,33 @@ bool Decider::nic_memory_is_free(const Communicator& communicator, std::int64_t 
 
 HostWork Decider::host_work(const Communicator& communicator, const Described& described) const
 {
-  const CollectiveCall call = wanted(described);
+  const CollectiveCall call      = wanted(described);
+  const BytesPerSecond copy_rate = fabric_.nic().costs(call.message).offload_copy_rate;
   for (const SwitchModel* model : communicator.models) {
     const Capability* capability = model->serving(std::string(call.kind->name), call.datatype, call.operation);
     if (not capability || capability->conversion.empty())
       continue;
     // One core does one after the other.
-    const double seconds_a_byte = 1 / fabric_.nic().offload_copy_rate.value() + 1 / capability->conversion_rate.value();
+    const double seconds_a_byte = 1 / copy_rate.value() + 1 / capability->conversion_rate.value();
     return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
   }
-  return {fabric_.nic().offload_copy_rate, 0};
+  return {copy_rate, 0};
+}
+
+HostStageCall Decider::host_stage(const Communicator& communicator, const Described& described) const
+{
+  const CallSignature& signature = described.signature;
+  HostStageCall call{.movement = described.movement(),
+                     .root     = signature.root,
+                     .message  = Bytes(static_cast<double>(described.message)),
+                     .parts    = described.part_sizes(communicator.size()),
+                     .buffers  = buffers_of_a_rank(host_call(communicator, described))};
+  if (call.movement.combines)
+    call.commutative = commutes(signature.operation);
+  if (signature.datatype != MPI_DATATYPE_NULL)
+    if (const std::int64_t element = size_of(1, signature.datatype); element > 0 && described.message % element == 0)
+      call.element = Bytes(static_cast<double>(element));
+  return call;
 }
 
 } // namespace weft

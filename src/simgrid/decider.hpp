@@ -5,6 +5,7 @@
 
 #include "collective/decision.hpp"
 #include "collective/hosts/fallback.hpp"
+#include "collective/hosts/host_stage.hpp"
 #include "collective/hosts/prediction.hpp"
 #include "nic/engine_memory.hpp"
 #include "simgrid/communicator.hpp"
@@ -31,6 +32,7 @@ class Decider {
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
   const HostFallback& hosts_;                            // what weft carries out there
+  const HostStageAlgorithms& stage_;                     // what the ranks of a host do in an offloaded call
   const std::function<MessageCosts()> make_costs_;       // of the run's messages, once SMPI knows its options
   mutable std::optional<MessageCosts> costs_;            // made by the first prediction
   std::vector<Aggregation>& switches_;                   // by index in the fabric
@@ -38,17 +40,19 @@ class Decider {
   std::vector<const SwitchModel*> smart_models_;         // of all the fabric's smart switches
 
   CallFacts facts(Communicator& communicator, const Described& described) const;
+  Seconds predicted_offload(Communicator& communicator, const Described& described, int calls) const;
   bool host_is_faster(Communicator& communicator, const Described& described) const;
   bool predict_host_is_faster(Communicator& communicator, const Described& described, int calls) const;
   bool channel_is_free(const Communicator& communicator) const;
-  Fallback no_multicast(Communicator& communicator, const Described& described) const;
+  Fallback no_multicast(Communicator& all, const Described& described) const;
   bool nic_memory_is_free(const Communicator& communicator, std::int64_t chunks) const;
   std::int64_t multicast_chunks(const Described& described) const;
 
 public:
   /** All must outlive it. Predictions charge messages what @p costs returns, which is asked after the ranks started. */
   Decider(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-          const HostFallback& hosts, std::function<MessageCosts()> costs, std::vector<Aggregation>& switches);
+          const HostFallback& hosts, const HostStageAlgorithms& stage, std::function<MessageCosts()> costs,
+          std::vector<Aggregation>& switches);
 
   /** Decide for a call on a communicator of more than one rank; takes what the path needs. */
   Decision decide(Communicator& communicator, const Described& described);
@@ -59,6 +63,8 @@ public:
 
   /** What the hosts do with the data of an offloaded call. */
   HostWork host_work(const Communicator& communicator, const Described& described) const;
+  /** An offloaded call, as the ranks of its hosts see it. */
+  HostStageCall host_stage(const Communicator& communicator, const Described& described) const;
 };
 
 } // namespace weft

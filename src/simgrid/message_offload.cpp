@@ -257,15 +257,19 @@ void MessageCall::speak(int rank)
   const sg::CommPtr answer = reply_mailbox->get_async<Reply>(&received);
   members_ready_[at]->acquire();
 
-  const NicModel& nic = simulation_.fabric.nic();
-  const auto before   = static_cast<double>(communicator_->nic_position[at]);
-  sg::this_actor::sleep_for((nic.offload_overhead + nic.message_gap * before).value());
+  const NicModel& nic    = simulation_.fabric.nic();
+  const auto before      = static_cast<double>(communicator_->nic_position[at]);
+  const Seconds overhead = nic.costs(call_.message).offload_overhead;
+  const Seconds memory   = call_.copied > Bytes() ? nic.registration(call_.message) : Seconds();
+  sg::this_actor::sleep_for((overhead + memory + nic.message_gap * before).value());
 
   const int entry          = communicator_->tree->entry[at];
   const int index          = communicator_->tree->switches[static_cast<std::size_t>(entry)].index;
   const SwitchModel& model = simulation_.fabric.switch_model(index);
   ingress(*communicator_, entry)->put(&request, simulated_size(up(request.below, model)));
   answer->wait();
+  if (call_.copied > Bytes())
+    sg::this_actor::sleep_for((call_.copied / nic.part_copy_rate).value());
   member_done(member);
 }
 

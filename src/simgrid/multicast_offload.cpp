@@ -7,6 +7,7 @@
 
 #include "simgrid/multicast_data.hpp"
 #include "simgrid/multicast_flows.hpp"
+#include "simgrid/offload_stage.hpp"
 #include "simgrid/profile.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -23,7 +24,18 @@ namespace {
 constexpr double BLOCK_NUMBER = 4;
 constexpr double RUN_TO_READ  = 16;
 
-class MulticastOffload : public OffloadedCall, public MulticastActions, public MulticastListener {
+/** What each takes part with who multicasts: the parts of the ranks that it speaks for. */
+std::vector<double> parts_of_members(const Communicator& communicator, const std::vector<double>& parts)
+{
+  std::vector<double> sums(communicator.member_ranks.size());
+  for (std::size_t rank = 0; rank < parts.size(); ++rank)
+    sums[static_cast<std::size_t>(communicator.member_of[rank])] += parts[rank];
+  return sums;
+}
+
+/** Its ranks are those who multicast: of a communicator whose hosts have a stage of their own, those who speak for
+ * members; else all. */
+class MulticastOffload : public OffloadedCall, public MulticastActions, public MulticastListener, Staged {
   /** Where a rank stands. */
   struct Rank {
     Timer* timer         = nullptr;
@@ -38,33 +50,51 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
   MulticastProtocol protocol_;
   std::vector<Rank> ranks_;
   MulticastStatistics statistics_;
+  std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
 
 public:
   MulticastOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
                    const Described& described)
       : OffloadedCall(simulation, communicator, described, 0),
-        call_(describe_multicast(communicator, simulation.fabric.multicast(), called_, parts_)),
+        call_(describe_multicast(Communicator::multicasting(communicator), simulation.fabric.multicast(), called_,
+                                 parts_of_members(*communicator, parts_))),
         data_(call_, *exchange_, movement_), flows_(simulation, call_, *this), protocol_(call_.shape, *this),
-        ranks_(static_cast<std::size_t>(communicator->size()))
+        ranks_(static_cast<std::size_t>(call_.communicator->size())),
+        stage_(make_stage(simulation, *communicator, described, *this))
   {
   }
 
   void deliver(int rank) override
   {
-    if (not data_.stores(rank))
+    if (stage_ || not data_.stores(rank))
       OffloadedCall::deliver(rank);
   }
 
 protected:
-  void given(int rank, const RankBuffers& buffers) override { data_.given(rank, buffers); }
+  void given(int rank, const RankBuffers& buffers) override
+  {
+    if (not stage_) // else nobody looks at who has what until the host's own stage is over
+      data_.given(rank, buffers);
+  }
 
   void enter(int rank) override
+  {
+    if (stage_)
+      stage_->enter(rank, called_.blocking);
+    else
+      contributed(rank);
+  }
+
+private:
+  void contributed(int rank) override
   {
     at(rank).start = at(rank).since = sg::Engine::get_clock();
     protocol_.enter(rank);
   }
+  void stage_ended(int rank) override { end(rank); }
+  void stage_failed(const std::string& why) override { fail({why}); }
+  std::shared_ptr<void> kept() override { return shared_from_this(); }
 
-private:
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
   // What comes of blocks on their way.
@@ -175,18 +205,21 @@ private:
   {
     if (protocol_.all_over())
       count();
-    end(rank);
+    if (stage_)
+      stage_->deliver(rank);
+    else
+      end(rank);
   }
 
   void count()
   {
     statistics_.calls = 1;
     statistics_.add(flows_.moved());
-    for (int rank = 0; rank < communicator_->size(); ++rank) {
+    for (int rank = 0; rank < call_.communicator->size(); ++rank) {
       MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
       // All ranks have all chunks: those still on their way, or in a staging ring, come a second time.
       seen.counts.duplicates += protocol_.due(rank) - seen.drops.all;
-      const int of_run = Profile::get().rank_of(communicator_->actors[static_cast<std::size_t>(rank)]);
+      const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
       statistics_.ranks.emplace(of_run, seen);
       if (simulation_.record.keep_events)
         simulation_.record.add_multicast_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});

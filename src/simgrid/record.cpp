@@ -318,6 +318,8 @@ void Record::write_json(const Run& run, std::ostream& file) const
     last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())
     last["noise"] = {{"seed", run.fabric.noise()->seed}};
+  if (host_stages)
+    last["host_stages"] = true;
   if (keep_events) {
     last["events"]          = events_to_json(run);
     last["slices"]          = Profile::get().slices_to_json();

@@ -135,6 +135,7 @@ class Record {
 
 public:
   bool keep_events = false;
+  bool host_stages = false; ///< whether ranks of a host combined what they gave to an offloaded call
   Outcome outcome;
 
   /** Count one rank's call. @p algorithm: of weft's on the hosts; empty where it is not carried out by one. */

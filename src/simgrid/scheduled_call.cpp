@@ -3,7 +3,6 @@
 
 #include "simgrid/described.hpp"
 #include "simgrid/elements.hpp"
-#include "simgrid/profile.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -63,13 +62,11 @@ Elements ScheduledCall::Blocks::of(int rank) const
 ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback,
                              HostCall call, const HostShape& shape)
     : network_(network), call_(fallback.selection().resolved(on_hosts(std::move(call), communicator.rank_hosts))),
-      fallback_(fallback), on_end_(communicator.actors.size()),
+      fallback_(fallback), on_end_(communicator.actors.size()), actors_(network, communicator),
       execution_(
           network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
           [this](int rank) { return steps(rank); }, *this, network.memory)
 {
-  if (network.core_noise->any())
-    cores_ = communicator.actors;
   if (shape.parts) {
     parts_.assign(shape.parts, shape.parts + communicator.size());
     call_.block = [this](int from, int to) {
@@ -123,32 +120,15 @@ void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd 
     members_[static_cast<std::size_t>(rank)] = {
         {shape.sides->gives, call_.ranks, keep}, {shape.sides->gets, call_.ranks, keep}, true};
   }
-  if (not blocks && network_.by_calls()) {
-    actors_.resize(on_end_.size());
-    actors_[static_cast<std::size_t>(rank)] = sg::this_actor::get_pid();
-    network_.begin_attending(sg::this_actor::get_pid(), *this, rank);
-  }
+  actors_.enter(rank, blocks, *this);
   if (entered_++ == 0)
     network_.begin();
   execution_.enter(rank, Seconds(sg::Engine::get_clock()));
 }
 
-bool ScheduledCall::attends(int rank) const
-{
-  return actors_.empty() || Profile::get().is_inside(actors_[static_cast<std::size_t>(rank)]);
-}
-
-Seconds ScheduledCall::lengthened(int rank, Seconds start, Seconds work)
-{
-  return cores_.empty()
-             ? work
-             : network_.core_noise->lengthened(cores_[static_cast<std::size_t>(rank)], call_.host(rank), start, work);
-}
-
 void ScheduledCall::rank_ended(int rank)
 {
-  if (not actors_.empty())
-    network_.end_attending(actors_[static_cast<std::size_t>(rank)], *this);
+  actors_.end(rank, *this);
   if (not members_.empty())
     members_[static_cast<std::size_t>(rank)] = {};
   if (++ended_ == call_.ranks)

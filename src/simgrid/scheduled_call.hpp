@@ -10,6 +10,7 @@
 #include "simgrid/flow_result.hpp"
 #include "simgrid/host_data.hpp"
 #include "simgrid/host_network.hpp"
+#include "simgrid/rank_actors.hpp"
 
 #include <memory>
 #include <string>
@@ -54,10 +55,9 @@ class ScheduledCall : public RankEnd, public Attended, public std::enable_shared
   std::vector<Member> members_; // by rank, where blocks differ otherwise
   std::vector<FlowEnd> on_end_; // by rank
   std::vector<Tally> tallies_;  // by rank, where they are kept
-  std::vector<aid_t> actors_;   // by rank, where the call goes on only while they are in MPI
-  std::vector<aid_t> cores_;    // by rank: the actor whose core it has, where cores have detours
-  int entered_ = 0;             // ranks
-  int ended_   = 0;             // ranks
+  RankActors actors_;
+  int entered_ = 0; // ranks
+  int ended_   = 0; // ranks
   Execution execution_;
 
   Elements block(int from, int to) const;
@@ -85,8 +85,8 @@ public:
   void wake() { network_.wake(); }
 
   void rank_ended(int rank) override;
-  bool attends(int rank) const override;
-  Seconds lengthened(int rank, Seconds start, Seconds work) override;
+  bool attends(int rank) const override { return actors_.attends(rank); }
+  Seconds lengthened(int rank, Seconds start, Seconds work) override { return actors_.lengthened(rank, start, work); }
   void attend(int rank) override { execution_.attend(rank); }
   void call_failed(const std::string& why) override;
 };

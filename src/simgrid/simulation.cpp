@@ -32,9 +32,10 @@ Simulation*& the_simulation()
 Simulation::Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode,
                        const std::string& record_path)
     : record_file_(record_path), fabric(its_fabric), state(fabric), network(its_network),
-      core_noise(its_fabric, its_network), mode(its_mode),
+      core_noise(its_fabric, its_network), mode(its_mode), stage_algorithms(HostStageAlgorithms::of(fabric.nic())),
       decider(
-          state, mode, algorithms, hosts_fallback, [this] { return message_costs(fabric, network); }, switches),
+          state, mode, algorithms, hosts_fallback, stage_algorithms, [this] { return message_costs(fabric, network); },
+          switches),
       communicators(state, network, decider)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collective/hosts/fallback.hpp"
+#include "collective/hosts/host_stage.hpp"
 #include "fabric/fabric_state.hpp"
 #include "simgrid/communicators.hpp"
 #include "simgrid/core_noise.hpp"
@@ -45,7 +46,8 @@ public:
   Record record;
   std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
-  HostFallback hosts_fallback; ///< what the hosts do where weft does it
+  HostFallback hosts_fallback;                ///< what the hosts do where weft does it
+  const HostStageAlgorithms stage_algorithms; ///< of the ranks of a host in an offloaded call
   Decider decider;
   Communicators communicators;
   std::map<VertexId, int> receiving_workers; ///< of hosts' progress engines, at work for multicasts

@@ -135,7 +135,8 @@ NicModel read_nic_properties(const std::string& file, const std::vector<sg::Host
   std::map<std::string, std::pair<const sg::Host*, std::string>> first; // by key: where it was found, and what
   for (const sg::Host* host : switches) {
     const PropertyReader reader(file, host);
-    for (const char* key : {"offload_overhead", "message_gap", "offload_copy_rate", "contributions"}) {
+    for (const char* key :
+         {"offload_overhead", "message_gap", "offload_copy_rate", "contributions", "host_reduce", "host_bcast"}) {
       const std::optional<std::string> text = reader.find(key);
       if (not text)
         continue;
@@ -153,6 +154,14 @@ NicModel read_nic_properties(const std::string& file, const std::vector<sg::Host
       if (*text != "per-rank" && *text != "per-host")
         reader.fail("contributions", "found \"" + *text + "\"; allowed: per-rank, per-host");
       nic.contributions = *text;
+    }
+    if (const std::optional<std::string> text = reader.find("host_reduce")) {
+      nic.host_reduce       = *text;
+      nic.host_reduce_place = reader.place("host_reduce");
+    }
+    if (const std::optional<std::string> text = reader.find("host_bcast")) {
+      nic.host_bcast       = *text;
+      nic.host_bcast_place = reader.place("host_bcast");
     }
   }
   return nic;

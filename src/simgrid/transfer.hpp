@@ -7,17 +7,9 @@
 
 #include <simgrid/s4u.hpp>
 
-#include <utility>
-
 namespace weft {
 
 /** Start a transfer; @p done runs in SimGrid's kernel context when it has ended. */
 void transfer(simgrid::s4u::Host* from, simgrid::s4u::Host* to, Bytes bytes, FlowEnd done);
-
-/** What ranks of one host hand each other: through its loopback. */
-inline void send_within(simgrid::s4u::Host* host, Bytes bytes, FlowEnd done)
-{
-  transfer(host, host, bytes, std::move(done));
-}
 
 } // namespace weft

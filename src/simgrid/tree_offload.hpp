@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls over a reduction tree: the part that stays in the hosts. How the tree is timed is up to the two kinds of them:
- * streams (stream_offload.cpp) and messages (message_offload.cpp). */
+/* Calls over a reduction tree. How the tree is timed is up to the two kinds of them: streams (stream_offload.cpp) and
+ * messages (message_offload.cpp). */
 #pragma once
 
 #include "simgrid/offload.hpp"
+#include "simgrid/offload_stage.hpp"
 
 #include <memory>
-#include <optional>
-#include <vector>
+#include <string>
 
 namespace weft {
 
 /** A call over the communicator's reduction tree. */
-class TreeOffload : public OffloadedCall {
-  std::vector<int> arrived_; // by member: its ranks whose contributions are together
-
+class TreeOffload : public OffloadedCall, Staged {
   TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
               const HostWork& work);
-  /** What goes from a rank to the one that speaks for its member, and back; nothing where that rank has no part. */
-  std::optional<Bytes> within_host(int rank, Who who, Share share) const;
-  std::optional<Bytes> to_speaker(int rank) const;
-  std::optional<Bytes> from_speaker(int rank) const;
-  void arrive(int rank);
+  void contributed(int member) override { member_ready(member); }
+  void stage_ended(int rank) override { end(rank); }
+  void stage_failed(const std::string& why) override { fail({why}); }
+  std::shared_ptr<void> kept() override { return shared_from_this(); }
 
 protected:
   const TreeCall call_;
   const HostWork host_work_;
 
+private:
+  std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
+
+protected:
   void enter(int rank) override;
   /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
   virtual void member_ready(int member) = 0;

@@ -48,6 +48,10 @@ const std::vector<Option<SwitchModel>>& switch_options()
       {"payload", "smart: payload of an offload packet, one slot's size", &M::payload, IF_SMART},
       {"packet_overhead", "smart: headers, preamble and gap of an offload packet", &M::packet_overhead, Need::optional,
        Allowed::non_negative},
+      {"aggregation_rate", "smart: at which it combines, all contributions to a call together", &M::aggregation_rate,
+       Need::otherwise("unlimited")},
+      {"streaming_from", "smart: smallest reduction that streams through without slots, at the rate of the links",
+       &M::streaming_from, Need::otherwise("none"), Allowed::non_negative},
   };
   return ROWS;
 }

@@ -13,6 +13,7 @@
 #include "smart_switch/capability.hpp"
 #include "smart_switch/forwarding_model.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct SwitchModel {
   int total_slots = 0;        ///< slots of the switch; 0: no limit is known
   Bytes payload;              ///< payload of a packet, one slot's size
   Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
+  /// At which it combines, all contributions together.
+  BytesPerSecond aggregation_rate{std::numeric_limits<double>::infinity()};
+  /// Reductions of at least so many bytes are combined as they stream through, without slots, at the rate of the links.
+  Bytes streaming_from{std::numeric_limits<double>::infinity()};
   std::vector<Capability> capabilities;
 
   /** Of a packet that is only forwarded, and that a forwarding cache knows. */

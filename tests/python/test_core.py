@@ -56,6 +56,12 @@ def test_every_reason_for_falling_back_is_explained() -> None:
             "fabric hdr100-8 with link.latncy=1us: [link] latncy: unknown key",
         ),
         ("tofino-4", "switch", 'fabric tofino-4: found the change "switch"; '),
+        (
+            "hdr100-8",
+            "nic.host_bcast=binominal",
+            "fabric hdr100-8 with nic.host_bcast=binominal: [nic] host_bcast: found"
+            ' "binominal"; did you mean "binomial"? allowed: an algorithm for bcast',
+        ),
     ],
 )
 def test_shipped_fabrics_are_called_by_their_names(fabric: str, change: str, said: str) -> None:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft import _core
 from weft.base.benchmark_bytes import elements_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft._core import Fabric
 
 COLLECTIVES = (
-    *("barrier", "bcast", "reduce", "allreduce", "reduce_scatter_block"),
+    *("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"),
     *("gather", "scatter", "allgather", "alltoall"),
 )
 # Rows that are fitted to by default: as many as cost about a hundred rows of 64 ranks, whose
@@ -170,15 +170,21 @@ def predict_rows(
 
 
 def simulate_rows(
-    program: Program, fabric: str, rows: Sequence[HostRow], fallback: str | None
+    program: Program,
+    fabric: str,
+    rows: Sequence[HostRow],
+    fallback: str | None,
+    *,
+    offload: str = "off",
+    changes: Sequence[str] = (),
 ) -> dict[HostRow, float]:
     """Return what a fabric of this text gives for the rows, in seconds."""
-    options = {} if fallback is None else {"fallback": fallback}
+    options: dict[str, Any] = {"offload": offload, "changes": tuple(changes), "config": _SHARED}
+    if fallback is not None:
+        options["fallback"] = fallback
     times: dict[HostRow, float] = {}
     for row in rows:  # each a run of its own: what one row leaves behind is no other's
         asked = f"{row.collective}:{row.bytes}"
-        lines, _ = program.run(
-            fabric, [asked], row.ranks, ppn=row.ppn, offload="off", config=_SHARED, **options
-        )
+        lines, _ = program.run(fabric, [asked], row.ranks, ppn=row.ppn, **options)
         times[row] = float(lines[0][1]) * 1e-6
     return times

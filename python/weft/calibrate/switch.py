@@ -4,12 +4,13 @@
 The model is weft's own (docs/models.md, `stream`), for k ranks on each host:
 
     T(S, k) = base + longer + (k - 1) * gap
-              + max(streaming(S, B / k, turnaround + longer), S / copy_rate)
+              + streaming(S, min(B / k, copy_rate), turnaround + longer)
 
 `longer` is what the tree of a row's hosts takes longer to go round than one switch: nothing on a
 star, and on a tree of switches what a simulation of the base fabric says. `base` belongs to a
-table: benchmarks differ in how the ranks come to a call. The others are of the testbed. Residuals
-are logarithmic. An interval is a profile: the values of a parameter at which the best of all others
+table: benchmarks differ in how the ranks come to a call. The others are of the testbed. What the
+base fabric says beside them (packet_copy_rate, aggregation_rate) is taken as known. Residuals are
+logarithmic. An interval is a profile: the values of a parameter at which the best of all others
 fits not significantly worse (F test). That needs no derivative, which the model lacks where one
 limit takes over from another, and where the data do not bound a parameter, it has no end: then the
 parameter is not determined. All intervals together hold with 95 %.
@@ -21,8 +22,9 @@ worse.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 
 from weft import _core
 from weft.base.errors import WeftError, named
-from weft.base.units import format_seconds
+from weft.base.units import format_seconds, format_size
 from weft.calibrate.samples import Floats
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ TURNAROUND, COPY_RATE, GAP = "turnaround", "copy_rate", "gap"
 # A profile is followed so far, as a factor to either side; what is beyond is no bound.
 _FARTHEST = math.log(1000.0)
 _FIRST_STEP = 0.01
-# Of the line rate: a copy rate to start from.
+# Of the line rate: a copy rate to start from; and of a turnaround's start.
 _SLOW = 0.4
+_TURNAROUNDS = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,12 @@ class Hardware:
     payload_bytes: float
     packet_overhead_bytes: float
     line_rate_Bps: float  # noqa: N815 (as records and presets name it)
+    aggregation_rate_Bps: float = math.inf  # noqa: N815
+    packet_copy_rate_Bps: float = math.inf  # noqa: N815
+    hosts_a_switch: int = 1
+    """At most: whose contributions one switch combines."""
+    largest_bytes: float = math.inf
+    """Larger rows cost what the base says in streaming_from or [[nic.calls]]."""
 
     @property
     def window_bytes(self) -> float:
@@ -129,7 +138,10 @@ class SwitchFit:
 def hardware_of(fabric: "Fabric") -> Hardware:
     """Return what the smart switches and the slowest cable are."""
     kinds = {
-        (one["slots"], one["payload_bytes"], one["packet_overhead_bytes"])
+        (
+            *(one["slots"], one["payload_bytes"], one["packet_overhead_bytes"]),
+            *(one["aggregation_rate_Bps"], one["streaming_from_bytes"]),
+        )
         for one in fabric.switches
         if one["smart"]
     }
@@ -139,13 +151,37 @@ def hardware_of(fabric: "Fabric") -> Hardware:
             f"{named('base')}: {fabric.name} has {has}; the fit is of smart switches that are all"
             " alike: name a fabric such as tofino-4 or hdr100-128"
         )
-    return Hardware(*kinds.pop(), min(cable["bandwidth_Bps"] for cable in fabric.cables()))
+    slots, payload, overhead, aggregation_rate, streaming_from = kinds.pop()
+    cables = fabric.cables()
+    on_switch = Counter(one["upper"] for one in cables if one["lower"] < len(fabric.hosts))
+    return Hardware(
+        slots,
+        payload,
+        overhead,
+        min(cable["bandwidth_Bps"] for cable in cables),
+        aggregation_rate,
+        fabric.nic["packet_copy_rate_Bps"],
+        max(on_switch.values()),
+        min([streaming_from, *(one["from_bytes"] for one in fabric.nic["calls"])]),
+    )
 
 
 def model_seconds(
     hardware: Hardware, rows: Observations, base: float, values: dict[str, float]
 ) -> Floats:
     """Return the times of a table's rows."""
+    wire = rows.bytes + hardware.packet_overhead_bytes * np.ceil(
+        rows.bytes / hardware.payload_bytes
+    )
+    hosts = hardware.hosts_a_switch if rows.hosts is None else rows.hosts
+    contributions = np.minimum(hosts, hardware.hosts_a_switch) * rows.ranks_a_host
+    busiest = np.maximum.reduce(
+        [
+            wire * rows.ranks_a_host / hardware.line_rate_Bps,
+            rows.bytes / values.get(COPY_RATE, math.inf),
+            rows.bytes * contributions / hardware.aggregation_rate_Bps,
+        ]
+    )
     streaming = np.empty_like(rows.bytes)
     for longer_s, at in rows.by_longer:
         streaming[at] = _core.streaming_time(
@@ -153,12 +189,12 @@ def model_seconds(
             hardware.payload_bytes,
             hardware.packet_overhead_bytes,
             rows.bytes[at],
-            hardware.line_rate_Bps / rows.ranks_a_host[at],
+            wire[at] / busiest[at],
             values.get(TURNAROUND, 0.0) + longer_s,
         )
-    copying = rows.bytes / values.get(COPY_RATE, math.inf)
+    copying = np.minimum(rows.bytes, hardware.payload_bytes) / hardware.packet_copy_rate_Bps
     waiting = base + rows.longer_s + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
-    seconds: Floats = waiting + np.maximum(streaming, copying)
+    seconds: Floats = waiting + copying + streaming
     return seconds
 
 
@@ -222,7 +258,12 @@ def fit(
     base: Mapping[str, float] | None = None,
 ) -> SwitchFit:
     """Fit what the rows depend on; `base` has what holds where a parameter is not written."""
-    problem = _Problem(hardware, tables)
+    fitted = [_below(hardware.largest_bytes, table) for table in tables]
+    problem = _Problem(hardware, fitted)
+    if any(len(one.bytes) < len(table.bytes) for one, table in zip(fitted, tables, strict=True)):
+        what = f"what calls of {format_size(hardware.largest_bytes)} and more cost"
+        reason = "the base fabric says it in streaming_from or [[nic.calls]]"
+        problem.missing.append((what, reason))
     logs, limit = _best_and_limit(problem)
     estimates = []
     for index, name in enumerate(problem.names):
@@ -230,6 +271,25 @@ def fit(
         estimates.append(Estimate(name, float(np.exp(logs[index])), low, high))
     written = _written(problem, estimates, logs, limit, base or {})
     return SwitchFit(tuple(estimates), tuple(problem.missing), written)
+
+
+def _below(size: float, table: Observations) -> Observations:
+    """Return the rows of less than so many bytes."""
+    at = table.bytes < size
+    if not at.any():
+        raise WeftError(
+            f"{named('base')}: all rows of {table.name} are of {format_size(size)} and more, whose"
+            " costs the base fabric says in streaming_from or [[nic.calls]]; name a base without"
+        )
+    longer = table.longer_s
+    return replace(
+        table,
+        bytes=table.bytes[at],
+        ranks_a_host=table.ranks_a_host[at],
+        seconds=table.seconds[at],
+        hosts=None if table.hosts is None else table.hosts[at],
+        longer_s=longer if isinstance(longer, float) else longer[at],
+    )
 
 
 # What a parameter is that says nothing, where the base fabric has none.
@@ -304,15 +364,20 @@ def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -
 
 def _profile(problem: _Problem, logs: Floats, index: int, limit: float) -> Callable[[float], float]:
     copy_rate = problem.names.index(COPY_RATE)
+    # Either of the two may limit the rate of large messages; the other has no gradient then.
+    others = {copy_rate: [math.log(_SLOW)]}
+    if TURNAROUND in problem.names:
+        others[problem.names.index(TURNAROUND)] = [math.log(factor) for factor in _TURNAROUNDS]
 
     def excess(step: float) -> float:
         start = logs.copy()
         start[index] += step
         least = problem.best(start, (index,))[1]
-        if index != copy_rate and least > limit:
-            # Slow copies may explain it, which have no gradient where copies are quick.
-            start[copy_rate] = problem.start[copy_rate] + math.log(_SLOW)
-            least = min(least, problem.best(start, (index,))[1])
+        for other, factors in others.items():
+            for factor in factors if other != index else ():
+                if least > limit:
+                    start[other] = problem.start[other] + factor
+                    least = min(least, problem.best(start, (index,))[1])
         return least - limit
 
     return excess

@@ -281,9 +281,17 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
         "message_gap": nic["message_gap_s"],
         "offload_copy_rate": nic["offload_copy_rate_Bps"],
         "contributions": nic["contributions"],
+        "host_reduce": nic["host_reduce"],
+        "host_bcast": nic["host_bcast"],
     }
     # What is zero or infinite where that means "none" is left out, and what is so without a word.
-    optional = {"total_slots": 0, "offload_copy_rate": math.inf, "contributions": "per-rank"}
+    optional = {
+        "total_slots": 0,
+        "offload_copy_rate": math.inf,
+        "contributions": "per-rank",
+        "host_reduce": "binomial",
+        "host_bcast": "binomial",
+    }
     return {
         key: _number(value) if isinstance(value, float) else str(value)
         for key, value in properties.items()

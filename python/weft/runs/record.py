@@ -323,6 +323,8 @@ class Record(Model, kw_only=True):
     multicast_calls: list[MulticastCallPart] = field(default_factory=list)
     noise: NoisePart | UnsetType = UNSET
     """There where the fabric has a [noise] table."""
+    host_stages: bool = False
+    """Whether ranks of a host combined what they gave to an offloaded call."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent where SimGrid has made them, and where the run ended before there were any."""
     program: str = ""

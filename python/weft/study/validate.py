@@ -23,7 +23,7 @@ from weft.base.models import Model, Number, Whole
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
 from weft.base.reading import UnreadableError, read_toml
 from weft.calibrate import fabric_file
-from weft.calibrate.host_rows import check_fits, read_rows, simulate_rows
+from weft.calibrate.host_rows import HostRow, check_fits, read_rows, simulate_rows
 from weft.calibrate.p2p import calibrate
 from weft.calibrate.samples import PingPong, read_pingpong
 from weft.calibrate.simulated import compiled, simulate_bandwidth, simulate_ping_pong
@@ -65,9 +65,13 @@ class Check(Model):
     """Of a table of several."""
     bytes: Whole | None = None
     ranks: Whole = 4
-    """One per host, of tables by size."""
+    """Of tables by size."""
+    ppn: Whole = 1
+    """Of those ranks."""
     settings: tuple[str, ...] = ()
     """Of SimGrid, KEY:VALUE."""
+    changes: tuple[str, ...] = ()
+    """Of the fabric, TABLE.KEY=VALUE."""
     mean: Number | None = None
     worst: Number | None = None
 
@@ -212,20 +216,35 @@ def _run(check: Check) -> Result:
 
 def _collective(check: Check) -> Result:
     """Run the rows of one collective as its table has them, with the mode's algorithms."""
-    path = paths.data(check.table)
-    measured = {
-        row: time * 1e6
-        for row, time in sorted(read_rows(path, check.column).items())
-        if row.collective == check.collective
-    }
+    measured = _by_collective(check)
     rows = list(measured)[part(check.rows)]
     fabric = _core.load_fabric(_fabric(check))
     check_fits(fabric, dict.fromkeys(rows, 0.0), named("fabric"))
     text = Path(fabric.file).read_text(encoding="utf-8")
+    offload = check.mode if check.mode in _core.offload_modes() else "off"
+    fallback = check.mode if offload == "off" else None
     with compiled("collective_latency") as program:
-        simulated = simulate_rows(program, text, rows, check.mode)
+        simulated = simulate_rows(
+            program, text, rows, fallback, offload=offload, changes=check.changes
+        )
     points = (Point(row.bytes, simulated[row] * 1e6, measured[row]) for row in rows)
     return Result(check, "bytes", tuple(points))
+
+
+def _by_collective(check: Check) -> dict[HostRow, float]:
+    """Return a table's rows of the collective with their times; one without names has no other."""
+    path = paths.data(check.table)
+    table = read_table(path, "Allreduce")
+    if "collective" in table.names:
+        times = sorted(read_rows(path, check.column).items())
+        return {row: time * 1e6 for row, time in times if row.collective == check.collective}
+    column = size_column(table)
+    return {
+        HostRow(check.what, check.ranks, check.ppn, int(table.number(row, column))): _measured_us(
+            check, table, row
+        )
+        for row in table.rows
+    }
 
 
 def _fabric(check: Check) -> str:
@@ -244,7 +263,7 @@ def _allreduce(check: Check) -> Result:
         return Result(check, "ranks", tuple(_by_ranks(check, table, rows)))
     column = size_column(table)
     sizes = tuple(int(table.number(row, column)) for row in rows)
-    simulated = _latencies(check, check.ranks, 1, sizes)
+    simulated = _latencies(check, check.ranks, check.ppn, sizes)
     return Result(
         check,
         "bytes",
@@ -272,8 +291,8 @@ def _measured_us(check: Check, table: Table, row: TableRow) -> float:
 
 
 def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Mapping[int, float]:
-    modes, settings = (check.mode,), check.settings
-    return _bench(Bench(_fabric(check), ranks, sizes, modes, ppn, ITERATIONS, config=settings))
+    asked = Bench(_fabric(check), ranks, sizes, (check.mode,), ppn, ITERATIONS)
+    return _bench(replace(asked, config=check.settings, changes=check.changes))
 
 
 @cache

@@ -5,6 +5,7 @@
 
 #include "collective/hosts/execution.hpp"
 #include "collective/hosts/host_call.hpp"
+#include "collective/hosts/host_stage.hpp"
 #include "collective/hosts/selection.hpp"
 #include "fabric/fabric.hpp"
 
@@ -21,5 +22,11 @@ Seconds predicted_time(const Fabric& fabric, const MessageCosts& costs, const st
  *  Reduce). Infinity where it exceeds @p most, which is found out as soon as it is certain. */
 Seconds predicted_interval(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
                            const HostCall& call, const Selection::Choice& choice, int calls, Seconds most);
+
+/** The same of offloaded calls whose hosts have a stage of their own, and whose tree takes @p in_tree from the moment
+ *  that all @p members have contributed. */
+Seconds predicted_staged_interval(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
+                                  HostMembers members, const HostStageAlgorithms& algorithms, const HostStageCall& call,
+                                  Seconds in_tree, int calls);
 
 } // namespace weft
