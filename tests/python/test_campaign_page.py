@@ -135,7 +135,7 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def bars(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a page of one size, on fabrics with names as long as names are."""
-    fabrics = '["tofino-4", "fat-tree-1024-radix-32", "hdr100-8-streaming"]'
+    fabrics = '["tofino-4", "fat-tree-1024-radix-32", "dragonfly-16x16"]'
     text = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
     text = text.replace('"tofino-16"', fabrics)
     text += 'fallback = ["allreduce=recursive_doubling", "openmpi-5.0"]\n'
