@@ -8,7 +8,7 @@ what the hosts did. The factor is the hosts' time by the switches': above 1 offl
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -49,8 +49,7 @@ class Gain(Model):
     mode: str = "stream"
     hosts_fabric: str | None = None
     """Where the hosts alone are simulated, if that is another fabric."""
-    hosts_collective: str = "allreduce"
-    """What the hosts did where the switches did an Allreduce of the same vector."""
+    collective: str = "allreduce"
     rows: dict[str, Whole] = field(default_factory=dict)
     """Rows that have these values in other columns."""
     least: Whole = 0
@@ -308,12 +307,11 @@ def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
 
 def _simulated(gain: Gain, ranks: int, ppn: int, sizes: tuple[int, ...]) -> dict[int, Times]:
     place = (ranks, ppn, sizes, gain.settings, gain.changes)
-    offloaded = _allreduce(gain.fabric, gain.mode, *place)
-    hosts: Callable[..., Mapping[int, float]] = _allreduce
-    way = gain.fallback
-    if gain.hosts_collective != "allreduce":
-        hosts, way = _hosts, f"{gain.hosts_collective} {gain.fallback}"
-    alone = hosts(gain.hosts_fabric or gain.fabric, way, *place)
+    simulate: Callable[..., Mapping[int, float]] = _allreduce
+    if gain.collective != "allreduce":
+        simulate = partial(_other, gain.collective)
+    offloaded = simulate(gain.fabric, gain.mode, *place)
+    alone = simulate(gain.hosts_fabric or gain.fabric, gain.fallback, *place)
     return {size: Times(offloaded[size], alone[size]) for size in sizes}
 
 
@@ -334,22 +332,29 @@ def _allreduce(
 
 
 @cache
-def _hosts(
+def _other(
+    collective: str,
     fabric: str,
-    way: str,
+    mode: str,
     ranks: int,
     ppn: int,
     sizes: tuple[int, ...],
     settings: tuple[str, ...],
     changes: tuple[str, ...],
 ) -> Mapping[int, float]:
-    """Return times of another collective than Allreduce that the hosts do."""
-    collective, fallback = way.split(maxsplit=1)
+    """Return times of another collective than Allreduce."""
     text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8")
     asked = ",".join(f"{collective}:{size}" for size in sizes)
-    options = {"offload": "off", "fallback": fallback, "config": (*_SHARED, *settings)}
+    by_switches = mode in _core.offload_modes()
+    way = {"offload": mode} if by_switches else {"offload": "off", "fallback": mode}
     with compiled("collective_latency") as program:
         lines, _ = program.run(
-            text, [asked, str(ITERATIONS)], ranks, ppn=ppn, changes=changes, **options
+            text,
+            [asked, str(ITERATIONS)],
+            ranks,
+            ppn=ppn,
+            changes=changes,
+            config=(*_SHARED, *settings),
+            **way,
         )
     return {size: float(line[1]) for size, line in zip(sizes, lines, strict=True)}
