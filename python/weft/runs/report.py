@@ -237,7 +237,7 @@ def explain(reason: str, record: Record) -> str:
 def unmeasured(record: Record) -> list[str]:
     """Name the values of hosts that nobody measured, where ranks that share one depend on them."""
     keys = record.fabric.unmeasured or ()
-    on_hosts = any(not row.offloaded for row in record.collectives)
+    on_hosts = record.host_stages or any(not row.offloaded for row in record.collectives)
     if not keys or not on_hosts or record.ranks <= record.hosts_used:
         return []
     return [f"[host] guesses or another device's values: {', '.join(keys)}"]
