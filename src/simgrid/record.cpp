@@ -306,6 +306,7 @@ void Record::write_json(const Run& run, std::ostream& file) const
                    {"offload", std::string(to_text(run.mode))},
                    {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
                    {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
+                   {"host_stages", host_stages},
                    {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
                    {"simulated_time_s", run.simulated_time},
                    {"profile", Profile::get().kinds_to_json(run.simulated_time)},
@@ -318,8 +319,6 @@ void Record::write_json(const Run& run, std::ostream& file) const
     last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())
     last["noise"] = {{"seed", run.fabric.noise()->seed}};
-  if (host_stages)
-    last["host_stages"] = true;
   if (keep_events) {
     last["events"]          = events_to_json(run);
     last["slices"]          = Profile::get().slices_to_json();

@@ -67,6 +67,16 @@ def losses(fabric: "Fabric") -> list[str]:
         lost.append(
             "[mpi] of messages without payload (no time), or within a host (as between two)"
         )
+    nic = fabric.nic
+    if nic["calls"] or nic["reduce_scatter"] != "parts" or nic["packet_copy_rate_Bps"] < math.inf:
+        lost.append("[nic] of calls by size, copies of packets, and Reduce_scatter as Allreduce")
+    if any(
+        min(one["aggregation_rate_Bps"], one["streaming_from_bytes"]) < math.inf
+        for one in fabric.switches
+    ):
+        lost.append("[switch] aggregation_rate and streaming_from")
+    if nic["contributions"] == "per-host":
+        lost.append("[host] of ranks that combine within a host (they pay the loopback alone)")
     hosts = len(fabric.hosts)
     ends = [(cable["lower"], cable["upper"]) for cable in fabric.cables()]
     if len(set(ends)) < len(ends) and any(lower >= hosts for lower, _ in ends):

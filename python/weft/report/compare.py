@@ -26,11 +26,15 @@ OF_OFFLOADING = frozenset(
     f"switch.{key}"
     for key in (
         *("processing_latency", "turnaround", "channels", "slots", "total_slots"),
-        *("payload", "packet_overhead"),
+        *("payload", "packet_overhead", "aggregation_rate", "streaming_from"),
     )
 ) | frozenset(
     f"nic.{key}"
-    for key in ("offload_overhead", "message_gap", "offload_copy_rate", "contributions")
+    for key in (
+        *("offload_overhead", "message_gap", "offload_copy_rate", "packet_copy_rate"),
+        *("reduce_scatter", "part_copy_rate", "registration_rate", "registration_from"),
+        *("contributions", "host_reduce", "host_bcast"),
+    )
 )
 _TABLES_OF_OFFLOADING = ("policy.", "multicast.", "progress_engine.")
 

@@ -309,6 +309,8 @@ class Record(Model, kw_only=True):
     """Where calls that do not block go on, on the hosts: beside the program, or in its `calls`."""
     poll_overhead_s: Number | None = None
     """Cost of a poll that finds nothing; None where smpi/test or smpi/iprobe sets it."""
+    host_stages: bool = False
+    """Whether ranks of a host combined what they gave to an offloaded call."""
     outcome: OutcomePart
     simulated_time_s: Number
     profile: list[ProfilePart] = field(default_factory=list)
@@ -323,8 +325,6 @@ class Record(Model, kw_only=True):
     multicast_calls: list[MulticastCallPart] = field(default_factory=list)
     noise: NoisePart | UnsetType = UNSET
     """There where the fabric has a [noise] table."""
-    host_stages: bool = False
-    """Whether ranks of a host combined what they gave to an offloaded call."""
     stacks: StacksPart | UnsetType = UNSET
     """Absent where SimGrid has made them, and where the run ended before there were any."""
     program: str = ""
