@@ -21,7 +21,7 @@ template <class M> std::vector<Option<M>> costs(Need overhead)
 }
 
 /** The [[nic.calls]] tables of a [nic] table or of a preset; those of a table replace its preset's. */
-std::vector<NicCalls> read_calls(const OptionTable& nic)
+std::vector<NicCalls> read_nic_calls(const OptionTable& nic)
 {
   std::vector<NicCalls> all;
   for (const OptionTable& table : nic.tables("calls")) {
@@ -35,10 +35,10 @@ std::vector<NicCalls> read_calls(const OptionTable& nic)
   return all;
 }
 
-void read_tables(const OptionTable& from, NicModel& nic)
+void read_nic_tables(const OptionTable& from, NicModel& nic)
 {
   if (from.has("calls"))
-    nic.calls = read_calls(from);
+    nic.calls = read_nic_calls(from);
   if (from.has("host_reduce"))
     nic.host_reduce_place = from.place("host_reduce");
   if (from.has("host_bcast"))
@@ -97,7 +97,7 @@ const std::vector<Option<NicCalls>>& nic_calls_options()
 
 NicModel read_nic(const OptionTable& table)
 {
-  return read_device<NicModel>(table, "nic", nic_options(), {"calls"}, read_tables);
+  return read_device<NicModel>(table, "nic", nic_options(), {"calls"}, read_nic_tables);
 }
 
 } // namespace weft

@@ -78,6 +78,16 @@ def test_auto_knows_what_messages_cost_without_an_mpi_table(ranks: int) -> None:
     check_auto("hdr100-8", ranks)
 
 
+@pytest.mark.parametrize("ranks", [12, 24])
+def test_auto_counts_the_stage_of_hosts_that_combine(tmp_path: Path, ranks: int) -> None:
+    """Two and three ranks a host, of which one speaks for the others."""
+    path = tmp_path / "places.toml"
+    nic = 'preset = "connectx-6-dx"'
+    text = FABRIC.format(topology=STAR, switch="sharp")
+    path.write_text(text.replace(nic, f'{nic}\ncontributions = "per-host"'))
+    check_auto(str(path), ranks)
+
+
 CALLS = 100
 
 

@@ -218,6 +218,21 @@ def test_a_host_combines_what_its_ranks_contribute(run: Run, fabric: Path, tmp_p
     assert others == [pytest.approx(within + alone + within, rel=EXACT)] * HOSTS
 
 
+@pytest.mark.parametrize("ppn", ["1", "2"])
+def test_the_table_names_what_nobody_measured_of_hosts_that_combine(run: Run, ppn: str) -> None:
+    """Once, and only where ranks share a host: hdr100-8 has another cluster's hosts."""
+    ranks = 4 * int(ppn)
+    options = ("--ppn", ppn)
+    result = run(
+        "collectives.c", "allreduce", "77", "0", on="hdr100-8", ranks=ranks, options=options
+    )
+    assert result.row()["path"] == "stream"
+    assert result.record["host_stages"] == (ppn == "2")
+    said = [line for line in result.stderr.splitlines() if line.startswith("[host] guesses")]
+    assert len(said) == (ppn == "2")
+    assert all("message_overhead, copy_rate" in line for line in said)
+
+
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("offload", ["stream", "message", "multicast"])
 @pytest.mark.slow

@@ -35,7 +35,7 @@ Schedule nothing()
   co_return;
 }
 
-int place_of(const std::vector<int>& ranks, int rank)
+int place_among(const std::vector<int>& ranks, int rank)
 {
   return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin());
 }
@@ -100,7 +100,7 @@ Schedule HostStage::in_parts(std::string_view collective, int rank) const
     const int whose = ranks[static_cast<std::size_t>(gathers ? from : to)];
     return static_cast<Elements>(call_.parts[static_cast<std::size_t>(whose)]);
   };
-  return among(std::span(ranks), std::move(call), place_of(ranks, rank),
+  return among(std::span(ranks), std::move(call), place_among(ranks, rank),
                find_algorithm(collective, "basic_linear")->schedule);
 }
 
@@ -117,7 +117,7 @@ Schedule HostStage::give(int rank) const
   if (not call_.movement.combines)
     return in_parts("gatherv", rank);
   HostCall call = among_host("reduce", ranks.size());
-  return among(std::span(ranks), call, place_of(ranks, rank), fitting(*algorithms_.reduce, call)->schedule);
+  return among(std::span(ranks), call, place_among(ranks, rank), fitting(*algorithms_.reduce, call)->schedule);
 }
 
 /** Those of a rank from then on that the speaker has what comes back. */
@@ -135,7 +135,7 @@ Schedule HostStage::get(int rank) const
   std::vector<int> getters = ranks;
   if (call_.movement.givers == Who::root && call_.root != ranks.front()) // which has what it gave
     std::erase(getters, call_.root);
-  const int place = place_of(getters, rank);
+  const int place = place_among(getters, rank);
   if (std::cmp_equal(place, getters.size()))
     return nothing();
   HostCall call = among_host("bcast", getters.size());

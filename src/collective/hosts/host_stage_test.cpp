@@ -14,17 +14,17 @@
 namespace weft {
 namespace {
 
-constexpr double OVERHEAD = 0.2e-6; // of a core on a message, each side
-constexpr double COPY     = 2e9;
-constexpr double SUM      = 4e9;
-constexpr double LATENCY  = 0.1e-6; // of FABRIC's loopback
-constexpr double IN_TREE  = 5e-6;
-constexpr double SIZE     = 4000;
+constexpr double STAGE_OVERHEAD = 0.2e-6; // of a core on a message, each side
+constexpr double STAGE_COPY     = 2e9;
+constexpr double STAGE_SUM      = 4e9;
+constexpr double STAGE_LATENCY  = 0.1e-6; // of FABRIC's loopback
+constexpr double STAGE_IN_TREE  = 5e-6;
+constexpr double STAGE_BYTES    = 4000;
 
 /** One message between ranks of a host: two copies, each a core's. */
-double message(double bytes = SIZE)
+double stage_message(double bytes = STAGE_BYTES)
 {
-  return 2 * (OVERHEAD + bytes / COPY) + LATENCY;
+  return 2 * (STAGE_OVERHEAD + bytes / STAGE_COPY) + STAGE_LATENCY;
 }
 
 class HostStageTest : public testing::Test {
@@ -46,7 +46,7 @@ reduction_rate = "4GBps")"));
     void rank_ended(int rank) override { ends[rank] = agenda.now().value(); }
   };
 
-  /** Ranks enter at @p enters, by rank; what comes back is there IN_TREE after the last contribution. */
+  /** Ranks enter at @p enters, by rank; what comes back is there STAGE_IN_TREE after the last contribution. */
   void run(const std::vector<int>& hosts, const HostStageCall& call, const std::vector<double>& enters, Seen& seen,
            const NicModel& nic = {}) const
   {
@@ -73,7 +73,7 @@ reduction_rate = "4GBps")"));
       seen.agenda.add(Seconds(enters[rank]), entering, rank);
     while (seen.contributions.size() < ranks.size())
       seen.agenda.run_until(seen.agenda.next());
-    seen.agenda.run_until(seen.agenda.now() + Seconds(IN_TREE));
+    seen.agenda.run_until(seen.agenda.now() + Seconds(STAGE_IN_TREE));
     for (std::size_t member = 0; member < ranks.size(); ++member)
       stage.deliver(static_cast<int>(member), seen.agenda.now());
     seen.agenda.run_until(Seconds(1));
@@ -82,7 +82,7 @@ reduction_rate = "4GBps")"));
 
   static HostStageCall call(const Movement& movement, int root = -1)
   {
-    return {.movement = movement, .root = root, .message = Bytes(SIZE), .element = Bytes(4)};
+    return {.movement = movement, .root = root, .message = Bytes(STAGE_BYTES), .element = Bytes(4)};
   }
 };
 
@@ -93,7 +93,7 @@ TEST_F(HostStageTest, ABinomialReduceTakesARoundForEachDoubling)
     Seen seen;
     run(std::vector<int>(std::size_t{1} << rounds, 0), call(Movement::allreduce),
         std::vector<double>(std::size_t{1} << rounds, 0.0), seen);
-    EXPECT_NEAR(seen.contributions[0], rounds * (message() + SIZE / SUM), 1e-12) << rounds;
+    EXPECT_NEAR(seen.contributions[0], rounds * (stage_message() + STAGE_BYTES / STAGE_SUM), 1e-12) << rounds;
   }
 }
 
@@ -110,7 +110,7 @@ TEST_F(HostStageTest, TakesAsLongAsTheHostsOwnSchedules)
       Seen seen;
       run(hosts, call(Movement::allreduce), std::vector<double>(hosts.size(), 0.0), seen, nic);
       const auto own = [&](const char* collective, const char* name) {
-        const HostCall its{collective, ranks, 0, static_cast<Elements>(SIZE / 4), Bytes(4)};
+        const HostCall its{collective, ranks, 0, static_cast<Elements>(STAGE_BYTES / 4), Bytes(4)};
         return predicted_interval(fabric_, costs_, hosts, its, {find_algorithm(collective, name), {}}, 1, Seconds(1))
             .value();
       };
@@ -118,7 +118,7 @@ TEST_F(HostStageTest, TakesAsLongAsTheHostsOwnSchedules)
       double last = 0;
       for (const auto& [rank, end] : seen.ends)
         last = std::max(last, end);
-      EXPECT_NEAR(last - seen.contributions[0] - IN_TREE, own("bcast", bcast), 1e-12) << bcast << ranks;
+      EXPECT_NEAR(last - seen.contributions[0] - STAGE_IN_TREE, own("bcast", bcast), 1e-12) << bcast << ranks;
     }
 }
 
@@ -129,11 +129,11 @@ TEST_F(HostStageTest, HostsMayHaveUnevenNumbersOfRanksThatComeWhenTheyWill)
   Seen seen;
   run(hosts, call(Movement::allreduce), {0, 0, 0, 0, 0, 50e-6}, seen);
   EXPECT_NEAR(seen.contributions[1], 0, 1e-15);
-  EXPECT_NEAR(seen.contributions[2], message() + SIZE / SUM, 1e-12);
-  EXPECT_NEAR(seen.contributions[0], 50e-6 + message() + SIZE / SUM, 1e-12);
-  const double back = seen.contributions[0] + IN_TREE;
+  EXPECT_NEAR(seen.contributions[2], stage_message() + STAGE_BYTES / STAGE_SUM, 1e-12);
+  EXPECT_NEAR(seen.contributions[0], 50e-6 + stage_message() + STAGE_BYTES / STAGE_SUM, 1e-12);
+  const double back = seen.contributions[0] + STAGE_IN_TREE;
   EXPECT_NEAR(seen.ends[1], back, 1e-12);
-  EXPECT_NEAR(seen.ends[4], back + message(), 1e-12);
+  EXPECT_NEAR(seen.ends[4], back + stage_message(), 1e-12);
 }
 
 TEST_F(HostStageTest, OfARootedCallOnlyTheRootsHostMovesDataOneOfTheWays)
@@ -141,17 +141,17 @@ TEST_F(HostStageTest, OfARootedCallOnlyTheRootsHostMovesDataOneOfTheWays)
   const std::vector<int> hosts{0, 0, 1, 1};
   Seen reduced;
   run(hosts, call(Movement::reduce, 3), {0, 0, 0, 0}, reduced);
-  const double sum = message() + SIZE / SUM;
+  const double sum = stage_message() + STAGE_BYTES / STAGE_SUM;
   EXPECT_NEAR(reduced.contributions[0], sum, 1e-12);
-  EXPECT_NEAR(reduced.ends[1], sum + IN_TREE, 1e-12); // whoever gets nothing waits for the tree all the same
-  EXPECT_NEAR(reduced.ends[3], sum + IN_TREE + message(), 1e-12);
+  EXPECT_NEAR(reduced.ends[1], sum + STAGE_IN_TREE, 1e-12); // whoever gets nothing waits for the tree all the same
+  EXPECT_NEAR(reduced.ends[3], sum + STAGE_IN_TREE + stage_message(), 1e-12);
 
   Seen sent;
   run(hosts, call(Movement::bcast, 3), {0, 0, 0, 0}, sent);
   EXPECT_NEAR(sent.contributions[0], 0, 1e-15);
-  EXPECT_NEAR(sent.contributions[1], message(), 1e-12);
-  EXPECT_NEAR(sent.ends[1], message() + IN_TREE + message(), 1e-12);
-  EXPECT_NEAR(sent.ends[3], message() + IN_TREE, 1e-12); // it has what it gave
+  EXPECT_NEAR(sent.contributions[1], stage_message(), 1e-12);
+  EXPECT_NEAR(sent.ends[1], stage_message() + STAGE_IN_TREE + stage_message(), 1e-12);
+  EXPECT_NEAR(sent.ends[3], stage_message() + STAGE_IN_TREE, 1e-12); // it has what it gave
 }
 
 TEST_F(HostStageTest, PartsAreGatheredAndScattered)
@@ -160,15 +160,15 @@ TEST_F(HostStageTest, PartsAreGatheredAndScattered)
   gathered.parts         = {1000, 3000};
   Seen seen;
   run({0, 0}, gathered, {0, 0}, seen);
-  EXPECT_NEAR(seen.contributions[0], message(3000), 1e-12);
-  EXPECT_NEAR(seen.ends[1], message(3000) + IN_TREE + message(), 1e-12);
+  EXPECT_NEAR(seen.contributions[0], stage_message(3000), 1e-12);
+  EXPECT_NEAR(seen.ends[1], stage_message(3000) + STAGE_IN_TREE + stage_message(), 1e-12);
 
   HostStageCall scattered = call(Movement::reduce_scatter);
   scattered.parts         = {1000, 3000};
   Seen back;
   run({0, 0}, scattered, {0, 0}, back);
-  EXPECT_NEAR(back.contributions[0], message() + SIZE / SUM, 1e-12);
-  EXPECT_NEAR(back.ends[1], message() + SIZE / SUM + IN_TREE + message(3000), 1e-12);
+  EXPECT_NEAR(back.contributions[0], stage_message() + STAGE_BYTES / STAGE_SUM, 1e-12);
+  EXPECT_NEAR(back.ends[1], stage_message() + STAGE_BYTES / STAGE_SUM + STAGE_IN_TREE + stage_message(3000), 1e-12);
 }
 
 TEST_F(HostStageTest, ABarrierSendsEmptyMessages)
@@ -177,8 +177,8 @@ TEST_F(HostStageTest, ABarrierSendsEmptyMessages)
   barrier.message       = Bytes();
   Seen seen;
   run({0, 0}, barrier, {0, 0}, seen);
-  EXPECT_NEAR(seen.contributions[0], message(0), 1e-12);
-  EXPECT_NEAR(seen.ends[1], message(0) + IN_TREE + message(0), 1e-12);
+  EXPECT_NEAR(seen.contributions[0], stage_message(0), 1e-12);
+  EXPECT_NEAR(seen.ends[1], stage_message(0) + STAGE_IN_TREE + stage_message(0), 1e-12);
 }
 
 // A row of calls takes as much longer as its stages do: the tree is idle meanwhile.
@@ -187,10 +187,10 @@ TEST_F(HostStageTest, IsPartOfThePrediction)
   const std::vector<int> hosts{0, 0, 1, 1};
   const std::vector<int> of_rank{0, 0, 1, 1};
   const std::vector<std::vector<int>> ranks{{0, 1}, {2, 3}};
-  const double each = message() + SIZE / SUM + IN_TREE + message();
+  const double each = stage_message() + STAGE_BYTES / STAGE_SUM + STAGE_IN_TREE + stage_message();
   for (const int calls : {1, 10})
     EXPECT_NEAR(predicted_staged_interval(fabric_, costs_, hosts, {of_rank, ranks}, HostStageAlgorithms::of({}),
-                                          call(Movement::allreduce), Seconds(IN_TREE), calls)
+                                          call(Movement::allreduce), Seconds(STAGE_IN_TREE), calls)
                     .value(),
                 each, 1e-12);
 }
