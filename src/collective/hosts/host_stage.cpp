@@ -117,7 +117,11 @@ Schedule HostStage::give(int rank) const
   if (not call_.movement.combines)
     return in_parts("gatherv", rank);
   HostCall call = among_host("reduce", ranks.size());
-  return among(std::span(ranks), call, place_among(ranks, rank), fitting(*algorithms_.reduce, call)->schedule);
+  // Which adds up in the ranks' order.
+  static const Algorithm& linear = *find_algorithm("reduce", "linear");
+  const bool commutes            = call.commutative || algorithms_.reduce->needs != Needs::commutative;
+  const Algorithm& reduce        = commutes ? *algorithms_.reduce : linear;
+  return among(std::span(ranks), call, place_among(ranks, rank), fitting(reduce, call)->schedule);
 }
 
 /** Those of a rank from then on that the speaker has what comes back. */

@@ -181,6 +181,20 @@ TEST_F(HostStageTest, ABarrierSendsEmptyMessages)
   EXPECT_NEAR(seen.ends[1], stage_message(0) + STAGE_IN_TREE + stage_message(0), 1e-12);
 }
 
+// An operation that does not commute is carried out in the order of the ranks.
+TEST_F(HostStageTest, TakesALinearReduceWhereTheOperationDoesNotCommute)
+{
+  HostStageCall ordered = call(Movement::allreduce);
+  ordered.commutative   = false;
+  Seen seen;
+  run({0, 0, 0, 0}, ordered, {0, 0, 0, 0}, seen);
+  NicModel nic;
+  nic.host_reduce = "linear";
+  Seen linear;
+  run({0, 0, 0, 0}, call(Movement::allreduce), {0, 0, 0, 0}, linear, nic);
+  EXPECT_EQ(seen.contributions[0], linear.contributions[0]);
+}
+
 // A row of calls takes as much longer as its stages do: the tree is idle meanwhile.
 TEST_F(HostStageTest, IsPartOfThePrediction)
 {
