@@ -71,8 +71,8 @@ def test_what_is_asked_of_the_model(results: list[Result]) -> None:
         ("tofino_micro_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.04, None),
         ("tofino_micro_allreduce_vs_ranks.csv", "mpitofino_us", "stream"): (0.04, None),
         ("tofino_osu_allreduce_4x1.csv", "openmpi_tuned_us", "openmpi-4.1"): (0.03, 0.1),
-        ("sharp_thor_4x1.csv", "sharp_us", "stream"): (0.07, 0.18),
-        ("sharp_thor_8x1.csv", "sharp_us", "stream"): (0.09, 0.25),
+        ("sharp_thor_4x1.csv", "sharp_us", "stream"): (0.06, 0.15),
+        ("sharp_thor_8x1.csv", "sharp_us", "stream"): (0.06, 0.15),
     }
     for one in results:
         check = one.check
