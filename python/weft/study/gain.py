@@ -29,8 +29,8 @@ from weft.study.bench import Bench
 from weft.study.validate import CHECKS, ITERATIONS, RATE, Progress
 from weft.study.ways import check_as_asked
 
-NEAR = 1.1
-"""Measured factors up to this one, either way, are near equality: their sign may come out wrong."""
+NEAR = 0.1
+"""Measured factors that differ by no more from 1 are near it: their side may come out wrong."""
 # Buffers are not real: one memory for all ranks and no copies.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
 
@@ -115,7 +115,7 @@ class Pair:
     @property
     def near(self) -> bool:
         """Whether the measured times are near equality."""
-        return 1 / NEAR <= self.measured.factor <= NEAR
+        return abs(self.measured.factor - 1) <= NEAR
 
     @property
     def right(self) -> bool:
