@@ -53,7 +53,7 @@ Selection Selection::read(const OptionTable& file, std::string name)
     require_options(table, selection_rule_options(), read_options(table, selection_rule_options(), {}, rule));
     check(table, rule);
     rule.place = file.file() + ":" + std::to_string(table.line("algorithm")) + ": ";
-    selection.rules_.push_back(std::move(rule));
+    selection.rules_[rule.collective].push_back(std::move(rule));
   }
   return selection;
 }
@@ -95,9 +95,10 @@ Selection::Choice Selection::chosen(const HostCall& call) const
 Selection::Choice Selection::choose_by_rules(const HostCall& call) const
 {
   const SelectionRule* best = nullptr;
-  for (const SelectionRule& rule : rules_)
-    if (rule.holds_for(call) && (not best || rule.goes_before(*best)))
-      best = &rule;
+  if (const auto rules = rules_.find(call.collective); rules != rules_.end())
+    for (const SelectionRule& rule : rules->second)
+      if (rule.holds_for(call) && (not best || rule.goes_before(*best)))
+        best = &rule;
   if (not best)
     return base_ ? base_->choose(call) : Choice{nullptr, {}};
   const std::size_t at = best->entry_for(call);
@@ -107,8 +108,11 @@ Selection::Choice Selection::choose_by_rules(const HostCall& call) const
 std::vector<Tuning> Selection::tunings(const Algorithm& algorithm) const
 {
   std::vector<Tuning> all = base_ ? base_->tunings(algorithm) : std::vector<Tuning>();
-  for (const SelectionRule& rule : rules_)
-    for (std::size_t at = 0; rule.collective == algorithm.collective && at < rule.algorithm.size(); ++at)
+  const auto rules        = rules_.find(algorithm.collective);
+  if (rules == rules_.end())
+    return all;
+  for (const SelectionRule& rule : rules->second)
+    for (std::size_t at = 0; at < rule.algorithm.size(); ++at)
       if (rule.algorithm[at] == algorithm.name)
         all.push_back(rule.tuning(at));
   return all;

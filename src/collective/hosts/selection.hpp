@@ -6,6 +6,8 @@
 #include "collective/hosts/selection_rule.hpp"
 #include "collective/hosts/tuned_rules.hpp"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +18,8 @@ namespace weft {
 class Selection {
   std::string name_;
   std::string description_;
-  std::vector<SelectionRule> rules_;
+  std::map<std::string, std::vector<SelectionRule>, std::less<>>
+      rules_;                             // by collective: each rank asks, where calls consist of calls
   std::shared_ptr<const Selection> base_; // chooses where none of rules_ holds
   std::optional<TunedRules> tuned_;       // which go before the rules of tuned, for calls that block
 
