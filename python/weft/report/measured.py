@@ -19,6 +19,7 @@ from weft.study.validate import BANDWIDTH, PING_PONG, RATE, Check, read_checks
 
 _COLLECTIVE = "allreduce"
 """What a table of one collective has measured."""
+_COLUMN = "collective"
 _NODES = "nodes"
 _TO_ALL = "alltoall"
 """Benchmarks count its bytes for each receiver, and weft for all of them together."""
@@ -76,7 +77,7 @@ def measurements(fabric: str, changes: Sequence[str]) -> list[Measurement]:
     return [
         Measurement(check, check.collective or _COLLECTIVE, points, check.fabric == fabric)
         for check, points in _checks()
-        if own is not None and own == _devices(check.fabric or "", ())
+        if own is not None and own == _devices(check.fabric or "", check.changes)
     ]
 
 
@@ -118,13 +119,19 @@ def _points(check: Check) -> tuple[Point, ...]:
 def _read(check: Check, table: Table) -> Iterator[Point]:
     scale = seconds_per_unit(table, check.column)
     for row in table.rows:
-        if check.collective and table.cell(row, "collective") != check.collective:
+        if check.collective and not _is_of(check.collective, table, row):
             continue
         ranks = _whole(table, row, "ranks") or check.ranks
-        ppn = _whole(table, row, "ppn") or ranks // (_whole(table, row, _NODES) or ranks)
+        nodes = _whole(table, row, _NODES) or ranks // check.ppn
+        ppn = _whole(table, row, "ppn") or ranks // nodes
         size = check.bytes or _whole(table, row, "bytes")
         size *= ranks if check.collective == _TO_ALL else 1
         yield Point(size, ranks, ppn, table.number(row, check.column) * scale)
+
+
+def _is_of(collective: str, table: Table, row: TableRow) -> bool:
+    """Tell whether a row is of a collective; a table that names none is of one alone."""
+    return _COLUMN not in table.names or table.cell(row, _COLUMN) == collective
 
 
 def _whole(table: Table, row: TableRow, name: str) -> int:
