@@ -121,7 +121,7 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
 {
   const MessageCosts costs = costs_of(fabric.mpi(), fabric.host());
   HostFallback fallback    = HostFallback::parse(fallback_text);
-  fallback.predict_on(fabric, [&] { return costs; });
+  fallback.predict_on(fabric, [&fabric] { return costs_of(fabric.mpi(), fabric.host()); });
   std::vector<double> times;
   for (const auto& [collective, ranks, ranks_per_host, count, element_bytes] : calls) {
     std::vector<int> hosts;

@@ -101,7 +101,7 @@ public:
   /** Whether @p rank speaks for its member. */
   bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
   /** Who takes part in multicasts: those who speak for members. */
-  static const std::shared_ptr<Communicator>& multicasting(const std::shared_ptr<Communicator>& communicator)
+  static std::shared_ptr<Communicator> multicasting(const std::shared_ptr<Communicator>& communicator)
   {
     return communicator->speakers ? communicator->speakers : communicator;
   }

@@ -116,7 +116,7 @@ Schedule HostStage::give(int rank) const
   }
   if (not call_.movement.combines)
     return in_parts("gatherv", rank);
-  HostCall call = among_host("reduce", ranks.size());
+  const HostCall call = among_host("reduce", ranks.size());
   // Which adds up in the ranks' order.
   static const Algorithm& linear = *find_algorithm("reduce", "linear");
   const bool commutes            = call.commutative || algorithms_.reduce->needs != Needs::commutative;
@@ -142,7 +142,7 @@ Schedule HostStage::get(int rank) const
   const int place = place_among(getters, rank);
   if (std::cmp_equal(place, getters.size()))
     return nothing();
-  HostCall call = among_host("bcast", getters.size());
+  const HostCall call = among_host("bcast", getters.size());
   return among(std::move(getters), call, place, fitting(*algorithms_.bcast, call)->schedule);
 }
 
