@@ -25,6 +25,7 @@ TEXTS_OF_THE_COMMAND_LINE = (
     *("study/report_compare.py", "fabric/defaults.py", "entry.py"),
     *("runs/toolchain.py", "api/compiling.py"),  # call a compiler
     *("campaign/slurm.py", "campaign/cluster_jobs.py"),  # call Slurm
+    "base/benchmark_placement.py",  # reads the options of launchers
     *("report/commands.py", "api/calibrating.py"),  # write commands that make the same again
 )
 # Options of other programs, and comments in files that weft writes.

@@ -39,8 +39,8 @@ NO_FILE = {
     *("destinations", "column", "keys", "fit_", "segments", "size", "collective", "algorithm"),
     *("segment", "bandwidth", "latency", "switch_latency", "name", "topic", "transport", "threads"),
     *("buffer", "link", "memory_bytes", "host_speed", "p4runtime", "experiment", "chassis"),
-    *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
-    *("benchmark", "ppn"),
+    *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
+    *("ended", "bytes_"),
 }
 MORE = [
     f"{RUN} --fallback openmpi-5.0+rules.conf --json rules.conf -- ./latency 4 1",

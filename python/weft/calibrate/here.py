@@ -101,9 +101,8 @@ def find_caches(folder: Path = _CACHES) -> Caches:
             sizes[int(level)] = int(size[:-1]) << 10
     if len(sizes) < 2:
         raise WeftError(
-            f"calibrate host --here: {folder}: found {len(sizes)} levels of data caches; needed are"
-            " a core's own and the one that cores share; say their sizes by --caches, such as"
-            " --caches 1MiB,32MiB"
+            f"{folder}: found {len(sizes)} levels of data caches; needed are a core's own and the"
+            f" one that cores share; say their sizes by {named('caches')}, such as 1MiB,32MiB"
         )
     levels = sorted(sizes)
     return Caches(sizes[levels[-2]] if len(levels) > 2 else sizes[levels[0]], sizes[levels[-1]])
@@ -140,7 +139,7 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
     """Measure this machine: some seconds."""
     if (processors := len(os.sched_getaffinity(0))) < 2:
         raise WeftError(
-            f"calibrate host --here: this process may use {processors} processor (taskset, control"
+            f"measuring this machine: this process may use {processors} processor (taskset, control"
             " groups); a message between two processes needs 2"
         )
 
@@ -195,7 +194,7 @@ def _run(what: str, of: str, size: int, repetitions: int) -> Measured:
     )
     if ended.returncode != 0 or len(lines) != repetitions:
         said = " ".join(lines).strip() or f"status {ended.returncode}"
-        raise WeftError(f"calibrate host --here: {what} of {format_size(size)}: {said}", 1)
+        raise WeftError(f"measuring this machine: {what} of {format_size(size)}: {said}", 1)
     return Measured(f"{what} of {format_size(size)}", tuple(map(float, lines)))
 
 

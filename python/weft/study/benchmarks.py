@@ -246,7 +246,7 @@ def find(name: str) -> Benchmark:
     """Return the benchmark of a name, with or without `osu_`."""
     short = name.lower().removeprefix("osu_")
     if short not in BENCHMARKS:
-        raise WeftError(f"{named('benchmark')}: found '{name}'; {suggestion(short, BENCHMARKS)}")
+        raise WeftError(f"benchmark: found '{name}'; {suggestion(short, BENCHMARKS)}")
     return BENCHMARKS[short]
 
 
