@@ -64,7 +64,8 @@ def test_every_benchmark_measures(name: str) -> None:
 
 def test_one_pair_is_what_two_ranks_are() -> None:
     (many,), (two,) = figures("mbw_mr", 2, 65536), figures("bw", 2, 65536)
-    assert many["bandwidth_MBps"] == pytest.approx(two["bandwidth_MBps"], rel=1e-3)
+    # Before each window there is a barrier, of which the sender may come back later: 2 of 358 us.
+    assert many["bandwidth_MBps"] == pytest.approx(two["bandwidth_MBps"], rel=1e-2)
     assert many["messages_per_s"] * 65536 / 1e6 == pytest.approx(many["bandwidth_MBps"])
     (pair,), (alone,) = figures("multi_lat", 2, 1024), figures("latency", 2, 1024)
     assert pair["latency_us"] == pytest.approx(alone["latency_us"], rel=1e-3)
