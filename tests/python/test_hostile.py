@@ -157,6 +157,7 @@ def test_a_dollar_in_a_name_is_no_formula(here: Path) -> None:
     result = weft_says("fabric", "plot", "f.toml", "-o", "f.svg")
     assert (result.returncode, result.stderr) == (0, "")
     assert (here / "f.svg").stat().st_size > 1000
+    assert "<svg" in weft.Fabric(here / "f.toml")._repr_html_()
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from studies import reports
 from studies.all import STUDIES, chosen
@@ -80,6 +81,19 @@ def test_a_number_that_changed_is_seen(tmp_path: Path) -> None:
     assert plots.drawn(figure(4.0 * (1 + 1e-12))) == before
     assert plots.drawn(figure(4.01)) != before
     assert plots.drawn(figure(4.0, "other")) != before
+
+
+def test_names_with_a_dollar_stand_beside_logarithmic_ticks(tmp_path: Path) -> None:
+    figure = Figure(layout="constrained")
+    axes, named = figure.subplots(1, 2)
+    axes.loglog([1e-3, 1e5], [1e-9, 1e4], label="$\\frac")
+    axes.set_title("$\\frac$")
+    named.bar(["$\\frac$", "b"], [1, 2])
+    plots.save(figure, [tmp_path / "figure.png"], "--plot")
+    ticks = [label for label in axes.get_xticklabels() if label.get_text()]
+    assert len(ticks) > 3
+    assert all(label.get_parse_math() for label in ticks)
+    assert not any(label.get_parse_math() for label in named.get_xticklabels())
 
 
 def test_curves_of_a_figure_differ_without_colours() -> None:

@@ -190,17 +190,33 @@ def bar_look(number: int) -> dict[str, Any]:
     return {"color": COLOURS[k], "hatch": HATCHES[k], "edgecolor": "white", "linewidth": 0}
 
 
+def without_formulas(figure: "Figure") -> "Figure":
+    """Show all texts as they are: names may hold a dollar, which matplotlib takes for a formula.
+
+    Only ticks of logarithmic axes are formulas, matplotlib's own.
+    """
+    from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter
+
+    for text in figure.findobj(Text):
+        if isinstance(text, Text):
+            text.set_parse_math(False)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            for minor in (False, True):
+                ticks = axis.get_minor_ticks() if minor else axis.get_major_ticks()
+                form = axis.get_minor_formatter() if minor else axis.get_major_formatter()
+                for tick in ticks if isinstance(form, LogFormatter) else ():
+                    tick.label1.set_parse_math(True)
+                    tick.label2.set_parse_math(True)
+    return figure
+
+
 def save(figure: "Figure", targets: Sequence[Path], option: str) -> None:
     """Write a figure in the formats that the files' names say; always the same bytes for it."""
     from matplotlib import rc_context
-    from matplotlib.text import Text
 
-    # Names may hold a dollar; only the ticks of axes are matplotlib's own formulas, which they
-    # have once they are drawn.
-    figure.draw_without_rendering()
-    for text in figure.findobj(Text):
-        if isinstance(text, Text) and r"\mathdefault" not in text.get_text():
-            text.set_parse_math(False)
+    without_formulas(figure)
     for target in targets:
         with rc_context({"svg.hashsalt": "weft"}), whole_path(option, target) as path:
             form = target.suffix[1:].lower()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import named
-from weft.base.plots import save
+from weft.base.plots import save, without_formulas
 from weft.base.units import format_size
 from weft.fabric.graph import Graph, counts
 from weft.fabric.layout import lay_out
@@ -87,7 +87,7 @@ class _Picture:
         if self.traffic:
             self._draw_scales(figure, axes, self.traffic)
         self._draw_legend(figure)
-        return figure
+        return without_formulas(figure)
 
     def _set_limits(self, axes: "Axes") -> None:
         """Leave half a unit around the marks, above and below a layered picture less."""

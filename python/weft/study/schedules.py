@@ -274,4 +274,4 @@ def figure(schedule: Schedule) -> "Figure":
     axes.set_xticks(range(rounds + 1) if rounds <= 30 else range(0, rounds + 1, rounds // 15))
     axes.set_yticks(range(ranks) if ranks <= 32 else range(0, ranks, 4))
     axes.spines[["top", "right", "left"]].set_visible(False)
-    return drawn
+    return plots.without_formulas(drawn)
