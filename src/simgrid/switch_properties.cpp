@@ -115,6 +115,10 @@ SwitchModel read_switch_properties(const std::string& file, const sg::Host* host
   reader.read("turnaround", model.turnaround, "s");
   reader.read("payload", model.payload, "B");
   reader.read("packet_overhead", model.packet_overhead, "B");
+  reader.read("aggregation_rate", model.aggregation_rate, "Bps");
+  if (not(model.aggregation_rate > BytesPerSecond()))
+    reader.fail("aggregation_rate", "found zero; allowed: more than zero, or none");
+  reader.read("streaming_from", model.streaming_from, "B");
   if (const std::optional<std::string> offload = reader.find("offload"))
     model.capabilities = parse_capabilities(*offload, reader.place("offload"));
   // The platform's routes have it in their links; only what a tree switch passes on pays it here.

@@ -83,6 +83,10 @@ def switch(draw: st.DrawFn) -> str:
         keys[key] = draw(times)
     keys |= {"payload": f"{draw(st.integers(1, 4096))}B"}
     keys |= {"packet_overhead": f"{draw(st.integers(0, 99))}B"}
+    if draw(st.booleans()):
+        keys["aggregation_rate"] = draw(rates)
+    if draw(st.booleans()):
+        keys["streaming_from"] = f"{draw(st.integers(0, 4096))}B"
     rows = draw(st.lists(offload(), min_size=0 if preset else 1, max_size=3))
     return "[switch]\n" + toml(**keys) + "".join(rows)
 
@@ -222,6 +226,7 @@ def test_export_names_what_a_platform_cannot_say(
     assert result.exit_code == 0, result.output
     assert result.output == (
         "weft: x.xml: a platform of SimGrid's cannot say [policy], [multicast], [progress_engine],"
+        " [host] of sums and copies (no time), or messages within a host (the loopback),"
         " [switch.forwarding] (a look-up that hits is in the delay); to keep it, run on the fabric"
         " itself\n"
     )

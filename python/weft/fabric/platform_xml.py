@@ -24,7 +24,7 @@ from weft.base.errors import WeftError, named
 from weft.fabric.graph import Graph, counts
 
 if TYPE_CHECKING:
-    from weft._core import Fabric, Mpi, MpiOverheads, Nic, Offload, Switch
+    from weft._core import Fabric, Host, Mpi, MpiOverheads, Nic, Offload, Switch
 
 MOST_HOSTS = 512
 ENVELOPE_BYTES = _core.SMPI_ENVELOPE_BYTES
@@ -70,13 +70,8 @@ def losses(fabric: "Fabric") -> list[str]:
     nic = fabric.nic
     if nic["calls"] or nic["reduce_scatter"] != "parts" or nic["packet_copy_rate_Bps"] < math.inf:
         lost.append("[nic] of calls by size, copies of packets, and Reduce_scatter as Allreduce")
-    if any(
-        min(one["aggregation_rate_Bps"], one["streaming_from_bytes"]) < math.inf
-        for one in fabric.switches
-    ):
-        lost.append("[switch] aggregation_rate and streaming_from")
-    if nic["contributions"] == "per-host":
-        lost.append("[host] of ranks that combine within a host (they pay the loopback alone)")
+    if _hosts_cost(fabric.host):
+        lost.append("[host] of sums and copies (no time), or messages within a host (the loopback)")
     hosts = len(fabric.hosts)
     ends = [(cable["lower"], cable["upper"]) for cable in fabric.cables()]
     if len(set(ends)) < len(ends) and any(lower >= hosts for lower, _ in ends):
@@ -84,6 +79,16 @@ def losses(fabric: "Fabric") -> list[str]:
     if any(switch["looks_up_by"] for switch in fabric.switches):
         lost.append("[switch.forwarding] (a look-up that hits is in the delay)")
     return lost
+
+
+def _hosts_cost(host: "Host") -> bool:
+    """Return whether hosts take time for more than the loopback."""
+    overheads = (host["message_overhead_s"], host["piece_overhead_s"])
+    rates = (
+        *(host["copy_rate_Bps"], host["memory_bandwidth_Bps"], host["reduction_rate_Bps"]),
+        *(host["shared_cache_rate_Bps"], host["core_memory_rate_Bps"]),
+    )
+    return max(overheads) > 0 or min(rates) < math.inf
 
 
 class _Platform:
@@ -286,6 +291,8 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
         "total_slots": switch["total_slots"],
         "payload": switch["payload_bytes"],
         "packet_overhead": switch["packet_overhead_bytes"],
+        "aggregation_rate": switch["aggregation_rate_Bps"],
+        "streaming_from": switch["streaming_from_bytes"],
         "offload": _offload(switch["offload"]),
         "offload_overhead": nic["offload_overhead_s"],
         "message_gap": nic["message_gap_s"],
@@ -297,6 +304,8 @@ def _properties(switch: "Switch", nic: "Nic") -> dict[str, str]:
     # What is zero or infinite where that means "none" is left out, and what is so without a word.
     optional = {
         "total_slots": 0,
+        "aggregation_rate": math.inf,
+        "streaming_from": math.inf,
         "offload_copy_rate": math.inf,
         "contributions": "per-rank",
         "host_reduce": "binomial",
