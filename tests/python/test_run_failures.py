@@ -24,7 +24,8 @@ class Failure:
     says: tuple[str, ...]
 
 
-WORLD, HALF = "on MPI_COMM_WORLD", "on communicator 0 (of 2 ranks)"
+# The halves are numbered as their ranks leave the exchange of colours: the other half is the first.
+WORLD, HALF = "on MPI_COMM_WORLD", "on communicator 1 (of 2 ranks)"
 INT_SUM = "MPI_Allreduce(1 x MPI_INT, MPI_SUM)"
 RULE = "MPI asks all ranks of a communicator for the same collectives in the same order."
 
