@@ -42,13 +42,15 @@ def test_which_layer_of_a_tree_to_make_smart(tmp_path: Path) -> None:
     us = {
         (Path(str(fabric)).stem, ranks, size): time for (fabric, ranks, size), time in times.items()
     }
-    for size in ("64B", "4KiB"):  # a rack's own are faster without its leaf
-        assert us["plain", 4, size] < us["leaves", 4, size] == us["all", 4, size]
+    assert us["plain", 4, "512B"] < us["leaves", 4, "512B"]  # faster without the rack's leaf
+    assert us["plain", 4, "4KiB"] > us["leaves", 4, "4KiB"]
+    for size in ("64B", "4KiB"):
+        assert us["leaves", 4, size] == us["all", 4, size]
         assert us["spines", 4, size] == us["plain", 4, size]
         # one smart layer passes on results sooner than two
         assert us["spines", 16, size] < us["all", 16, size] < us["leaves", 16, size]
-    assert us["all", 16, "256KiB"] < us["plain", 16, "256KiB"]
-    assert us["plain", 16, "256KiB"] < us["leaves", 16, "256KiB"] < us["spines", 16, "256KiB"]
+    assert us["all", 16, "256KiB"] < us["leaves", 16, "256KiB"]
+    assert us["leaves", 16, "256KiB"] < us["plain", 16, "256KiB"] < us["spines", 16, "256KiB"]
 
 
 @pytest.mark.slow
@@ -58,16 +60,15 @@ def test_which_vendors_switch(tmp_path: Path) -> None:
     study = loading.of(prepared)
     assert ranked(study) == [
         "The fastest fabric for allreduce, each by the fastest of its ways (off, stream), of 12"
-        " combinations: vendors/sharp.toml in 8; vendors/tofino.toml in 4; never"
+        " combinations: vendors/sharp.toml in 11; vendors/tofino.toml in 1; never"
         " vendors/plain.toml."
     ]
     sharp, alone, tofino, _ = headline(study)[:4]
-    assert "fabric vendors/sharp.toml is faster than fabric vendors/plain.toml in 9 of 12" in sharp
-    assert "at most 3.67 times, for 16 ranks, 4KiB" in sharp
-    assert "2.75 times as long as vendors/plain.toml, for 4 ranks, 256KiB" in sharp
+    assert "fabric vendors/sharp.toml is faster than fabric vendors/plain.toml in 12 of 12" in sharp
+    assert "at most 4.09 times, for 16 ranks, 32KiB" in sharp
     assert "faster than fabric vendors/plain.toml in 12 of 12 combinations: at most 1.24" in alone
-    assert "at most 3.50 times, for 16 ranks, 32KiB" in tofino
-    assert "1.44 times as long as vendors/plain.toml, for 4 ranks, 8B" in tofino
+    assert "at most 3.43 times, for 16 ranks, 32KiB" in tofino
+    assert "1.52 times as long as vendors/plain.toml, for 4 ranks, 8B" in tofino
 
 
 @pytest.mark.slow
