@@ -8,12 +8,13 @@
 namespace weft {
 namespace {
 
-/** What is due of a flow: its number, and the version of it that was meant. */
-constexpr unsigned VERSION_BITS = 24;
+/** What is due of a flow or a group: its number, and the version of it that was meant. */
+constexpr unsigned VERSION_BITS    = 24;
+constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63;
 
-std::uint64_t due_of(FlowNumber flow, std::uint32_t version)
+std::uint64_t due_of(std::size_t number, std::uint32_t version)
 {
-  return (static_cast<std::uint64_t>(flow) << VERSION_BITS) | (version & ((1U << VERSION_BITS) - 1));
+  return (static_cast<std::uint64_t>(number) << VERSION_BITS) | (version & ((1U << VERSION_BITS) - 1));
 }
 
 } // namespace
@@ -96,62 +97,132 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
 
 void FlowNetwork::due(std::uint64_t what)
 {
-  const FlowNumber number = what >> VERSION_BITS;
-  const Flow& flow        = flows_[number];
+  const std::size_t number = (what & ~GROUPS_BIT) >> VERSION_BITS;
+  if ((what & GROUPS_BIT) != 0) {
+    if (what == (due_of(number, groups_[number].version) | GROUPS_BIT)) // else it was told to end at another time
+      end_members(number, groups_[number].version);
+    return;
+  }
+  const Flow& flow = flows_[number];
   if (what != due_of(number, flow.version))
-    return; // it has been told to end at another time
+    return;
   if (flow.state == State::starting && not flow.way.resources.empty())
     join(number);
   else
     end(number);
 }
 
+/** The members that end now, at least one. What waited for them may do anything. */
+void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
+{
+  const auto next_ends = [this, number, version] {
+    const Group& group = groups_[number];
+    return group.version == version && not group.members.empty() &&
+           Agenda::same(agenda_.now().value(),
+                        group.since + (group.members.front().until - group.served) / group.sharing.rate);
+  };
+  do {
+    std::vector<Member>& members = groups_[number].members;
+    const FlowNumber flow        = members.front().flow;
+    std::ranges::pop_heap(members, Member::later);
+    members.pop_back();
+    end(flow);
+  } while (next_ends());
+}
+
+/** The group of the flows that go such a way; NONE where there are none. */
+FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowWay& way) const
+{
+  for (const GroupNumber number : users_[static_cast<std::size_t>(way.resources.front())]) {
+    const SharingFlow& its = groups_[number].sharing;
+    if (its.bound == way.bound && its.weight == 1 / way.penalty && its.resources == way.resources)
+      return number;
+  }
+  return NONE;
+}
+
+FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowWay& way)
+{
+  if (idle_groups_.empty()) {
+    idle_groups_.push_back(groups_.size());
+    groups_.emplace_back();
+  }
+  const GroupNumber number = idle_groups_.back();
+  idle_groups_.pop_back();
+  Group& group            = groups_[number];
+  group.sharing.resources = way.resources;
+  group.sharing.bound     = way.bound;
+  group.sharing.weight    = 1 / way.penalty;
+  group.sharing.copies    = 0;
+  group.sharing.rate      = 0;
+  group.served            = 0;
+  group.since             = agenda_.now().value();
+  return number;
+}
+
 void FlowNetwork::join(FlowNumber number)
 {
-  Flow& flow             = flows_[number];
-  flow.left              = flow.way.volume;
-  flow.since             = agenda_.now().value();
-  flow.sharing.resources = flow.way.resources;
-  flow.sharing.bound     = flow.way.bound;
-  flow.sharing.weight    = 1 / flow.way.penalty;
-  flow.sharing.copies    = static_cast<double>(flow.messages.size());
-  flow.sharing.rate      = 0;
-  flow.state             = State::flowing;
-  if (others_ && std::ranges::any_of(flow.way.resources, [this](int resource) { return others_->use(resource); })) {
-    for (const int resource : flow.way.resources)
+  Flow& flow                        = flows_[number];
+  const std::vector<int>& resources = flow.way.resources;
+  flow.state                        = State::flowing;
+  if (others_ && std::ranges::any_of(resources, [this](int resource) { return others_->use(resource); })) {
+    for (const int resource : resources)
       yield(resource);
-    hand_over(number);
+    hand_over(number, flow.way.volume);
     return;
   }
-  bool alone = true;
-  for (const int resource : flow.way.resources) {
-    std::vector<FlowNumber>& users = users_[static_cast<std::size_t>(resource)];
-    if (not users.empty())
-      alone = false; // or it uses it more than once
-    users.push_back(number);
+  bool alone = false;
+  flow.group = group_of(flow.way);
+  if (flow.group == NONE) {
+    alone      = true;
+    flow.group = open_group(flow.way);
+    for (const int resource : resources) {
+      std::vector<GroupNumber>& users = users_[static_cast<std::size_t>(resource)];
+      if (not users.empty())
+        alone = false; // or it uses it more than once
+      users.push_back(flow.group);
+    }
   }
+  Group& group = groups_[flow.group];
+  advance(group);
+  group.sharing.copies += static_cast<double>(flow.messages.size());
+  group.changed = true;
+  group.members.push_back({group.served + flow.way.volume, joined_++, number});
+  std::ranges::push_heap(group.members, Member::later);
   if (not alone) {
-    joined_or_left_.insert(joined_or_left_.end(), flow.way.resources.begin(), flow.way.resources.end());
+    joined_or_left_.insert(joined_or_left_.end(), resources.begin(), resources.end());
     return;
   }
   if (vary_)
-    ask_capacities(flow.way.resources);
+    ask_capacities(resources);
   double rate = flow.way.bound;
-  for (const int resource : flow.way.resources)
-    rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / flow.sharing.copies);
-  set_rate(flow, rate);
-  tell(number);
+  for (const int resource : resources)
+    rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / group.sharing.copies);
+  set_rate(group, rate);
+  tell(flow.group);
 }
 
+/** Its group counts it among its members no more. */
 void FlowNetwork::leave(FlowNumber number)
 {
-  for (const int resource : flows_[number].way.resources) {
-    std::vector<FlowNumber>& users = users_[static_cast<std::size_t>(resource)];
-    const auto found               = std::ranges::find(users, number);
-    *found                         = users.back();
-    users.pop_back();
+  const Flow& flow = flows_[number];
+  Group& group     = groups_[flow.group];
+  group.sharing.copies -= static_cast<double>(flow.messages.size());
+  group.changed    = true;
+  const bool empty = group.members.empty();
+  for (const int resource : flow.way.resources) {
+    std::vector<GroupNumber>& users = users_[static_cast<std::size_t>(resource)];
+    if (empty) {
+      const auto found = std::ranges::find(users, flow.group);
+      *found           = users.back();
+      users.pop_back();
+    }
     if (not users.empty())
       joined_or_left_.push_back(resource);
+  }
+  if (empty) {
+    ++group.version;
+    idle_groups_.push_back(flow.group);
   }
 }
 
@@ -198,31 +269,32 @@ void FlowNetwork::fails_elsewhere(FlowNumber flow, const std::string& why)
     one.receiver->failed(one.number, why);
 }
 
-void FlowNetwork::advance(Flow& flow) const
+void FlowNetwork::advance(Group& group) const
 {
   const double now = agenda_.now().value();
-  flow.left        = std::max(0.0, flow.left - flow.sharing.rate * (now - flow.since));
-  flow.since       = now;
+  group.served += group.sharing.rate * (now - group.since);
+  group.since = now;
 }
 
-/** It ends when it has sent what is left at this rate, and is not told so yet. */
-void FlowNetwork::set_rate(Flow& flow, double rate) const
+/** Its next member ends when it has sent what is left at this rate, and is not told so yet. */
+void FlowNetwork::set_rate(Group& group, double rate) const
 {
-  advance(flow);
-  flow.sharing.rate = rate;
-  flow.ends         = flow.since + flow.left / rate;
-  flow.told         = false;
-  ++flow.version;
+  advance(group);
+  group.sharing.rate = rate;
+  group.ends         = group.since + std::max(0.0, group.members.front().until - group.served) / rate;
+  group.told         = false;
+  group.changed      = false;
+  ++group.version;
 }
 
-void FlowNetwork::tell(FlowNumber number)
+void FlowNetwork::tell(GroupNumber number)
 {
-  Flow& flow = flows_[number];
-  if (not std::exchange(flow.told, true))
-    agenda_.add(Seconds(flow.ends), *this, due_of(number, flow.version));
+  Group& group = groups_[number];
+  if (not std::exchange(group.told, true))
+    agenda_.add(Seconds(group.ends), *this, due_of(number, group.version) | GROUPS_BIT);
 }
 
-/** All flows that share with those of a resource, directly or through others; none where they are known to be that of
+/** All groups that share with those of a resource, directly or through others; none where they are known to be those of
  *  another one already. */
 void FlowNetwork::collect(int resource)
 {
@@ -230,14 +302,14 @@ void FlowNetwork::collect(int resource)
   const auto add = [this](int one) {
     if (std::exchange(visited_[static_cast<std::size_t>(one)], visit_) == visit_)
       return;
-    for (const FlowNumber number : users_[static_cast<std::size_t>(one)])
-      if (std::exchange(flows_[number].visited, visit_) != visit_)
+    for (const GroupNumber number : users_[static_cast<std::size_t>(one)])
+      if (std::exchange(groups_[number].visited, visit_) != visit_)
         component_.push_back(number);
   };
   add(resource);
   // It grows. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t at = 0; at < component_.size(); ++at)
-    for (const int next : flows_[component_[at]].way.resources)
+    for (const int next : groups_[component_[at]].sharing.resources)
       add(next);
 }
 
@@ -254,43 +326,43 @@ void FlowNetwork::settle()
   joined_or_left_.clear();
 }
 
-/** The flows of component_ get their rates. When the first of them ends, the others get new ones, so that they need not
- *  be told now when they would end. */
+/** The groups of component_ get their rates. When the first flow of them ends, the others get new ones, so that they
+ *  need not be told now when they would end. */
 void FlowNetwork::share()
 {
   ++work_.solved;
   sharing_.clear();
   rates_.clear();
-  for (const FlowNumber number : component_) {
-    sharing_.push_back(&flows_[number].sharing);
-    rates_.push_back(flows_[number].sharing.rate);
+  for (const GroupNumber number : component_) {
+    sharing_.push_back(&groups_[number].sharing);
+    rates_.push_back(groups_[number].sharing.rate);
   }
   fair_share_.solve(sharing_, capacities_);
   double first = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < component_.size(); ++at) {
-    Flow& flow        = flows_[component_[at]];
-    const double rate = std::exchange(flow.sharing.rate, rates_[at]);
-    if (rate != rates_[at])
-      set_rate(flow, rate);
-    first = std::min(first, flow.ends);
+    Group& group      = groups_[component_[at]];
+    const double rate = std::exchange(group.sharing.rate, rates_[at]);
+    if (rate != rates_[at] || group.changed)
+      set_rate(group, rate);
+    first = std::min(first, group.ends);
   }
-  for (const FlowNumber number : component_)
-    if (Agenda::same(first, flows_[number].ends))
+  for (const GroupNumber number : component_)
+    if (Agenda::same(first, groups_[number].ends))
       tell(number);
 }
 
-void FlowNetwork::hand_over(FlowNumber number)
+/** @p left bytes of each of its copies. */
+void FlowNetwork::hand_over(FlowNumber number, double left)
 {
   Flow& flow = flows_[number];
-  advance(flow);
   flow.state = State::elsewhere;
   ++flow.version;
   // Nothing is left of one that ends now, and nobody carries out nothing.
   constexpr double NOTHING = 1e-3;
-  if (flow.left < NOTHING)
+  if (left < NOTHING)
     ends_elsewhere(number, agenda_.now());
   else
-    others_->take(number, flow.way, flow.left, flow.messages.size());
+    others_->take(number, flow.way, left, flow.messages.size());
 }
 
 void FlowNetwork::yield(int resource)
@@ -299,10 +371,17 @@ void FlowNetwork::yield(int resource)
     return;
   ++visit_;
   collect(resource);
-  for (const FlowNumber number : component_) {
-    for (const int one : flows_[number].way.resources)
+  for (const GroupNumber number : component_) {
+    Group& group = groups_[number];
+    for (const int one : group.sharing.resources)
       users_[static_cast<std::size_t>(one)].clear();
-    hand_over(number);
+    advance(group);
+    ++group.version;
+    std::vector<Member> members = std::exchange(group.members, {});
+    idle_groups_.push_back(number);
+    std::ranges::sort(members, {}, &Member::joined);
+    for (const Member& one : members)
+      hand_over(one.flow, std::max(0.0, one.until - group.served));
   }
 }
 

@@ -4,6 +4,8 @@
  * cannot know:
  *
  *   - Equal messages that start at one instant between the same two hosts are one flow of so many copies.
+ *   - Flows with the same resources, bound and penalty have the same rate: they are one group, and the solver sees
+ *     groups. A group counts what each of its flows has been served, so that only its next end is an event.
  *   - A flow that is alone on its links needs no solver.
  *   - Rates are found for those flows only whose links somebody has joined or left, once an instant; what is due within
  *     a rounding of it is due at the same instant.
@@ -87,22 +89,39 @@ private:
     Receiving* receiver;
     std::uint64_t number;
   };
+  using GroupNumber = std::size_t;
   struct Flow {
-    SharingFlow sharing; // its resources are those of the way
     FlowWay way;
     State state           = State::idle;
     int from              = -1;
     int to                = -1;
     double bytes          = 0;
     double missed         = 0;
-    double left           = 0; // at `since`
-    double since          = 0;
-    double ends           = 0;     // while it flows at its rate
-    bool told             = false; // that
-    std::uint32_t version = 0;     // of its expected end
-    std::uint64_t visited = 0;
+    double since          = 0;    // when it was sent
+    GroupNumber group     = 0;    // while it flows
+    std::uint32_t version = 0;    // of its expected end
     FlowNumber next_idle  = NONE; // of the same host
     std::vector<Message> messages;
+  };
+  struct Member {
+    double until;         // it ends when its group has served so much
+    std::uint64_t joined; // its place among all
+    FlowNumber flow;
+    static bool later(const Member& one, const Member& other)
+    {
+      return one.until > other.until || (one.until == other.until && one.joined > other.joined);
+    }
+  };
+  struct Group {
+    SharingFlow sharing;       // the copies of all members; the rate of each
+    double served         = 0; // bytes of each copy, at `since`
+    double since          = 0;
+    double ends           = 0;     // the next member, at this rate
+    bool changed          = false; // has gained or lost members since `ends` was found
+    bool told             = false; // of `ends`
+    std::uint32_t version = 0;     // of that
+    std::uint64_t visited = 0;
+    std::vector<Member> members; // a heap, the next to end in front
   };
   static constexpr std::size_t REMEMBERED = 4;
   struct Recent {                        // flows that have started from a host last
@@ -120,15 +139,18 @@ private:
   bool vary_;                            // the ways' resources
   std::vector<double> fixed_capacities_; // where they do
   std::vector<double> capacities_;
-  std::vector<std::vector<FlowNumber>> users_; // by resource: flows that flow
+  std::vector<std::vector<GroupNumber>> users_; // by resource
   std::vector<Flow> flows_;
+  std::vector<Group> groups_;
+  std::vector<GroupNumber> idle_groups_;
   std::vector<Recent> recent_;         // by host
   std::vector<int> joined_or_left_;    // resources, since the last settling
   std::vector<std::uint64_t> visited_; // by resource: the visit
   FairShare fair_share_;
   Work work_;
-  std::uint64_t visit_ = 0;
-  std::vector<FlowNumber> component_;
+  std::uint64_t visit_  = 0;
+  std::uint64_t joined_ = 0; // flows
+  std::vector<GroupNumber> component_;
   std::vector<SharingFlow*> sharing_;
   std::vector<double> rates_;  // of those before
   std::vector<Message> spare_; // memory
@@ -136,16 +158,19 @@ private:
   FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes, double missed);
   void join(FlowNumber number);
+  GroupNumber group_of(const FlowWay& way) const;
+  GroupNumber open_group(const FlowWay& way);
   void leave(FlowNumber number);
+  void end_members(GroupNumber number, std::uint32_t version);
   std::vector<Message> release(FlowNumber number);
   void end(FlowNumber number);
   void ask_capacities(const std::vector<int>& resources);
-  void advance(Flow& flow) const;
-  void set_rate(Flow& flow, double rate) const;
-  void tell(FlowNumber number);
+  void advance(Group& group) const;
+  void set_rate(Group& group, double rate) const;
+  void tell(GroupNumber number);
   void collect(int resource);
   void share();
-  void hand_over(FlowNumber number);
+  void hand_over(FlowNumber number, double left);
 
 public:
   /** @p capacities in bytes per second, by resource. All must outlive it. @p folds: whether equal messages are one

@@ -95,6 +95,21 @@ TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 14}, {2, 12}}));
 }
 
+TEST_F(FlowNetworkTest, FlowsOfOneGroupEndByWhatTheGroupHasServed)
+{
+  send(0, 1, 100, 1);
+  agenda_.run_until(Seconds(5));
+  send(0, 1, 20, 2); // flows from 6 s on, at 5 bytes per second; 50 are left of the first
+  agenda_.run_until(Seconds(7));
+  send(0, 1, 40, 3); // from 8 s on, when 40 and 10 are left
+  agenda_.run_until(Seconds(100));
+  // 3 s at a third of the rate; then both others have 30 bytes left.
+  EXPECT_NEAR(arrivals_.times[2], 11, 1e-9);
+  EXPECT_NEAR(arrivals_.times[1], 17, 1e-9);
+  EXPECT_NEAR(arrivals_.times[3], 17, 1e-9);
+  EXPECT_FALSE(network_.flows_over(0));
+}
+
 // Neither folded, nor sent the way of the one before.
 TEST_F(FlowNetworkTest, MessagesAreNotEqualWhereCachesHoldOthers)
 {

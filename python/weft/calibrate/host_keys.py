@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft import _core
 from weft.base.errors import WeftError, named, suggestion
-from weft.fabric.toml_file import Noted, with_values
+from weft.fabric.toml_file import Noted, in_toml, with_values
 
 if TYPE_CHECKING:
     from weft._core import Fabric, Option
@@ -175,12 +175,38 @@ def is_stated(fabric: "Fabric", key: Key) -> bool:
     return key.name in table or "preset" in table
 
 
+class Template:
+    """A fabric's text, parsed once, for one set of values of some keys after the other."""
+
+    def __init__(self, fabric: "Fabric", keys: Sequence[Key]) -> None:
+        """Set each key to a placeholder."""
+        self._keys = tuple(keys)
+        self._text = _with_values(fabric, {key: Noted(_placeholder(key)) for key in keys})
+
+    def text(self, values: Sequence[float]) -> str:
+        """Return the text with a value of each key."""
+        text = self._text
+        for key, value in zip(self._keys, values, strict=True):
+            text = text.replace(in_toml(_placeholder(key)), in_toml(key.toml(value)))
+        return text
+
+
+def _placeholder(key: Key) -> str:
+    return f"<{key.text}>"
+
+
 def with_keys(fabric: "Fabric", values: Mapping[Key, float], notes: Mapping[Key, str]) -> str:
     """Return a fabric's text with these values, each with a note."""
+    return _with_values(
+        fabric,
+        {key: Noted(key.toml(value), notes.get(key, "")) for key, value in values.items()},
+    )
+
+
+def _with_values(fabric: "Fabric", values: Mapping[Key, Noted]) -> str:
     text = Path(fabric.file).read_text(encoding="utf-8")
     tables: dict[str, dict[str, Noted]] = {}
-    for key, value in values.items():
-        noted = Noted(key.toml(value), notes.get(key, ""))
+    for key, noted in values.items():
         tables.setdefault(key.table, {})[key.name] = noted
     for table, found in tables.items():
         text = with_values(text, table, found)

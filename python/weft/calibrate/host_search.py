@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.calibrate.host_keys import Key, value_in, with_keys
+from weft.calibrate.host_keys import Key, Template, value_in
 from weft.calibrate.host_rows import Times
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Search:
         """Keep what tries need; `predict` gives the fitted rows' times on a fabric's text."""
         self.keys = tuple(keys)
         self._fabric, self._measured, self._predict = fabric, measured, predict
+        self._template = Template(fabric, keys)
         self._errors: dict[Point, NDArray[np.float64]] = {}
 
     @property
@@ -86,7 +87,7 @@ class Search:
     def errors(self, point: Point) -> "NDArray[np.float64]":
         """Return ln(predicted / measured) of all rows."""
         if point not in self._errors:
-            text = with_keys(self._fabric, dict(zip(self.keys, point, strict=True)), {})
+            text = self._template.text(point)
             logs = [
                 math.log(time / self._measured[row]) for row, time in self._predict(text).items()
             ]
