@@ -14,12 +14,14 @@ written as fitted, and named as vague: the rows contradict the base's value, or 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.base.measured import LogError, log_error
+from weft.base.process import work_directory
 from weft.calibrate.host_intervals import NO_ROW, PERCENT, Interval, Local
 from weft.calibrate.host_keys import Key, is_stated, value_in, with_keys
-from weft.calibrate.host_rows import HostRow, Times, choose, predict_rows
+from weft.calibrate.host_rows import HostRow, Times, choose, predict_in
 from weft.calibrate.host_search import Progress, Search, explore, find, smooth
 from weft.fabric.toml_file import without_tables
 
@@ -95,10 +97,21 @@ def fit(
     progress: Progress | None = None,
 ) -> HostFit:
     """Fit the keys to some rows of a table, and predict all of it on what is written."""
-    rows = tuple(rows)
+    with work_directory() as work:
+        return _fit(work, fabric, keys, measured, tuple(rows), fallback, progress)
 
+
+def _fit(
+    work: Path,
+    fabric: "Fabric",
+    keys: Sequence[Key],
+    measured: Times,
+    rows: tuple[HostRow, ...],
+    fallback: str | None,
+    progress: Progress | None,
+) -> HostFit:
     def search_of(some: Sequence[HostRow], left: Sequence[Key]) -> Search:
-        return Search(fabric, left, measured, lambda text: predict_rows(text, some, fallback))
+        return Search(fabric, left, measured, lambda text: predict_in(work, text, some, fallback))
 
     coarse = search_of(choose({row: measured[row] for row in rows}, _EXPLORED), keys)
     starts = explore(coarse, progress)[:_KEPT]
@@ -128,7 +141,7 @@ def fit(
         for key, one in intervals.items()
     }
     text = with_keys(fabric, {key: one.value for key, one in intervals.items()}, notes)
-    predicted = predict_rows(text, list(measured), fallback)
+    predicted = predict_in(work, text, list(measured), fallback)
     return HostFit(intervals, undetermined, text, rows, predicted, local.held_out(rows), tries)
 
 

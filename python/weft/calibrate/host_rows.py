@@ -157,9 +157,16 @@ def predict_rows(
 ) -> dict[HostRow, float]:
     """Return what the schedules take by themselves on a fabric of this text, in seconds."""
     with work_directory() as work:
-        file = work / "fabric.toml"
-        file.write_text(fabric, encoding="utf-8")
-        loaded = _core.load_fabric(str(file))
+        return predict_in(work, fabric, rows, fallback)
+
+
+def predict_in(
+    work: Path, fabric: str, rows: Sequence[HostRow], fallback: str | None
+) -> dict[HostRow, float]:
+    """Predict rows by a file in a work directory that many predictions share."""
+    file = work / "fabric.toml"
+    file.write_text(fabric, encoding="utf-8")
+    loaded = _core.load_fabric(str(file))
     calls = []
     for row in rows:
         passed = elements_of(row.collective, row.bytes, row.ranks)

@@ -348,12 +348,15 @@ std::vector<std::string> algorithms_of(std::string_view collective)
   return names;
 }
 
-std::vector<std::string> collectives_with_algorithms()
+const std::vector<std::string>& collectives_with_algorithms()
 {
-  std::set<std::string> names;
-  for (const Algorithm& one : host_algorithms())
-    names.emplace(one.collective);
-  return {names.begin(), names.end()};
+  static const std::vector<std::string> ALL = [] {
+    std::set<std::string> names;
+    for (const Algorithm& one : host_algorithms())
+      names.emplace(one.collective);
+    return std::vector<std::string>{names.begin(), names.end()};
+  }();
+  return ALL;
 }
 
 } // namespace weft

@@ -64,6 +64,6 @@ const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call, const
 /** The names of a collective's algorithms, for messages. */
 std::vector<std::string> algorithms_of(std::string_view collective);
 /** The collectives that have any, in the order of the alphabet. */
-std::vector<std::string> collectives_with_algorithms();
+const std::vector<std::string>& collectives_with_algorithms();
 
 } // namespace weft

@@ -77,7 +77,7 @@ void HostFallback::add_for_all(const std::string& name)
 
 void HostFallback::add_for_one(const std::string& collective, const std::string& name)
 {
-  const std::vector<std::string> known = collectives_with_algorithms();
+  const std::vector<std::string>& known = collectives_with_algorithms();
   if (std::ranges::count(known, collective) == 0)
     throw UserError("found \"" + collective + "=" + name + "\", and no collective \"" + collective + "\"; " +
                     did_you_mean(collective, known) + "allowed: " + join(known));
