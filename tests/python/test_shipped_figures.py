@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from weft import _core
-from weft.calibrate.simulated import simulate_ping_pong
+from weft.base.measured import log_error
+from weft.calibrate.host_rows import HostRow, simulate_rows
+from weft.calibrate.simulated import compiled, simulate_ping_pong
+from weft.calibrate.tables import read_table
 from weft.study import bench, validate
 from weft.study.bench import Bench
 
@@ -84,3 +88,22 @@ def test_large_sums_take_the_hosts_what_was_measured(ppn: int, measured: float) 
     call = ("allreduce", 4 * ppn, ppn, elements, 4)
     (seconds,) = _core.predicted_times(_core.load_fabric("tofino-4"), "openmpi-4.1", [call])
     assert 1 / 1.4 < (1 << 30) / seconds / (measured * 1e9) < 1.4
+
+
+def test_a_new_fabric_is_near_what_nobody_fitted_it_to(tmp_path: Path) -> None:
+    """SHARP among 32 hosts of 40 ranks on the presets alone, and the run says that these guess."""
+    with pytest.warns(UserWarning, match="not measured on your devices"):
+        weft.new_fabric("star", tmp_path / "new.toml", hosts=32, switch_preset="sharp")
+    text = (tmp_path / "new.toml").read_text(encoding="utf-8")
+    table = read_table(ROOT / "data" / "ucc_allreduce_32x40.csv", "Allreduce")
+    measured = {
+        HostRow("allreduce", 1280, 40, int(table.number(row, "bytes"))): (
+            table.number(row, "hier_sharp_us") * 1e-6
+        )
+        for row in table.rows
+    }
+    with compiled("collective_latency") as program:
+        found = simulate_rows(program, text, list(measured), None, offload="stream")
+        _, record = program.run(text, ["allreduce:4"], 1280, ppn=40, offload="stream")
+    assert log_error(found, measured).mean <= 0.6
+    assert "copy_rate" in (record.fabric.unmeasured or ())
