@@ -45,13 +45,15 @@ def digest(*parts: str | bytes) -> str:
 
 @cache
 def weft_digest(*names: str) -> str:
-    """Return a name of weft as it is built, and of programs: others may give other results.
+    """Return a name of weft as it is built, its fabrics and presets, and programs.
 
-    Those are the named ones of examples/, or all.
+    Others may give other results. The programs are the named ones of examples/, or all.
     """
     named = [paths.example(name) for name in names]
     programs = named or sorted((ROOT / "examples").glob("*.[ch]"))
-    return digest(*(file.read_bytes() for file in (paths.platform_library(), *programs)))
+    shipped = sorted(file for kind in ("fabrics", "presets") for file in (ROOT / kind).rglob("*.toml"))
+    files = (paths.platform_library(), *shipped, *programs)
+    return digest(*(file.read_bytes() for file in files))
 
 
 def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
