@@ -199,6 +199,10 @@ def test_two_ranks_are_on_two_hosts_unless_a_command_says_otherwise(tmp_path: Pa
         (ALLREDUCE + "4 1 1 1 1\n", "o.txt", "line 6: 4 B follows 8 B"),
         (ALLREDUCE + "16 0.00 1 1 1\n", "o.txt", "line 6: column 'Avg Latency(us)': found '0.00'"),
         (ALLREDUCE + "16 nan 1 1 1\n", "o.txt", "found 'nan'; allowed is a number above zero"),
+        (ALLREDUCE + "nan 1 1 1 1\n", "o.txt", "line 6: found 'nan' bytes; allowed are whole"),
+        (ALLREDUCE + "inf 1 1 1 1\n", "o.txt", "line 6: found 'inf' bytes"),
+        (ALLREDUCE + "8.5 1 1 1 1\n", "o.txt", "line 6: found '8.5' bytes"),
+        (ALLREDUCE + "9e18 1 1 1 1\n", "o.txt", "whole bytes up to 1 TiB"),
         (ALLREDUCE + "16 -1 1 1 1\n", "o.txt", "found '-1'; allowed is a number above zero"),
         (ALLREDUCE.replace("(us)", "(cycles)"), "o.txt", "line 3: column 'Avg Latency(cycles)'"),
         (
@@ -207,6 +211,8 @@ def test_two_ranks_are_on_two_hosts_unless_a_command_says_otherwise(tmp_path: Pa
             "line 2: latency: there are no rows below it",
         ),
         (RATES.replace("6144.00", "5859.38"), "o.txt", "line 5: units disagree: 5859.38 MB/s"),
+        (RATES.replace("6000000.00", "0.00"), "o.txt", "line 5: units disagree: 6144 MB/s and 0"),
+        (RATES.replace("6000000.00", "N/A"), "o.txt", "line 5: units disagree: 6144 MB/s and 0"),
         (IMB.replace("1024.00", "1.024"), "o.txt", "line 18: units disagree: 1.024 Mbytes/sec"),
         (
             "srun -N 2 -n 64 osu_allreduce\n" + ALLREDUCE,
@@ -234,6 +240,13 @@ def test_other_files(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)
     with pytest.raises(NoBenchmarkError, match=r"holds no output|is no text"):
         read(tmp_path / "other")
+
+
+def test_a_benchmark_that_never_printed_its_columns(tmp_path: Path) -> None:
+    title = ALLREDUCE.strip().splitlines()[0]
+    with pytest.raises(NoBenchmarkError, match=r"ended before any result: line 1 names a bench"):
+        reading(tmp_path, f"{title}\nslurmstepd: cancelled\n")
+    assert [found.line for found in reading(tmp_path, f"{title}\n{ALLREDUCE}")] == [3]
 
 
 def test_older_imb_counts_megabytes_of_two_to_the_twenty(tmp_path: Path) -> None:

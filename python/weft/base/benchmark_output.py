@@ -21,6 +21,7 @@ from weft.base.benchmark_names import IMB_NAMES, osu_name
 from weft.base.benchmark_placement import Header, Placement, Said, lines_said, said_in_name, settled
 from weft.base.errors import WeftError
 from weft.base.reading import UnreadableError, read_text
+from weft.base.units import format_size
 
 Suite = Literal["OSU", "IMB"]
 Unit = Literal["us", "MB/s"]
@@ -60,6 +61,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|nan|inf)$", re.IGNORECASE)
 _IMB_MEGABYTES = (1e6, 1024.0**2)
 _SAME = 0.02
 _ROUNDED = 1024
+_LARGEST = 1 << 40
+"""Bytes of a row: more than any host of a benchmark has, and few enough to simulate."""
 
 
 class NoBenchmarkError(WeftError):
@@ -153,6 +156,11 @@ def read(path: Path, root: Path | None = None) -> tuple[Measured, ...]:
             found.append(measured)
         # A command echoed after a benchmark is the next one's.
         said = _replaced(said, lines_said(path, lines[start:end], start + 1))
+    if not found:
+        raise NoBenchmarkError(
+            f"{path}: ended before any result: line {starts[-1]} names a benchmark, and no columns"
+            " follow; leave the file out"
+        )
     return tuple(found)
 
 
@@ -263,8 +271,9 @@ class _Block:
                     f"column '{column}': found '{cells[names.index(column)]}'; allowed is a number"
                     " above zero",
                 )
-            if size != int(size) or size < 0:
-                self.fail(number, f"found '{cells[0]}' bytes; sizes are whole bytes")
+            if not (0 <= size <= _LARGEST and size == int(size)):
+                allowed = f"whole bytes up to {format_size(_LARGEST)}"
+                self.fail(number, f"found '{cells[0]}' bytes; allowed are {allowed}")
             rows.append(MeasuredRow(int(size), value * scale, number, numbers))
         return rows, unit
 
@@ -315,12 +324,13 @@ class _Block:
                 continue
             said = row.columns[rate] * _RATES[rate]
             if messages:
-                real = row.columns["Messages/s"] * row.bytes
-                text = f"{row.columns['Messages/s']:g} messages/s of {row.bytes} B"
+                rate_of_messages = row.columns.get("Messages/s", 0.0)
+                real = rate_of_messages * row.bytes
+                text = f"{rate_of_messages:g} messages/s of {row.bytes} B"
             else:
                 real = row.bytes / (row.value * 1e-6)
                 text = f"{row.value:g} us for {row.bytes} B"
-            if all(abs(said * one / real - 1) > _SAME for one in megabytes):
+            if not real or all(abs(said * one / real - 1) > _SAME for one in megabytes):
                 self.fail(
                     row.line,
                     f"units disagree: {row.columns[rate]:g} {rate} and {text}, which is"
