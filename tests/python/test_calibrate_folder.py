@@ -92,9 +92,23 @@ def test_folders_without_a_usable_file(tmp_path: Path) -> None:
     assert "it is empty; give outputs of osu_latency" in refused(tmp_path)
     (tmp_path / "a.txt").write_text("nothing\n")
     assert "1 file, such as a.txt, which holds no output" in refused(tmp_path)
+    (tmp_path / "a.txt").write_text("# OSU MPI Latency Test v7.4\n")
+    assert "1 file, such as a.txt, which ended before any result: line 1" in refused(tmp_path)
     write_osu(tmp_path, {("bw", 2, 1): BANDWIDTH})
     assert "has no file that calibrates a fabric: found bw" in refused(tmp_path)
     assert "is no folder" in refused(tmp_path / "a.txt")
+
+
+def test_only_names_below_the_folder_hide_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder may be given as `../outputs`, or lie below a hidden one."""
+    write_osu(tmp_path / ".cache" / "outputs", GOOD)
+    write_osu(tmp_path / ".cache" / "outputs" / ".old", {("bw", 2, 1): BANDWIDTH[:2]})
+    (tmp_path / ".cache" / "work").mkdir()
+    monkeypatch.chdir(tmp_path / ".cache" / "work")
+    found = read_folder(Path("../outputs"))
+    assert (len(found.latency), len(found.bandwidth)) == (1, 1)
 
 
 def test_files_of_different_machines(tmp_path: Path) -> None:

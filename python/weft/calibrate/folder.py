@@ -24,7 +24,6 @@ from weft.calibrate.host_rows import COLLECTIVES, HostRow
 from weft.calibrate.tables import read_table, size_column
 
 BESIDE = "measured.toml"
-_PREDICTED = (*COLLECTIVES, "reduce_scatter")
 _MOST_FILES = 10_000
 # Repeats of a benchmark on one machine, mean |ln| over common sizes: data/alaska_ib_openmpi4.csv
 # and its RoCE twin have at most 0.15 between two runs, and 0.6 between the two networks' latencies.
@@ -126,13 +125,17 @@ def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) 
 
 def _files(folder: Path) -> list[Path]:
     found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    found = [path for path in found if not any(part.startswith(".") for part in path.parts)]
+    found = [path for path in found if not _is_hidden(path.relative_to(folder))]
     if len(found) > _MOST_FILES:
         raise WeftError(
             f"{named('folder')}: {folder} has {len(found):,} files; allowed are {_MOST_FILES:,}:"
             " give the folder of the benchmarks' outputs alone"
         )
     return found
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
@@ -146,7 +149,7 @@ def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
         text += ": it is empty"
     raise WeftError(
         f"{text}; give outputs of osu_latency, osu_bw or of collectives"
-        f" ({', '.join(sorted(_PREDICTED))}), or IMB's PingPong and the same collectives"
+        f" ({', '.join(sorted(COLLECTIVES))}), or IMB's PingPong and the same collectives"
     )
 
 
@@ -278,7 +281,7 @@ def _sort(evidence: Evidence, one: Measured) -> None:
     elif one.benchmark in ("latency", "bw", "bibw", "mbw_mr", "multi_lat"):
         why = "within a host" if one.hosts == 1 else "what it adds to latency and bw is not fitted"
         evidence.unused.append((label, why))
-    elif one.benchmark in _PREDICTED and one.unit == "us":
+    elif one.benchmark in COLLECTIVES and one.unit == "us":
         _add_collective(evidence, one)
     else:
         evidence.unused.append((label, "a benchmark that no key is fitted to"))
@@ -332,7 +335,7 @@ def _check_repeats(found: Sequence[Measured]) -> None:
 
 
 def _check_repeated_collectives(found: Sequence[Measured]) -> None:
-    _check_repeats([one for one in found if one.benchmark in _PREDICTED and one.unit == "us"])
+    _check_repeats([one for one in found if one.benchmark in COLLECTIVES and one.unit == "us"])
 
 
 def _check_rates(evidence: Evidence) -> None:
