@@ -278,6 +278,11 @@ REDUCE_SCATTER = """# OSU MPI Reduce_scatter_block Latency Test v5.6.2
 4                      20.00
 1024                   10.00
 """
+RATES = """# OSU MPI Multiple Bandwidth / Message Rate Test v5.7
+# [ pairs: 1 ] [ window size: 64 ]
+# Size                  MB/s        Messages/s
+1024                 6144.00        6000000.00
+"""
 ALLREDUCE = """# OSU MPI Allreduce Latency Test v5.6.2
 # Size       Avg Latency(us)
 4                      20.00
@@ -340,6 +345,13 @@ def test_two_benchmarks_of_one_file_have_a_table_each(tmp_path: Path) -> None:
             ["-n", "8"],
             "a.txt: line 1: datatype MPI_LOGICAL; allowed are MPI_CHAR",
         ),
+        (
+            ALLREDUCE.replace("# Size", "# MPI_Op: MPI_MAXLOC\n# Size"),
+            ["-n", "8"],
+            "a.txt: line 1: allreduce: op: found 'maxloc'; did you mean max",
+        ),
+        (RATES.replace("size: 64", "size: 0"), [], "a.txt: line 1: mbw_mr: window: found 0;"),
+        (RATES.replace("pairs: 1", "pairs: 0"), [], "a.txt: line 1: mbw_mr: -n: found 0 ranks"),
         (
             "# OSU MPI Neighborhood Alltoall Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n",
             ["-n", "8"],

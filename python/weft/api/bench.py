@@ -125,7 +125,7 @@ def bench(
         micro.default_modes(one) if asked is None else asked,
         sample.iterations,
         whole("warm_up", warm_up, 0, 1_000_000),
-        whole("window", window, 1, 65536),
+        whole("window", window, 1, micro.MOST_WINDOW),
         kind,
         choice("op", op, OPERATIONS),
         () if one.is_rate and percentiles is None else sample.percentiles,

@@ -183,7 +183,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
     if benchmark.has_window:
         yield click.option(
             "--window",
-            type=click.IntRange(1, 65536),
+            type=click.IntRange(1, api.MOST_WINDOW),
             default=api.WINDOW,
             show_default=True,
             help="Messages in flight.",

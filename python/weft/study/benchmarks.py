@@ -252,6 +252,8 @@ def find(name: str) -> Benchmark:
 
 def check_type(benchmark: Benchmark, type_: str, op: str) -> None:
     """Prove that MPI has the operation for the type."""
+    if benchmark.sums and op not in OPERATIONS:
+        raise WeftError(f"{named('op')}: found '{op}'; {suggestion(op, OPERATIONS)}")
     if benchmark.sums and op in _OF_BITS and type_ in _REAL:
         integers = ", ".join(one for one in TYPES if one not in _REAL)
         raise WeftError(

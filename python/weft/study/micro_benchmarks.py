@@ -34,7 +34,7 @@ from weft.study.ways import Way, WentAWay, labels, way_taken
 
 ITERATIONS = 10
 WARM_UP = 2
-WINDOW = 64
+WINDOW, MOST_WINDOW = 64, 65536
 MESSAGES = "messages"
 """The mode of benchmarks without a collective."""
 _EACH = "each"  # the programs' word for times of single calls
@@ -149,6 +149,10 @@ def check(study: Study) -> None:
     benchmarks.check_type(study.benchmark, study.type, study.op)
     _check_ranks(study)
     _check_sizes(study)
+    if study.benchmark.has_window and not 1 <= study.window <= MOST_WINDOW:
+        raise WeftError(
+            f"{named('window')}: found {study.window}; allowed are 1 to {MOST_WINDOW} messages"
+        )
     if not study.benchmark.collective:
         if study.modes:
             raise WeftError(
@@ -172,7 +176,7 @@ def _check_ranks(study: Study) -> None:
     for ranks in study.ranks:
         if not benchmark.collective and not benchmark.pairs and ranks != 2:
             allowed = "2: one rank sends to the other"
-        elif benchmark.pairs and ranks % 2:
+        elif benchmark.pairs and (ranks % 2 or ranks < 2):
             allowed = "an even number: half of the ranks send to the other half"
         elif benchmark.collective and ranks < 2:
             allowed = "2 and more"
