@@ -39,6 +39,8 @@ _BUSY_CORES = "other processes never left two cores to a message; measure on a q
 _FEW = 3
 """Repetitions with buffers that no cache holds: each takes a second."""
 _SMALL, _SHORT, _LONG = 64, 8 << 10, 64 << 10
+_LEAST = 4 << 10
+"""A core's smallest cache: an eighth of it still is some lines."""
 # Both buffers of a call as shares of a core's caches: around where they leave these.
 _SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 # Of three buffers of a reduction one is the library's own; a rank's two are what the model counts.
@@ -111,10 +113,11 @@ def find_caches(folder: Path = _CACHES) -> Caches:
 def parse_caches(text: str) -> Caches:
     """Read the sizes that a user gives."""
     sizes = [parse_size(part, named("caches")) for part in text.split(",")]
-    if len(sizes) != 2 or not 0 < sizes[0] < sizes[1]:
+    if len(sizes) != 2 or not _LEAST <= sizes[0] < sizes[1]:
         raise WeftError(
-            f"{named('caches')}: found {text}; allowed are two rising sizes, a core's own cache and"
-            " the one that cores share, such as 1MiB,32MiB"
+            f"{named('caches')}: found {text}; allowed are two rising sizes of"
+            f" {format_size(_LEAST)} and more, a core's own cache and the one that cores share,"
+            " such as 1MiB,32MiB"
         )
     return Caches(*sizes)
 
