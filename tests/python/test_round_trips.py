@@ -226,6 +226,7 @@ def test_export_names_what_a_platform_cannot_say(
     assert result.exit_code == 0, result.output
     assert result.output == (
         "weft: x.xml: a platform of SimGrid's cannot say [policy], [multicast], [progress_engine],"
+        " [nic] of calls by size, copies of packets, and Reduce_scatter as Allreduce,"
         " [host] of sums and copies (no time), or messages within a host (the loopback),"
         " [switch.forwarding] (a look-up that hits is in the delay); to keep it, run on the fabric"
         " itself\n"
