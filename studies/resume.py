@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 from studies.study import OPTION, ROOT, Table
@@ -51,8 +52,8 @@ def weft_digest(*names: str) -> str:
     """
     named = [paths.example(name) for name in names]
     programs = named or sorted((ROOT / "examples").glob("*.[ch]"))
-    shipped = sorted(file for kind in ("fabrics", "presets") for file in (ROOT / kind).rglob("*.toml"))
-    files = (paths.platform_library(), *shipped, *programs)
+    shipped = [sorted((ROOT / kind).rglob("*.toml")) for kind in ("fabrics", "presets")]
+    files = (paths.platform_library(), *chain(*shipped), *programs)
     return digest(*(file.read_bytes() for file in files))
 
 
