@@ -10,7 +10,7 @@ namespace {
 
 /** What is due of a flow or a group: its number, and the version of it that was meant. */
 constexpr unsigned VERSION_BITS    = 24;
-constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63;
+constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63U;
 
 std::uint64_t due_of(std::size_t number, std::uint32_t version)
 {
