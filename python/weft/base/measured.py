@@ -5,6 +5,7 @@ import csv
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from weft.base import paths
 from weft.base.errors import WeftError
@@ -15,6 +16,7 @@ PAPER_ERROR = 0.10
 OSU_4X1 = "tofino_osu_allreduce_4x1.csv"
 
 Column = dict[int, float]
+Key = TypeVar("Key")
 
 
 def read_columns(name: str, key: str = "bytes") -> dict[str, Column]:
@@ -40,11 +42,11 @@ class LogError:
     worst: float
 
 
-def log_error(simulated: Mapping[int, float], real: Mapping[int, float]) -> LogError:
+def log_error(simulated: Mapping[Key, float], real: Mapping[Key, float]) -> LogError:
     """Compare where both have a value."""
     logs = list(_logs(simulated, real))
     return LogError(math.expm1(sum(logs) / len(logs)), math.expm1(max(logs)))
 
 
-def _logs(simulated: Mapping[int, float], real: Mapping[int, float]) -> Iterable[float]:
+def _logs(simulated: Mapping[Key, float], real: Mapping[Key, float]) -> Iterable[float]:
     return (abs(math.log(simulated[key] / real[key])) for key in real if key in simulated)
