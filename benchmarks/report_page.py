@@ -27,6 +27,7 @@ _ATTEMPTS = 7
 _CAMPAIGN = """
 [campaign]
 name = "page"
+best = false
 [programs.one]
 source = "{source}"
 arguments = ["{{bytes:B}}", "10"]

@@ -13,11 +13,21 @@ Write = Callable[[str], Path]
 """Writes a campaign's file."""
 
 
-def head(program: str = "latency", name: str = "small", source: Path | str = LATENCY) -> str:
-    """Return the beginning of a file: a program that makes two calls of so many bytes."""
+def head(
+    program: str = "latency",
+    name: str = "small",
+    source: Path | str = LATENCY,
+    *,
+    best: bool = False,
+) -> str:
+    """Return the beginning of a file: a program that makes two calls of so many bytes.
+
+    The hosts' runs are made by their fastest algorithms as well where `best` says so.
+    """
     return f"""
 [campaign]
 name = "{name}"
+best = {str(best).lower()}
 [programs.{program}]
 source = "{source}"
 arguments = ["{{bytes:B}}", "2"]

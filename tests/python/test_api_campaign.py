@@ -26,7 +26,7 @@ AXES: dict[str, Any] = {
 }
 LEAVE_OUT = [{"offload": "off", "switch.slots": 64}]
 FILE = (
-    head()
+    head(best=True)
     + """
 [[runs]]
 program = "latency"
@@ -52,7 +52,7 @@ def test_a_campaign_made_in_python_is_that_of_a_file(tmp_path: Path) -> None:
     assert campaign.store == tmp_path / "small.runs"
     assert campaign.plan()["state"].to_list() == ["missing"] * 6
     results = campaign.run(progress=lambda now: seen.append((now.ended, now.total)))
-    assert seen == [(number, 6) for number in range(1, 7)]
+    assert seen == [(number, 8) for number in range(1, 9)]
     frame = results.frame()
     assert frame["state"].to_list() == ["done"] * 6
     file = written(tmp_path, FILE)
@@ -91,7 +91,7 @@ def test_results_are_frames_records_and_files(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "table.parquet").equals(results.frame())
     results.report(tmp_path / "report.html")
     assert "stream is faster than the hosts" in (tmp_path / "report.html").read_text("utf-8")
-    assert "6 done" in results._repr_html_()
+    assert "8 done" in results._repr_html_()
     with pytest.raises(weft.WeftError, match="keys: 3 runs with"):
         results.record(bytes="1KiB")
 
@@ -165,7 +165,7 @@ def test_the_engine_of_clusters_makes_the_same_results(tmp_path: Path) -> None:
     takes = ("wall_time_s", "cpu_time_s", "peak_memory_bytes")
     columns = [name for name in here.columns if name not in takes]
     assert there.select(columns).equals(here.select(columns))
-    assert notes[-1].startswith("small: 6 of 6: 6 done")
+    assert notes[-1].startswith("small: 8 of 8: 8 done")
 
 
 def test_runs_at_a_time_are_a_number(tmp_path: Path) -> None:

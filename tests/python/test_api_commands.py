@@ -162,4 +162,4 @@ def test_the_pages_blocks_run_in_order(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     saved = run_step(tmp_path, Step("weft campaign status rings.toml", []))
-    assert saved == "rings: 6 runs: 6 done\n"
+    assert saved == "rings: 8 runs: 8 done\n"

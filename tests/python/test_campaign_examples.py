@@ -69,6 +69,10 @@ def test_which_vendors_switch(tmp_path: Path) -> None:
     assert "faster than fabric vendors/plain.toml in 12 of 12 combinations: at most 1.24" in alone
     assert "at most 3.43 times, for 16 ranks, 32KiB" in tofino
     assert "1.52 times as long as vendors/plain.toml, for 4 ranks, 8B" in tofino
+    sharp, tofino = headline(study)[4:6]
+    best = "vendors/plain.toml (best of all algorithms) in"
+    assert f"vendors/sharp.toml is faster than fabric {best} 12 of 12" in sharp
+    assert f"vendors/tofino.toml is faster than fabric {best} 7 of 12" in tofino
 
 
 @pytest.mark.slow
@@ -89,8 +93,8 @@ def test_which_algorithm_when(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_slice_of_the_thousand(tmp_path: Path) -> None:
     prepared = api.prepare(EXAMPLES / "thousand.toml", tmp_path / "store")
-    assert len({run.digest for run in prepared.runs}) == 1000
-    for run in islice(prepared.runs, 0, None, 97):
+    assert len({run.digest for run in prepared.runs if not run.best}) == 1000
+    for run in islice(prepared.runs, 0, 1000, 97):
         done = carry_out(api._task(prepared, run))
         assert (done.state, done.message) == ("done", "")
-    assert api.states(prepared) == {"done": 11, "missing": 989}
+    assert api.states(prepared) == {"done": 11, "missing": 1489}

@@ -7,6 +7,7 @@ The page's policy forbids what Playwright's `wait_for_function` does; `until` as
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ MOST_WAITED_MS = 120_000
 """By tests that run beside many others."""
 MOST_SECONDS = 3.0
 """In which the page of 10,000 runs is there, with all of its charts."""
+HOSTS = ("openmpi-5.0", "best of all algorithms")
 WIDE = (
     PROGRAM.replace('"{bytes:B}"', '"{bytes:B}", "{depth}", "{kind}"')
     + """
@@ -140,6 +142,23 @@ def bars(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = text.replace('"tofino-16"', fabrics)
     text += 'fallback = ["allreduce=recursive_doubling", "openmpi-5.0"]\n'
     return pages.render(made(tmp_path_factory.mktemp("bars"), text, hosts_or_switches))
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a page with gains over the best of all algorithms, and with intervals."""
+    text = SMALL + 'fallback = ["openmpi-5.0", "best"]\n'
+    text += 'leave_out = [{ offload = "stream", fallback = "best" }]\n'
+
+    def result(point: Point) -> Any:
+        found = hosts_or_switches(point)
+        best = point["fallback"] == "best"
+        return done(found["simulated_time_s"] / 2) if best else found
+
+    study = made(tmp_path_factory.mktemp("both"), text, result)
+    return pages.render(
+        replace(study, library="openmpi-5.0", interval_of=lambda row, other: (0.75, 5.0))
+    )
 
 
 def cells(page: Page) -> list[str]:
@@ -252,6 +271,40 @@ def test_tooltips_name_both_sides_with_units_and_go(opened: Open, small: str) ->
     assert page.locator("#tip").is_hidden()
 
 
+def test_both_gains_and_their_intervals_are_in_reach(opened: Open, both: str) -> None:
+    page = opened(both)
+    answers = page.locator("#answer [data-baseline='0'] .answer")
+    assert "than the hosts (openmpi-5.0) in 1 of 6" in answers.nth(0).inner_text()
+    assert "than the hosts (best of all algorithms) in 1 of 6" in answers.nth(1).inner_text()
+    chosen = page.locator("#chosen").inner_text()
+    assert "1 faster, 5 slower; against the best of all algorithms: 1 faster, 5 slower." in chosen
+    page.locator("#map .mark-text.role-mark text", has_text="3.67").hover(force=True)
+    page.wait_for_selector("#tip:not([hidden])")
+    said = page.locator("#tip").inner_text()
+    assert (
+        "3.67 times as fast as the hosts (openmpi-5.0), the whole program, 0.750 to 5.00:" in said
+    )
+    assert "4.41 µs (stream) against 16.2 µs (openmpi-5.0)" in said
+    assert (
+        "1.84 times as fast as the hosts (best of all algorithms), 0.750 to 5.00: against 8.1 µs"
+    ) in said
+    page.locator("#map-table summary").click()
+    row = page.locator("#map-table tbody tr", has_text="3.67").locator("td").all_inner_texts()
+    assert row[-2:] == ["0.750 to 5.00", "1.84\N{MULTIPLICATION SIGN}"]
+    heads = page.locator("#runs th").all_inner_texts()
+    first, second = (heads.index(f"times as fast as {one}") for one in HOSTS)
+    gains = page.locator("#runs tbody tr", has_text="3.67").locator("td").all_inner_texts()
+    assert gains[first] == "3.67\N{MULTIPLICATION SIGN} (0.750 to 5.00)"
+    assert gains[second] == "1.84\N{MULTIPLICATION SIGN} (0.750 to 5.00)"
+    assert control(page, "baseline").count() == 1
+    assert control(page, "fallback").count() == 0
+    legend = page.locator("#latency .legend.names").inner_text()
+    assert "hosts alone (best of all algorithms)" in legend
+    assert "hosts alone (openmpi-5.0)" in legend
+    control(page, "baseline").select_option(label="the hosts (best of all algorithms)")
+    assert "1.84" in cells(page)
+
+
 def test_every_chart_has_its_numbers_as_a_table(opened: Open, small: str) -> None:
     page = opened(small)
     for chart in ("map", "latency", "shares", "use"):
@@ -345,7 +398,7 @@ CUT_OFF = """
 """
 
 
-@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars"])
+@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars", "both"])
 def test_a_telephone_shows_all_of_it(kind: str, opened: Open, request: Any) -> None:
     page = opened(request.getfixturevalue(kind), TELEPHONE)
     for details in page.locator("details.numbers summary").all():
@@ -500,7 +553,7 @@ def test_marks_of_the_legend_are_those_of_the_chart(opened: Open, small: str) ->
             assert stroke in open_ones
 
 
-@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars"])
+@pytest.mark.parametrize("kind", ["small", "wide", "vendors", "bars", "both"])
 def test_no_visible_text_has_doubled_punctuation(kind: str, opened: Open, request: Any) -> None:
     page = opened(request.getfixturevalue(kind))
     page.locator("#runs tbody button").first.click()

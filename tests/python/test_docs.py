@@ -144,8 +144,11 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
             (tmp_path / name[1]).write_text(match[2])
         elif match[1] == "console":
             hold_against_document(tmp_path, FIRST_HOUR, match[2])
-    quoted = re.findall(r"^> (.*)$", FIRST_HOUR.read_text(encoding="utf-8"), re.MULTILINE)
-    assert " ".join(quoted) in html.unescape((tmp_path / "report.html").read_text())
+    quoted = re.findall(r"(?:^> .*\n)+", FIRST_HOUR.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(quoted) == 2
+    for one in quoted:
+        said = " ".join(line.removeprefix("> ") for line in one.splitlines())
+        assert said in html.unescape((tmp_path / "report.html").read_text())
     assert time.process_time() + sum(os.times()[2:4]) - start < 180
 
 

@@ -17,6 +17,7 @@ from weft.report import records
 from weft.report.sentences import headline
 from weft.report.study import Study
 from weft.runs.record import Record
+from weft.study.compare import ComparisonRecord
 
 LATENCY = simulated.TESTS / "smpi" / "latency.c"
 RUN = ("-q", "--compare", "--fabric", "tofino-4", "-n", "4")
@@ -43,6 +44,15 @@ def changed(record: Record, **other: Any) -> Record:
     return Record.from_json(data)
 
 
+def runs(file: Path) -> tuple[Record, Record, Record]:
+    """Return the records of a comparison: with offload, without, by the fastest algorithms."""
+    found = records.read(file)
+    assert isinstance(found, ComparisonRecord)
+    assert found.without_offload is not None
+    assert found.with_best is not None
+    return found.with_offload, found.without_offload, found.with_best
+
+
 def keys(study: Study, *names: str) -> list[tuple[str, ...]]:
     return [tuple(point.get(name, "-") for name in names) for point in study.points]
 
@@ -51,7 +61,7 @@ def keys(study: Study, *names: str) -> list[tuple[str, ...]]:
 
 
 def test_comparisons_and_records_are_one_page(compared: Path, tmp_path: Path) -> None:
-    stream, hosts = records.read(compared)
+    stream, hosts, _ = runs(compared)
     slow = changed(
         stream, arguments=["2048"], simulated_time_s=2.0, command=["weft", "run", "--", "x", "2048"]
     )
@@ -60,7 +70,7 @@ def test_comparisons_and_records_are_one_page(compared: Path, tmp_path: Path) ->
     page = tmp_path / "page.html"
     files = [str(compared), str(tmp_path / "slow.json"), str(tmp_path / "hosts.json")]
     said = run_weft("report", *files, "-o", str(page))
-    assert re.fullmatch(rf"{re.escape(str(page))}: 4 runs, \d+ KiB\n", said.stdout), said.stderr
+    assert re.fullmatch(rf"{re.escape(str(page))}: 5 runs, \d+ KiB\n", said.stdout), said.stderr
     text = page.read_text(encoding="utf-8")
     assert "for first argument 2048 (2 s against 4 s)" in text
     assert "Commands are as they were given" in text
@@ -79,7 +89,7 @@ def test_comparisons_and_records_are_one_page(compared: Path, tmp_path: Path) ->
 
 
 def test_keys_in_which_no_run_differs_say_nothing(compared: Path) -> None:
-    stream, hosts = records.read(compared)
+    stream, hosts, _ = runs(compared)
     study = records.of([stream, hosts, stream])
     assert list(study.points[0]) == ["program", "fabric", "ranks", "offload", "fallback"]
     assert keys(study, "program", "fabric", "offload") == [
@@ -106,7 +116,7 @@ def test_keys_in_which_no_run_differs_say_nothing(compared: Path) -> None:
 def test_what_differs_is_a_key(
     compared: Path, other: dict[str, Any], key: str, values: Sequence[str]
 ) -> None:
-    first = records.read(compared)[0]
+    first = runs(compared)[0]
     study = records.of([first, changed(first, **other)])
     assert [value for (value,) in keys(study, key)] == values
     assert sum(len(axis.values) > 1 for axis in study.axes) == 1
@@ -114,7 +124,7 @@ def test_what_differs_is_a_key(
 
 
 def test_programs_of_one_name_are_told_apart_by_their_paths(compared: Path) -> None:
-    first = records.read(compared)[0]
+    first = runs(compared)[0]
     both = [changed(first, program=f"/{folder}/lu", arguments=[folder]) for folder in "ab"]
     study = records.of(both)
     assert keys(study, "program") == [("/a/lu",), ("/b/lu",)]
@@ -122,7 +132,7 @@ def test_programs_of_one_name_are_told_apart_by_their_paths(compared: Path) -> N
 
 
 def test_shipped_fabrics_are_those_of_any_installation(compared: Path) -> None:
-    first = records.read(compared)[0]
+    first = runs(compared)[0]
     elsewhere = changed(first, fabric_file="/opt/other/weft/fabrics/tofino-4.toml")
     study = records.of([first, elsewhere])
     assert keys(study, "fabric") == [("tofino-4",), ("tofino-4",)]

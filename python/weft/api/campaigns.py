@@ -122,6 +122,8 @@ class Campaign:
         memory: int | str | None = None,
         most_runs: int | None = None,
         baseline: Mapping[str, AxisValue] | None = None,
+        best: bool = True,
+        intervals: bool = True,
         description: str = "",
         folder: PathLike = ".",
         store: PathLike | None = None,
@@ -143,6 +145,10 @@ class Campaign:
             most_runs: More combinations than this are refused; by default 100,000.
             baseline: The key and value of the runs that reports compare all others with, such as
                 `{"fabric": "tofino-4"}`. By default those with `offload` "off", if there are any.
+            best: Make the hosts' runs with their fastest algorithms as well, for the gain over
+                the best of all algorithms. It costs a run for each of the hosts'.
+            intervals: Where a fabric has intervals of calibration, make all its runs at the ends of
+                each value's as well, for the interval of each gain: two runs per value and run.
             description: For people.
             folder: Where paths begin.
             store: The folder of its results. By default FILE or name, with `.runs` at its end.
@@ -164,6 +170,8 @@ class Campaign:
                 "timeout": timeout if isinstance(timeout, str | None) else f"{timeout}s",
                 "memory": memory if isinstance(memory, str | None) else f"{memory}B",
                 "most_runs": most_runs,
+                "best": None if best else False,
+                "intervals": None if intervals else False,
             }
             self._tables = {
                 "campaign": {key: value for key, value in about.items() if value not in (None, "")},
@@ -225,7 +233,7 @@ class Campaign:
         prepared = self._prepare(look=False)
         if again:
             campaigns.forget_failures(prepared)
-        total = len({run.digest for run in prepared.runs})
+        total = len(prepared.every)
         so_far = Progress(self.name, total, total - len(prepared.missing()))
         line = Line() if progress is True else None
 

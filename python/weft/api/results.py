@@ -19,7 +19,7 @@ from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
 from weft.runs.html import table as html_table
 from weft.runs.record import Record
-from weft.study.compare import Comparison
+from weft.study.compare import Comparison, ComparisonRecord
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -33,7 +33,8 @@ class Status:
 
     name: str
     total: int
-    """Combinations that can be run."""
+    """Combinations that can be run, with those by the hosts' fastest algorithms, and runs at the
+    ends of calibrated fabrics' intervals."""
     done: int
     failed: int
     """Ended otherwise than well in the simulation."""
@@ -147,14 +148,15 @@ class Results:
     def records(self) -> Iterator[tuple[Point, Record]]:
         """Yield the combinations of which there is a record, with it; each is read from a file."""
         for run, result in self._prepared.results():
-            if isinstance(result.record, Record):
+            if isinstance(result.record, Record) and not run.best:
                 yield run.point, result.record
 
     @call
     def record(self, **keys: object) -> Record:
         """Return the record of the one combination that has these values.
 
-        Keys with a dot are given as `**{"switch.slots": 64}`.
+        Keys with a dot are given as `**{"switch.slots": 64}`. The run by the hosts' fastest
+        algorithms is `fallback="best"`; without, it is none of those that are looked among.
 
         Raises:
             WeftError: Several combinations have these values, or none that has been run.
@@ -164,7 +166,8 @@ class Results:
             for run in self._prepared.runs
             if all(run.point.get(k) == v for k, v in keys.items())
         ]
-        found = {run.digest: run for run in fitting}
+        own = [run for run in fitting if not run.best]
+        found = {run.digest: run for run in own or fitting}
         if len(found) != 1:
             raise WeftError(
                 f"keys: {plural(len(found), 'run')} with {keys}; give as many keys as one has"
@@ -185,7 +188,8 @@ class Results:
 
     def __len__(self) -> int:
         """Return how many combinations have ended."""
-        return self.status.total - self.status.missing
+        there = set(self._prepared.index().rows["run"])
+        return sum(run.digest in there for run in self._prepared.runs if not run.best)
 
     def __repr__(self) -> str:
         """Return it in a line."""
@@ -216,18 +220,18 @@ def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLi
 
     if not records:
         raise WeftError("records: found an empty list; give at least one record")
-    study = found.of(one for given in records for one in _records(given))
+    study = found.of(map(_record, records))
     with whole_file("path", Path(path)) as file:
         file.write(page.render(study))
 
 
-def _records(given: "PathLike | Record | Comparison") -> Sequence[Record]:
+def _record(given: "PathLike | Record | Comparison") -> Record | ComparisonRecord:
     """Return what is meant by one of the records of a report."""
     from weft.report.records import read
 
     if isinstance(given, Comparison):
-        return [one for one in (given.offloaded, given.hosts) if one is not None]
-    return [given] if isinstance(given, Record) else read(Path(given))
+        return given.record()
+    return given if isinstance(given, Record) else read(Path(given))
 
 
 def status_of(prepared: Prepared) -> Status:
@@ -235,7 +239,7 @@ def status_of(prepared: Prepared) -> Status:
     states = campaigns.states(prepared)
     return Status(
         prepared.campaign.name,
-        len(prepared.runs),
+        len(prepared.counted),
         states["done"],
         states["failed"],
         states["refused"],

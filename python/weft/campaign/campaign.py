@@ -9,7 +9,7 @@ weft.campaign.table.frame(prepared)
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
@@ -57,6 +57,16 @@ class Prepared:
         """A run for each combination; those that cannot differ have one digest."""
         return self.found.runs
 
+    @cached_property
+    def counted(self) -> list[Run]:
+        """Runs of combinations, and those at the ends of intervals; some may be the same."""
+        return [*self.runs, *self.found.ends]
+
+    @cached_property
+    def every(self) -> list[Run]:
+        """The same, each once."""
+        return list({run.digest: run for run in self.counted}.values())
+
     def index(self) -> Index:
         """Return what the store has, brought up to date."""
         campaign = self.campaign
@@ -65,7 +75,7 @@ class Prepared:
     def missing(self, found: Index | None = None) -> list[Run]:
         """Return the runs that nobody has made, each once."""
         there = set((found or self.index()).rows["run"])
-        return list({run.digest: run for run in self.runs if run.digest not in there}.values())
+        return [run for run in self.every if run.digest not in there]
 
     def results(self) -> Iterator[tuple[Run, Result]]:
         """Yield the runs that have ended, with what came of them, records and all."""
@@ -115,7 +125,7 @@ def carry_out(
     by default this machine, `at_once` at a time.
     """
     found = prepared.index()
-    own = {run.digest for run in prepared.runs}
+    own = {run.digest for run in prepared.every}
     for name in own.intersection((*found.damaged, *found.outgrown)):
         prepared.store.path(name).unlink(missing_ok=True)
     missing = prepared.missing(found)
@@ -145,7 +155,7 @@ def _learned(prepared: Prepared, found: Index) -> local.Memory:
     memory = local.Memory()
     ended = found.rows.filter(found.rows["peak_memory_bytes"] > 0)
     peaks = dict(zip(ended["run"], ended["peak_memory_bytes"], strict=True))
-    for run in prepared.runs:
+    for run in prepared.every:
         if run.digest in peaks:
             memory.learn(_task(prepared, run), peaks[run.digest])
     return memory
@@ -177,7 +187,7 @@ def _why_not(place: Placement) -> str:
 def forget_failures(prepared: Prepared) -> None:
     """Remove the results of runs that have failed or were refused, so that they are made again."""
     found = prepared.index().rows
-    own = {run.digest for run in prepared.runs}
+    own = {run.digest for run in prepared.every}
     for name in own.intersection(found.filter(found["state"] != "done")["run"]):
         prepared.store.path(name).unlink(missing_ok=True)
 
@@ -188,13 +198,16 @@ def _task(prepared: Prepared, run: Run) -> Task:
 
 
 def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:
-    """Count the combinations by state: `done`, `failed`, `refused`, `missing`."""
+    """Count the runs by state: `done`, `failed`, `refused`, `missing`.
+
+    A run counts once for each combination that has its result.
+    """
     rows = (found or prepared.index()).rows
     by_run = dict(zip(rows["run"], rows["state"], strict=True))
-    return Counter(by_run.get(run.digest, "missing") for run in prepared.runs)
+    return Counter(by_run.get(run.digest, "missing") for run in prepared.counted)
 
 
 def others(prepared: Prepared, found: Index) -> int:
     """Return how many results are of older files, fabrics or programs."""
-    own = {run.digest for run in prepared.runs}
+    own = {run.digest for run in prepared.every}
     return sum(name not in own for name in found.rows["run"])

@@ -13,6 +13,8 @@ class Column:
     meaning: str
 
 
+BEST_TIME = "best_time_s"
+
 COLUMNS: dict[str, Column] = {
     "run": Column("", "The run's digest, which is the name of its file in the store"),
     "state": Column(
@@ -25,6 +27,11 @@ COLUMNS: dict[str, Column] = {
     ),
     "message": Column("", "Why it failed or was refused; empty if done"),
     "simulated_time_s": Column("s", "From the program's start to the end of its last rank"),
+    BEST_TIME: Column(
+        "s",
+        "The same of the run by [the hosts' fastest algorithms](#gains), beside `offload` `off`;"
+        " empty where there is none",
+    ),
     "collectives_s": Column("s", "Of it, in the calls under `collectives`, mean of the ranks"),
     "mpi_s": Column("s", "Of it, in calls of MPI of any kind, mean of the ranks"),
     "calls": Column(

@@ -98,6 +98,10 @@ class Campaign:
     most_runs: int
     baseline: tuple[str, Value] | None = None
     """Key and value of the runs that a report compares all others with."""
+    best: bool = True
+    """Whether the hosts' runs are made by their fastest algorithms as well."""
+    intervals: bool = True
+    """Whether runs are made at the ends of the intervals of calibrated fabrics as well."""
 
     @property
     def folder(self) -> Path:
@@ -121,7 +125,9 @@ def read(file: Path) -> Campaign:
 def of_tables(top: Options, file: Path) -> Campaign:
     """Return the campaign that tables describe, wherever they come from; `file` is its place."""
     top.allow("campaign", "programs", "runs", "report")
-    about = top.part("campaign").allow("name", "description", "timeout", "memory", "most_runs")
+    about = top.part("campaign").allow(
+        *("name", "description", "timeout", "memory", "most_runs", "best", "intervals")
+    )
     programs = {one.name: one for one in _programs(top)}
     most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
     grids = [_grid(table, programs) for table in top.parts("runs")]
@@ -141,6 +147,8 @@ def of_tables(top: Options, file: Path) -> Campaign:
         memory_bytes=_memory(about),
         most_runs=most,
         baseline=_baseline(top, grids),
+        best=_truth(about, "best"),
+        intervals=_truth(about, "intervals"),
     )
 
 
@@ -215,9 +223,6 @@ def _program(table: Options, name: str) -> Program:
     for key, wants in (("flags", "source"), ("build", "path")):
         if key in table.values and wants not in table.values:
             table.fail(key, f"is allowed only with {wants}; leave it out")
-    privatize = table.values.get("privatize", True)
-    if not isinstance(privatize, bool):
-        table.fail("privatize", f"found {privatize!r}; allowed are true, false")
     program = Program(
         name=name,
         arguments=tuple(_texts(table, "arguments")),
@@ -225,7 +230,7 @@ def _program(table: Options, name: str) -> Program:
         flags=tuple(_texts(table, "flags")),
         path=Path(table.text("path")) if "path" in table.values else None,
         build=table.text("build", ""),
-        privatize=privatize,
+        privatize=_truth(table, "privatize"),
         inputs=tuple(Path(one) for one in _texts(table, "inputs")),
     )
     try:
@@ -238,6 +243,14 @@ def _program(table: Options, name: str) -> Program:
                 "arguments", f"found {{{key}}}; a placeholder is one word, such as {{bytes}}"
             )
     return program
+
+
+def _truth(table: Options, key: str) -> bool:
+    """Return true, false, or true where a key is missing."""
+    found = table.values.get(key, True)
+    if not isinstance(found, bool):
+        table.fail(key, f"found {found!r}; allowed are true, false")
+    return found
 
 
 def _texts(table: Options, key: str) -> list[str]:

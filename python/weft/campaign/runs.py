@@ -10,8 +10,8 @@ that were made elsewhere are found by their names.
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,10 @@ from weft.base.units import parse_size
 from weft.campaign.axes import Point
 from weft.campaign.file import Campaign, Program
 from weft.runs.request import Request
+from weft.study import compare_intervals
+from weft.study.compare import BEST
 
+OFF = "off"
 _REQUEST_KEYS = ("ranks", "ppn", "contention", "offload", "host_speed")
 
 
@@ -36,6 +39,10 @@ class Run:
     request: Request
     digest: str
     """What a store calls it."""
+    best: bool = False
+    """One of the hosts' fastest algorithms, which the campaign's file does not have."""
+    ends: "Mapping[str, tuple[Run, Run]]" = field(default_factory=dict)
+    """By the fabric's calibrated values, the same run at the ends of the value's interval."""
 
 
 @dataclass(frozen=True)
@@ -43,35 +50,119 @@ class Runs:
     """All runs of a campaign, of which some may be the same, and what cannot be run."""
 
     runs: list[Run] = field(default_factory=list)
+    """A run for each combination, those of the hosts' fastest algorithms last."""
     impossible: list[tuple[Point, str]] = field(default_factory=list)
+
+    @property
+    def ends(self) -> Iterator[Run]:
+        """Yield the runs at the ends of intervals, of which no table has a row."""
+        for run in self.runs:
+            for pair in run.ends.values():
+                yield from pair
+
+
+@dataclass(frozen=True)
+class _Fabric:
+    """What runs need to know of a fabric's file."""
+
+    digest: str
+    drawn: frozenset[str]
+    """What of it is drawn at random."""
+    tables: Mapping[str, Any]
 
 
 def of(campaign: Campaign, programs: Mapping[str, Path]) -> Runs:
-    """Make the runs of a campaign; `programs` are the files of its programs, which are read."""
-    found: list[Run] = []
-    wrong: list[tuple[Point, str]] = []
+    """Make the runs of a campaign; `programs` are the files of its programs, which are read.
+
+    Where runs with offloading are compared with the hosts', the latter are made by their fastest
+    algorithms as well, and all of them at the ends of the intervals of calibrated fabrics.
+    """
+    make = _maker(campaign, programs)
+    found = Runs()
+    number = 0
+    for point, best in _points(campaign, found.runs):
+        try:
+            run = replace(make(point), best=best)
+        except (WeftError, _core.UserError) as error:
+            found.impossible.append((point, str(error)))
+            continue
+        found.runs.append(run)
+        number += 1 + 2 * len(run.ends)
+        if number > campaign.most_runs:
+            raise _too_many(campaign, found)
+    return found
+
+
+def _points(campaign: Campaign, found: Sequence[Run]) -> Iterator[tuple[Point, bool]]:
+    """Yield the campaign's points, then of those that were `found` the hosts' once more."""
+    yield from ((point, False) for point in campaign.points())
+    if campaign.best:
+        yield from ((point, True) for point in best_points([run.point for run in found]))
+
+
+def _too_many(campaign: Campaign, found: Runs) -> WeftError:
+    own = sum(not run.best for run in found.runs)
+    ends = sum(1 for _ in found.ends)
+    return WeftError(
+        f"{campaign.file}: [campaign] most_runs: found more than {campaign.most_runs:,} runs:"
+        f" among the first {len(found.runs) + ends:,} are {own:,} of [[runs]],"
+        f" {len(found.runs) - own:,} by the hosts' fastest algorithms, {ends:,} at the ends of the"
+        " fabrics' intervals; raise it, take fewer values, or leave some out by best = false or"
+        " intervals = false"
+    )
+
+
+def compares_offloading(points: Iterable[Point]) -> bool:
+    """Tell whether some points offload and others leave all to the hosts."""
+    return len({point.get("offload", "stream") == OFF for point in points}) > 1
+
+
+def best_points(points: Sequence[Point]) -> list[Point]:
+    """Return the hosts' points once more, with the fastest of all algorithms for each call.
+
+    Links that do not contend have no such prediction.
+    """
+    if not compares_offloading(points):
+        return []
+    known = {frozenset(point.items()) for point in points}
+    wanted = {
+        frozenset(best.items()): best
+        for point in points
+        if point.get("offload") == OFF and point.get("contention", True)
+        for best in [{**point, "fallback": BEST}]
+    }
+    return [best for key, best in wanted.items() if key not in known]
+
+
+def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point], Run]:
+    """Return what makes the run of a point, with those at the ends of its fabric's intervals."""
     digests = {
         name: [_file_digest(file) for file in (programs[name], *_inputs(campaign, one))]
         for name, one in campaign.programs.items()
     }
-    tables = cache(_tables)  # files may change from one call to the next
+    read = cache(_read_fabric)  # files may change from one call to the next
     fabric_of = cache(lambda name: _fabric(campaign, name))
     fallback = cache(lambda text: _fallback(campaign, text))
-    for point in campaign.points():
+    intervals = campaign.intervals and compares_offloading(campaign.points())
+
+    def make(point: Point) -> Run:
         name = str(point["program"])
         fabric = fabric_of(str(point["fabric"]))
-        try:
-            fabric_digest, drawn = tables(fabric)
-            changes = (*_changes(point), *_seeds(point, drawn))
-            chosen, rules = fallback(str(point["fallback"])) if "fallback" in point else (None, [])
-            decides = {"program": digests[name], "fabric": fabric_digest, "rules": rules}
-            request = _request(campaign, point, programs[name], fabric, changes, chosen)
-            run = Run(point, request, _digest(point, request, decides))
-        except (WeftError, _core.UserError) as error:
-            wrong.append((point, str(error)))
-        else:
-            found.append(run)
-    return Runs(found, wrong)
+        found = read(fabric)
+        changes = (*_changes(point), *_seeds(point, found.drawn))
+        chosen, rules = fallback(str(point["fallback"])) if "fallback" in point else (None, [])
+        decides = {"program": digests[name], "fabric": found.digest, "rules": rules}
+
+        def run(more: Mapping[str, str]) -> Run:
+            changed = (*changes, *(f"{key}={value}" for key, value in more.items()))
+            request = _request(campaign, point, programs[name], fabric, changed, chosen)
+            return Run({**point, **more}, request, _digest(point, request, decides))
+
+        ends = compare_intervals.of_tables(found.tables, changes) if intervals else {}
+        at_ends = {key: (run({key: low}), run({key: high})) for key, (low, high) in ends.items()}
+        return replace(run({}), ends=at_ends)
+
+    return make
 
 
 def _request(
@@ -207,8 +298,8 @@ def _file_digest(file: Path) -> str:
         raise WeftError(f"{file} cannot be read: {error.strerror}") from None
 
 
-def _tables(fabric: str) -> tuple[str, frozenset[str]]:
-    """Return a digest of what a fabric file says, and what of it is drawn at random.
+def _read_fabric(fabric: str) -> _Fabric:
+    """Read what a fabric file says.
 
     Presets are weft's, and go with its library.
     """
@@ -220,7 +311,7 @@ def _tables(fabric: str) -> tuple[str, frozenset[str]]:
     drawn = {"noise": "noise" in tables, "drops": "drops" in tables.get("multicast", {})}
     text = json.dumps(tables, sort_keys=True, default=str)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return digest, frozenset(name for name, there in drawn.items() if there)
+    return _Fabric(digest, frozenset(name for name, there in drawn.items() if there), tables)
 
 
 @cache

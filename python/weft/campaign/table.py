@@ -11,37 +11,71 @@ from typing import Any
 import polars as pl
 
 from weft.campaign import runs
+from weft.campaign.axes import Point, Value
 from weft.campaign.campaign import Prepared
-from weft.campaign.columns import COLLECTIVE_COLUMNS, COLUMNS, Column, collective_name
+from weft.campaign.columns import BEST_TIME, COLLECTIVE_COLUMNS, COLUMNS, Column, collective_name
 from weft.campaign.index import Index
+from weft.campaign.runs import OFF, Run
 
 __all__ = ["COLLECTIVE_COLUMNS", "COLUMNS", "Column", "collectives", "described", "frame"]
 
 _KEY = Column("", "A key of the campaign, as its file has it")
 
 
-def frame(prepared: Prepared, *, missing: bool = False, found: Index | None = None) -> pl.DataFrame:
+def frame(
+    prepared: Prepared, *, missing: bool = False, found: Index | None = None, best: bool = False
+) -> pl.DataFrame:
     """Return a row for each combination that has ended: the campaign's keys, then `COLUMNS`.
 
     With `missing`, a row as well for each that has not, whose `state` is `missing`. Rows are in the
-    campaign's order. `found` is the store's index, for who has it already.
+    campaign's order. `found` is the store's index, for who has it already. With `best`, the runs by
+    the hosts' fastest algorithms have rows too.
     """
-    rows = (found or prepared.index()).rows.select(*COLUMNS)
-    table = _points(prepared).join(
-        rows, on="run", how="left" if missing else "inner", maintain_order="left"
+    rows = (found or prepared.index()).rows.select(*(one for one in COLUMNS if one != BEST_TIME))
+    times = pl.Series(BEST_TIME, _best_times(prepared, rows, best=best), pl.Float64)
+    table = (
+        _points(prepared, best=best)
+        .with_columns(times)
+        .join(rows, on="run", how="left" if missing else "inner", maintain_order="left")
     )
-    return table.with_columns(pl.col("state").fill_null("missing"))
+    keys = table.columns[: table.columns.index("run")]
+    return table.select(*keys, *COLUMNS).with_columns(pl.col("state").fill_null("missing"))
 
 
-def collectives(prepared: Prepared, *, found: Index | None = None) -> pl.DataFrame:
+def _best_times(prepared: Prepared, rows: pl.DataFrame, *, best: bool) -> list[float | None]:
+    """Return for each row the time of the same run by the hosts' fastest algorithms."""
+    done = rows.filter(rows["state"] == "done")
+    times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
+    by_point = {
+        _but_fallback(run.point): times.get(run.digest) for run in prepared.runs if run.best
+    }
+    return [
+        by_point.get(_but_fallback(run.point)) if run.point.get("offload") == OFF else None
+        for run in _shown(prepared, best=best)
+    ]
+
+
+def _but_fallback(point: Point) -> frozenset[tuple[str, Value]]:
+    return frozenset((key, value) for key, value in point.items() if key != "fallback")
+
+
+def _shown(prepared: Prepared, *, best: bool) -> list[Run]:
+    return [run for run in prepared.runs if best or not run.best]
+
+
+def collectives(
+    prepared: Prepared, *, found: Index | None = None, best: bool = False
+) -> pl.DataFrame:
     """Return a row for each collective of each run: the keys, then `COLLECTIVE_COLUMNS`.
 
-    A column that is called as one of the campaign's keys has `call_` before its name.
+    A column that is called as one of the campaign's keys has `call_` before its name. With `best`,
+    those by the hosts' fastest algorithms too.
     """
-    keys = list(runs.columns(prepared.runs))
+    keys = list(runs.columns(_shown(prepared, best=best)))
     names = {name: collective_name(name, keys) for name in COLLECTIVE_COLUMNS}
     rows = calls((found or prepared.index()).rows).rename(names)
-    return _points(prepared).join(rows, on="run", how="inner", maintain_order="left")
+    points = _points(prepared, best=best)
+    return points.join(rows, on="run", how="inner", maintain_order="left")
 
 
 def calls(rows: pl.DataFrame) -> pl.DataFrame:
@@ -50,11 +84,11 @@ def calls(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.explode("collectives").unnest("collectives").select(*COLLECTIVE_COLUMNS)
 
 
-def _points(prepared: Prepared) -> pl.DataFrame:
+def _points(prepared: Prepared, *, best: bool) -> pl.DataFrame:
     """Return the campaign's combinations in their order: keys, then `run`."""
-    keys = list(runs.columns(prepared.runs))
-    columns = {key: _column(key, [run.point.get(key) for run in prepared.runs]) for key in keys}
-    return pl.DataFrame([*columns.values(), pl.Series("run", [r.digest for r in prepared.runs])])
+    shown = _shown(prepared, best=best)
+    columns = [_column(key, [run.point.get(key) for run in shown]) for key in runs.columns(shown)]
+    return pl.DataFrame([*columns, pl.Series("run", [run.digest for run in shown])])
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:

@@ -35,7 +35,7 @@ def report(records: tuple[Path, ...], output: Path) -> None:
     from weft.report import page  # what draws takes longer to load than other commands
     from weft.report import records as api
 
-    study = api.of(record for file in records for record in api.read(file))
+    study = api.of(map(api.read, records))
     text = page.render(study)
     with whole_file("-o", output) as target:
         target.write(text)

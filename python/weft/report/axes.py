@@ -14,6 +14,7 @@ Kind = Literal["size", "number", "name"]
 OFF = "off"
 OFFLOAD = "offload"
 FABRIC = "fabric"
+FALLBACK = "fallback"
 _MAPS = ("program", "fabric")
 """Each of their values has a map of its own."""
 _SIZES = ("bytes", "size", "message")

@@ -2,8 +2,10 @@
 """Baselines of a report, and the pairs of runs that each of them compares.
 
 A baseline is a value of one key: the hosts alone (`offload = "off"`), a fabric, an algorithm. Two
-combinations are compared that differ in this key alone. Campaign files often leave out combinations
-whose keys mean nothing to the baseline, as in
+combinations are compared that differ in this key alone. Where the hosts' runs were made by their
+fastest algorithms as well (`fallback = "best"`), a second baseline has these.
+
+Campaign files often leave out combinations whose keys mean nothing to the baseline, as in
 `leave_out = [{ offload = "off", "switch.slots" = 64 }]`. A combination without an exact counterpart
 is compared with the nearest run of the baseline that differs in such keys (`OF_OFFLOADING`) only,
 and the report names them.
@@ -11,11 +13,12 @@ and the report names them.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from weft.campaign.file import REPEATS
-from weft.report.axes import FABRIC, OFF, OFFLOAD, Axis
+from weft.report.axes import FABRIC, FALLBACK, OFF, OFFLOAD, Axis
+from weft.study.compare import BEST
 
 Point = Mapping[str, str]
 Outcome = Literal["faster", "same", "slower", "fell back", "no collectives", "failed", "missing"]
@@ -45,6 +48,10 @@ class Reference:
 
     axis: str
     value: str
+    best: bool = False
+    """Of the runs with this value those by the hosts' fastest algorithms."""
+    library: str = field(default="", compare=False)
+    """What the hosts alone do, where all do the same: `openmpi-5.0`."""
 
     @property
     def hosts(self) -> bool:
@@ -54,13 +61,22 @@ class Reference:
     @property
     def name(self) -> str:
         """What sentences call it."""
-        return f"the hosts ({OFFLOAD} = {OFF})" if self.hosts else f"{self.axis} {self.value}"
+        if not self.hosts:
+            return f"{self.axis} {self.value}{f' ({self.said})' if self.best else ''}"
+        return f"the hosts ({self.said or f'{OFFLOAD} = {OFF}'})"
+
+    @property
+    def said(self) -> str:
+        """What the hosts do, in words."""
+        return "best of all algorithms" if self.best else self.library
 
 
 HOSTS = Reference(OFFLOAD, OFF)
 
 
-def references(axes: Sequence[Axis], picked: Reference | None = None) -> list[Reference]:
+def references(
+    axes: Sequence[Axis], picked: Reference | None = None, library: str = ""
+) -> list[Reference]:
     """Return the baselines that a page offers, its default first.
 
     The default is the one that the campaign's file has picked, else the hosts alone, else the first
@@ -75,10 +91,30 @@ def references(axes: Sequence[Axis], picked: Reference | None = None) -> list[Re
         found += [Reference(OFFLOAD, value) for value in ways]
     for name in (FABRIC, "fallback"):
         found += [Reference(name, value) for value in several.get(name, ())]
+    found = [one for one in found if one.value]
     if not found:
         changed = [name for name in several if "." in name and name not in REPEATS]
         found = [Reference(name, value) for name in changed[:1] for value in several[name]]
-    return list(dict.fromkeys(one for one in found if one.value))
+    return [
+        replace(one, library=library if one.hosts else "")
+        for one in dict.fromkeys(found)
+        if one.value
+    ]
+
+
+def best_rows(points: Sequence[Point]) -> dict[tuple[str, ...], int]:
+    """Return the runs of the hosts' fastest algorithms, by all of their keys but `fallback`.
+
+    There are none where all of the hosts' runs are such: they are then what the hosts do.
+    """
+    hosts = [number for number, one in enumerate(points) if one.get(OFFLOAD) == OFF]
+    best = [number for number in hosts if points[number].get(FALLBACK) == BEST]
+    keys = _but_fallback(points)
+    return {_values(points[one], keys): one for one in best} if len(best) < len(hosts) else {}
+
+
+def _but_fallback(points: Sequence[Point]) -> list[str]:
+    return [key for key in (points[0] if points else {}) if key != FALLBACK]
 
 
 @dataclass(frozen=True)
@@ -91,9 +127,27 @@ class Pairs:
 
 
 def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
-    """Find them among all combinations of a campaign, whether they have been run or not."""
+    """Find them among all combinations of a campaign, whether they have been run or not.
+
+    Runs of the hosts' fastest algorithms are held against others where algorithms are compared;
+    runs that offload nothing are not held against them.
+    """
+    best = best_rows(points)
+    if against.best:
+        of = pairs(points, replace(against, best=False))
+        keys = _but_fallback(points)
+        others = [
+            None if k is None or own.get(OFFLOAD) == OFF else best.get(_values(points[k], keys))
+            for own, k in zip(points, of.of, strict=True)
+        ]
+        return Pairs(others, of.relaxed)
+    apart = set() if against.axis == FALLBACK else set(best.values())
     keys = [key for key in (points[0] if points else {}) if key != against.axis]
-    hosts = [number for number, one in enumerate(points) if one.get(against.axis) == against.value]
+    hosts = [
+        number
+        for number, one in enumerate(points)
+        if one.get(against.axis) == against.value and number not in apart
+    ]
     ways = {points[number].get(OFFLOAD, "") for number in hosts}
     free = [key for key in keys if key in REPEATS or _may_differ(key, against, len(ways))]
     fixed = [key for key in keys if key not in free]
@@ -102,8 +156,8 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
     for number in hosts:
         near[_values(points[number], fixed)].append(number)
     found: list[int | None] = []
-    for point in points:
-        if point.get(against.axis, "") in ("", against.value):
+    for number, point in enumerate(points):
+        if number in apart or point.get(against.axis, "") in ("", against.value):
             found.append(None)
             continue
         alike = near.get(_values(point, fixed), [])

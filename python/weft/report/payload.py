@@ -56,6 +56,9 @@ def payload(study: Study) -> dict[str, Any]:
         "axes": [_axis(axis) for axis in study.axes],
         "baselines": [_baseline(one, words) for one in study.by_baseline],
         "repeats": list(REPEATS),
+        "fixed": [one.name for one in study.axes if one not in study.varying],
+        "best": sorted(study.best_rows),
+        "library": study.library,
         "states": STATES,
         "outcomes": OUTCOMES,
         "reasons": REASONS,
@@ -71,6 +74,7 @@ def _baseline(study: Study, words: _Words) -> dict[str, Any]:
     """Return what the page shows when runs are compared with a study's baseline."""
     return {
         "reference": _reference(study),
+        "overBest": _over_best(study),
         "question": question(study),
         "across": study.roles.across,
         "down": study.roles.down,
@@ -78,6 +82,12 @@ def _baseline(study: Study, words: _Words) -> dict[str, Any]:
         "defaults": _defaults(study),
         "rows": _compared(study, words),
     }
+
+
+def _over_best(study: Study) -> int | None:
+    """Return the number of the baseline of the hosts' fastest algorithms, beside this one."""
+    best = study.over_best
+    return study.references.index(best.reference) if best and best.reference else None
 
 
 def _reference(study: Study) -> dict[str, Any] | None:
@@ -89,10 +99,11 @@ def _reference(study: Study) -> dict[str, Any] | None:
         "value": against.value,
         "hosts": against.hosts,
         "name": against.name,
+        "said": against.said,
     }
 
 
-def _compared(study: Study, words: _Words) -> dict[str, list[int]]:
+def _compared(study: Study, words: _Words) -> dict[str, Any]:
     """Return the columns that depend on the baseline."""
     outcomes = {one.row: one for one in study.compared}
     compared = [outcomes.get(row) for row in range(len(study.points))]
@@ -101,6 +112,11 @@ def _compared(study: Study, words: _Words) -> dict[str, list[int]]:
         "outcome": [-1 if one is None else OUTCOMES.index(one.outcome) for one in compared],
         "reason": [-1 if one is None else words.number(one.reason) for one in compared],
         "partly": [int(one is not None and one.partly) for one in compared],
+        "interval": {
+            one.row: [_six_digits(end) for end in one.interval]
+            for one in study.compared
+            if one.interval
+        },
     }
 
 

@@ -56,19 +56,24 @@ def computation(study: Study) -> str:
 
 def hosts_algorithms(study: Study) -> str:
     """Say by which algorithms the hosts did collectives where nothing was offloaded."""
-    hosts = [
-        row["run"]
-        for row, point in zip(study.records, study.points, strict=True)
-        if point.get(OFFLOAD) == OFF
-    ]
+    off = [row for row, point in enumerate(study.points) if point.get(OFFLOAD) == OFF]
+    library = [row for row in off if row not in study.best_rows]
+    said = _used(study, library, "With offload = off the hosts did")
+    best = _used(study, sorted(study.best_rows), "The fastest of all algorithms (best) were")
+    return f"{said} {best}".strip()
+
+
+def _used(study: Study, rows: Sequence[int], said: str) -> str:
+    """Say the algorithms of some runs."""
+    hosts = [study.records[row]["run"] for row in rows]
     if not hosts or study.calls.is_empty():
         return ""
     used = study.calls.filter(pl.col("run").is_in(hosts)).select("collective", "algorithm").unique()
     by: dict[str, list[str]] = {}
     for collective, algorithm in sorted(used.iter_rows()):
         by.setdefault(collective, []).append(algorithm or "an algorithm of their own")
-    said = "; ".join(f"{name} by {' or '.join(found)}" for name, found in by.items())
-    return f"With offload = off the hosts did {said}." if said else ""
+    how = "; ".join(f"{name} by {' or '.join(found)}" for name, found in by.items())
+    return f"{said} {how}." if how else ""
 
 
 def versions() -> Iterator[tuple[str, str]]:

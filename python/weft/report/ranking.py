@@ -44,9 +44,9 @@ def _races(study: Study) -> Iterator[tuple[str, Mapping[str, float]]]:
         for axis in study.axes
         if axis.name not in (FABRIC, OFFLOAD) and not only_offloads(axis.name)
     ]
-    for row, point in zip(study.records, study.points, strict=True):
+    for number, (row, point) in enumerate(zip(study.records, study.points, strict=True)):
         time_s = row["simulated_time_s"]
-        if row["state"] == "done" and time_s:
+        if number not in study.best_rows and row["state"] == "done" and time_s:
             times = best.setdefault(tuple(point[key] for key in keys), {})
             times[point[FABRIC]] = min(time_s, times.get(point[FABRIC], time_s))
     for values, times in best.items():

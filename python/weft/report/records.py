@@ -23,9 +23,11 @@ from weft.campaign import index, table
 from weft.campaign.store import Result
 from weft.report.axes import Axis
 from weft.report.commands import Command
+from weft.report.compare import best_rows
 from weft.report.study import Source, Study
 from weft.runs.record import COMPARISON_SCHEMA, Record, read_record
 from weft.study.compare import ComparisonRecord
+from weft.study.compare_intervals import Range
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
@@ -36,19 +38,23 @@ _SOURCE = Source(
 )
 
 
-def read(path: Path) -> list[Record]:
-    """Read the record of a run, or both of a comparison."""
+def read(path: Path) -> Record | ComparisonRecord:
+    """Read the record of a run, or a comparison."""
     try:
         data = read_json(path)
         if OfSchema.from_json(data).schema != COMPARISON_SCHEMA:
-            return [read_record(path)]
-        both = ComparisonRecord.from_json(data)
+            return read_record(path)
+        return ComparisonRecord.from_json(data)
     except UnreadableError as error:
         raise WeftError(
             f"record: {path} is no record of a run: {error}; give files that `weft run --json` has"
             " written"
         ) from None
-    return [one for one in (both.with_offload, both.without_offload) if one is not None]
+
+
+def _records(comparison: ComparisonRecord) -> list[Record]:
+    runs = (comparison.with_offload, comparison.without_offload, comparison.with_best)
+    return [one for one in runs if one is not None]
 
 
 @dataclass(frozen=True)
@@ -113,16 +119,23 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
     yield "simgrid", record.simgrid
 
 
-def of(records: Iterable[Record]) -> Study:
-    """Make the study of some records; one that is given twice counts once."""
+def of(given: Iterable[Record | ComparisonRecord]) -> Study:
+    """Make the study of some records and comparisons; one that is given twice counts once."""
     found: dict[str, _Run] = {}
+    intervals: dict[tuple[str, ...], Range] = {}
 
     def results() -> Iterator[tuple[str, Result]]:
-        for record in records:
-            run = _Run.of(record)
-            if run.digest not in found:
-                found[run.digest] = run
-                yield run.digest, Result(point={}, record=record)
+        for one in given:
+            records = [one] if isinstance(one, Record) else _records(one)
+            digests = []
+            for record in records:
+                run = _Run.of(record)
+                digests.append(run.digest)
+                if run.digest not in found:
+                    found[run.digest] = run
+                    yield run.digest, Result(point={}, record=record)
+            if isinstance(one, ComparisonRecord) and one.speed_up_interval:
+                intervals[tuple(digests[:2])] = one.speed_up_interval
 
     rows = index.table(results())
     runs = list(found.values())
@@ -137,6 +150,8 @@ def of(records: Iterable[Record]) -> Study:
         [_command(run.command) for run in runs],
         dict.fromkeys((point["program"] for point in points), ""),
         fabrics={point["fabric"]: run.file for point, run in zip(points, runs, strict=True)},
+        library=_library(points),
+        interval_of=lambda row, other: intervals.get((runs[row].digest, runs[other].digest)),
         source=replace(_SOURCE, versions=sorted({one for run in runs for one in run.versions})),
     )
 
@@ -160,6 +175,13 @@ def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
     values["repetition"] = _repetitions(points)
     said = [key for key in values if _says_something(key, values[key])]
     return [{key: values[key][place] for key in said} for place in range(len(points))]
+
+
+def _library(points: Sequence[Mapping[str, str]]) -> str:
+    """Return what the hosts do where nothing is offloaded; nothing where runs differ in it."""
+    best = set(best_rows(points).values())
+    names = {point["fallback"] for row, point in enumerate(points) if row not in best}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _apart(named: Iterable[tuple[str, str]]) -> dict[str, str]:

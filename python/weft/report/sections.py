@@ -60,8 +60,10 @@ def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
 
 def answer(study: Study) -> str:
     """Return the sentences of the first screen, and what they rest on."""
-    first, *more = (escape(one) for one in (*headline(study), *ranked(study)))
-    return "\n".join([f'<p class="answer">{first}</p>', *(f"<p>{one}</p>" for one in more)])
+    said = [escape(one) for one in (*headline(study), *ranked(study))]
+    large = 2 if study.over_best and len(verdicts(study)) == 1 else 1
+    kinds = [' class="answer"'] * large + [""] * len(said)
+    return "\n".join(f"<p{kind}>{one}</p>" for kind, one in zip(kinds, said, strict=False))
 
 
 def basis(study: Study) -> str:
@@ -77,6 +79,12 @@ def _basis(study: Study) -> Iterable[str]:
             f" whole program, of two runs that differ in {against.axis} alone: the baseline's time"
             " divided by the other one's."
         )
+    if study.over_best and study.over_best.compared:
+        yield (
+            "The best of all algorithms: hosts that take, for each call, the fastest of all"
+            " algorithms that the libraries have, as predicted (fallback = best)."
+        )
+    yield from _intervals(study)
     if study.pairs.relaxed and against:
         keys = ", ".join(study.pairs.relaxed)
         hosts = ", which means nothing to hosts," if against.hosts else ""
@@ -92,6 +100,17 @@ def _basis(study: Study) -> Iterable[str]:
             " with."
         )
     yield provenance.computation(study)
+
+
+def _intervals(study: Study) -> Iterable[str]:
+    """Say where intervals of gains come from."""
+    known = sum(one.interval is not None for one in study.compared)
+    if known:
+        yield (
+            f"Gains with an interval ({known:,} of {len(study.compared):,}): both runs were made"
+            " at the ends of each calibrated value's interval, and the changes of the gain combined"
+            " in quadrature."
+        )
 
 
 def _why(study: Study) -> str:
@@ -110,20 +129,40 @@ def verdict_table(study: Study) -> str:
     if not found:
         return ""
     keys = group_keys(study)
+    best = study.over_best
+    also = best is not None and bool(best.compared)
+    named = ("against",) if also else ()
     heads = (
-        *(*keys, "compared", "faster", "same", "slower", "fell back"),
+        *(*keys, *named, "compared", "faster", "same", "slower", "fell back"),
         *("failed", "not run", "at most", "at worst"),
     )
-    rows = [_verdict_row(one, keys) for one in found[:_MOST_VERDICTS]]
+    groups = [(study, found), *([(best, verdicts(best))] if best and also else [])]
+    rows = [
+        _verdict_row(one, keys, (_against(side),) if also else ())
+        for side, some in groups
+        for one in some[:_MOST_VERDICTS]
+    ]
     more = len(found) - _MOST_VERDICTS
     note = f"<p>{more:,} more are not listed.</p>" if more > 0 else ""
-    return f"<h3>By {escape(', '.join(keys))}</h3>" + _table(heads, rows, left=len(keys)) + note
+    return (
+        f"<h3>By {escape(', '.join(keys))}</h3>" + _table(heads, rows, left=len(keys) + also) + note
+    )
 
 
-def _verdict_row(one: Verdict, keys: Sequence[str]) -> list[str]:
+def _against(study: Study) -> str:
+    """Return what a row of the table names its baseline."""
+    against = study.reference
+    if against is None:
+        return ""
+    if against.hosts:
+        return against.said or "the hosts"
+    return f"{against.value}, {against.said}" if against.best else against.value
+
+
+def _verdict_row(one: Verdict, keys: Sequence[str], against: Sequence[str]) -> list[str]:
     values = one.values
     return [
-        *(values[key] for key in keys),
+        *(*(values[key] for key in keys), *against),
         f"{len(one.found):,}",
         *(f"{one.number(name):,}" for name in ("faster", "same", "slower", "fell back", "failed")),
         f"{one.number('missing'):,}",
@@ -133,7 +172,13 @@ def _verdict_row(one: Verdict, keys: Sequence[str]) -> list[str]:
 
 
 def _times(one: Compared | None) -> str:
-    return "" if one is None else f"{format_ratio(one.speed_up)}{_TIMES}"
+    if one is None:
+        return ""
+    shown = f"{format_ratio(one.speed_up)}{_TIMES}"
+    if one.interval is None:
+        return shown
+    low, high = (format_ratio(end) for end in one.interval)
+    return f"{shown} ({low} to {high})"
 
 
 # ---- Failures ------------------------------------------------------------------------------------

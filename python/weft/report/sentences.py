@@ -103,7 +103,8 @@ def headline(study: Study) -> list[str]:
     """Return the answer: one sentence for each program, fabric and way, or for all."""
     if not study.compared:
         return [_nothing_compared(study)]
-    return [*_answers(study), *_unanswered(study)]
+    best = _answers(study.over_best) if study.over_best else []
+    return [*_answers(study), *best, *_unanswered(study)]
 
 
 def _unanswered(study: Study) -> Iterator[str]:
@@ -169,6 +170,10 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     parts += _slower(study, verdict)
     if verdict.number("faster", "slower") and same:
         parts.append(f"as fast, within 0.5 %, in {same:,}")
+    if unsure := sum(one.left_open for one in verdict.found):
+        parts.append(
+            f"in {unsure:,} the intervals of the fabric's values leave open which is faster"
+        )
     parts += _fell_back(study, verdict)
     if none := verdict.number("no collectives"):
         parts.append(f"{none:,} made no collective calls")
@@ -186,8 +191,20 @@ def _only(study: Study, one: Compared) -> str:
     if one.outcome == "same":
         return f"is as fast as {other}, within 0.5 % {_times(one)}"
     if one.outcome == "faster":
-        return f"is {format_ratio(one.speed_up)} times as fast as {other} {_times(one)}"
-    return f"takes {format_ratio(1 / one.speed_up)} times as long as {other} {_times(one)}"
+        how = f"{format_ratio(one.speed_up)} times as fast as {other}{_interval(one)}"
+        return f"is {how} {_times(one)}"
+    how = f"{format_ratio(1 / one.speed_up)} times as long as {other}{_interval(one)}"
+    return f"takes {how} {_times(one)}"
+
+
+def _interval(one: Compared) -> str:
+    """Say what the intervals of the fabric's values leave of a gain, or of a loss."""
+    if one.interval is None:
+        return ""
+    low, high = one.interval
+    if one.outcome == "slower":
+        low, high = 1 / high, 1 / low
+    return f", {format_ratio(low)} to {format_ratio(high)}"
 
 
 def _other(study: Study) -> str:
@@ -217,7 +234,8 @@ def _most(study: Study, verdict: Verdict) -> str:
     if best is None:
         return ""
     return (
-        f": at most {format_ratio(best.speed_up)} times, {_where(study, best, verdict)}"
+        f": at most {format_ratio(best.speed_up)} times{_interval(best)},"
+        f" {_where(study, best, verdict)}"
         f" {_times(best)}{_as_much(best, verdict)}"
     )
 
@@ -242,8 +260,8 @@ def _where(study: Study, one: Compared, verdict: Verdict) -> str:
     own = [] if verdict.values else [_label({key: one.point.get(key, "") for key in keys})]
     names = [
         named_value(axis.name, one.point[axis.name])
-        for axis in study.axes
-        if len(axis.values) > 1 and axis.name not in (*keys, *REPEATS) and one.point[axis.name]
+        for axis in study.varying
+        if axis.name not in (*keys, *REPEATS) and one.point[axis.name]
     ]
     return "for " + ", ".join((*own, *names)) if own or names else "there"
 
@@ -254,10 +272,10 @@ def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
     if worst is None:
         return
     compared = [one for one in verdict.found if one.outcome in ("faster", "same", "slower")]
-    where = pattern(study.axes, slower, compared)
+    where = pattern(study.varying, slower, compared)
     if len(slower) == len(compared) > 1:
         where = "which is all that could be compared"
-    least = f"{format_ratio(1 / worst.speed_up)} times as long as {_short(study)}"
+    least = f"{format_ratio(1 / worst.speed_up)} times as long as {_short(study)}{_interval(worst)}"
     how = f", {where}" if where else ""
     takes = ": at worst it takes" if len(slower) > 1 else ", where it takes"
     yield (
@@ -282,7 +300,7 @@ def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
 def _which(study: Study, verdict: Verdict, outcome: str) -> str:
     """Return in parentheses what those that ended like this have in common."""
     some = [one for one in verdict.found if one.outcome == outcome]
-    where = pattern(study.axes, some, verdict.found)
+    where = pattern(study.varying, some, verdict.found)
     return f" ({where})" if where else ""
 
 

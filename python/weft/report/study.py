@@ -6,7 +6,7 @@
 Nothing here knows how a page looks, and nothing reads a record: all of it is the store's index.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +16,20 @@ import polars as pl
 
 from weft import _core
 from weft.campaign.file import Campaign
-from weft.report.axes import OFFLOAD, Axis, Roles, roles, text
+from weft.report.axes import FABRIC, FALLBACK, OFF, OFFLOAD, Axis, Roles, roles, text
 from weft.report.commands import Command, built
-from weft.report.compare import Outcome, Pairs, Point, Reference, outcome, pairs, references
+from weft.report.compare import (
+    Outcome,
+    Pairs,
+    Point,
+    Reference,
+    best_rows,
+    outcome,
+    pairs,
+    references,
+)
+from weft.report.intervals import IntervalOf, no_interval
+from weft.study.compare_intervals import Range
 
 
 @dataclass(frozen=True)
@@ -35,11 +46,18 @@ class Compared:
     """Some calls of those collectives that the switches do fell back."""
     other_s: float = 0.0
     own_s: float = 0.0
+    interval: Range | None = None
+    """What the intervals of the fabric's values leave of the speed-up, where it has some."""
 
     @property
     def speed_up(self) -> float:
         """The other's time divided by its own."""
         return self.other_s / self.own_s
+
+    @property
+    def left_open(self) -> bool:
+        """Whether the interval does not say which of the two is faster."""
+        return self.interval is not None and self.interval[0] < 1 < self.interval[1]
 
 
 @dataclass(frozen=True)
@@ -83,11 +101,26 @@ class Study:
     """Baseline that the campaign's file names."""
     against: Reference | None = None
     """Baseline in place of the default one."""
+    library: str = ""
+    """What the hosts do where nothing is offloaded, where all runs have the same."""
+    interval_of: IntervalOf = no_interval
+    """What the intervals of a fabric's values leave of the gain of a row over another one."""
+
+    @cached_property
+    def best_rows(self) -> frozenset[int]:
+        """The runs of the hosts' fastest algorithms, beside those of the hosts' library."""
+        return frozenset(best_rows(self.points).values())
+
+    @cached_property
+    def varying(self) -> Sequence[Axis]:
+        """The axes in which runs differ, those of the hosts' fastest algorithms left out."""
+        own = [point for row, point in enumerate(self.points) if row not in self.best_rows]
+        return [axis for axis in self.axes if len({point[axis.name] for point in own}) > 1]
 
     @cached_property
     def roles(self) -> Roles:
         """What its axes are for."""
-        return roles(self.axes, self.reference.axis if self.reference else OFFLOAD)
+        return roles(self.varying, self.reference.axis if self.reference else OFFLOAD)
 
     @cached_property
     def reference(self) -> Reference | None:
@@ -97,7 +130,25 @@ class Study:
     @cached_property
     def references(self) -> list[Reference]:
         """Baselines that a reader may choose, the default one first."""
-        return references(self.axes, self.picked)
+        return list(self._references())
+
+    def _references(self) -> Iterator[Reference]:
+        """Yield each, and after the hosts or the default one that of the fastest algorithms."""
+        for place, one in enumerate(references(self.axes, self.picked, self.library)):
+            yield one
+            best = replace(one, best=True)
+            if (one.hosts or (place == 0 and one.axis == FABRIC)) and any(
+                other is not None for other in pairs(self.points, best).of
+            ):
+                yield best
+
+    @cached_property
+    def over_best(self) -> "Study | None":
+        """The same runs compared with the hosts' fastest algorithms; none where these are not."""
+        if self.reference is None or self.reference.best:
+            return None
+        best = replace(self.reference, best=True)
+        return replace(self, against=best) if best in self.references else None
 
     @cached_property
     def by_baseline(self) -> "list[Study]":
@@ -141,7 +192,13 @@ class Study:
         if self.reference is None:
             return 0
         none = ("", self.reference.value)
-        others = sum(point[self.reference.axis] not in none for point in self.points)
+        apart = () if self.reference.axis == FALLBACK else self.best_rows
+        others = sum(
+            point[self.reference.axis] not in none
+            and row not in apart
+            and not (self.reference.best and point[OFFLOAD] == OFF)
+            for row, point in enumerate(self.points)
+        )
         return others - len(self.compared)
 
     def _compared(self, row: int, other: int) -> Compared:
@@ -153,14 +210,19 @@ class Study:
         if states != {"done"} or not all(times):
             return Compared(row, point, "failed")
         if not (self.reference and self.reference.hosts):
-            return Compared(row, point, outcome(*times), "", False, *times)
+            return Compared(
+                row, point, outcome(*times), "", False, *times, self.interval_of(row, other)
+            )
         if not own["calls"]:
             return Compared(row, point, "no collectives", "", False, *times)
         if not own["offloaded_calls"]:
             return Compared(
                 row, point, "fell back", self.reasons.get(own["run"], ""), False, *times
             )
-        return Compared(row, point, outcome(*times), "", own["run"] in self._partly, *times)
+        partly = own["run"] in self._partly
+        return Compared(
+            row, point, outcome(*times), "", partly, *times, self.interval_of(row, other)
+        )
 
     @cached_property
     def _partly(self) -> set[str]:
@@ -180,6 +242,8 @@ def study(
     commands: Mapping[str, Command],
     keys: Sequence[str],
     impossible: Sequence[tuple[Mapping[str, Any], str]] = (),
+    library: str = "",
+    interval_of: IntervalOf = no_interval,
 ) -> Study:
     """Make one of the tables of a campaign."""
     points = [
@@ -198,6 +262,8 @@ def study(
         impossible,
         campaign.folder,
         picked=_picked(campaign),
+        library=library,
+        interval_of=interval_of,
     )
 
 

@@ -8,9 +8,10 @@ their effects as adding up.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from weft import _core
 from weft.base.errors import WeftError
@@ -38,13 +39,17 @@ def ends(plan: PreparedRun) -> list[Ends]:
     if placement.fabric is None:
         return []
     file = Path(_core.load_fabric(placement.fabric).file)
-    table = read_toml(file).get(CALIBRATION, {}).get(INTERVALS, {})
-    changed = {change.partition("=")[0].strip() for change in placement.changes}
     return [
         Ends(key, *(_at(plan, file, key, end) for end in interval))
-        for key, interval in table.items()
-        if key not in changed
+        for key, interval in of_tables(read_toml(file), placement.changes).items()
     ]
+
+
+def of_tables(tables: Mapping[str, Any], changes: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the intervals that a fabric's tables have of values that nobody has changed."""
+    changed = {change.partition("=")[0].strip() for change in changes}
+    found = tables.get(CALIBRATION, {}).get(INTERVALS, {})
+    return {key: (low, high) for key, (low, high) in found.items() if key not in changed}
 
 
 def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:

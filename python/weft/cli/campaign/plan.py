@@ -8,6 +8,7 @@ import click
 from weft.campaign import campaign as api
 from weft.campaign import runs
 from weft.cli.campaign.shared import (
+    cost,
     file_argument,
     looked_at_option,
     say_damaged,
@@ -32,6 +33,8 @@ def plan(file: Path, store: Path | None, listed: bool) -> int:
     if listed:
         _list(prepared, set(found.rows["run"]))
     click.echo(summary(prepared, api.states(prepared, found)))
+    for line in cost(prepared):
+        click.echo(f"among them {line}")
     say_damaged(found)
     say_impossible(prepared.found.impossible)
     say_impossible(list(api.refusals(prepared, found)), "will be refused")

@@ -18,9 +18,10 @@ Write one page that says where offloading pays, and shows what it rests on.
 
 The file (HTML) holds everything that it shows: it opens in any browser without a network, can be
 sent as it is, and printed. It compares runs that differ in one key alone: those with offloading
-with those without, fabrics with each other. [report] baseline in FILE, or the reader, picks what
-others are compared with. What has not been run yet is said. Reads the store's index, so that the
-report of 10,000 runs takes seconds.
+with those without, fabrics with each other. The gain from offloading is said against the library's
+choice of algorithms and against the best of all, on calibrated fabrics with its interval. [report]
+baseline in FILE, or the reader, picks what others are compared with. What has not been run yet is
+said. Reads the store's index, so that the report of 10,000 runs takes seconds.
 
 \b
 Example:

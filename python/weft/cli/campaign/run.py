@@ -54,7 +54,7 @@ def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, 
         api.forget_failures(prepared)
     found = prepared.index()
     say_damaged(found)
-    total = len({run.digest for run in prepared.runs})
+    total = len(prepared.every)
     at_once = where.at_once if where else jobs or local.cores()
     with progress(total, len(prepared.missing(found)), at_once) as shown:
         make = api.on_cluster(where, shown.note)

@@ -2,7 +2,7 @@
 """What the commands of `weft campaign` share."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
@@ -60,7 +60,7 @@ def exit_status(prepared: Prepared, states: "Counter[str]") -> int:
     """Return 0 if all is done, 1 if all has ended and some not well, 3 if some is to do."""
     if states["missing"]:
         return 3
-    return int(states["done"] < len(prepared.runs) or bool(prepared.found.impossible))
+    return int(states["done"] < len(prepared.counted) or bool(prepared.found.impossible))
 
 
 def summary(prepared: Prepared, states: "Counter[str]") -> str:
@@ -71,4 +71,18 @@ def summary(prepared: Prepared, states: "Counter[str]") -> str:
         parts.append(f"{states['missing']:,} to do")
     if prepared.found.impossible:
         parts.append(f"{plural(len(prepared.found.impossible), 'combination')} cannot be run")
-    return f"{prepared.campaign.name}: {plural(len(prepared.runs), 'run')}: {', '.join(parts)}"
+    return f"{prepared.campaign.name}: {plural(len(prepared.counted), 'run')}: {', '.join(parts)}"
+
+
+def cost(prepared: Prepared) -> Iterator[str]:
+    """Yield how many runs gains need beside those of the file, and which key leaves them out."""
+    if best := sum(run.best for run in prepared.runs):
+        yield (
+            f"{plural(best, 'run')} by the hosts' fastest algorithms (fallback best), for the gain"
+            " over the best of all algorithms; [campaign] best = false leaves them out"
+        )
+    if ends := len(prepared.counted) - len(prepared.runs):
+        yield (
+            f"{plural(ends, 'run')} at the ends of the fabrics' intervals of calibration, for the"
+            " interval of each gain; [campaign] intervals = false leaves them out"
+        )

@@ -47,7 +47,7 @@ def status(file: Path, store: Path | None) -> int:
 def _say_failures(prepared: api.Prepared, found: Index) -> None:
     rows = found.rows.filter(found.rows["state"] != "done")
     messages = dict(zip(rows["run"], rows["message"], strict=True))
-    failed = [(run, messages[run.digest]) for run in prepared.runs if run.digest in messages]
+    failed = [(run, messages[run.digest]) for run in prepared.counted if run.digest in messages]
     first = {message: run for run, message in reversed(failed)}
     for message, number in Counter(message for _, message in failed).most_common(5):
         more = "" if number == 1 else f" (and {number - 1:,} more)"

@@ -4,6 +4,7 @@
 const MOST_BARS = 24;
 
 const lineName = (row) => {
+  if (bestRows.has(row)) return "hosts alone (best of all algorithms)";
   const several = axisNamed("fallback") && !oneOf("fallback") && axisNamed("fallback").values.length > 1;
   const side = isHosts || reference.axis === "offload" ? "" : `, ${sideOf(row)}`;
   return modeName(modeOf(row)) + (side || (several && valueOf(row, "fallback") ? ` (${valueOf(row, "fallback")})` : ""));

@@ -20,7 +20,7 @@ const form = (id, parts) => {
   if (focused) [...bar.querySelectorAll("select, input")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
 };
 
-const differing = () => axes.filter((axis) => axis.values.length > 1);
+const differing = () => axes.filter((axis) => axis.values.length > 1 && !data.fixed.includes(axis.name));
 const labelled = (axis, but = []) =>
   axis.values.map((value, k) => [k, shownValue(value)]).filter(([k]) => !but.includes(axis.values[k]));
 

@@ -26,13 +26,15 @@ const stateOf = (row) => data.states[rows.state[row]];
 const outcomeOf = (row) => (rows.outcome[row] < 0 ? "" : data.outcomes[rows.outcome[row]]);
 const word = (number) => (number < 0 ? "" : words[number]);
 const isReference = (row) => reference !== null && valueOf(row, reference.axis) === reference.value;
+// Runs of the hosts' fastest algorithms: what others are compared with, and no choice of their own.
+const bestRows = new Set(data.best);
 const sideOf = (row) => (isHosts ? modeOf(row) : valueOf(row, reference.axis));
 const everyRow = Array.from({ length: data.n }, (_, row) => row);
 const panelValues = (axis) => axis.values.filter((value) => axis.name !== reference?.axis || value !== reference.value);
 const oneOf = (name) => choice[name] !== ALL && choice[name] !== EACH;
 
 // The baseline: runs with the reference's value of its axis are what others are compared with.
-let baseline, reference, isHosts, isCompared, apart;
+let baseline, reference, isHosts, isCompared, apart, overBest;
 // Values of axes that are chosen, by name; what stands where on the maps, and which time is compared.
 const choice = {};
 const layout = { metric: "time" };
@@ -41,6 +43,7 @@ const MOST_PANELS = 12;
 const compareWith = (number) => {
   baseline = data.baselines[number];
   reference = baseline.reference;
+  overBest = baseline.overBest === null ? null : data.baselines[baseline.overBest];
   isHosts = reference === null || reference.hosts;
   Object.assign(rows, baseline.rows);
   isCompared = rows.reference.some((other) => other >= 0);
@@ -69,7 +72,10 @@ const chosenRows = (but = []) => {
 // The same, and the runs of the hosts that they are compared with.
 const chosenAndHosts = (but = []) => {
   const found = new Set(chosenRows(but));
-  for (const row of [...found]) if (rows.reference[row] >= 0) found.add(rows.reference[row]);
+  for (const row of [...found]) {
+    if (rows.reference[row] >= 0) found.add(rows.reference[row]);
+    if (bestOf(row) >= 0) found.add(bestOf(row));
+  }
   return [...found].sort((a, b) => a - b);
 };
 
@@ -98,11 +104,16 @@ const timeOf = (row, metric = layout.metric) => {
   const number = found.reduce((sum, call) => sum + calls.calls[call], 0);
   return number ? found.reduce((sum, call) => sum + calls.mean[call] * calls.calls[call], 0) / number : null;
 };
-const speedUp = (row, metric = layout.metric) => {
-  const hosts = rows.reference[row] < 0 ? null : timeOf(rows.reference[row], metric);
+// The run of the hosts' fastest algorithms that a run is compared with as well.
+const bestOf = (row) => overBest?.rows.reference[row] ?? -1;
+const speedUpOver = (other, row, metric = layout.metric) => {
+  const hosts = other < 0 ? null : timeOf(other, metric);
   const own = timeOf(row, metric);
   return hosts && own ? hosts / own : null;
 };
+const speedUp = (row, metric = layout.metric) => speedUpOver(rows.reference[row], row, metric);
+// What the intervals of the fabric's values leave of a gain: of the whole program's time alone.
+const intervalOf = (row, of = baseline, metric = layout.metric) => (metric === "time" && of.rows.interval[row]) || null;
 
 const grouped = (items, keyOfItem) => {
   const groups = new Map();

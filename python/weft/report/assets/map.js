@@ -23,12 +23,16 @@ const panelOf = (row) => {
 };
 
 const against = (row) => {
-  if (isHosts || ["fabric", "offload"].includes(reference.axis)) return ` against ${reference.value}`;
-  return `, ${reference.axis} ${sideOf(row)} against ${reference.value}`;
+  const said = reference.said || reference.value;
+  if (isHosts || ["fabric", "offload"].includes(reference.axis)) return ` against ${said}`;
+  return `, ${reference.axis} ${sideOf(row)} against ${said}`;
 };
 
 // The rows that maps are of: those that are held against others, or all where nothing is compared.
-const mapRows = () => chosenRows([layout.across, layout.down]).filter((row) => !isCompared || !isReference(row));
+const mapRows = () =>
+  chosenRows([layout.across, layout.down]).filter(
+    (row) => (!isCompared || !isReference(row)) && (!bestRows.has(row) || reference?.axis === "fallback"),
+  );
 
 const whyNot = (row) => {
   if (!isCompared) return stateOf(row) === "missing" ? "missing" : "failed";
@@ -51,6 +55,9 @@ const cellOf = (found) => {
   }
   const value = isCompared ? Math.exp(mean(good.map((row) => Math.log(speedUp(row))))) : mean(good.map((row) => timeOf(row)));
   const label = isCompared ? inTimes(value) : inTime(value);
+  const overs = isCompared ? good.map((row) => speedUpOver(bestOf(row), row)).filter((one) => one !== null) : [];
+  cell.overBest = overs.length ? inTimes(Math.exp(mean(overs.map(Math.log)))) : "";
+  cell.interval = isCompared && good.length === 1 && intervalOf(good[0]) ? inInterval(intervalOf(good[0])) : "";
   return { ...cell, value, log: Math.log2(value), label, tip: `${cellHead(found)}\n${goodTip(good, found, label)}` };
 };
 const cellHead = (found) => {
@@ -67,8 +74,13 @@ const goodTip = (good, found, label) => {
   if (good.length === 1) {
     const [row] = good;
     if (isCompared) {
-      lines.push(`${label.slice(0, -1)} times as fast as ${reference.hosts ? "the hosts" : reference.name}, ${metricName()}:`);
-      lines.push(`${inTime(timeOf(row))} (${sideOf(row)}) against ${inTime(timeOf(rows.reference[row]))} (${reference.value})`);
+      lines.push(`${label.slice(0, -1)} times as fast as ${reference.name}, ${metricName()}${leftOpen(intervalOf(row))}:`);
+      lines.push(`${inTime(timeOf(row))} (${sideOf(row)}) against ${inTime(timeOf(rows.reference[row]))} (${reference.said || reference.value})`);
+      const over = speedUpOver(bestOf(row), row);
+      if (over !== null) {
+        const open = leftOpen(intervalOf(row, overBest));
+        lines.push(`${inTimes(over).slice(0, -1)} times as fast as ${overBest.reference.name}${open}: against ${inTime(timeOf(bestOf(row)))}`);
+      }
     } else lines.push(`${label}, ${metricName()}`);
     lines.push(`${rows.offloaded[row]} of ${counted(rows.calls[row], "call")} of collectives offloaded`);
     if (rows.partly[row]) lines.push("a part of the calls of one collective fell back");
@@ -82,6 +94,7 @@ const goodTip = (good, found, label) => {
   return lines.join("\n");
 };
 
+const leftOpen = (interval) => (interval ? `, ${inInterval(interval)}` : "");
 const cellsOf = (found) => [...grouped(found, (row) => `${panelOf(row)}\n${keyOf(row, layout.across)}\n${keyOf(row, layout.down)}`).values()].map(cellOf);
 
 // Where the colours end: what gains or loses more than four times looks the same.
@@ -134,8 +147,9 @@ const drawMap = () => {
   const all = cellsOf(found);
   const panels = grouped(all, (cell) => cell.panel);
   say(found, [...panels]);
-  tabulate("map", ["map", layout.down, layout.across, isCompared ? "times as fast" : metricName()],
-    all.map((cell) => [cell.panel, cell.y, cell.x, cell.log === null ? SAID[cell.label] : cell.label]));
+  const more = [["interval", "interval"], ["overBest", "over best of all algorithms"]].filter(([name]) => all.some((cell) => cell[name]));
+  tabulate("map", ["map", layout.down, layout.across, isCompared ? "times as fast" : metricName(), ...more.map(([, head]) => head)],
+    all.map((cell) => [cell.panel, cell.y, cell.x, cell.log === null ? SAID[cell.label] : cell.label, ...more.map(([name]) => cell[name] ?? "")]));
   if (!all.length) return instead("map", "There is nothing with these values; choose others.");
   const scale = scaleOf(all);
   const shown = [...panels].slice(0, MOST_PANELS);
@@ -187,11 +201,11 @@ const commonPart = (names) => {
 };
 
 const say = (found, panels) => {
-  const parts = isCompared ? data.outcomes.map((name) => [found.filter((row) => outcomeOf(row) === name).length, name]) : [];
-  const numbers = parts.filter(([number]) => number).map(([number, name]) => `${number.toLocaleString("en-US")} ${NAMED[name] ?? name}`);
+  const numbers = isCompared ? countsOf(found, baseline) : "";
+  const best = overBest && found.length ? `; against the best of all algorithms: ${countsOf(found, overBest)}` : "";
   const fixed = axes.filter((axis) => oneOf(axis.name)).map((axis) => `${axis.name} ${shownValue(axis.values[choice[axis.name]])}`);
   const of = fixed.length ? ` with ${fixed.join(", ")}` : "";
-  document.getElementById("chosen").textContent = `Shown: ${counted(found.length, "combination")}${of}${numbers.length ? `: ${numbers.join(", ")}` : ""}.`;
+  document.getElementById("chosen").textContent = `Shown: ${counted(found.length, "combination")}${of}${numbers ? `: ${numbers}` : ""}${best}.`;
   const more = panels.length > MOST_PANELS ? ` ${panels.length - MOST_PANELS} more maps: choose a program or fabric.` : "";
   const placed = isSingle(panels) ? "" : layout.across === layout.down ? ` by ${layout.across}` : ` by ${layout.across} (left to right) and ${layout.down} (top to bottom)`;
   const legend = isCompared
@@ -201,4 +215,10 @@ const say = (found, panels) => {
   const grey = shorts.length ? ` Grey: ${shorts.map((short) => `“${short}” ${SAID[short]}`).join("; ")}.` : "";
   document.getElementById("map-about").textContent = legend + grey + more;
 };
+const countsOf = (found, of) =>
+  data.outcomes
+    .map((name, k) => [found.filter((row) => of.rows.outcome[row] === k).length, name])
+    .filter(([number]) => number)
+    .map(([number, name]) => `${number.toLocaleString("en-US")} ${NAMED[name] ?? name}`)
+    .join(", ");
 const NAMED = { same: "the same within 0.5 %", failed: "failed or refused", missing: "not run yet", "no collectives": "without collectives" };

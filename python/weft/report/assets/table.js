@@ -9,8 +9,8 @@ const columns = () => [
   { name: "state", cell: (row) => stateOf(row), order: (row) => rows.state[row] },
   ...axes.map((axis) => ({ name: axis.name, cell: (row) => valueOf(row, axis.name), order: (row) => keyOf(row, axis.name) })),
   { name: "simulated time", number: true, cell: (row) => inTime(rows.time[row]), order: (row) => rows.time[row] },
-  { name: `times as fast as ${reference?.value}`, number: true, only: isCompared, order: (row) => speedUp(row, "time"),
-    cell: (row) => (speedUp(row, "time") === null ? "" : inTimes(speedUp(row, "time"))) },
+  gainColumn(`times as fast as ${reference?.said || reference?.value}`, isCompared, (row) => rows.reference[row], baseline),
+  gainColumn(`times as fast as ${overBest?.reference.said}`, overBest !== null, bestOf, overBest),
   { name: "in collectives", number: true, order: (row) => partOf(row), cell: (row) => inPercent(partOf(row)) },
   { name: "offloaded", number: true, order: (row) => rows.offloaded[row],
     cell: (row) => (rows.calls[row] === null ? "" : `${rows.offloaded[row]} of ${rows.calls[row]}`) },
@@ -18,6 +18,11 @@ const columns = () => [
     cell: (row) => (rows.busiest[row] === null ? "" : `${inPercent(rows.busiest[row])} ${word(rows.link[row])}`) },
   { name: "run", cell: (row) => rows.run[row], order: (row) => rows.run[row] },
 ].filter((column) => column.only !== false);
+const gainColumn = (name, only, otherOf, of) => {
+  const gain = (row) => speedUpOver(otherOf(row), row, "time");
+  const shown = (row) => [inTimes(gain(row)), ...(intervalOf(row, of, "time") ? [`(${inInterval(intervalOf(row, of, "time"))})`] : [])].join(" ");
+  return { name, number: true, only, order: gain, cell: (row) => (gain(row) === null ? "" : shown(row)) };
+};
 const partOf = (row) => (rows.time[row] && rows.collectives[row] !== null ? rows.collectives[row] / rows.time[row] : null);
 
 let texts = null;
@@ -90,6 +95,7 @@ const moreOf = (row) => {
   if (word(rows.message[row])) cell.append(element("p", `${stateOf(row)}: ${word(rows.message[row])}`));
   if (outcomeOf(row) === "fell back") cell.append(element("p", ended(`Every call fell back: ${reasonOf(row)}`)));
   const other = rows.reference[row];
+  if (bestOf(row) >= 0) cell.append(element("p", `Compared with run ${rows.run[bestOf(row)]} as well: the best of all algorithms.`));
   if (other >= 0) cell.append(element("p", ended(`Compared with run ${rows.run[other]}: ${inWords(other)}`)));
   line.append(cell);
   return line;

@@ -22,6 +22,7 @@ const inBytes = (bytes) => {
   return `${digits(value)} TiB`;
 };
 const inTimes = (ratio) => `${ratio >= 99.95 ? digits(ratio) : ratio.toPrecision(3)}×`;
+const inInterval = (ends) => ends.map((end) => inTimes(end).slice(0, -1)).join(" to ");
 const inPercent = (part) => (part === null || part === undefined ? "" : `${digits(part * 100)} %`);
 const counted = (number, noun) => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 // A sentence with a full stop, unless it has an end.
@@ -50,7 +51,7 @@ const metricName = (metric = layout.metric) => {
   if (metric === "collectives") return "time in collectives";
   return `one call of ${metric.slice("call:".length)}`;
 };
-const modeName = (mode) => (mode === OFF ? "hosts alone (off)" : mode);
+const modeName = (mode) => (mode === OFF ? `hosts alone (${data.library || OFF})` : mode);
 const reasonOf = (row) => {
   const reason = word(rows.reason[row]);
   return data.reasons[reason] ?? reason;
