@@ -172,7 +172,7 @@ def said_in_name(path: Path, root: Path | None) -> list[Said]:
 
 @dataclass(frozen=True)
 class Header:
-    """What a benchmark's own header says."""
+    """Ranks as a benchmark's own header states them."""
 
     line: int
     active: int | None = None

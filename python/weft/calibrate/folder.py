@@ -48,7 +48,7 @@ class Sample:
 
 @dataclass
 class Evidence:
-    """What a folder holds, by what it is used for."""
+    """The measurements of a folder, by their use."""
 
     folder: Path
     latency: list[Measured] = field(default_factory=list)

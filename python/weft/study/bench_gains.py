@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What offloading gains in a bench, over a library's choice of algorithms and over the fastest."""
+"""Gains from offloading in a bench, over a library's algorithms and over the fastest ones."""
 
 from collections.abc import Mapping
 

@@ -43,7 +43,7 @@ class Column:
     osu: str
     """OSU's."""
     full: bool = False
-    """Whether OSU prints it with `-f` only."""
+    """True for a figure that OSU prints with `-f` only."""
     title: str = ""
     """Its head in weft's tables; empty: that of its key."""
 
@@ -79,26 +79,26 @@ COLUMNS: Mapping[Family, tuple[Column, ...]] = {
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured under one name."""
+    """One benchmark: its name, figures and kind of call."""
 
     name: str
     """OSU's, without `osu_`."""
     title: str
-    """What weft's tables call it: `MPI_Allreduce`."""
+    """Title in weft's tables: `MPI_Allreduce`."""
     osu: str
-    """What stands between `# OSU ` and the version in OSU's header."""
+    """Text between `# OSU ` and the version in OSU's header."""
     family: Family
     sized: Sized
     sums: bool = False
-    """Whether it takes an operation."""
+    """True where the call takes an operation."""
     offloaded: bool = False
-    """Whether there are switches that execute it."""
+    """True where some switch executes the collective."""
     pairs: bool = False
-    """Whether any even number of ranks takes part; else messages are between two."""
+    """True where any even number of ranks takes part; else messages are between two."""
 
     @property
     def collective(self) -> bool:
-        """Whether all ranks make one call together."""
+        """True for collectives."""
         return self.family in ("blocking", "non-blocking")
 
     @property
@@ -108,7 +108,7 @@ class Benchmark:
 
     @property
     def called(self) -> str:
-        """What the record of a run calls the collective."""
+        """The collective's name in the record of a run."""
         return self.name.replace("_block", "")
 
     @property
@@ -123,12 +123,12 @@ class Benchmark:
 
     @property
     def is_rate(self) -> bool:
-        """Whether its figure grows where it becomes faster."""
+        """True for bandwidths and message rates, false for times."""
         return self.figure.key == "bandwidth_MBps"
 
     @property
     def has_window(self) -> bool:
-        """Whether several messages are in flight at once."""
+        """True where several messages are in flight at once."""
         return self.is_rate
 
     @property

@@ -40,15 +40,15 @@ class Gain(Model):
 
     table: str
     offloaded: str
-    """Column of what the switches did."""
+    """Column of the switches' times."""
     hosts: str
-    """Column of what the hosts did."""
+    """Column of the hosts' times."""
     fabric: str
     fallback: str
-    """What the hosts do in the simulation."""
+    """Algorithms of the hosts in the simulation, as for --fallback."""
     mode: str = "stream"
     hosts_fabric: str | None = None
-    """Where the hosts alone are simulated, if that is another fabric."""
+    """Fabric of the run without offload, if that is another one."""
     collective: str = "allreduce"
     rows: dict[str, Whole] = field(default_factory=dict)
     """Rows that have these values in other columns."""
@@ -60,9 +60,9 @@ class Gain(Model):
     ranks: Whole = 4
     ppn: Whole = 1
     settings: tuple[str, ...] = ()
-    """Of SimGrid, KEY:VALUE."""
+    """Options of SimGrid, KEY:VALUE each."""
     changes: tuple[str, ...] = ()
-    """What differs from the fabrics' files, TABLE.KEY=VALUE."""
+    """Changes to the fabrics' files, TABLE.KEY=VALUE each."""
     mean: Number | None = None
     """Bound of the factor's mean error."""
     wrong: Whole | None = None
@@ -80,13 +80,13 @@ class Gain(Model):
 
     @property
     def where(self) -> str:
-        """What is simulated, and where."""
+        """Modes and fabrics of the simulation."""
         hosts = f" ({self.hosts_fabric})" if self.hosts_fabric else ""
         return f"{self.mode}, {self.fabric}; {self.fallback}{hosts}"
 
     @property
     def name(self) -> str:
-        """Say in some words what it is."""
+        """Label of the pairs in tables."""
         selected = "".join(f", {value} {key}" for key, value in self.rows.items())
         return f"{self.stem}{selected}: {self.against}"
 
@@ -100,7 +100,7 @@ class Times:
 
     @property
     def factor(self) -> float:
-        """Says how many times as fast offloading is."""
+        """Speed-up by offloading: the hosts' time by the switches'."""
         return self.hosts_us / self.offloaded_us
 
 
@@ -114,12 +114,12 @@ class Pair:
 
     @property
     def near(self) -> bool:
-        """Whether the measured times are near equality."""
+        """True where the measured times are within `NEAR` of each other."""
         return abs(self.measured.factor - 1) <= NEAR
 
     @property
     def right(self) -> bool:
-        """Whether the simulation says of the same side that it is the faster."""
+        """True where simulation and measurement name the same side as the faster."""
         return (self.measured.factor > 1) == (self.simulated.factor > 1)
 
 
@@ -143,7 +143,7 @@ class GainResult:
 
     @property
     def error(self) -> LogError:
-        """How far simulated factors are from measured ones."""
+        """Logarithmic error of the simulated factors."""
         return log_error(self.simulated, self.measured)
 
     @property
@@ -158,7 +158,7 @@ class GainResult:
 
     @property
     def holds(self) -> bool:
-        """Whether all is within its bounds."""
+        """True where all results are within their bounds."""
         mean, wrong = self.gain.mean, self.gain.wrong
         return (mean is None or self.error.mean <= mean) and (
             wrong is None or len(self.wrong) <= wrong

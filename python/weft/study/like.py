@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What an output of OSU or IMB measured, run on a simulated fabric beside it.
+"""Simulations of what an output of OSU or IMB measured.
 
 Ranks, ranks per host, types, windows and sizes are those of the file; what it does not say the
 user says. IMB's calls follow each other without a barrier between them, and are simulated with one,
@@ -31,13 +31,13 @@ _SUMS = "float"  # osu_allreduce.c up to 6; IMB user guide, "MPI_Datatype for re
 
 @dataclass(frozen=True)
 class Asked:
-    """What is run, and what the file may not say."""
+    """The fabric and modes to run, and values that the file may lack."""
 
     fabric: str
     ranks: int | None = None
     ppn: int | None = None
     modes: Sequence[str] = (launch.DEFAULT_FALLBACK,)
-    """Of collectives."""
+    """Modes of collectives."""
     iterations: int = benches.ITERATIONS
     changes: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Beside:
 
     @property
     def real(self) -> Mapping[int, float]:
-        """What was measured, by size."""
+        """Measured values by size."""
         return {row.bytes: row.value for row in self.measured.rows}
 
     @property
@@ -71,7 +71,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run of a file, and what is not."""
+    """The benchmarks of a file that are run, and those that are left out."""
 
     runs: Sequence[tuple[Measured, Study]]
     left_out: Sequence[str]

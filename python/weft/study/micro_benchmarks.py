@@ -48,7 +48,7 @@ _MOST_INT = 2**31 - 1
 
 @dataclass(frozen=True)
 class Study:
-    """What to measure."""
+    """A benchmark with all of its parameters."""
 
     benchmark: Benchmark
     fabric: str
@@ -63,13 +63,13 @@ class Study:
     type: str = "char"
     op: str = "sum"
     percentiles: tuple[float, ...] = ()
-    """Of the times of single calls."""
+    """Percentiles of the times of single calls."""
     changes: tuple[str, ...] = ()
-    """What differs from the fabric file: TABLE.KEY=VALUE each."""
+    """Changes to the fabric file, TABLE.KEY=VALUE each."""
     config: tuple[str, ...] = ()
     """SimGrid settings, KEY:VALUE."""
     back_to_back: bool = False
-    """Whether blocking collectives follow each other without the barriers of OSU's."""
+    """True where blocking collectives follow each other without the barriers of OSU's."""
 
     @property
     def runs(self) -> list[tuple[str, int, int | None]]:
@@ -93,9 +93,9 @@ class Time(WentAWay):
     """By the keys of the benchmark's columns."""
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
-    """What was simulated in this mode."""
+    """The way that the calls of this mode went."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
-    """Of all calls of all ranks, where they are wanted."""
+    """Percentiles over all calls of all ranks, where they are wanted."""
 
     @property
     def figure(self) -> float:
