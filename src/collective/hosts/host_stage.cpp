@@ -80,6 +80,7 @@ HostCall HostStage::among_host(std::string_view collective, std::size_t ranks) c
   HostCall call;
   call.collective  = collective;
   call.ranks       = static_cast<int>(ranks);
+  call.within_host = true;
   call.commutative = call_.commutative;
   call.element     = call_.element;
   call.count       = static_cast<Elements>(call_.message / call_.element);
@@ -117,11 +118,10 @@ Schedule HostStage::give(int rank) const
   if (not call_.movement.combines)
     return in_parts("gatherv", rank);
   const HostCall call = among_host("reduce", ranks.size());
-  // Which adds up in the ranks' order.
+  // Adds up in the ranks' order, for operations that do not commute.
   static const Algorithm& linear = *find_algorithm("reduce", "linear");
-  const bool commutes            = call.commutative || algorithms_.reduce->needs != Needs::commutative;
-  const Algorithm& reduce        = commutes ? *algorithms_.reduce : linear;
-  return among(std::span(ranks), call, place_among(ranks, rank), fitting(reduce, call)->schedule);
+  const Algorithm& reduce        = can_do(*algorithms_.reduce, call) ? *algorithms_.reduce : linear;
+  return among(std::span(ranks), call, place_among(ranks, rank), reduce.schedule);
 }
 
 /** Those of a rank from then on that the speaker has what comes back. */

@@ -100,8 +100,11 @@ TEST_F(HostStageTest, ABinomialReduceTakesARoundForEachDoubling)
 // Both ways are those that the hosts' own Reduce and Bcast take, by any algorithm.
 TEST_F(HostStageTest, TakesAsLongAsTheHostsOwnSchedules)
 {
-  for (const auto& [reduce, bcast] :
-       {std::pair{"binomial", "binomial"}, {"linear", "basic_linear"}, {"chain", "chain"}})
+  for (const auto& [reduce, bcast] : {std::pair{"binomial", "binomial"},
+                                      {"linear", "basic_linear"},
+                                      {"chain", "chain"},
+                                      {"release_gather", "release_gather"},
+                                      {"sm", "sm"}})
     for (const int ranks : {2, 3, 5, 8}) {
       NicModel nic;
       nic.host_reduce = reduce;
@@ -189,10 +192,14 @@ TEST_F(HostStageTest, TakesALinearReduceWhereTheOperationDoesNotCommute)
   Seen seen;
   run({0, 0, 0, 0}, ordered, {0, 0, 0, 0}, seen);
   NicModel nic;
+  nic.host_reduce = "release_gather";
+  Seen shared;
+  run({0, 0, 0, 0}, ordered, {0, 0, 0, 0}, shared, nic);
   nic.host_reduce = "linear";
   Seen linear;
   run({0, 0, 0, 0}, call(Movement::allreduce), {0, 0, 0, 0}, linear, nic);
   EXPECT_EQ(seen.contributions[0], linear.contributions[0]);
+  EXPECT_EQ(shared.contributions[0], linear.contributions[0]);
 }
 
 // A row of calls takes as much longer as its stages do: the tree is idle meanwhile.
