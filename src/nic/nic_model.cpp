@@ -88,7 +88,7 @@ const std::vector<Option<NicModel>>& nic_options()
 const std::vector<Option<NicCalls>>& nic_calls_options()
 {
   static const auto ROWS = [] {
-    std::vector<Option<NicCalls>> rows = costs<NicCalls>(Need::optional);
+    std::vector<Option<NicCalls>> rows = costs<NicCalls>(Need::required);
     rows.insert(rows.begin(), {"from", "smallest call that its keys hold for, in place of [nic]'s", &NicCalls::from});
     return rows;
   }();

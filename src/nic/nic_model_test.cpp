@@ -50,7 +50,8 @@ TEST(Nic, LargerCallsCostWhatTheirTableSays)
 {
   const NicModel nic = read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\npacket_copy_rate = '1GBps'\n"
                                   "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '5us'\n"
-                                  "[[nic.calls]]\nfrom = '1MiB'\noffload_copy_rate = '3GBps'\n");
+                                  "[[nic.calls]]\nfrom = '1MiB'\noffload_overhead = '0s'\n"
+                                  "offload_copy_rate = '3GBps'\n");
   EXPECT_DOUBLE_EQ(nic.costs(Bytes(1023)).offload_overhead.value(), 2e-6);
   EXPECT_EQ(nic.costs(Bytes(1023)).packet_copy_rate, BytesPerSecond(1e9));
   EXPECT_DOUBLE_EQ(nic.costs(Bytes(1024)).offload_overhead.value(), 5e-6);
@@ -61,12 +62,14 @@ TEST(Nic, LargerCallsCostWhatTheirTableSays)
 
 TEST(Nic, TablesOfLargerCallsRise)
 {
-  const std::string first = "preset = 'connectx-6-dx'\n[[nic.calls]]\nfrom = '1KiB'\n";
-  EXPECT_EQ(nic_message(first + "[[nic.calls]]\nfrom = '1KiB'\n"),
+  const std::string calls = "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '1us'\n";
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n" + calls + calls),
             "FILE: [nic.calls] from: found \"1KiB\"; allowed: more than in the [[nic.calls]] before, which is 1KiB");
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\noffload_overhead = '1us'\n"),
             "FILE: [nic.calls] from: is missing; it says: smallest call that its keys hold for, in place of "
             "[nic]'s");
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\nfrom = '1KiB'\n"),
+            "FILE: [nic.calls] offload_overhead: is missing; it says: host and NIC work of one offloaded call");
 }
 
 TEST(Nic, RegistersLargeMemoryAlone)
