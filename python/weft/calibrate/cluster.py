@@ -127,7 +127,8 @@ def _uses(fit: ClusterFit) -> list[Use]:
     uses = []
     evidence = fit.evidence
     if fit.network is not None:
-        uses.append(Use(fit.network.rate.source, "link.bandwidth"))
+        cores = ", messages' time on the cores" if fit.network.calibration.stream else ""
+        uses.append(Use(fit.network.rate.source, f"link.bandwidth{cores}"))
         number = len(fit.network.calibration.measured)
         what = evidence.pairs.name if evidence.pairs else _files(evidence)
         uses.append(

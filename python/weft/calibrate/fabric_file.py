@@ -213,7 +213,10 @@ def _digits(value: float) -> str:
 
 def _messages(calibration: Calibration, route: Route) -> Iterator[str]:
     rate = _digits(1 / (max(calibration.per_byte_s, _LEAST_PER_BYTE_S) * route.bandwidth_Bps))
-    rows = {0: calibration.shares(route.latency_s).latency_s}
+    shares = calibration.shares(route.latency_s)
+    rows = {0: shares.latency_s}
+    if calibration.stream:
+        rows.update((one.from_bytes, one.latency_s) for one in shares.eager)
     rows.update((one.from_bytes, one.fixed_s) for one in calibration.rendezvous)
     for start, latency in rows.items():
         yield "[[point_to_point]]"
@@ -252,6 +255,8 @@ def _threshold_comment(calibration: Calibration, kept: Mapping[str, Any]) -> Ite
         yield "# of the time that is not the network's is taken for the receiver's."
         return
     whose = "the base's" if _THRESHOLD in kept else "the default"
+    if calibration.stream:
+        yield "# Each core: what a message of a stream takes (osu_bw), taken out of the latency."
     yield "# A ping-pong does not tell sender and receiver apart: half each. Nor does it tell the"
     yield f"# eager threshold: it is {whose}, {format_size(calibration.eager_threshold)}."
 

@@ -96,7 +96,7 @@ def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
     """Fit links and messages, on a base fabric or on a star of as many hosts as were measured."""
     pingpong = _pingpong(evidence)
     threshold = None if base is None else fabric_file.eager_threshold_of(base)
-    calibration = p2p.calibrate(pingpong, None, "all", threshold)
+    calibration = p2p.calibrate(pingpong, None, "all", threshold, _stream(evidence))
     rate = _rate(evidence, calibration)
     head = _head(evidence, base, name, rate, calibration.latency_s)
     text = _rendered(calibration, name, head)
@@ -156,6 +156,12 @@ def _pingpong(evidence: Evidence) -> PingPong:
     return PingPong(
         Samples(table, _COLUMN, np.array([*seconds], float), np.array([*seconds.values()]))
     )
+
+
+def _stream(evidence: Evidence) -> dict[int, float]:
+    """Return what a message of one stream takes, in seconds by size."""
+    streams = [one for one in evidence.bandwidth if (one.suite, one.benchmark) == ("OSU", "bw")]
+    return {row.bytes: row.bytes / (row.value * 1e6) for one in streams[:1] for row in one.rows}
 
 
 def _rate(evidence: Evidence, calibration: Calibration) -> LinkRate:
@@ -237,7 +243,7 @@ def _spread(calibration: Calibration) -> dict[str, tuple[float, float, float]]:
 def _again(calibration: Calibration, seconds: "Floats", segments: int) -> Calibration:
     samples = replace(calibration.pingpong.one_way, seconds=seconds)
     pingpong = replace(calibration.pingpong, one_way=samples, between={})
-    return p2p.calibrate(pingpong, segments, "all", calibration.eager_threshold)
+    return p2p.calibrate(pingpong, segments, "all", calibration.eager_threshold, calibration.stream)
 
 
 def _values(calibration: Calibration) -> dict[str, float]:
