@@ -12,7 +12,7 @@ from weft.base.models import Model, schema
 from weft.campaign.exported import Table
 from weft.campaign.store import Result
 from weft.runs.record import Record
-from weft.study.compare import ComparisonRecord
+from weft.study.comparison import ComparisonRecord
 from weft.testbed.plan_file import PlanRecord
 from weft.trace.folder import CallsManifest, Manifest
 

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from weft.base.errors import WeftError
     from weft.runs.record import FailedRunError, Record
     from weft.runs.replay import Recording
-    from weft.study.compare import Comparison
+    from weft.study.comparison import Comparison
     from weft.study.hashes import Cube
 
 __all__ = [

@@ -19,7 +19,7 @@ from simulated import TESTS, WEFT, Result, run_command
 from test_record import raw
 
 from weft.runs.record import CollectivePart, OutcomePart, ProfilePart, Record, read_record
-from weft.study.compare import Comparison, write_comparison
+from weft.study.comparison import Comparison, write_comparison
 from weft.study.report_compare import print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")

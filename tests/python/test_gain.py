@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.base.errors import WeftError
-from weft.study import gain, gain_report
+from weft.study import gain, gain_report, gain_runs
 from weft.study.gain import Gain, GainResult, Pair, Times, crossings
 
 
@@ -89,4 +89,4 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, message: st
 def test_rows_that_nobody_measured_are_refused() -> None:
     asked = Gain(*("sharp_edr_128x1.csv", "sharp_us", "hosts_us", "hdr100-128", "ring"), least=8192)
     with pytest.raises(WeftError, match="no row is meant"):
-        gain.run([asked])
+        gain_runs.run([asked])

@@ -17,7 +17,7 @@ from weft.report import records
 from weft.report.sentences import headline
 from weft.report.study import Study
 from weft.runs.record import Record
-from weft.study.compare import ComparisonRecord
+from weft.study.comparison import ComparisonRecord
 
 LATENCY = simulated.TESTS / "smpi" / "latency.c"
 RUN = ("-q", "--compare", "--fabric", "tofino-4", "-n", "4")

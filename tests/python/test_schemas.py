@@ -18,7 +18,8 @@ from weft.runs.launch import prepare
 from weft.runs.record import Record, read_record, write_record
 from weft.runs.replay import record_trace
 from weft.runs.request import Request
-from weft.study.compare import ComparisonRecord, compare, write_comparison
+from weft.study.compare import compare
+from weft.study.comparison import ComparisonRecord, write_comparison
 from weft.testbed import inventory, plan, plan_file, wanted
 from weft.trace.folder import MANIFEST, Manifest
 

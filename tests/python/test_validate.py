@@ -13,7 +13,7 @@ from weft.base import paths, plots
 from weft.base.errors import WeftError
 from weft.calibrate.tables import read_table
 from weft.cli.root import weft
-from weft.study import accuracy, gain, gain_report, validate
+from weft.study import accuracy, gain, gain_report, gain_runs, validate
 from weft.study.gain import GainResult
 from weft.study.validate import Check, Point, Result
 
@@ -30,7 +30,7 @@ def results() -> list[Result]:
 
 @pytest.fixture(scope="module")
 def gains() -> list[GainResult]:
-    return gain.run(gain.read_gains())
+    return gain_runs.run(gain.read_gains())
 
 
 def test_every_gain_is_within_its_bounds(gains: list[GainResult]) -> None:
@@ -142,7 +142,7 @@ def test_the_command_says_what_is_above_its_bound(
     bad = replace(results[0], check=structs.replace(results[0].check, mean=0.001))
     monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
     much = replace(gains[0], gain=structs.replace(gains[0].gain, mean=0.001))
-    monkeypatch.setattr("weft.study.gain.run", lambda _gains: [much, gains[1]])
+    monkeypatch.setattr("weft.study.gain_runs.run", lambda _gains: [much, gains[1]])
     target = tmp_path / "errors.json"
     result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)
     assert result.return_value == 1

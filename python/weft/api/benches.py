@@ -12,7 +12,7 @@ from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.study import demo as demos
 from weft.study import gain as gain_pairs
-from weft.study import gain_report, own_tables, schedules
+from weft.study import gain_report, gain_runs, own_tables, schedules
 from weft.study import validate as validations
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ def validate(
         named = [*asked, *(["fabric"] if fabric else []), *(["mode"] if mode else [])]
         if named:
             raise WeftError(f"{named[0]}: is for a table of your own; give one")
-        found = gain_pairs.run(gain_pairs.read_gains())
+        found = gain_runs.run(gain_pairs.read_gains())
         return Validation(validations.run(validations.read_checks()), found)
     if fabric is None or mode is None:
         lacking = "fabric" if fabric is None else "mode"

@@ -19,7 +19,7 @@ from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
 from weft.runs.html import table as html_table
 from weft.runs.record import Record
-from weft.study.compare import Comparison, ComparisonRecord
+from weft.study.comparison import Comparison, ComparisonRecord
 
 if TYPE_CHECKING:
     from polars import DataFrame

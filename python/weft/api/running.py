@@ -40,7 +40,7 @@ from weft.runs.record import Record
 from weft.runs.replay import Recording
 from weft.runs.request import Offload, Request
 from weft.study import compare as comparing
-from weft.study.compare import Comparison
+from weft.study.comparison import Comparison
 from weft.trace.folder import check_target, read_folder
 
 OnLine = Callable[[str], object]

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from weft.base.plots import Series, plot_by_size
-from weft.base.units import parse_counts, parse_sizes, plural
+from weft.base.units import parse_counts, parse_sizes
 from weft.cli.bench import (
     check_outputs,
     iterations_option,
@@ -18,8 +17,9 @@ from weft.cli.bench import (
     percentiles_option,
     rows_option,
     sampling,
-    say_fallbacks,
 )
+from weft.cli.bench_osu_tables import plot as draw
+from weft.cli.bench_osu_tables import show
 from weft.cli.common import (
     changes_options,
     config_option,
@@ -29,15 +29,10 @@ from weft.cli.common import (
 )
 from weft.cli.files import Command as FileCommand
 from weft.runs import launch
-from weft.runs.record import with_changes
-from weft.runs.report import console, new_table, print_table, print_title
 from weft.runs.site import load_fabric
 from weft.study import micro_benchmarks as api
-from weft.study import osu_format
-from weft.study.bench_gains import gains
-from weft.study.benchmarks import OPERATIONS, TYPES, Benchmark, Column
-from weft.study.micro_benchmarks import Study, Time
-from weft.study.quantiles import title as percentile_title
+from weft.study.benchmarks import OPERATIONS, TYPES, Benchmark
+from weft.study.micro_benchmarks import Study
 
 FORMATS = ("table", "osu")
 
@@ -267,100 +262,10 @@ def measure(
     if csv_file is not None:
         api.write_csv(rows, csv_file)
     if plot is not None:
-        _plot(study, rows, plot)
+        draw(study, rows, plot)
 
 
 def _sizes(benchmark: Benchmark, given: str | None, type_: str) -> Sequence[int]:
     if benchmark.sized == "nothing":
         return (0,)
     return parse_sizes(given or benchmark.sizes(type_), "--sizes")
-
-
-def show(study: Study, rows: Sequence[Time], format_: str, *, full: bool) -> None:
-    """Print what was measured, and say what fell back."""
-    if format_ == "osu":
-        for line in osu_format.lines(study, rows, full=full):
-            click.echo(line)
-    else:
-        _print(study, rows, full=full)
-    say_fallbacks(rows)
-
-
-# ---- Tables
-
-
-def _title(study: Study, rows: Sequence[Time]) -> str:
-    counts = list(dict.fromkeys(row.ranks for row in rows))
-    ppn = list(dict.fromkeys(row.ppn for row in rows))
-    ranks = plural(counts[0], "rank") if len(counts) == 1 else f"{_listed(counts)} ranks"
-    fabric = with_changes(study.fabric, study.changes)
-    return f"{study.benchmark.title} on {fabric}, {ranks}, {_listed(ppn)} per host"
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    *first, last = map(str, numbers)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _print(study: Study, rows: Sequence[Time], *, full: bool) -> None:
-    columns = [one for one in study.benchmark.columns if full or not one.full]
-    on = console()
-    if len(columns) == 1 and not study.percentiles:
-        print_title(f"{_title(study, rows)}: {columns[0].title.replace(', ', ' in ')}", on)
-        _print_by_mode(study, rows, columns[0])
-        return
-    calls = f": {study.iterations} calls a size" if study.percentiles else ""
-    print_title(f"{_title(study, rows)}{calls}", on)
-    _print_rows(study, rows, columns)
-
-
-def _print_by_mode(study: Study, rows: Sequence[Time], column: Column) -> None:
-    series = api.series(rows)
-    sizes = list(dict.fromkeys(row.bytes for row in rows))
-    sized = study.benchmark.sized != "nothing"
-    only = list(series) == [api.MESSAGES]
-    heads = [column.title] if only else list(series)
-    table = new_table([*(["bytes"] if sized else []), *heads])
-    for size in sizes:
-        figures = [_figure(column, points[size]) for points in series.values()]
-        table.add_row(*([str(size)] if sized else []), *figures)
-    on = console()
-    print_table(table, on)
-    for line in [] if study.benchmark.is_rate else gains(series):
-        on.print(line, soft_wrap=True)
-
-
-def _print_rows(study: Study, rows: Sequence[Time], columns: Sequence[Column]) -> None:
-    benchmark = study.benchmark
-    several = benchmark.collective or len(study.ppn) > 1
-    heads = [
-        *(["bytes"] if benchmark.sized != "nothing" else []),
-        *(["mode"] if several else []),
-        *(_head(column, study) for column in columns),
-        *map(percentile_title, study.percentiles),
-    ]
-    table = new_table(heads, left=("mode",))
-    ppn = len({row.ppn for row in rows}) > 1
-    for row in sorted(rows, key=lambda row: row.bytes):
-        label = api.label(rows, row.mode, row.ppn) if ppn else row.way.label
-        table.add_row(
-            *([str(row.bytes)] if benchmark.sized != "nothing" else []),
-            *([label] if several else []),
-            *(_figure(column, row.figures[column.key]) for column in columns),
-            *(f"{time:.2f}" for time in row.percentiles_us.values()),
-        )
-    print_table(table, console())
-
-
-def _head(column: Column, study: Study) -> str:
-    return "mean, us" if study.percentiles and column.key == "latency_us" else column.title
-
-
-def _figure(column: Column, number: float) -> str:
-    return f"{number:.0f}" if column.key == "messages_per_s" else f"{number:.2f}"
-
-
-def _plot(study: Study, rows: Sequence[Time], target: Path) -> None:
-    drawn = [Series(name, points, k) for k, (name, points) in enumerate(api.series(rows).items())]
-    axis = "bandwidth (MB/s)" if study.benchmark.is_rate else "latency (µs)"
-    plot_by_size(drawn, _title(study, rows), [target], "--plot", axis)

@@ -13,7 +13,7 @@ from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.report import console, print_run
 from weft.study import compare as api
-from weft.study.compare import Comparison
+from weft.study.comparison import Comparison, write_comparison
 from weft.study.report_compare import print_comparison
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -63,7 +63,7 @@ def run_comparison(
     if not quiet:
         _print(comparison)
     if json_file is not None:  # after the table, which a full disk must not cost
-        api.write_comparison(comparison, json_file)
+        write_comparison(comparison, json_file)
     _say_what_failed(comparison)
     for record in (comparison.offloaded, comparison.hosts, comparison.best):
         if record is not None and record.unwritten:

@@ -16,7 +16,7 @@ from weft.cli.common import output_option
 from weft.cli.files import Input, Output, OutputDirectory, command, fabric_name
 from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
-from weft.study import accuracy, gain, gain_report, own_tables
+from weft.study import accuracy, gain, gain_report, gain_runs, own_tables
 from weft.study.gain import GainResult
 from weft.study.validate import SCHEMA, Check, Result, plot, read_checks, run
 
@@ -106,7 +106,7 @@ def validate(
 ) -> int:
     """Run, print, write."""
     checks = _own_checks(tables, asked)
-    gains = gain.run(gain.read_gains()) if checks is None else []
+    gains = gain_runs.run(gain.read_gains()) if checks is None else []
     results = run(read_checks() if checks is None else checks)
     if gains:
         _print_gains(gains)

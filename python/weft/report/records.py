@@ -26,8 +26,8 @@ from weft.report.commands import Command
 from weft.report.compare import best_rows
 from weft.report.study import Source, Study
 from weft.runs.record import COMPARISON_SCHEMA, Record, read_record
-from weft.study.compare import ComparisonRecord
 from weft.study.compare_intervals import Range
+from weft.study.comparison import ComparisonRecord
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")

@@ -6,33 +6,24 @@ what the hosts did. The factor is the hosts' time by the switches': above 1 offl
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import field
 
-from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.measured import LogError, log_error
 from weft.base.models import Model, Number, Whole
 from weft.base.reading import UnreadableError, read_toml
 from weft.base.units import format_size
-from weft.calibrate.simulated import compiled
-from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, size_column
-from weft.study import bench
-from weft.study.bench import Bench
-from weft.study.validate import CHECKS, ITERATIONS, RATE, Progress
-from weft.study.ways import check_as_asked
+from weft.study.validate import CHECKS, RATE
 
 NEAR = 0.1
 """Measured factors that differ by no more from 1 are near it: their side may come out wrong."""
-# Buffers are not real: one memory for all ranks and no copies.
-_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
 
 
 class Gain(Model):
@@ -247,114 +238,3 @@ def _gain(place: str, row: dict[str, Any]) -> Gain:
         return Gain.from_json(row)
     except UnreadableError as error:
         raise WeftError(f"{place}: {error}") from None
-
-
-def run(gains: Sequence[Gain], progress: Progress | None = None) -> list[GainResult]:
-    """Simulate both sides of all pairs."""
-    results = []
-    for gain in gains:
-        if progress is not None:
-            progress(gain.name)
-        results.append(_run(gain))
-    return results
-
-
-def _run(gain: Gain) -> GainResult:
-    table = read_table(paths.data(gain.table), "Allreduce")
-    rows = list(_rows(gain, table))
-    if not rows:
-        raise WeftError(f"{CHECKS}: {gain.name}: no row is meant")
-    if "ranks" in table.names and "ranks" not in gain.rows:
-        return GainResult(gain, "ranks", tuple(_by_ranks(gain, table, rows)))
-    size = size_column(table)
-    sizes = {int(table.number(row, size)): row for row in rows}
-    simulated = _simulated(gain, gain.ranks, gain.ppn, tuple(sizes))
-    pairs = (
-        Pair(key, _measured(gain, table, row, key), simulated[key]) for key, row in sizes.items()
-    )
-    return GainResult(gain, "bytes", tuple(pairs))
-
-
-def _rows(gain: Gain, table: Table) -> Iterator[TableRow]:
-    for row in table.rows:
-        if any(table.number(row, name) != value for name, value in gain.rows.items()):
-            continue
-        if gain.bytes is None:
-            size = table.number(row, size_column(table))
-            if size < gain.least or (gain.most is not None and size > gain.most):
-                continue
-        yield row
-
-
-def _by_ranks(gain: Gain, table: Table, rows: Sequence[TableRow]) -> Iterator[Pair]:
-    if gain.bytes is None:
-        raise WeftError(f"{CHECKS}: {gain.name}: a table by ranks needs bytes")
-    for row in rows:
-        ranks, nodes = (int(table.number(row, name)) for name in ("ranks", "nodes"))
-        simulated = _simulated(gain, ranks, ranks // nodes, (gain.bytes,))
-        yield Pair(ranks, _measured(gain, table, row, gain.bytes), simulated[gain.bytes])
-
-
-def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
-    def time_us(column: str) -> float:
-        value = table.number(row, column)
-        if column.endswith(RATE):
-            return size / value * 1e-3
-        return value * seconds_per_unit(table, column) * 1e6
-
-    return Times(time_us(gain.offloaded), time_us(gain.hosts))
-
-
-def _simulated(gain: Gain, ranks: int, ppn: int, sizes: tuple[int, ...]) -> dict[int, Times]:
-    place = (ranks, ppn, sizes, gain.settings, gain.changes)
-    simulate: Callable[..., Mapping[int, float]] = _allreduce
-    if gain.collective != "allreduce":
-        simulate = partial(_other, gain.collective)
-    offloaded = simulate(gain.fabric, gain.mode, *place)
-    alone = simulate(gain.hosts_fabric or gain.fabric, gain.fallback, *place)
-    return {size: Times(offloaded[size], alone[size]) for size in sizes}
-
-
-@cache
-def _allreduce(
-    fabric: str,
-    mode: str,
-    ranks: int,
-    ppn: int,
-    sizes: tuple[int, ...],
-    settings: tuple[str, ...],
-    changes: tuple[str, ...],
-) -> Mapping[int, float]:
-    asked = Bench(fabric, ranks, sizes, (mode,), ppn, ITERATIONS, config=settings, changes=changes)
-    rows = bench.run(asked)
-    check_as_asked(rows, "validate")
-    return bench.latencies(rows, mode)
-
-
-@cache
-def _other(
-    collective: str,
-    fabric: str,
-    mode: str,
-    ranks: int,
-    ppn: int,
-    sizes: tuple[int, ...],
-    settings: tuple[str, ...],
-    changes: tuple[str, ...],
-) -> Mapping[int, float]:
-    """Return times of another collective than Allreduce."""
-    text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8")
-    asked = ",".join(f"{collective}:{size}" for size in sizes)
-    by_switches = mode in _core.offload_modes()
-    way = {"offload": mode} if by_switches else {"offload": "off", "fallback": mode}
-    with compiled("collective_latency") as program:
-        lines, _ = program.run(
-            text,
-            [asked, str(ITERATIONS)],
-            ranks,
-            ppn=ppn,
-            changes=changes,
-            config=(*_SHARED, *settings),
-            **way,
-        )
-    return {size: float(line[1]) for size, line in zip(sizes, lines, strict=True)}

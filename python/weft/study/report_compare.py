@@ -22,7 +22,7 @@ from weft.runs.report import (
     reasons,
     type_and_op,
 )
-from weft.study.compare import Comparison, Gain, Share
+from weft.study.comparison import Comparison, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts")
 _OVER_BEST = "over best"
