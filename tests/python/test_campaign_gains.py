@@ -95,8 +95,11 @@ def test_what_it_costs_is_said_and_can_be_left_out(tmp_path: Path) -> None:
         "among them 2 runs by the hosts' fastest algorithms (fallback best), for the gain over the"
         " best of all algorithms; [campaign] best = false leaves them out\n"
     )
+    ended = campaign("run", str(file))
+    assert "weft: among its runs are 2 runs by the hosts' fastest algorithms" in ended.stderr
+    assert campaign("run", str(file)).stderr == "", "nothing is to do"
     file = written(tmp_path, head(best=False) + RUNS)
-    assert campaign("plan", str(file)).stdout == "small: 4 runs: 0 done, 4 to do\n"
+    assert campaign("plan", str(file)).stdout == "small: 4 runs: 4 done\n"
     assert "best of all" not in page_of(file)
 
 

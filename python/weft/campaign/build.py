@@ -12,7 +12,8 @@ from pathlib import Path
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
-from weft.campaign.file import Campaign, Program
+from weft.campaign.file import Campaign
+from weft.campaign.programs import Program
 from weft.campaign.store import can_write, cannot_make, make
 from weft.runs.program import check_program
 from weft.runs.toolchain import LANGUAGES, call_tool

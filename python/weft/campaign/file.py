@@ -23,7 +23,6 @@ A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.ra
 `{KEY}`, or `{KEY:B}` for a size in bytes.
 """
 
-import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +30,11 @@ from typing import Any
 
 from weft.base.errors import WeftError, suggestion
 from weft.base.options import Options, parse
-from weft.base.paths import file_name
 from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
 from weft.campaign.axes import Grid, Point, Value
 from weft.campaign.columns import COLUMNS
+from weft.campaign.programs import Program, read_programs, truth
 from weft.campaign.ranges import is_range, spread
 from weft.runs.launch import MOST_RANKS, OFFLOADS
 
@@ -56,30 +55,6 @@ REPEATS = ("repetition", "seed", "noise.seed")
 """Keys whose values are the same experiment again."""
 _MOST_RUNS = 1_000_000
 _DEFAULT_MOST = 100_000
-
-
-@dataclass(frozen=True)
-class Program:
-    """What runs: a source that weft compiles, or a program, which a command may make."""
-
-    name: str
-    arguments: tuple[str, ...]
-    source: Path | None = None
-    flags: tuple[str, ...] = ()
-    path: Path | None = None
-    build: str = ""
-    """A shell's command, called in the campaign's folder before the first run."""
-    privatize: bool = True
-    inputs: tuple[Path, ...] = ()
-    """Files that it reads: what they hold decides its results, too."""
-
-    @property
-    def placeholders(self) -> tuple[str, ...]:
-        """The keys that its arguments want."""
-        found = (
-            field for text in self.arguments for _, field, _, _ in string.Formatter().parse(text)
-        )
-        return tuple(dict.fromkeys(field for field in found if field))
 
 
 @dataclass(frozen=True)
@@ -128,7 +103,7 @@ def of_tables(top: Options, file: Path) -> Campaign:
     about = top.part("campaign").allow(
         *("name", "description", "timeout", "memory", "most_runs", "best", "intervals")
     )
-    programs = {one.name: one for one in _programs(top)}
+    programs = {one.name: one for one in read_programs(top)}
     most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
     grids = [_grid(table, programs) for table in top.parts("runs")]
     if not grids:
@@ -147,8 +122,8 @@ def of_tables(top: Options, file: Path) -> Campaign:
         memory_bytes=_memory(about),
         most_runs=most,
         baseline=_baseline(top, grids),
-        best=_truth(about, "best"),
-        intervals=_truth(about, "intervals"),
+        best=truth(about, "best"),
+        intervals=truth(about, "intervals"),
     )
 
 
@@ -200,65 +175,6 @@ def _check_number(top: Options, grids: Sequence[Grid], most: int) -> None:
     for k, grid in enumerate(grids):
         if next(grid.points(), None) is None:
             top.fail("runs", f"table {k + 1} makes no run: leave_out leaves nothing of it")
-
-
-# ---- Programs
-
-
-def _programs(top: Options) -> Iterator[Program]:
-    tables = top.part("programs")
-    if not tables.values:
-        tables.fail("", "names no program; write [programs.NAME] with source or path")
-    for name, values in tables.values.items():
-        if not isinstance(values, dict):
-            tables.fail(name, f"found {values!r}; write a table, [programs.{name}]")
-        file_name(f"{top.source}: [programs]", name)
-        yield _program(Options(top.source, f"programs.{name}", values), name)
-
-
-def _program(table: Options, name: str) -> Program:
-    table.allow("source", "flags", "path", "build", "arguments", "privatize", "inputs")
-    if ("source" in table.values) == ("path" in table.values):
-        table.fail("source", "write either source, a file to compile, or path, a program")
-    for key, wants in (("flags", "source"), ("build", "path")):
-        if key in table.values and wants not in table.values:
-            table.fail(key, f"is allowed only with {wants}; leave it out")
-    program = Program(
-        name=name,
-        arguments=tuple(_texts(table, "arguments")),
-        source=Path(table.text("source")) if "source" in table.values else None,
-        flags=tuple(_texts(table, "flags")),
-        path=Path(table.text("path")) if "path" in table.values else None,
-        build=table.text("build", ""),
-        privatize=_truth(table, "privatize"),
-        inputs=tuple(Path(one) for one in _texts(table, "inputs")),
-    )
-    try:
-        found = program.placeholders
-    except ValueError as error:
-        table.fail("arguments", f"{error}; write {{KEY}} for a key of [[runs]], {{{{ for a brace")
-    for key in found:
-        if not key.isidentifier():
-            table.fail(
-                "arguments", f"found {{{key}}}; a placeholder is one word, such as {{bytes}}"
-            )
-    return program
-
-
-def _truth(table: Options, key: str) -> bool:
-    """Return true, false, or true where a key is missing."""
-    found = table.values.get(key, True)
-    if not isinstance(found, bool):
-        table.fail(key, f"found {found!r}; allowed are true, false")
-    return found
-
-
-def _texts(table: Options, key: str) -> list[str]:
-    """Return a list of texts, as it is written."""
-    found = table.values.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        table.fail(key, f'found {found!r}; write a list of texts, such as ["a", "b"]')
-    return found
 
 
 # ---- Grids

@@ -22,7 +22,8 @@ from weft.base.errors import WeftError
 from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
 from weft.campaign.axes import Point
-from weft.campaign.file import Campaign, Program
+from weft.campaign.file import Campaign
+from weft.campaign.programs import Program
 from weft.runs.request import Request
 from weft.study import compare_intervals
 from weft.study.compare import BEST

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from os.path import relpath
 from typing import Any
 
-from weft.campaign.file import Campaign, Program
+from weft.campaign.file import Campaign
+from weft.campaign.programs import Program
 from weft.report.axes import text
 from weft.runs.request import Request
 

@@ -9,6 +9,7 @@ from weft.campaign import campaign as api
 from weft.campaign import cluster_file, local
 from weft.cli.campaign.progress import progress
 from weft.cli.campaign.shared import (
+    cost,
     exit_status,
     file_argument,
     say_damaged,
@@ -55,8 +56,11 @@ def run(file: Path, store: Path | None, jobs: int | None, cluster: Path | None, 
     found = prepared.index()
     say_damaged(found)
     total = len(prepared.every)
+    missing = len(prepared.missing(found))
+    for line in cost(prepared) if missing else ():
+        click.echo(f"weft: among its runs are {line}", err=True)
     at_once = where.at_once if where else jobs or local.cores()
-    with progress(total, len(prepared.missing(found)), at_once) as shown:
+    with progress(total, missing, at_once) as shown:
         make = api.on_cluster(where, shown.note)
         api.carry_out(prepared, shown.take, at_once, shown.running, make)
     states = api.states(prepared)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Programs of a campaign file: `[programs.NAME]`."""
+
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.base.options import Options
+from weft.base.paths import file_name
+
+
+@dataclass(frozen=True)
+class Program:
+    """What runs: a source that weft compiles, or a program, which a command may make."""
+
+    name: str
+    arguments: tuple[str, ...]
+    source: Path | None = None
+    flags: tuple[str, ...] = ()
+    path: Path | None = None
+    build: str = ""
+    """A shell's command, called in the campaign's folder before the first run."""
+    privatize: bool = True
+    inputs: tuple[Path, ...] = ()
+    """Files that it reads: what they hold decides its results, too."""
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The keys that its arguments want."""
+        found = (
+            field for text in self.arguments for _, field, _, _ in string.Formatter().parse(text)
+        )
+        return tuple(dict.fromkeys(field for field in found if field))
+
+
+def read_programs(top: Options) -> Iterator[Program]:
+    """Yield the programs of a campaign file."""
+    tables = top.part("programs")
+    if not tables.values:
+        tables.fail("", "names no program; write [programs.NAME] with source or path")
+    for name, values in tables.values.items():
+        if not isinstance(values, dict):
+            tables.fail(name, f"found {values!r}; write a table, [programs.{name}]")
+        file_name(f"{top.source}: [programs]", name)
+        yield _program(Options(top.source, f"programs.{name}", values), name)
+
+
+def _program(table: Options, name: str) -> Program:
+    table.allow("source", "flags", "path", "build", "arguments", "privatize", "inputs")
+    if ("source" in table.values) == ("path" in table.values):
+        table.fail("source", "write either source, a file to compile, or path, a program")
+    for key, wants in (("flags", "source"), ("build", "path")):
+        if key in table.values and wants not in table.values:
+            table.fail(key, f"is allowed only with {wants}; leave it out")
+    program = Program(
+        name=name,
+        arguments=tuple(_texts(table, "arguments")),
+        source=Path(table.text("source")) if "source" in table.values else None,
+        flags=tuple(_texts(table, "flags")),
+        path=Path(table.text("path")) if "path" in table.values else None,
+        build=table.text("build", ""),
+        privatize=truth(table, "privatize"),
+        inputs=tuple(Path(one) for one in _texts(table, "inputs")),
+    )
+    try:
+        found = program.placeholders
+    except ValueError as error:
+        table.fail("arguments", f"{error}; write {{KEY}} for a key of [[runs]], {{{{ for a brace")
+    for key in found:
+        if not key.isidentifier():
+            table.fail(
+                "arguments", f"found {{{key}}}; a placeholder is one word, such as {{bytes}}"
+            )
+    return program
+
+
+def truth(table: Options, key: str) -> bool:
+    """Return true, false, or true where a key is missing."""
+    found = table.values.get(key, True)
+    if not isinstance(found, bool):
+        table.fail(key, f"found {found!r}; allowed are true, false")
+    return found
+
+
+def _texts(table: Options, key: str) -> list[str]:
+    """Return a list of texts, as it is written."""
+    found = table.values.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        table.fail(key, f'found {found!r}; write a list of texts, such as ["a", "b"]')
+    return found
