@@ -102,6 +102,16 @@ def test_a_reduce_scatter_has_bytes_of_the_whole_vector() -> None:
     assert whole["latency_us"] < vector["latency_us"]
 
 
+def test_each_rank_gets_an_element_of_a_reduce_scatter_block() -> None:
+    """A call without elements takes no time and measures nothing."""
+    one = find("ireduce_scatter_block")
+    assert one.sizes("int", 12) == "64:1048576"
+    assert one.sizes("double", 1 << 20) == "8388608:8388608"
+    with pytest.raises(WeftError, match=r"found 32 bytes; MPI_Ireduce_scatter_block gives each"):
+        api.check(study("ireduce_scatter_block", 12, 32, 64, type="int"))
+    api.check(study("reduce_scatter", 12, 4, type="int"))
+
+
 def test_bytes_are_those_of_calibrations_and_validations(tmp_path: Path) -> None:
     """Of examples/collective_latency.c, which `weft validate` and `weft calibrate host` run."""
     names = ["bcast", "reduce", "allreduce", "reduce_scatter_block", "gather", "scatter"]

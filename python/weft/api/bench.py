@@ -119,9 +119,10 @@ def bench(
     sample = Sampling.of(where, changed, iterations, percentiles, micro.ITERATIONS)
     kind = choice("type", type or one.default_type, tuple(TYPES))
     hosts = None if nodes is None else whole("nodes", nodes, 1, launch.MOST_RANKS)
+    counts, each = micro.placed(one, load_fabric(where, changed), count, hosts, per_host)
     study = Study(
-        *(one, where, *micro.placed(one, load_fabric(where, changed), count, hosts, per_host)),
-        (0,) if one.sized == "nothing" else _sizes_of(sizes, one.sizes(kind)),
+        *(one, where, counts, each),
+        (0,) if one.sized == "nothing" else _sizes_of(sizes, one.sizes(kind, max(counts))),
         micro.default_modes(one) if asked is None else asked,
         sample.iterations,
         whole("warm_up", warm_up, 0, 1_000_000),

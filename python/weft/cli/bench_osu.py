@@ -145,11 +145,12 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
     yield from ranks_options("; this or --nodes must be given" if many else "; allowed is 2")
     if benchmark.sized not in ("nothing", "element"):
         sizes = benchmark.sizes(benchmark.default_type)
+        least = ", and from one element for each rank on" if benchmark.has_equal_parts else ""
         yield click.option(
             "--sizes",
             metavar="SIZES",
             help="A range that doubles (4:1MiB), or a list (4,1KiB,64KiB).  [default:"
-            f" {sizes}, and from the size of another --type on]",
+            f" {sizes}, and from the size of another --type on{least}]",
         )
     if benchmark.sized != "nothing":
         yield click.option(
@@ -244,7 +245,7 @@ def measure(
     modes = more.get("modes")
     study = Study(
         *(benchmark, fabric, counts, placed),
-        _sizes(benchmark, more.get("sizes"), type_),
+        _sizes(benchmark, more.get("sizes"), type_, max(counts)),
         parse_modes(modes) if modes is not None else (),
         sample.iterations,
         warm_up,
@@ -265,7 +266,7 @@ def measure(
         draw(study, rows, plot)
 
 
-def _sizes(benchmark: Benchmark, given: str | None, type_: str) -> Sequence[int]:
+def _sizes(benchmark: Benchmark, given: str | None, type_: str, ranks: int) -> Sequence[int]:
     if benchmark.sized == "nothing":
         return (0,)
-    return parse_sizes(given or benchmark.sizes(type_), "--sizes")
+    return parse_sizes(given or benchmark.sizes(type_, ranks), "--sizes")

@@ -136,11 +136,20 @@ class Benchmark:
         """The type where none is given: OSU's, but `int` for reductions, which switches can add."""
         return "int" if self.sums and self.collective else "char"
 
-    def sizes(self, type_: str) -> str:
+    @property
+    def has_equal_parts(self) -> bool:
+        """True where each rank gets an equal part of the vector, of one element at least."""
+        return self.sized == "split" and self.name.endswith("_block")
+
+    def sizes(self, type_: str, ranks: int = 1) -> str:
         """Return the sizes where none are given, of benchmarks that have some."""
         if self.sized == "element":
             return str(TYPES[type_])
-        return f"{TYPES[type_]}:{'1MiB' if self.collective else '4MiB'}"
+        most = 1 if self.collective else 4
+        if not self.has_equal_parts:
+            return f"{TYPES[type_]}:{most}MiB"
+        least = TYPES[type_] << (ranks - 1).bit_length()
+        return f"{least}:{max(least, most << 20)}"
 
 
 # By a collective's name: MPI's, OSU's title, whether it takes an operation, and whether switches

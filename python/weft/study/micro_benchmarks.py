@@ -196,6 +196,12 @@ def _check_sizes(study: Study) -> None:
         raise WeftError(
             f"{named('sizes')}: found {odd[0]} bytes; {an} has {element}: give multiples of it"
         )
+    least = element * max(study.ranks)
+    if benchmark.has_equal_parts and min(study.sizes) < least:
+        raise WeftError(
+            f"{named('sizes')}: found {min(study.sizes)} bytes; {benchmark.title} gives each of"
+            f" {max(study.ranks)} ranks an equal part: give {least} bytes and more"
+        )
     largest = max(study.sizes)
     check_memory(largest, study.window if benchmark.family == "one-sided rate" else 2)
     if largest // element > _MOST_INT:
