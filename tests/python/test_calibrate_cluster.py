@@ -11,7 +11,8 @@ from osu_folders import write_cluster, write_osu
 import weft
 from weft import _core
 from weft.base.errors import WeftError
-from weft.calibrate import host_keys
+from weft.calibrate import host_keys, network
+from weft.calibrate.folder import read_folder
 from weft.calibrate.host_rows import HostRow, predict_rows
 from weft.calibrate.simulated import simulate_bandwidth, simulate_ping_pong
 from weft.cli.root import weft as command
@@ -104,6 +105,17 @@ def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
     before, after = (tomllib.loads(path.read_text()) for path in (base, output))
     assert after["host"].get("reduction_rate") == before["host"].get("reduction_rate")
     assert set(after["calibration"]["intervals"]) == set(found.hosts.values)
+
+
+def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> None:
+    """As `osu_bw -m 1:4096` prints: the ping-pong's large messages are faster."""
+    sizes = [1 << power for power in range(0, 23, 2)]
+    small = [(size, round(12000 * size / (size + 4000), 2)) for size in sizes if size <= 4096]
+    latency = [(size, round(1 + size / 12000, 2)) for size in sizes]
+    write_osu(tmp_path, {("latency", 2, 1): latency, ("bw", 2, 1): small})
+    found = network.fit(read_folder(tmp_path), None, "short").rate
+    assert (found.gbps, found.standard) == (100.0, True)
+    assert found.source.startswith("the ping-pong")
 
 
 def test_the_network_alone(tmp_path: Path) -> None:
