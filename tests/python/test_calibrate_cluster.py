@@ -11,7 +11,7 @@ from osu_folders import write_cluster, write_osu
 import weft
 from weft import _core
 from weft.base.errors import WeftError
-from weft.calibrate import host_keys, network
+from weft.calibrate import cluster, host_keys
 from weft.calibrate.folder import read_folder
 from weft.calibrate.host_rows import HostRow, predict_rows
 from weft.calibrate.simulated import simulate_bandwidth, simulate_ping_pong
@@ -113,9 +113,14 @@ def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> 
     small = [(size, round(12000 * size / (size + 4000), 2)) for size in sizes if size <= 4096]
     latency = [(size, round(1 + size / 12000, 2)) for size in sizes]
     write_osu(tmp_path, {("latency", 2, 1): latency, ("bw", 2, 1): small})
-    found = network.fit(read_folder(tmp_path), None, "short").rate
+    fit = cluster.calibrate(read_folder(tmp_path), "short")
+    assert fit.network is not None
+    found = fit.network.rate
     assert (found.gbps, found.standard) == (100.0, True)
-    assert found.source.startswith("the ping-pong")
+    assert [(use.rows, use.purpose) for use in fit.uses][:2] == [
+        ("the ping-pong (osu_latency.0.out)", "link.bandwidth"),
+        ("bw (osu_bw.1.out)", "messages' time on the cores"),
+    ]
 
 
 def test_the_network_alone(tmp_path: Path) -> None:

@@ -127,8 +127,7 @@ def _uses(fit: ClusterFit) -> list[Use]:
     uses = []
     evidence = fit.evidence
     if fit.network is not None:
-        cores = ", messages' time on the cores" if fit.network.calibration.stream else ""
-        uses.append(Use(fit.network.rate.source, f"link.bandwidth{cores}"))
+        uses += _stream_uses(evidence, fit.network)
         number = len(fit.network.calibration.measured)
         what = evidence.pairs.name if evidence.pairs else _files(evidence)
         uses.append(
@@ -145,6 +144,20 @@ def _uses(fit: ClusterFit) -> list[Use]:
             purpose = f"hosts ({fitted} sizes); held out ({len(rows) - fitted})"
         uses.append(Use(label, purpose))
     return [*uses, *(Use(what, f"not used: {why}") for what, why in evidence.unused)]
+
+
+def _stream_uses(evidence: Evidence, fit: NetworkFit) -> list[Use]:
+    """Say which streams gave the links' rate, and which the cores' time."""
+    purposes: dict[str, list[str]] = {fit.rate.source: ["link.bandwidth"]}
+    for one in evidence.bandwidth:
+        purposes.setdefault(network.stream_name(one), [])
+    if fit.calibration.stream:
+        (first, *_) = network.core_streams(evidence)
+        purposes[network.stream_name(first)].append("messages' time on the cores")
+    return [
+        Use(rows, ", ".join(some) or "not used: others reach a higher rate")
+        for rows, some in purposes.items()
+    ]
 
 
 def _files(evidence: Evidence) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft import _core
+from weft.base.benchmark_output import Measured
 from weft.base.errors import WeftError, named
 from weft.base.measured import Column, LogError, log_error
 from weft.base.process import work_directory
@@ -160,17 +161,29 @@ def _pingpong(evidence: Evidence) -> PingPong:
     )
 
 
+def stream_name(one: Measured) -> str:
+    """Return how tables and comments name a stream."""
+    return f"{one.benchmark} ({one.path.name})"
+
+
+def core_streams(evidence: Evidence) -> list[Measured]:
+    """Return the streams between two ranks, of which the first tells what the cores take."""
+    return [one for one in evidence.bandwidth if (one.suite, one.benchmark) == ("OSU", "bw")]
+
+
 def _stream(evidence: Evidence) -> dict[int, float]:
     """Return what a message of one stream takes, in seconds by size."""
-    streams = [one for one in evidence.bandwidth if (one.suite, one.benchmark) == ("OSU", "bw")]
-    return {row.bytes: row.bytes / (row.value * 1e6) for one in streams[:1] for row in one.rows}
+    return {
+        row.bytes: row.bytes / (row.value * 1e6)
+        for one in core_streams(evidence)[:1]
+        for row in one.rows
+    }
 
 
 def _rate(evidence: Evidence, calibration: Calibration) -> LinkRate:
     """Return the rate of the fastest stream; of the largest messages where no stream reaches it."""
     peaks = [
-        (max(row.value for row in one.rows) * 1e6, f"{one.benchmark} ({one.path.name})")
-        for one in evidence.bandwidth
+        (max(row.value for row in one.rows) * 1e6, stream_name(one)) for one in evidence.bandwidth
     ]
     one_way = 1 / calibration.per_byte_s
     # Streams of small messages alone stay below.
