@@ -66,6 +66,7 @@ def test_the_shipped_table_is_read_and_its_rows_are_taken() -> None:
         (HEAD + "allreduce,4,0,4,1\n", 2, "ppn", "4 ranks are no hosts of 0 ranks each"),
         (HEAD + "allreduce,4.5,2,4,1\n", 2, "ranks", "allowed are whole numbers"),
         (HEAD + "allreduce,4,2,4,0\n", 2, "time_us", "found 0"),
+        (HEAD + "allreduce,4,2,1e18,1\n", 2, "bytes", "bytes; allowed are at most 1 TiB"),
     ],
 )
 def test_bad_tables(tmp_path: Path, text: str, line: int, column: str, problem: str) -> None:

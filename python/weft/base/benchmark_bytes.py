@@ -21,6 +21,8 @@ BYTES_OF: dict[str, Meaning] = {
     **dict.fromkeys(("allgather", "allgatherv"), "block"),
     **dict.fromkeys(("alltoall", "alltoallv", "alltoallw"), "block"),
 }
+LARGEST = 1 << 40
+"""Bytes of a row: more than any host of a benchmark has, and few enough to simulate."""
 FLOAT_BYTES = 4
 """MPI_FLOAT, in which both suites sum by default."""
 

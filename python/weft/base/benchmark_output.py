@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NoReturn
 
+from weft.base.benchmark_bytes import LARGEST
 from weft.base.benchmark_names import IMB_NAMES, osu_name
 from weft.base.benchmark_placement import Header, Placement, Said, lines_said, said_in_name, settled
 from weft.base.errors import WeftError
@@ -61,8 +62,6 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|nan|inf)$", re.IGNORECASE)
 _IMB_MEGABYTES = (1e6, 1024.0**2)
 _SAME = 0.02
 _ROUNDED = 1024
-_LARGEST = 1 << 40
-"""Bytes of a row: more than any host of a benchmark has, and few enough to simulate."""
 
 
 class NoBenchmarkError(WeftError):
@@ -271,8 +270,8 @@ class _Block:
                     f"column '{column}': found '{cells[names.index(column)]}'; allowed is a number"
                     " above zero",
                 )
-            if not (0 <= size <= _LARGEST and size == int(size)):
-                allowed = f"whole bytes up to {format_size(_LARGEST)}"
+            if not (0 <= size <= LARGEST and size == int(size)):
+                allowed = f"whole bytes up to {format_size(LARGEST)}"
                 self.fail(number, f"found '{cells[0]}' bytes; allowed are {allowed}")
             rows.append(MeasuredRow(int(size), value * scale, number, numbers))
         return rows, unit

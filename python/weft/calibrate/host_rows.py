@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import _core
-from weft.base.benchmark_bytes import elements_of
+from weft.base.benchmark_bytes import LARGEST, elements_of
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import work_directory
-from weft.base.units import plural
+from weft.base.units import format_size, plural
 from weft.calibrate.simulated import Program
 from weft.calibrate.tables import (
     Table,
@@ -85,6 +85,10 @@ def _row(table: Table, row: TableRow, sizes: str) -> HostRow:
     ranks, ppn, size = (_whole(table, row, name) for name in ("ranks", "ppn", sizes))
     if not ranks or not ppn or ranks % ppn:
         table.fail(row.line, "ppn", f"{ranks} ranks are no hosts of {ppn} ranks each")
+    if size > LARGEST:
+        table.fail(
+            row.line, sizes, f"found {size} bytes; allowed are at most {format_size(LARGEST)}"
+        )
     return HostRow(collective, ranks, ppn, size)
 
 
