@@ -360,6 +360,11 @@ def test_two_benchmarks_of_one_file_have_a_table_each(tmp_path: Path) -> None:
             ["-n", "8"],
             "a.txt: line 1: allreduce: op: found 'maxloc'; did you mean max",
         ),
+        (
+            ALLREDUCE.replace("OSU MPI", "OSU MPI-CUDA"),
+            ["-n", "8"],
+            "nothing of it can be run: a.txt: line 1: buffers in CUDA memory",
+        ),
         (RATES.replace("size: 64", "size: 0"), [], "a.txt: line 1: mbw_mr: window: found 0;"),
         (RATES.replace("pairs: 1", "pairs: 0"), [], "a.txt: line 1: mbw_mr: -n: found 0 ranks"),
         (

@@ -114,6 +114,12 @@ class Measured:
         return self.placement.hosts
 
     @property
+    def memory(self) -> str:
+        """Memory of the buffers: `HOST` unless the file names a device's."""
+        said = self.options.get("memory", "HOST")
+        return "HOST" if said == "H" else said
+
+    @property
     def seconds(self) -> dict[int, float]:
         """Times by size in seconds; raises `ValueError` for rates."""
         if self.unit != "us":

@@ -271,9 +271,8 @@ def _check_versions(found: Sequence[Measured]) -> None:
 def _sort(evidence: Evidence, one: Measured) -> None:
     """Put a benchmark where it is used."""
     label = f"{one.path.relative_to(evidence.folder)}: {one.benchmark}"
-    memory = one.options.get("memory", "HOST")
-    if memory not in ("HOST", "H"):
-        evidence.unused.append((label, f"buffers in {memory} memory"))
+    if one.memory != "HOST":
+        evidence.unused.append((label, f"buffers in {one.memory} memory"))
     elif one.benchmark == "latency" and one.hosts == 2:
         evidence.latency.append(one)
     elif one.benchmark in ("bw", "mbw_mr") and one.hosts == 2 and one.unit == "MB/s":

@@ -86,6 +86,9 @@ def plan(path: Path, asked: Asked) -> Plan:
         if benchmark is None:
             left_out.append(f"{_place(measured)}: `weft bench` has no {measured.benchmark}")
             continue
+        if measured.memory != "HOST":
+            left_out.append(f"{_place(measured)}: buffers in {measured.memory} memory")
+            continue
         type_ = _type(measured, benchmark)
         ranks = _ranks(measured, benchmark, asked)
         sizes, odd = _sizes(measured, benchmark, type_, ranks)
