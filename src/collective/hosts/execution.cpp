@@ -2,7 +2,6 @@
 #include "collective/hosts/execution.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace weft {
@@ -75,30 +74,37 @@ Execution::~Execution()
 
 void Execution::work_on(Bytes buffers)
 {
-  left_core_ = costs_.host.leaves_core(buffers);
-  if (costs_.host.cache_size <= Bytes())
-    return;
-  std::unordered_map<int, int> ranks; // by host
-  for (const int one : hosts_)
-    ++ranks[one];
+  const HostModel& model = costs_.host;
+  left_core_             = model.leaves_core(buffers);
   missed_.clear();
+  missed_by_all_ = 1;
+  if (model.cache_size <= Bytes())
+    return;
+  const auto left = [&](std::size_t ranks) {
+    return std::max(0.0, 1 - model.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks)));
+  };
+  missed_by_all_ = 0;
+  if (left(hosts_.size()) <= 0) // even if all were on one host
+    return;
+  std::vector<std::size_t> ranks(static_cast<std::size_t>(std::ranges::max(hosts_)) + 1); // by host
   for (const int one : hosts_)
-    missed_.push_back(
-        std::max(0.0, 1 - costs_.host.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks[one]))));
+    ++ranks[static_cast<std::size_t>(one)];
+  if (left(std::ranges::max(ranks)) <= 0)
+    return;
+  missed_.reserve(hosts_.size());
+  for (const int one : hosts_)
+    missed_.push_back(left(ranks[static_cast<std::size_t>(one)]));
 }
 
 double Execution::missed(const Message& message) const
 {
-  return missed_.empty()
-             ? 1
-             : std::max(missed_[static_cast<std::size_t>(message.from)], missed_[static_cast<std::size_t>(message.to)]);
+  return std::max(missed(message.from), missed(message.to));
 }
 
 /** What a rank takes to copy or combine @p bytes of the call's buffers. */
 Seconds Execution::work(int rank, Bytes bytes) const
 {
-  const double left_host = missed_.empty() ? 1 : missed_[static_cast<std::size_t>(rank)];
-  return bytes / costs_.reduction_rate + Seconds(bytes.value() * costs_.host.seconds_a_byte(left_core_, left_host));
+  return bytes / costs_.reduction_rate + Seconds(bytes.value() * costs_.host.seconds_a_byte(left_core_, missed(rank)));
 }
 
 void Execution::enter(int rank, Seconds time)

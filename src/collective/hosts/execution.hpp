@@ -121,8 +121,9 @@ private:
   const MessageCosts& costs_;
   std::shared_ptr<Memory> memory_;
   std::vector<int> hosts_;     // by rank
-  std::vector<double> missed_; // by rank: which part of what its host works on is in no cache; none: all of it
-  double left_core_ = 1;       // which part of what a rank works on is not in its core's caches
+  std::vector<double> missed_; // by rank: which part of what its host works on is in no cache; empty: as of all
+  double missed_by_all_ = 1;
+  double left_core_     = 1; // which part of what a rank works on is not in its core's caches
   std::function<Schedule(int rank)> schedule_;
   RankEnd& on_end_;
   std::vector<Rank> ranks_; // at least so many
@@ -135,6 +136,7 @@ private:
   {
     return rank.requests[static_cast<std::size_t>(number - rank.first)];
   }
+  double missed(int rank) const { return missed_.empty() ? missed_by_all_ : missed_[static_cast<std::size_t>(rank)]; }
   double missed(const Message& message) const;
   Seconds work(int rank, Bytes bytes) const;
   int host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
