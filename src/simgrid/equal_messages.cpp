@@ -28,17 +28,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <span>
 #include <stdexcept>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
-#include <xbt/config.hpp>
 
 namespace weft {
 namespace {
@@ -98,21 +95,8 @@ public:
   void update_remains_lazy(double /*now*/) override {}
 };
 
-/** Not where somebody looks at single actions, SimGrid's tracing or a plugin of it, or where links have no room for
- * more than so many. */
-bool are_one()
-{
-  using simgrid::config::is_default;
-  if (simgrid::config::get_value<bool>("tracing") || not is_default("plugin") ||
-      not is_default("maxmin/concurrency-limit") || not links_contend())
-    return false;
-  if (const char* const kept = std::getenv("WEFT_RANK_FLOWS"); kept && *kept)
-    return std::string_view(kept) == "together";
-  return simgrid::config::get_value<int>("smpi/np") > MANY_RANKS;
-}
-
 class EqualMessages {
-  bool one_       = are_one();
+  bool one_       = actions_are_shared();
   double instant_ = -1;
   std::unordered_map<Likeness, Action*, HashLikeness> started_; // at that instant; each is held
   std::unordered_map<const Action*, Together> together_;

@@ -30,6 +30,20 @@ bool handles_are_listed()
   return LISTED;
 }
 
+bool actions_are_shared()
+{
+  static const bool SHARED = [] {
+    using simgrid::config::is_default;
+    if (simgrid::config::get_value<bool>("tracing") || not is_default("plugin") ||
+        not is_default("maxmin/concurrency-limit") || not links_contend())
+      return false;
+    if (const char* const kept = std::getenv("WEFT_RANK_FLOWS"); kept && *kept)
+      return std::string_view(kept) == "together";
+    return simgrid::config::get_value<int>("smpi/np") > MANY_RANKS;
+  }();
+  return SHARED;
+}
+
 bool links_contend()
 {
   static const bool CONTEND = [] {

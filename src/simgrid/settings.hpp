@@ -15,6 +15,11 @@ template <class T> void set_unless_chosen(const char* option, T value)
 /** With more ranks memory is what a run lacks first: stacks are small, and equal messages go as one. */
 constexpr int MANY_RANKS = 32768;
 
+/** Whether ranks may share SimGrid's actions: with more than MANY_RANKS, unless somebody looks at single actions
+ * (SimGrid's tracing or a plugin of it), or links have no room for more than so many, or do not contend. Tests choose
+ * by WEFT_RANK_FLOWS. */
+bool actions_are_shared();
+
 /** Whether all ranks' memory can be reached at any time. With privatization by mmap, a rank's global variables are
  * mapped only while it runs. */
 bool memory_is_shared();

@@ -70,11 +70,13 @@ def test_times_and_traffic_stay_the_same(
     assert waits(together) == pytest.approx(waits(apart), rel=ROUNDING)
 
 
-def test_many_ranks_have_them(record: Any) -> None:
-    """A message takes about 300 bytes less; with fewer ranks each is a flow of its own."""
+def test_many_ranks_have_them(record: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message takes 594 bytes less; with fewer ranks each is a flow of its own."""
+    # mimalloc gives freed memory back after some time, so that the peak varied with the load.
+    monkeypatch.setenv("MIMALLOC_DECOMMIT_DELAY", "0")
     large = {"on": "fat-tree-1024", "ranks": 33280, "ppn": 40}
     apart = record("apart", "1", "64", **large)["peak_memory_bytes"]
-    assert record("", "1", "64", **large)["peak_memory_bytes"] < apart - 33280 * 4 * 250
+    assert record("", "1", "64", **large)["peak_memory_bytes"] < apart - 33280 * 4 * 500
     small = {"on": "tofino-64x64", "ranks": 96, "ppn": 6}
     left_out = {"peak_memory_bytes", "cpu_time_s", "wall_time_s"}
     one, other = (record(flows, "3", "65536", **small) for flows in ("", "apart"))
