@@ -2,7 +2,8 @@
 """`--offload auto` beside both ways: each call ends, at its last rank, as early as by the better.
 
 Where calls of one collective follow each other, that of all of them together counts: on the hosts
-ranks that leave a Reduce or Bcast early begin the next one.
+ranks that leave a Reduce or Bcast early begin the next one. The call that is timed by itself here
+follows one like it, so it goes the way that is faster in a row.
 """
 
 from pathlib import Path
@@ -55,7 +56,8 @@ def check_auto(on: str, ranks: int) -> None:
     both = [one_calls(on, ranks, offload) for offload in ("off", "stream")]
     for call, (single, row) in one_calls(on, ranks, "auto").items():
         singles, rows = zip(*(times[call] for times in both), strict=True)
-        assert single <= 1.02 * min(singles), (call, ranks, single, singles)
+        chosen = singles[rows.index(min(rows))]
+        assert single <= 1.02 * chosen, (call, ranks, single, singles)
         # The first call of a row is not known to be one.
         assert row <= 1.02 * (min(rows) + min(singles) / ROW), (call, ranks, row, rows)
 

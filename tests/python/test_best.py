@@ -90,7 +90,8 @@ def test_auto_decides_against_the_best() -> None:
     hosts = one_calls("--offload", "off", "--fallback", "best")
     stream = one_calls("--offload", "stream", "--fallback", "best")
     for call, (single, _) in one_calls("--offload", "auto", "--fallback", "best").items():
-        assert single <= 1.01 * min(hosts[call][0], stream[call][0]), call
+        by_row = min(hosts[call], stream[call], key=lambda times: times[1])
+        assert single <= 1.01 * by_row[0], call
 
 
 def test_best_needs_a_fabric() -> None:
