@@ -239,7 +239,7 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "Record",
     ),
     "weft.runs.replay": ("Recording",),
-    "weft.study.compare": ("Comparison",),
+    "weft.study.comparison": ("Comparison",),
     "weft.study.hashes": ("Cube",),
 }
 _NAMES = {name: module for module, names in _MODULES.items() for name in names}
