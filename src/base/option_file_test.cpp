@@ -432,7 +432,7 @@ const std::vector<Option<Card>>& card_options()
 Card read_card(const std::string& path, const Card* standard = nullptr)
 {
   return read_device<Card>(
-      OptionTable::read_file(path).table("card"), "nic", card_options(), {}, [](const OptionTable&, Card&) {},
+      OptionTable::read_file(path).table("card"), "nic", card_options(), {"calls"}, [](const OptionTable&, Card&) {},
       standard);
 }
 
@@ -474,7 +474,7 @@ TEST(Preset, UnknownNamesAreRefusedWithASuggestion)
 TEST(Preset, MisspeltPresetIsAnUnknownKey)
 {
   EXPECT_EQ(card_message("presets = \"connectx-6-dx\""), "FILE: [card] presets: unknown key; did you mean \"preset\"? "
-                                                         "allowed: preset, offload_overhead, message_gap");
+                                                         "allowed: calls, preset, offload_overhead, message_gap");
 }
 
 TEST(Preset, ErrorsInItNameItsFile)
