@@ -237,7 +237,7 @@ int main(int count, char** words)
   const std::string_view what = words[1];
   const std::string_view type = words[2];
   const std::size_t bytes     = std::strtoull(words[3], nullptr, 10);
-  const int repetitions       = std::atoi(words[4]);
+  const auto repetitions      = static_cast<int>(std::strtol(words[4], nullptr, 10));
   if (what == "copy")
     copy(bytes, repetitions);
   else if (what == "message" || what == "stream")

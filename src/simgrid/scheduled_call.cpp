@@ -34,7 +34,7 @@ Elements usual_block(const Sides& sides, int ranks)
   if (not known.counts)
     return static_cast<Elements>(std::bit_ceil(static_cast<std::uint64_t>(bytes_of(known.count, known.type))));
   Elements sum = 0;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+  for (int rank = 0; rank < ranks; ++rank)
     sum += bytes_of(known.counts[rank], known.types ? known.types[rank] : known.type);
   return static_cast<Elements>(std::bit_ceil(static_cast<std::uint64_t>(sum / ranks)));
 }
