@@ -67,7 +67,10 @@ def program() -> Program:
 
 @pytest.fixture(scope="session")
 def run(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run a program of tests/smpi under `weft run`, which must end with the status expected."""
+    """Run a program of tests/smpi under `weft run`, which must end with the status expected.
+
+    `addresses` is the most bytes of addresses that the process may have.
+    """
     directory = tmp_path_factory.mktemp("records")
     numbers = count()
 
@@ -78,6 +81,7 @@ def run(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Run:
         ranks: int = 4,
         options: Sequence[str] = (),
         status: int = 0,
+        addresses: int | None = None,
         **more: Any,
     ) -> Result:
         path = directory / f"{next(numbers)}.json"
@@ -88,6 +92,8 @@ def run(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Run:
             ranks=ranks,
             options=(*options, "--json", str(path)),
         )
+        if addresses is not None:
+            command = ["prlimit", f"--as={addresses}:", *command]
         result = simulated.run_command(command, **more)
         assert result.status == status, result.stderr
         return Result(result.status, result.stdout, result.stderr, simulated.read_record(path))

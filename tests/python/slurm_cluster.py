@@ -7,7 +7,6 @@ those of jobs, are gone afterwards, whatever happens.
 """
 
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -112,13 +111,12 @@ class Slurm:
         """Start a daemon as a child, in the foreground."""
         with (self.folder / f"{name}.log").open("ab") as log:
             self.daemons[name] = subprocess.Popen(
-                words,
+                ("setpriv", "--pdeathsig", "KILL", *words),
                 env={**os.environ, **self.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
             )
 
     def start_controller(self) -> None:
@@ -138,10 +136,6 @@ class Slurm:
             text = log.read_text(errors="replace").strip().splitlines()
             lines.append(f"{log.stem}: {text[-1] if text else 'nothing'}")
         return "; ".join(lines)
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 @contextlib.contextmanager

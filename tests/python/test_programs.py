@@ -3,7 +3,6 @@
 
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -306,8 +305,7 @@ def test_memory_is_so_however_ranks_are_kept_apart(run: Run, setting: str, whose
 
 def test_memory_is_so_where_addresses_are_limited(run: Run) -> None:
     """mimalloc's range of them is not given then."""
-    most = (64 << 30, resource.getrlimit(resource.RLIMIT_AS)[1])
-    result = run("allocator.c", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, most))
+    result = run("allocator.c", addresses=64 << 30)
     assert result.lines == ["weft-malloc.so"]
 
 

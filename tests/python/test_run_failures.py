@@ -261,7 +261,8 @@ def start(program: Program, place: Place) -> "subprocess.Popen[str]":
         program("failures.c"), "run-for-ever", options=("--json", "record.json")
     )
     process = subprocess.Popen(
-        command,
+        # Under nohup, children inherit that SIGHUP is ignored.
+        ["env", "--default-signal=HUP", *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -269,8 +270,6 @@ def start(program: Program, place: Place) -> "subprocess.Popen[str]":
         cwd=place.work,
         env=place.environment(),
         start_new_session=True,
-        # Under nohup, children inherit that SIGHUP is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"

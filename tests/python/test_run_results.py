@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Whatever is offloaded, however, on what communicator: results are stock SMPI's, bit for bit."""
 
-import resource
 from collections.abc import Callable
 
 import pytest
@@ -175,13 +174,12 @@ def test_more_communicators_than_channels_fall_back(run: Run, offload: str) -> N
 
 def test_a_switch_ends_its_work_for_a_communicator_with_it(run: Run) -> None:
     """Each actor of SimGrid takes 8 MiB of addresses: 2,000 would not find room."""
-    limit = 6 << 30
     run(
         "channels.c",
         "one-by-one",
         "2000",
         options=("--offload", "message"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        addresses=6 << 30,
     )
 
 
