@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Simulations of both sides of pairs whose gain was measured."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.calibrate.simulated import compiled
-from weft.calibrate.tables import Table, TableRow, read_table, seconds_per_unit, size_column
-from weft.study import bench
+from weft.calibrate.tables import Table, TableRow, read_table, size_column
 from weft.study.bench import Bench
 from weft.study.gain import Gain, GainResult, Pair, Times
-from weft.study.validate import CHECKS, ITERATIONS, RATE, Progress
-from weft.study.ways import check_as_asked
+from weft.study.validate import CHECKS, ITERATIONS, Progress, latencies, time_us
 
 # Buffers are not real: one memory for all ranks and no copies.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
@@ -67,65 +65,41 @@ def _by_ranks(gain: Gain, table: Table, rows: Sequence[TableRow]) -> Iterator[Pa
 
 
 def _measured(gain: Gain, table: Table, row: TableRow, size: int) -> Times:
-    def time_us(column: str) -> float:
-        value = table.number(row, column)
-        if column.endswith(RATE):
-            return size / value * 1e-3
-        return value * seconds_per_unit(table, column) * 1e6
-
-    return Times(time_us(gain.offloaded), time_us(gain.hosts))
+    return Times(*(time_us(table, row, column, size) for column in (gain.offloaded, gain.hosts)))
 
 
 def _simulated(gain: Gain, ranks: int, ppn: int, sizes: tuple[int, ...]) -> dict[int, Times]:
-    place = (ranks, ppn, sizes, gain.settings, gain.changes)
-    simulate: Callable[..., Mapping[int, float]] = _allreduce
-    if gain.collective != "allreduce":
-        simulate = partial(_other, gain.collective)
-    offloaded = simulate(gain.fabric, gain.mode, *place)
-    alone = simulate(gain.hosts_fabric or gain.fabric, gain.fallback, *place)
+    def simulate(fabric: str, mode: str) -> Mapping[int, float]:
+        asked = Bench(
+            *(fabric, ranks, sizes, (mode,), ppn, ITERATIONS),
+            config=gain.settings,
+            changes=gain.changes,
+        )
+        return (
+            latencies(asked) if gain.collective == "allreduce" else _other(gain.collective, asked)
+        )
+
+    offloaded = simulate(gain.fabric, gain.mode)
+    alone = simulate(gain.hosts_fabric or gain.fabric, gain.fallback)
     return {size: Times(offloaded[size], alone[size]) for size in sizes}
 
 
 @cache
-def _allreduce(
-    fabric: str,
-    mode: str,
-    ranks: int,
-    ppn: int,
-    sizes: tuple[int, ...],
-    settings: tuple[str, ...],
-    changes: tuple[str, ...],
-) -> Mapping[int, float]:
-    asked = Bench(fabric, ranks, sizes, (mode,), ppn, ITERATIONS, config=settings, changes=changes)
-    rows = bench.run(asked)
-    check_as_asked(rows, "validate")
-    return bench.latencies(rows, mode)
-
-
-@cache
-def _other(
-    collective: str,
-    fabric: str,
-    mode: str,
-    ranks: int,
-    ppn: int,
-    sizes: tuple[int, ...],
-    settings: tuple[str, ...],
-    changes: tuple[str, ...],
-) -> Mapping[int, float]:
-    """Return times of another collective than Allreduce."""
-    text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8")
-    asked = ",".join(f"{collective}:{size}" for size in sizes)
+def _other(collective: str, request: Bench) -> Mapping[int, float]:
+    """Return times of another collective than Allreduce, by one mode."""
+    (mode,) = request.modes
+    text = Path(_core.load_fabric(request.fabric).file).read_text(encoding="utf-8")
+    asked = ",".join(f"{collective}:{size}" for size in request.sizes)
     by_switches = mode in _core.offload_modes()
     way = {"offload": mode} if by_switches else {"offload": "off", "fallback": mode}
     with compiled("collective_latency") as program:
         lines, _ = program.run(
             text,
             [asked, str(ITERATIONS)],
-            ranks,
-            ppn=ppn,
-            changes=changes,
-            config=(*_SHARED, *settings),
+            request.ranks,
+            ppn=request.ppn,
+            changes=request.changes,
+            config=(*_SHARED, *request.config),
             **way,
         )
-    return {size: float(line[1]) for size, line in zip(sizes, lines, strict=True)}
+    return {size: float(line[1]) for size, line in zip(request.sizes, lines, strict=True)}

@@ -284,19 +284,25 @@ def _by_ranks(check: Check, table: Table, rows: Sequence[TableRow]) -> Iterator[
 
 
 def _measured_us(check: Check, table: Table, row: TableRow) -> float:
-    value = table.number(row, check.column)
-    if check.column.endswith(RATE):
-        return (check.bytes or 0) / value * 1e-3
-    return value * seconds_per_unit(table, check.column) * 1e6
+    return time_us(table, row, check.column, check.bytes or 0)
+
+
+def time_us(table: Table, row: TableRow, column: str, size: int) -> float:
+    """Return a measured time, in microseconds; of a rate, that of a call of so many bytes."""
+    value = table.number(row, column)
+    if column.endswith(RATE):
+        return size / value * 1e-3
+    return value * seconds_per_unit(table, column) * 1e6
 
 
 def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Mapping[int, float]:
     asked = Bench(_fabric(check), ranks, sizes, (check.mode,), ppn, ITERATIONS)
-    return _bench(replace(asked, config=check.settings, changes=check.changes))
+    return latencies(replace(asked, config=check.settings, changes=check.changes))
 
 
 @cache
-def _bench(request: Bench) -> Mapping[int, float]:
+def latencies(request: Bench) -> Mapping[int, float]:
+    """Return times by bytes of a bench of one mode; checks and gains that ask alike share a run."""
     rows = bench.run(request)
     check_as_asked(rows, "validate")
     return bench.latencies(rows, request.modes[0])
@@ -320,10 +326,9 @@ def _bandwidth(check: Check) -> Result:
     sizes = [int(table.number(row, column)) for row in rows]
     text = Path(_core.load_fabric(_fabric(check)).file).read_text(encoding="utf-8")
     simulated = simulate_bandwidth(text, sizes)
-    rates = [table.number(row, check.column) for row in rows]
     points = (
-        Point(size, simulated[size], size / rate * 1e-3)
-        for size, rate in zip(sizes, rates, strict=True)
+        Point(size, simulated[size], time_us(table, row, check.column, size))
+        for size, row in zip(sizes, rows, strict=True)
     )
     return Result(check, "bytes", tuple(points))
 
