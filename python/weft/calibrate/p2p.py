@@ -60,7 +60,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Eager:
-    """What eager messages of at least so many bytes cost network and cores."""
+    """Costs of eager messages of at least so many bytes, to the network and to cores."""
 
     from_bytes: int
     latency_s: float
@@ -97,7 +97,7 @@ class Calibration:
     default: Affine
     best: Affine
     stream: Mapping[int, float] = field(default_factory=dict)
-    """What a message of a stream takes, in seconds by size, where that was measured."""
+    """Measured time of a message of a stream, in seconds by size."""
 
     @cached_property
     def measured(self) -> Column:

@@ -74,9 +74,9 @@ class Campaign:
     baseline: tuple[str, Value] | None = None
     """Key and value of the runs that a report compares all others with."""
     best: bool = True
-    """Whether the hosts' runs are made by their fastest algorithms as well."""
+    """Make the hosts' runs by their fastest algorithms as well."""
     intervals: bool = True
-    """Whether runs are made at the ends of the intervals of calibrated fabrics as well."""
+    """Make runs at the ends of the intervals of calibrated fabrics as well."""
 
     @property
     def folder(self) -> Path:

@@ -12,7 +12,7 @@ from weft.base.paths import file_name
 
 @dataclass(frozen=True)
 class Program:
-    """What runs: a source that weft compiles, or a program, which a command may make."""
+    """A program: a source that weft compiles, or a binary, which a command may make."""
 
     name: str
     arguments: tuple[str, ...]

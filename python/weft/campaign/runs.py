@@ -64,11 +64,11 @@ class Runs:
 
 @dataclass(frozen=True)
 class _Fabric:
-    """What runs need to know of a fabric's file."""
+    """A fabric's file, as runs need to know it."""
 
     digest: str
     drawn: frozenset[str]
-    """What of it is drawn at random."""
+    """Tables with values that are drawn at random."""
     tables: Mapping[str, Any]
 
 

@@ -49,7 +49,7 @@ class Reference:
     axis: str
     value: str
     best: bool = False
-    """Of the runs with this value those by the hosts' fastest algorithms."""
+    """Take those runs with this value that the hosts' fastest algorithms made."""
     library: str = field(default="", compare=False)
     """What the hosts alone do, where all do the same: `openmpi-5.0`."""
 
