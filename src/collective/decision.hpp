@@ -7,8 +7,8 @@
 #pragma once
 
 #include "fabric/policy.hpp"
-#include "kinds/collective_kind.hpp"
-#include "smart_switch/switch_model.hpp"
+#include "model/collective/collective_kind.hpp"
+#include "model/switch/switch_model.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/cache_study.hpp"
 
-#include "fabric/torus.hpp"
+#include "fabric/topology/torus.hpp"
 
 #include <algorithm>
 #include <random>

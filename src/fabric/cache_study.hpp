@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "fabric/forwarding_hash.hpp"
-#include "fabric/topology.hpp"
-#include "smart_switch/forwarding_cache.hpp"
+#include "fabric/topology/forwarding_hash.hpp"
+#include "fabric/topology/topology.hpp"
+#include "model/forwarding/forwarding_cache.hpp"
 
 #include <span>
 #include <utility>

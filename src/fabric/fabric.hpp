@@ -10,14 +10,14 @@
 #pragma once
 
 #include "fabric/fabric_tables.hpp"
-#include "fabric/mpi_model.hpp"
-#include "fabric/multicast_model.hpp"
 #include "fabric/policy.hpp"
-#include "fabric/topology.hpp"
-#include "nic/nic_model.hpp"
-#include "nic/progress_engine.hpp"
-#include "noise/noise_model.hpp"
-#include "smart_switch/switch_model.hpp"
+#include "fabric/topology/topology.hpp"
+#include "model/host/mpi_model.hpp"
+#include "model/host/multicast_model.hpp"
+#include "model/nic/nic_model.hpp"
+#include "model/nic/progress_engine.hpp"
+#include "model/noise/noise_model.hpp"
+#include "model/switch/switch_model.hpp"
 
 #include <memory>
 #include <optional>

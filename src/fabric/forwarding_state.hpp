@@ -4,13 +4,13 @@
  *
  * A message between hosts looks its destination up at every switch that it crosses, as it starts; so the order of first
  * lookups is that of the messages' starts, and their misses are part of the messages' latency. Where ports have an
- * interval, messages are followed until they end, and bound each other (smart_switch/forwarding_port.hpp). Streams, and
- * messages that a switch sends or gets, take a hit's latency.
+ * interval, messages are followed until they end, and bound each other (model/forwarding/forwarding_port.hpp). Streams,
+ * and messages that a switch sends or gets, take a hit's latency.
  */
 #pragma once
 
 #include "fabric/fabric.hpp"
-#include "smart_switch/forwarding_port.hpp"
+#include "model/forwarding/forwarding_port.hpp"
 
 #include <unordered_map>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "fabric/policy.hpp"
 
-#include "smart_switch/switch_model.hpp"
+#include "model/switch/switch_model.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "fabric/route_check.hpp"
 
 #include "fabric/fabric_test.hpp"
-#include "fabric/star.hpp"
+#include "fabric/topology/star.hpp"
 
 #include <memory>
 

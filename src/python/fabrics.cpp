@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "base/share.hpp"
-#include "collective/hosts/host_stage.hpp"
+#include "collective/host/host_stage.hpp"
 #include "fabric/description.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/fabric_schema.hpp"
+#include "fabric/file/fabric_schema.hpp"
 #include "fabric/route_check.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"

@@ -2,10 +2,10 @@
 /* The algorithms by which MPI libraries execute collectives on hosts, for Python. */
 #include "base/error.hpp"
 #include "base/share.hpp"
-#include "collective/hosts/fallback.hpp"
-#include "collective/hosts/prediction.hpp"
-#include "collective/hosts/selection.hpp"
-#include "collective/hosts/walk.hpp"
+#include "collective/host/engine/walk.hpp"
+#include "collective/host/fallback.hpp"
+#include "collective/host/prediction.hpp"
+#include "collective/host/selection/selection.hpp"
 #include "python/bindings.hpp"
 #include "python/rows.hpp"
 
@@ -154,7 +154,7 @@ void bind_host_schedules(py::module_& module)
   module.def(
       "smpi_fallbacks", [](const std::string& text) { return HostFallback::parse(text).left_to_smpi(); },
       py::arg("fallback"),
-      "Check what a run is told to do on the hosts (collective/hosts/fallback.hpp), but for SMPI's names: those, by "
+      "Check what a run is told to do on the hosts (collective/host/fallback.hpp), but for SMPI's names: those, by "
       "collective, and for all under an empty name.");
   module.def("host_schedule", &schedule, py::arg("selection"), py::arg("algorithm"), py::arg("segment_bytes"),
              py::arg("fan_out"), py::arg("collective"), py::arg("ranks"), py::arg("count"), py::arg("element_bytes"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/decision.hpp"
-#include "fabric/mpi_model.hpp"
+#include "model/host/mpi_model.hpp"
+#include "model/switch/streaming.hpp"
 #include "python/bindings.hpp"
-#include "smart_switch/streaming.hpp"
 
 #include <map>
 #include <pybind11/numpy.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "nic/progress_engine.hpp"
+#include "model/nic/progress_engine.hpp"
 
 #include "base/error.hpp"
 #include "python/bindings.hpp"

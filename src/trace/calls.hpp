@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The calls of MPI that weft's traces hold, and what stands in their lines: one table for who writes them
- * (simgrid/call_trace.hpp), who plays them (replay/call_player.cpp) and who checks them (trace/grammar.cpp).
+ * (binding/observe/call_trace.hpp), who plays them (replay/call_player.cpp) and who checks them (trace/grammar.cpp).
  *
  * A line is the rank, the call without its MPI_, the communicator where the call has one, then for each role the words
  * of what it takes, and after them for each role the words of what it gives. docs/traces.md says what the words are.

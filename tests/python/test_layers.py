@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Who includes whom in src/: ARCHITECTURE.md's list of parts, and a line within the binding.
+"""Who includes whom in src/: ARCHITECTURE.md's list of rooms, and no circles within one.
 
-A part includes only parts above it in that list, and the core nothing of SimGrid's. In src/simgrid
-a unit is a header with its source file: what its source includes counts too, since circles among
-sources make parts that can only be understood, changed and tested together.
+A room is a folder with sources. It includes only rooms above it in that list, and the core nothing
+of SimGrid's. In a room a unit is a header with its source file: what its source includes counts
+too, since circles among sources make parts that can only be understood, changed and tested
+together.
 """
 
 import re
@@ -16,23 +17,41 @@ ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 CORE_ENDS = "up to here the core"
 # Beside what stands above them, and instead of it: what ARCHITECTURE.md says in words.
-ONLY = {"allocator": set[str](), "mpi": {"mpi"}, "replay": {"mpi", "replay", "trace"}}
-NOT = {"python": {"mpi", "simgrid", "compilers", "replay"}}
+ONLY = {
+    "allocator": set[str](),
+    "host_rates": set[str](),
+    "mpi": {"mpi"},
+    "replay": {"mpi", "replay", "trace"},
+}
+NOT = {"python": ("mpi", "binding", "compilers", "replay")}
+MOST_FILES = 20
 _INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
-def parts() -> list[str]:
-    """Return src/'s parts in the order of ARCHITECTURE.md, and where the core ends."""
+def rooms() -> list[str]:
+    """Return src/'s rooms in the order of ARCHITECTURE.md, and where the core ends.
+
+    A line that is indented more is of a room within the last one that is indented less.
+    """
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     listed = text.split("\nsrc/ ", 1)[1].split("\npython/weft/", 1)[0]
-    return [
-        match[1] or CORE_ENDS
-        for match in re.finditer(rf"^  (\w+)/ |{CORE_ENDS}", listed, re.MULTILINE)
-    ]
+    found: list[str] = []
+    above: list[tuple[int, str]] = []
+    for match in re.finditer(rf"^( +)([\w/]+)/ |{CORE_ENDS}", listed, re.MULTILINE):
+        if match[1] is None:
+            found.append(CORE_ENDS)
+            continue
+        indent = len(match[1])
+        above = [one for one in above if one[0] < indent]
+        name = "/".join([*(name for _, name in above), match[2]])
+        above.append((indent, match[2]))
+        found.append(name)
+    return found
 
 
-def sources(part: str) -> list[Path]:
-    return [path for path in sorted((SRC / part).rglob("*")) if path.suffix in {".hpp", ".cpp"}]
+def sources(room: str) -> list[Path]:
+    """Return a room's files; what tests include is up to them."""
+    return [path for path in sorted((SRC / room).glob("*.?pp")) if not path.stem.endswith("_test")]
 
 
 def includes(path: Path) -> list[tuple[bool, str]]:
@@ -42,44 +61,82 @@ def includes(path: Path) -> list[tuple[bool, str]]:
     ]
 
 
-def test_the_list_has_all_parts() -> None:
-    on_disk = {path.name for path in SRC.iterdir() if path.is_dir()}
-    assert set(parts()) - {CORE_ENDS} == on_disk
+def own_rooms(path: Path) -> set[str]:
+    """Return the rooms that a file includes."""
+    return {str(Path(name).parent) for own, name in includes(path) if own}
 
 
-@pytest.mark.parametrize("part", [part for part in parts() if part != CORE_ENDS])
-def test_a_part_includes_only_parts_above_it(part: str) -> None:
-    order = parts()
-    allowed = ONLY.get(part, set(order[: order.index(part) + 1]) - NOT.get(part, set()))
+def own_rooms_of(room: str) -> set[str]:
+    """Return the other rooms that a room includes."""
+    return {other for path in sources(room) for other in own_rooms(path)} - {room}
+
+
+def allowed(room: str) -> set[str]:
+    """Return what a room may include: what stands above it, and the rooms within it."""
+    order = [one for one in rooms() if one != CORE_ENDS]
+    if room in ONLY:
+        return ONLY[room]
+    above = order[: order.index(room) + 1]
+    known = [*above, *(one for one in order if one.startswith(f"{room}/"))]
+    return {one for one in known if not one.startswith(NOT.get(room, ("/",)))}
+
+
+def test_the_list_has_all_rooms() -> None:
+    on_disk = {str(path.parent.relative_to(SRC)) for path in SRC.rglob("*.?pp")}
+    listed = set(rooms()) - {CORE_ENDS}
+    assert on_disk <= listed
+    assert all((SRC / room).is_dir() for room in listed)
+
+
+@pytest.mark.parametrize("room", [room for room in rooms() if room != CORE_ENDS])
+def test_a_room_includes_only_rooms_above_it(room: str) -> None:
     wrong = [
-        f"{path.relative_to(ROOT)} includes {name}"
-        for path in sources(part)
-        for own, name in includes(path)
-        if own and name.split("/")[0] not in allowed
+        f"{path.relative_to(ROOT)} includes {other}"
+        for path in sources(room)
+        for other in sorted(own_rooms(path) - allowed(room))
     ]
     assert wrong == []
 
 
+@pytest.mark.parametrize("room", [room for room in rooms() if room != CORE_ENDS])
+def test_a_room_is_small_and_says_what_it_owns(room: str) -> None:
+    files = sources(room)
+    assert len(files) <= MOST_FILES
+    if files:
+        assert (SRC / room / "README.md").is_file()
+
+
 def test_the_core_knows_neither_simgrid_nor_mpi() -> None:
-    order = parts()
+    order = rooms()
     wrong = [
         f"{path.relative_to(ROOT)} includes {name}"
-        for part in order[: order.index(CORE_ENDS)]
-        for path in sources(part)
+        for room in order[: order.index(CORE_ENDS)]
+        for path in sources(room)
         for own, name in includes(path)
         if not own and name.split("/")[0] in {"simgrid", "smpi", "xbt", "mpi.h"}
     ]
     assert wrong == []
 
 
-def test_the_units_of_the_binding_are_a_line() -> None:
+def test_no_two_rooms_know_each_other() -> None:
+    graph = {room: own_rooms_of(room) for room in rooms() if room != CORE_ENDS}
+    assert len(graph) > 30
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail("rooms that know each other in a circle: " + " -> ".join(circle.args[1]))
+
+
+@pytest.mark.parametrize("room", [room for room in rooms() if room.startswith("binding")])
+def test_the_units_of_a_room_of_the_binding_form_no_circle(room: str) -> None:
     graph: dict[str, set[str]] = {}
-    for path in sources("simgrid"):
+    for path in sources(room):
         known = {
-            Path(name).stem for own, name in includes(path) if own and name.startswith("simgrid/")
+            Path(name).stem
+            for own, name in includes(path)
+            if own and str(Path(name).parent) == room
         }
         graph.setdefault(path.stem, set()).update(known - {path.stem})
-    assert len(graph) > 20
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:

@@ -4,8 +4,8 @@
 Every link of the fabric is a link of the platform, by its name. A switch is the link
 `NAME.forwarding` that all may use at once and that has nothing but the delay of a packet that it
 forwards; a smart switch is a host as well, with properties (Belbeisi et al., figure 2; all of them:
-src/simgrid/switch_properties.hpp). All routes are listed, as weft routes them. The factors of
-point-to-point messages and all else that SimGrid needs to know of the network are options in the
+src/binding/platform/switch_properties.hpp). All routes are listed, as weft routes them. The factors
+of point-to-point messages and all else that SimGrid needs to know of the network are options in the
 file. What has no place in it, `losses` names.
 """
 
@@ -35,7 +35,7 @@ _FASTER = 100
 
 # Tables that mean something to weft alone.
 _UNSAYABLE = ("policy", "multicast", "progress_engine", "noise")
-# Where trees have their roots, as src/simgrid/switch_properties.hpp names it.
+# Where trees have their roots, as src/binding/platform/switch_properties.hpp names it.
 _MEETING = {"star": "centre", "fat_tree": "centre"}
 # The preset of a switch whose properties say all.
 _NO_PRESET = "none"

@@ -42,7 +42,7 @@ OFFLOADS: tuple[Offload, ...] = get_args(Offload)
 DEFAULT_FALLBACK = "openmpi-5.0"
 _FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
 """How messages of schedules and from rank to rank are carried, which must change nothing, and
-stacks are guarded (src/simgrid/platform.cpp)."""
+stacks are guarded (src/binding/platform.cpp)."""
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
@@ -55,7 +55,7 @@ _ALLOCATOR = "weft-malloc.so"
 pieces of memory, those of one kind for all ranks before it takes the next."""
 
 # SimGrid speaks only of what weft does not say itself; what goes to files is what libweft.so, which
-# reads all of it (src/simgrid/complaints.cpp), says better.
+# reads all of it (src/binding/entries/complaints.cpp), says better.
 _SILENCE = (
     "no_loc",
     "root.fmt:simgrid:%e%m%n",

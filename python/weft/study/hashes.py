@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The hashes of forwarding caches: addresses, tags and proofs, behind `weft cache hash`.
 
-What they are and why they hold: src/fabric/forwarding_hash.hpp.
+What they are and why they hold: src/fabric/topology/forwarding_hash.hpp.
 """
 
 import csv

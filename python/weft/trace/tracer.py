@@ -184,7 +184,7 @@ class Translator:
 
 
 class Waitalls:
-    """Which requests each MPI_Waitall waits for, by weft's notes (src/simgrid/waitall_notes.cpp).
+    """Which requests each MPI_Waitall waits for (src/binding/tuning/waitall_notes.cpp).
 
     SimGrid's trace has the calls of a rank in the same order, with the number of requests only,
     in which it counts MPI_REQUEST_NULLs too.

@@ -21,12 +21,12 @@
  *   slowest root's progress engine
  *   + the longest way from a root to it, with the latency factor of messages of that size
  *
- * What its own progress engine makes of that is not planned here (nic/staging_ring.hpp).
+ * What its own progress engine makes of that is not planned here (model/nic/staging_ring.hpp).
  */
 #pragma once
 
+#include "collective/in_network/stream.hpp"
 #include "collective/multicast/chunks.hpp"
-#include "collective/stream.hpp"
 
 #include <functional>
 #include <limits>

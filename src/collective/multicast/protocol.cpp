@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/multicast/protocol.hpp"
 
-#include "collective/patterns/recursive_doubling.hpp"
+#include "collective/multicast/recursive_doubling.hpp"
 
 #include <stdexcept>
 #include <utility>

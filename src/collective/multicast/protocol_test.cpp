@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/multicast/protocol.hpp"
 
-#include "collective/patterns/chains.hpp"
+#include "collective/multicast/chains.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* SMPI's own functions, where weft's of the same name come before them (LD_PRELOAD). */
+#pragma once
+
+#include "binding/abi/replaced.hpp"
+
+#include <dlfcn.h>
+#include <stdexcept>
+#include <string>
+
+/** Of functions that replace SMPI's. */
+#define WEFT_INTERPOSED __attribute__((visibility("default")))
+
+namespace weft {
+
+/** SMPI's function of that (mangled) name. */
+template <class Function> Function original(const char* name)
+{
+  if (const auto found = theirs<Function>(name))
+    return found;
+  throw std::logic_error("SimGrid has no function " + std::string(name) + ", which weft replaces; use SimGrid 4.1");
+}
+
+/** SMPI's function of the same name as @p ours. */
+template <class Function> Function original(Function ours)
+{
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(ours), &info) == 0 || not info.dli_sname)
+    throw std::logic_error("a function that replaces SimGrid's has no name");
+  return original<Function>(info.dli_sname);
+}
+
+} // namespace weft

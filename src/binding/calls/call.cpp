@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/calls/call.hpp"
+
+#include "base/error.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/paths.hpp"
+#include "binding/data/host_data.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
+#include "binding/run/diagnosis.hpp"
+#include "binding/run/request.hpp"
+#include "binding/run/simulation.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+ByActor<bool>& inside()
+{
+  static ByActor<bool> flags;
+  return flags;
+}
+
+} // namespace
+
+bool is_own_call(MPI_Comm comm)
+{
+  return number_of(comm) != MPI_UNDEFINED && not inside().get(sg::this_actor::get_pid());
+}
+
+InsideCollective::InsideCollective() : pid_(sg::this_actor::get_pid())
+{
+  before_        = inside()[pid_];
+  inside()[pid_] = true;
+}
+
+InsideCollective::~InsideCollective()
+{
+  inside()[pid_] = before_;
+}
+
+void Call::begin(MPI_Comm comm)
+{
+  const Place place = place_in(comm);
+  size_             = place.size;
+  start_            = sg::Engine::get_clock();
+  rank              = place.rank;
+  if (size_ == 1)
+    decision_ = Simulation::get().decider.decide_alone(described_);
+  else
+    enter(comm);
+}
+
+void Call::enter(MPI_Comm comm)
+{
+  Simulation& simulation = Simulation::get();
+  communicator_          = simulation.communicators.find(comm, rank);
+  pending_               = communicator_->enter(rank, described_.signature);
+  if (pending_->entered == 1)
+    first_enters(simulation);
+  else if (not pending_->is_same(described_.signature))
+    compare(simulation);
+  decision_ = pending_->decision;
+}
+
+void Call::first_enters(Simulation& simulation)
+{
+  simulation.check_members(*communicator_);
+  decide(simulation);
+  if (pending_->decision.offloaded())
+    pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
+}
+
+void Call::compare(Simulation& simulation) const
+{
+  const std::optional<std::string> difference = pending_->differs(described_.signature, rank);
+  if (not difference)
+    return;
+  const std::string calls = "collective number " + std::to_string(communicator_->calls_made(rank)) +
+                            " is not the same call at all ranks: " + *difference;
+  simulation.abort("mismatch", describe_mismatch(*communicator_, calls));
+}
+
+/** Whose prediction asks what the hosts would do. */
+void Call::decide(Simulation& simulation)
+{
+  try {
+    pending_->decision = simulation.decider.decide(*communicator_, described_);
+  } catch (const UserError& problem) {
+    simulation.refuse_fallback(problem.what());
+  }
+}
+
+bool Call::may_be_scheduled() const
+{
+  return pending_ && not described_.empty && memory_is_shared() &&
+         Simulation::get().hosts_fallback.smpi(described_.kind().name).empty();
+}
+
+bool Call::schedule(const HostShape& shape)
+{
+  Simulation& simulation = Simulation::get();
+  HostCall call;
+  call.collective  = described_.kind().name;
+  call.ranks       = size_;
+  call.root        = std::max(0, described_.signature.root);
+  call.count       = shape.count;
+  call.element     = shape.element;
+  call.commutative = shape.commutative;
+  call.predefined  = shape.predefined;
+  call.blocking    = described_.signature.called.blocking;
+  try {
+    pending_->scheduled =
+        make_scheduled_call(simulation.host_network(), *communicator_, simulation.hosts_fallback, call, shape);
+  } catch (const UserError& problem) {
+    simulation.refuse_fallback(problem.what());
+  }
+  if (pending_->scheduled && simulation.record.keep_events)
+    pending_->scheduled->keep_tallies();
+  return pending_->scheduled != nullptr;
+}
+
+void Call::join_schedule(const HostShape& shape, Sleep& until_end)
+{
+  pending_->scheduled->join(rank, shape, true, [this, &until_end](const FlowResult& result) {
+    check(result);
+    until_end.wake();
+  });
+}
+
+void Call::wait_for_schedule(Sleep& until_end) const
+{
+  pending_->scheduled->wake();
+  until_end.sleep(SleepsIn::collective);
+}
+
+/** What its core does for an offloaded call; the way that it takes accounts for it. */
+Seconds Call::host_overhead() const
+{
+  if (decision_.path == Path::multicast)
+    return {};
+  return Simulation::get().fabric.nic().costs(Bytes(static_cast<double>(described_.message))).offload_overhead;
+}
+
+void Call::offload(const RankBuffers& buffers, MPI_Op operation)
+{
+  OffloadedCall& offloaded = *pending_->offloaded;
+  CoreNoise& noise         = Simulation::get().core_noise;
+  noise.pay(host_overhead());
+  Gate own;
+  Gate& gate = offloaded.gate(own);
+  offloaded.join(rank, buffers, true, operation, [this, &gate](const FlowResult& result) {
+    check(result);
+    gate.open();
+  });
+  offloaded.speak(rank);
+  gate.pass();
+  noise.pay({}); // it goes on when its core is there
+  offloaded.deliver(rank);
+}
+
+void Call::check(const FlowResult& result) const
+{
+  if (not result.arrived())
+    Simulation::get().abort("network-failure",
+                            describe_broken_call(*communicator_, described_.signature, result.failure));
+}
+
+void Call::leave_host_data()
+{
+  (pending_ ? pending_->host_data : alone_data_)->leave(rank);
+}
+
+void Call::record_schedule(Record& record) const
+{
+  if (not pending_ || not pending_->scheduled)
+    return;
+  const ScheduledCall& scheduled = *pending_->scheduled;
+  const auto at                  = static_cast<std::size_t>(rank);
+  record.add_host_call({Profile::get().rank_of(communicator_->actors[at]), described_.signature.called.name(),
+                        scheduled.algorithm(), scheduled.tuning().segment.value(), scheduled.tallies()[at], start_,
+                        sg::Engine::get_clock()});
+}
+
+void Call::end()
+{
+  if (std::exchange(ended_, true))
+    return;
+  const CallSignature& signature = described_.signature;
+  Simulation& simulation         = Simulation::get();
+  const std::string algorithm    = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
+  simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
+                          static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
+  if (simulation.record.keep_events)
+    record_schedule(simulation.record);
+  if (pending_) {
+    communicator_->leave(rank, *pending_);
+    simulation.communicators.release_if_done(*communicator_);
+  }
+}
+
+MPI_Request StartedCall::make_request(const std::shared_ptr<StartedCall>& call)
+{
+  call->itself_ = call;
+  return RequestSignal::make_request({call, &call->signal_}, call->described_.kind());
+}
+
+void StartedCall::ends(const FlowResult& result)
+{
+  const auto itself = std::move(itself_);
+  check(result);
+  end();
+  signal_.fire();
+  // Its request may have it for long; what all ranks share of the call need not stay as long.
+  pending_.reset();
+  communicator_.reset();
+}
+
+// What waits for the end has an address and nothing more, which needs no memory of its own.
+
+MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape)
+{
+  const MPI_Request request = make_request(call);
+  const auto pending        = call->pending_; // it may end at once
+  pending->scheduled->join(call->rank, shape, false,
+                           [its = call.get()](const FlowResult& result) { its->ends(result); });
+  pending->scheduled->wake();
+  return request;
+}
+
+MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
+                                       MPI_Op operation)
+{
+  Simulation::get().core_noise.pay(call->host_overhead()); // a rank that is killed meanwhile has no request
+  const MPI_Request request = make_request(call);
+  const auto offloaded      = call->pending_->offloaded;
+  offloaded->join(call->rank, buffers, stay, operation,
+                  [its = call.get()](const FlowResult& result) { its->ends(result); });
+  OffloadedCall::speak_in_background(offloaded, call->rank);
+  return request;
+}
+
+} // namespace weft

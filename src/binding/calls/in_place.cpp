@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* MPI_IN_PLACE with derived datatypes.
+ *
+ * Before SMPI calls an algorithm it copies what a rank gives in place: into memory of count times the type's extent,
+ * and with gaps and all. A type whose elements lie before its address, or after its extent, writes outside of that. So
+ * weft makes those copies itself, and SMPI sees a call that is not in place. Here its blocking calls come by as well.
+ */
+#include "binding/calls/in_place.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/call.hpp"
+#include "binding/data/elements.hpp"
+#include "binding/data/host_data.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace weft {
+namespace {
+
+/** Whether a rank's contribution has to be copied by weft. What is wrong with a call is for SMPI to say. */
+bool copies(const void* send, int count, MPI_Datatype type, MPI_Comm comm)
+{
+  return send == MPI_IN_PLACE && count > 0 && comm != MPI_COMM_NULL && type != MPI_DATATYPE_NULL && not is_plain(type);
+}
+
+/** The blocks of a rank that swaps in place: as bytes, one after the other. */
+struct Swapped {
+  std::vector<std::byte> bytes;
+  std::vector<int> counts;
+  std::vector<int> places;
+  std::vector<MPI_Datatype> types;
+
+  Swapped(const void* from, std::span<const int> given, std::span<const std::int64_t> at,
+          std::span<const MPI_Datatype> of)
+      : types(given.size(), MPI_BYTE)
+  {
+    for (std::size_t rank = 0; rank < given.size(); ++rank) {
+      const std::size_t size = given[rank] > 0 ? static_cast<std::size_t>(given[rank]) * element_size(of[rank]) : 0;
+      places.push_back(static_cast<int>(bytes.size()));
+      counts.push_back(static_cast<int>(size));
+      bytes.resize(bytes.size() + size);
+      if (size > 0)
+        pack(static_cast<const std::byte*>(address(from)) + at[rank], given[rank], of[rank],
+             bytes.data() + places.back());
+    }
+  }
+};
+
+} // namespace
+
+int in_place_reduction(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                       MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not copies(send, count, type, comm))
+    return theirs(send, receive, count, type, op, comm, request);
+  const Values copy(address(receive), count, type);
+  return theirs(copy.data(), receive, count, type, op, comm, request);
+}
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+int in_place_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not counts || not copies(send, 1, type, comm))
+    return theirs(send, receive, counts, type, op, comm, request);
+  const Values copy(address(receive), std::accumulate(counts, counts + comm->size(), 0), type);
+  return theirs(copy.data(), receive, counts, type, op, comm, request);
+}
+
+int in_place_Ireduce_scatter_block(decltype(&PMPI_Ireduce_scatter_block) theirs, const void* send, void* receive,
+                                   int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not copies(send, count, type, comm))
+    return theirs(send, receive, count, type, op, comm, request);
+  const Values copy(address(receive), count * comm->size(), type);
+  return theirs(copy.data(), receive, count, type, op, comm, request);
+}
+
+int in_place_Ialltoall(decltype(&PMPI_Ialltoall) theirs, const void* send, int send_count, MPI_Datatype send_type,
+                       void* receive, int count, MPI_Datatype type, MPI_Comm comm, MPI_Request* request)
+{
+  if (not copies(send, count, type, comm))
+    return theirs(send, send_count, send_type, receive, count, type, comm, request);
+  const Values copy(address(receive), count * comm->size(), type);
+  return theirs(copy.data(), count, type, receive, count, type, comm, request);
+}
+
+int in_place_Ialltoallv(decltype(&PMPI_Ialltoallv) theirs, const void* send, const int* send_counts,
+                        const int* send_displacements, MPI_Datatype send_type, void* receive, const int* counts,
+                        const int* displacements, MPI_Datatype type, MPI_Comm comm, MPI_Request* request)
+{
+  if (not counts || not displacements || not copies(send, 1, type, comm))
+    return theirs(send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm,
+                  request);
+  const auto ranks = static_cast<std::size_t>(comm->size());
+  std::vector<std::int64_t> places(displacements, displacements + ranks);
+  for (std::int64_t& place : places)
+    place *= extent_of(type);
+  const Swapped swapped(receive, {counts, ranks}, places, std::vector<MPI_Datatype>(ranks, type));
+  return theirs(swapped.bytes.data(), swapped.counts.data(), swapped.places.data(), MPI_BYTE, receive, counts,
+                displacements, type, comm, request);
+}
+
+int in_place_Ialltoallw(decltype(&PMPI_Ialltoallw) theirs, const void* send, const int* send_counts,
+                        const int* send_displacements, const MPI_Datatype* send_types, void* receive, const int* counts,
+                        const int* displacements, const MPI_Datatype* types, MPI_Comm comm, MPI_Request* request)
+{
+  if (send != MPI_IN_PLACE || not counts || not displacements || not types || comm == MPI_COMM_NULL)
+    return theirs(send, send_counts, send_displacements, send_types, receive, counts, displacements, types, comm,
+                  request);
+  const auto ranks = static_cast<std::size_t>(comm->size());
+  const std::vector<std::int64_t> places(displacements, displacements + ranks);
+  const Swapped swapped(receive, {counts, ranks}, places, {types, ranks});
+  return theirs(swapped.bytes.data(), swapped.counts.data(), swapped.places.data(), swapped.types.data(), receive,
+                counts, displacements, types, comm, request);
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* SMPI takes a persistent receive that once had a message for one that has its message (Request::finish_wait in
+ * src/smpi/mpi/smpi_request.cpp): it then releases the last message once more, and dies of a wrong count. A persistent
+ * request that has been cancelled stays active, so that further tests release it again, and it cannot be restarted.
+ *
+ * SMPI breaks off a message that both sides have, as a failure of the network. In MPI such a cancellation fails, and
+ * the message is received (MPI 4.1, 3.8.4: either the cancellation succeeds, or the communication does).
+ */
+#include "binding/entries/cancelled.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+
+#include <string_view>
+
+using simgrid::smpi::RequestLayout;
+
+namespace weft {
+namespace {
+
+RequestLayout& fields_of(MPI_Request request)
+{
+  return *reinterpret_cast<RequestLayout*>(request);
+}
+
+} // namespace
+
+void forget_last_use(MPI_Request request)
+{
+  RequestLayout& fields = fields_of(request);
+  if ((fields.flags & simgrid::smpi::PERSISTENT_FLAG) == 0)
+    return;
+  fields.flags &= ~(simgrid::smpi::MATCHED_FLAG | simgrid::smpi::CANCELLED_FLAG);
+  fields.detached_sender = MPI_REQUEST_NULL;
+}
+
+} // namespace weft
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED void Request::cancel()
+{
+  static const auto THEIRS = weft::original<void (*)(Request*)>("_ZN7simgrid4smpi7Request6cancelEv");
+  const auto& action       = layout_of(this).action;
+  if (action == nullptr || std::string_view(action->get_state_str()) == "WAITING")
+    THEIRS(this);
+}
+
+WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::finish_wait);
+  const unsigned flags     = layout_of(*request).flags;
+  THEIRS(request, status);
+  const bool is_cancelled =
+      (flags & PERSISTENT_FLAG) != 0 && (flags & (CANCELLED_FLAG | MATCHED_FLAG)) == CANCELLED_FLAG;
+  if (not is_cancelled || *request == MPI_REQUEST_NULL)
+    return;
+  weft::fields_of(*request).action = nullptr;
+  weft::fields_of(*request).flags |= FINISHED_FLAG;
+}
+
+} // namespace simgrid::smpi

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/collectives.hpp"
+
+#include "base/error.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/call.hpp"
+#include "binding/calls/host_calls.hpp"
+#include "binding/data/descriptions.hpp"
+#include "binding/entries/direct_calls.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
+#include "model/collective/collective_kind.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <stdexcept>
+#include <utility>
+#include <xbt/config.hpp>
+
+namespace weft {
+namespace {
+
+/** One collective and the algorithm that it falls back to. SMPI has the same names for them. */
+template <class Function> struct Entry {
+  CalledCollective called;
+  Function selected = nullptr;
+  Function simplest = nullptr; ///< SMPI's "default": not all others survive a communicator of one rank
+
+  Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
+
+  /** Carry out a call. @p describe makes a Described of what is called, @p buffers a RankBuffers and @p parts what
+   *  host_calls.hpp says, only where they are needed. */
+  template <class Describe, class Buffers, class Parts, class... Arguments>
+  int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
+                Arguments... arguments) const
+  {
+    if (not is_own_call(comm))
+      return fallback(comm)(address(arguments)...);
+    Call call([&] { return describe(called); }, comm);
+    if (call.offloaded()) {
+      call.offload(buffers(), operation);
+      return MPI_SUCCESS;
+    }
+    return run_on_host(call, comm, parts, address(arguments)...);
+  }
+
+  /** Carry out one that is not offloaded. Apart, so that an offloaded one has no room for it on the rank's stack. */
+  template <class Parts, class... Arguments>
+  [[gnu::noinline]] int run_on_host(Call& call, MPI_Comm comm, const Parts& parts, Arguments... arguments) const
+  {
+    const InsideCollective inside;
+    if (call.empty())
+      return MPI_SUCCESS;
+    const Function algorithm = fallback(comm);
+    return run_on_hosts(
+        call, comm, parts, [&](auto... stand_ins) { return run(algorithm, comm, stand_ins...); }, arguments...);
+  }
+
+  /** Run SMPI's algorithm, which may find that it is none for so many ranks. */
+  template <class... Arguments> int run(Function algorithm, MPI_Comm comm, Arguments... arguments) const
+  {
+    try {
+      return algorithm(arguments...);
+    } catch (const std::invalid_argument& problem) {
+      refuse_algorithm(comm->size(), problem);
+    }
+  }
+
+  [[noreturn, gnu::noinline]] void refuse_algorithm(int ranks, const std::invalid_argument& problem) const
+  {
+    Simulation& simulation = Simulation::get();
+    const std::string name = called.name();
+    simulation.abort("refused", "SMPI's algorithm \"" + simulation.algorithms[name] + "\" for " + name +
+                                    " cannot do a call of " + std::to_string(ranks) + " ranks (" + problem.what() +
+                                    "); choose another with --cfg smpi/" + name +
+                                    ":NAME, or none for Open MPI's choice.");
+  }
+
+  /** Carry out a call that no switch does. */
+  template <class Describe, class Parts, class... Arguments>
+  int on_host(MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments) const
+  {
+    return carry_out(comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts, arguments...);
+  }
+};
+
+using AllreduceFunction     = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+using ReduceFunction        = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+using ReduceScatterFunction = int (*)(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm);
+using BarrierFunction       = int (*)(MPI_Comm);
+using BcastFunction         = int (*)(void*, int, MPI_Datatype, int, MPI_Comm);
+using RootedFunction        = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
+using AllFunction           = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+using AllgathervFunction    = int (*)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
+                                      MPI_Comm);
+using AlltoallvFunction     = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
+                                      MPI_Datatype, MPI_Comm);
+
+/** SMPI calls an algorithm without a context. */
+struct Entries {
+  Entry<AllreduceFunction> allreduce{blocking("allreduce")};
+  Entry<ReduceFunction> reduce{blocking("reduce")};
+  Entry<ReduceScatterFunction> reduce_scatter{blocking("reduce_scatter")};
+  Entry<BarrierFunction> barrier{blocking("barrier")};
+  Entry<BcastFunction> bcast{blocking("bcast")};
+  Entry<RootedFunction> gather{blocking("gather")};
+  Entry<RootedFunction> scatter{blocking("scatter")};
+  Entry<AllFunction> allgather{blocking("allgather")};
+  Entry<AllFunction> alltoall{blocking("alltoall")};
+  Entry<AllgathervFunction> allgatherv{blocking("allgatherv")};
+  Entry<AlltoallvFunction> alltoallv{blocking("alltoallv")};
+};
+
+/** Those of them, by name. */
+constexpr std::array REGISTERED{"allreduce", "reduce",    "reduce_scatter", "barrier",    "bcast",    "gather",
+                                "scatter",   "allgather", "alltoall",       "allgatherv", "alltoallv"};
+
+Entries& entries()
+{
+  static Entries all;
+  return all;
+}
+
+int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  return entries().allreduce.carry_out(
+      comm, op, [&](auto called) { return describe_reduction(called, count, type, op); },
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op, comm);
+}
+
+int reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+{
+  let_pass(op, type);
+  return entries().reduce.carry_out(
+      comm, op, [&](auto called) { return describe_reduction(called, count, type, op, root); },
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root, comm);
+}
+
+int reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  return entries().reduce_scatter.carry_out(
+      comm, op, [&](auto called) { return describe_reduce_scatter(called, counts, type, op, comm); },
+      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
+      [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op, comm);
+}
+
+int barrier(MPI_Comm comm)
+{
+  return entries().barrier.carry_out(
+      comm, MPI_OP_NULL, [](auto called) { return describe_barrier(called); }, [] { return RankBuffers(); },
+      [] { return EmptyCall(); }, comm);
+}
+
+int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  if (is_being_made(comm)) {
+    *static_cast<int*>(buffer) = agreed_id(comm);
+    return MPI_SUCCESS;
+  }
+  return entries().bcast.carry_out(
+      comm, MPI_OP_NULL, [&](auto called) { return describe_bcast(called, count, type, root); },
+      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
+      [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root, comm);
+}
+
+int allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+              MPI_Comm comm)
+{
+  return entries().allgather.carry_out(
+      comm, MPI_OP_NULL, [&](auto called) { return describe_allgather(called, count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
+      [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type, comm);
+}
+
+int allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+               const int* displacements, MPI_Datatype type, MPI_Comm comm)
+{
+  return entries().allgatherv.carry_out(
+      comm, MPI_OP_NULL, [&](auto called) { return describe_allgatherv(called, counts, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
+      [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
+      send_count, send_type, receive, counts, displacements, type, comm);
+}
+
+int gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+           int root, MPI_Comm comm)
+{
+  return entries().gather.on_host(
+      comm, [&](auto called) { return describe_gather(called, send_count, send_type, count, type, root, comm); },
+      [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root, comm);
+}
+
+int scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+            int root, MPI_Comm comm)
+{
+  // What the root gives each rank is what each rank gets.
+  return entries().scatter.on_host(
+      comm, [&](auto called) { return describe_gather(called, count, type, send_count, send_type, root, comm); },
+      [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root, comm);
+}
+
+int alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
+             MPI_Comm comm)
+{
+  return entries().alltoall.carry_out(
+      comm, MPI_OP_NULL, [&](auto called) { return describe_alltoall(called, count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
+      [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type, comm);
+}
+
+int alltoallv(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
+              void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm)
+{
+  return entries().alltoallv.on_host(
+      comm, [&](auto called) { return describe_alltoallv(called, counts, type, comm); },
+      [&] {
+        return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm);
+}
+
+/** The name of SMPI's algorithm for a collective: where weft does it itself, the one for calls that are none of the
+ *  program's own. An option of SMPI's for it goes before the fallback. */
+std::string selected_algorithm(Simulation& simulation, const std::string& collective)
+{
+  auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
+  if (not chosen.empty() && chosen != "weft") {
+    simulation.hosts_fallback.leave_to_smpi(collective, chosen);
+    return chosen;
+  }
+  std::string smpi = simulation.hosts_fallback.smpi(collective);
+  if (not smpi.empty())
+    return smpi;
+  const auto selector = simgrid::config::get_value<std::string>("smpi/coll-selector");
+  return selector.empty() ? "default" : selector;
+}
+
+/** What is wrong with an algorithm of SMPI's, whatever the call; nothing where it is right for some. */
+const char* defect_of(const std::string& option, const std::string& algorithm)
+{
+  static const std::map<std::string, const char*> ALLREDUCES{
+      {"smp_rdb", "hangs where the ranks of a host are no power of two"},
+      {"smp_binomial", "hangs where the ranks of a host are no power of two"},
+      {"smp_rsag", "adds wrongly"},
+      {"smp_rsag_lr", "adds wrongly"},
+      {"smp_rsag_rab", "adds wrongly"}};
+  const auto found = ALLREDUCES.find(algorithm);
+  return option == "smpi/allreduce" && found != ALLREDUCES.end() ? found->second : nullptr;
+}
+
+template <class Function> void register_entry(Simulation& simulation, Entry<Function>& entry, Function ours)
+{
+  const std::string name     = entry.called.name();
+  const std::string option   = "smpi/" + name;
+  const std::string selected = selected_algorithm(simulation, name);
+  const bool can_multicast   = entry.called.kind->multicasts;
+  if (selected == "automatic")
+    throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
+  if (const char* defect = defect_of(option, selected))
+    throw UserError(option + ": SMPI's \"" + selected + "\" " + defect +
+                    "; take another, or none for Open MPI's choice");
+  auto* algorithms = simgrid::smpi::colls::get_smpi_coll_descriptions(name);
+  std::vector<std::string> names;
+  for (const auto& algorithm : *algorithms) {
+    names.push_back(algorithm.name);
+    // Calls that the multicast protocol cannot do take the simplest way.
+    if (algorithm.name == (can_multicast && selected == "multicast" ? "default" : selected))
+      entry.selected = reinterpret_cast<Function>(algorithm.coll);
+    if (algorithm.name == "default")
+      entry.simplest = reinterpret_cast<Function>(algorithm.coll);
+  }
+  if (can_multicast)
+    names.emplace_back("multicast");
+  if (not entry.selected)
+    throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
+  simulation.algorithms[name] = selected;
+  if (can_multicast)
+    algorithms->push_back({"multicast", "reliable Broadcast over the switches' multicast, else SMPI's default",
+                           reinterpret_cast<void*>(ours)});
+  algorithms->push_back(
+      {"weft", "offloads to smart switches, else falls back to what was selected", reinterpret_cast<void*>(ours)});
+  simgrid::config::set_value<std::string>(option.c_str(), "weft");
+}
+
+/** SMPI's selectors are for all collectives, most of its algorithms for one. */
+void see_what_smpi_has(HostFallback& fallback)
+{
+  if (fallback.smpi_for_all().empty())
+    return;
+  std::vector<std::string> having;
+  for (const char* collective : REGISTERED)
+    if (std::ranges::count(*simgrid::smpi::colls::get_smpi_coll_descriptions(collective), fallback.smpi_for_all(),
+                           &simgrid::smpi::s_mpi_coll_description_t::name) > 0)
+      having.emplace_back(collective);
+  if (having.empty())
+    throw UserError("--fallback: found \"smpi:" + fallback.smpi_for_all() +
+                    "\", and SMPI has no algorithm of that name; `smpirun --help-coll` lists its names");
+  if (having.size() < REGISTERED.size())
+    fallback.leave_only(having);
+}
+
+} // namespace
+
+int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  return entries().allreduce.fallback(comm)(send, receive, count, type, op, comm);
+}
+
+int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                    MPI_Datatype type, MPI_Comm comm)
+{
+  return entries().allgather.fallback(comm)(send, send_count, send_type, receive, count, type, comm);
+}
+
+void register_collectives(Simulation& simulation)
+{
+  see_what_smpi_has(simulation.hosts_fallback);
+  register_entry(simulation, entries().allreduce, &allreduce);
+  register_entry(simulation, entries().reduce, &reduce);
+  register_entry(simulation, entries().reduce_scatter, &reduce_scatter);
+  register_entry(simulation, entries().barrier, &barrier);
+  register_entry(simulation, entries().bcast, &bcast);
+  register_entry(simulation, entries().gather, &gather);
+  register_entry(simulation, entries().scatter, &scatter);
+  register_entry(simulation, entries().allgather, &allgather);
+  register_entry(simulation, entries().alltoall, &alltoall);
+  register_entry(simulation, entries().allgatherv, &allgatherv);
+  register_entry(simulation, entries().alltoallv, &alltoallv);
+}
+
+} // namespace weft

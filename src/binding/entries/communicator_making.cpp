@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Making communicators, for what it costs in MPI libraries.
+ *
+ * SMPI agrees on a communicator's number by a Bcast over the communicator that is being made, and finds the groups of
+ * MPI_Comm_split by a linear Gather and a message to each rank, whatever collectives cost. Here ranks agree in memory,
+ * in no time, and the time is then that of what libraries send:
+ *   - An Allreduce over the communicator that the call is made on, for the context id: MPICH's of 65 integers
+ *     (MPIR_Get_contextid_sparse_group in its src/mpi/comm/contextid.c). Open MPI's, of one integer, is one of three
+ *     (ompi_comm_nextcid and ompi_comm_activate in its ompi/communicator/comm_cid.c).
+ *   - Before that, where ranks are told apart (MPI_Comm_split, MPI_Comm_split_type, MPI_Cart_sub), an Allgather of
+ * colour and key (ompi_comm_split in Open MPI's ompi/communicator/comm.c, MPIR_Comm_split_impl in MPICH's
+ *     src/mpi/comm/comm_split.c).
+ * Both by the algorithm that the run's hosts use; switches never do them.
+ *
+ * SMPI gives each rank's communicator a group of its own, a table of all members with 12 bytes for each: 12 P² bytes. A
+ * copy of a communicator, a Cartesian one of the same members and the parts of a split one have one group here, which
+ * counts who uses it; but what is made of a group of the program's own (MPI_Comm_create) keeps that.
+ */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/call.hpp"
+#include "binding/entries/collectives.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/observe/traced_call.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
+#include "binding/ranks/meeting.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <vector>
+#include <xbt/sysdep.h>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+struct GroupLeft {
+  void operator()(MPI_Group group) const { simgrid::smpi::Group::unref(group); }
+};
+using OwnGroup = std::unique_ptr<simgrid::smpi::Group, GroupLeft>;
+
+/** @p ranks of @p comm. */
+OwnGroup make_group(MPI_Comm comm, const std::vector<int>& ranks)
+{
+  MPI_Group made = MPI_GROUP_NULL;
+  comm->group()->incl(static_cast<int>(ranks.size()), ranks.data(), &made);
+  return OwnGroup(made);
+}
+
+/** What the ranks of one MPI_Comm_split say, and what comes of it. */
+class Split : public Gathering<std::pair<int, int>> { // colour and key
+  std::map<int, OwnGroup> groups_;
+
+public:
+  using Gathering::Gathering;
+
+  /** The ranks of @p comm that have said a colour, in the order of their keys; when all have spoken. */
+  MPI_Group group(MPI_Comm comm, int colour)
+  {
+    if (groups_.empty())
+      make_groups(comm);
+    return groups_.at(colour).get();
+  }
+
+private:
+  void make_groups(MPI_Comm comm)
+  {
+    std::map<int, std::vector<int>> ranks_of;
+    for (int rank = 0; std::cmp_less(rank, said.size()); ++rank)
+      ranks_of[said[static_cast<std::size_t>(rank)].first].push_back(rank);
+    for (auto& [colour, ranks] : ranks_of) {
+      std::ranges::stable_sort(ranks, {}, [this](int rank) { return said[static_cast<std::size_t>(rank)].second; });
+      if (colour != MPI_UNDEFINED)
+        groups_[colour] = make_group(comm, ranks);
+    }
+  }
+};
+
+/** By the first member and the communicator's number: each program's MPI_COMM_WORLD has the same. */
+std::map<std::pair<aid_t, int>, Meetings<Split>>& splits()
+{
+  static std::map<std::pair<aid_t, int>, Meetings<Split>> all;
+  return all;
+}
+
+/** What libraries reduce to find a context id that is free at all ranks. */
+constexpr std::size_t CONTEXT_MASK = 65;
+
+/** Let the ranks of @p comm agree on a context id. What they send does not matter: all share the buffers. */
+void reduce_context_mask(MPI_Comm comm)
+{
+  static std::array<int, CONTEXT_MASK> sent{};
+  static std::array<int, CONTEXT_MASK> received{};
+  if (comm->size() > 1)
+    hosts_allreduce(sent.data(), received.data(), CONTEXT_MASK, MPI_INT, MPI_BAND, comm);
+}
+
+/** Let the ranks of @p comm tell each other their colours and keys. */
+void gather_colours(MPI_Comm comm)
+{
+  static std::array<int, 2> sent{};
+  static std::vector<int> received;
+  received.resize(std::max(received.size(), sent.size() * static_cast<std::size_t>(comm->size())));
+  hosts_allgather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, comm);
+}
+
+/** A communicator of the members of @p part, who all have this object. */
+MPI_Comm make_part(MPI_Comm comm, MPI_Group part)
+{
+  const MakingInCommon common(part);
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Comm_create(comm, part, &made);
+  return made;
+}
+
+MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
+{
+  const int rank = comm->rank();
+  const int size = comm->size();
+  if (size == 1)
+    return colour == MPI_UNDEFINED ? MPI_COMM_NULL : make_part(comm, make_group(comm, {0}).get());
+  const std::pair id(comm->group()->actor(0), number_of(comm));
+  auto& meetings  = splits()[id];
+  const auto here = meetings.join(rank, size, [size] { return Split(size); });
+  here->shared.say(rank, {colour, key});
+  gather_colours(comm);
+  here->shared.wait(); // for nobody, unless the Allgather's algorithm does not do what its name says
+  MPI_Comm made = MPI_COMM_NULL;
+  if (colour != MPI_UNDEFINED)
+    made = make_part(comm, here->shared.group(comm, colour));
+  meetings.leave(here);
+  if (meetings.empty())
+    splits().erase(id);
+  return made;
+}
+
+/** Carry out a call (of trace::calls) by which the ranks of @p comm make something that has a context id. */
+template <class Name, class Make, class... Arguments>
+int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
+{
+  const TimedCall timed(function);
+  if (not timed.outermost())
+    return making();
+  auto traced = traced_call<Name>(true, arguments...);
+  const InsideCollective inside; // SMPI's own collectives are not the program's
+  const int result = making();
+  if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
+    reduce_context_mask(comm);
+  return traced.end(result);
+}
+
+/** The copy of a common group that has been left empty, since the group itself takes its place. */
+const void*& empty_copy()
+{
+  static const void* copy = nullptr;
+  return copy;
+}
+
+/** Whether @p common can be that of a communicator for which SMPI has made @p group. */
+bool can_replace(MPI_Group common, MPI_Group group)
+{
+  if (common == MPI_GROUP_NULL || group == common || std::exchange(empty_copy(), nullptr) == group)
+    return common != MPI_GROUP_NULL;
+  int size        = 0;
+  int common_size = 0;
+  PMPI_Group_size(group, &size);
+  PMPI_Group_size(common, &common_size);
+  return size == common_size; // a Cartesian communicator may have fewer
+}
+
+MpiFunction makes_communicators(const char* name)
+{
+  return {name, CallKind::communicators, false};
+}
+
+MpiFunction makes_windows(const char* name)
+{
+  return {name, CallKind::one_sided, false};
+}
+
+int free_attribute(MPI_Win /*window*/, int /*key*/, void* memory, void* /*state*/)
+{
+  xbt_free(memory);
+  return MPI_SUCCESS;
+}
+
+/** Attribute of a window that holds memory, which is freed with the window. */
+int memory_key()
+{
+  static const int KEY = [] {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, free_attribute, &key, nullptr);
+    return key;
+  }();
+  return KEY;
+}
+
+/** Makes a window of memory that the ranks of @p comm share. Each rank's part follows that of the rank before, as MPI
+ * has it where alloc_shared_noncontig does not say that it need not (MPI 4.1, 12.2.3). SMPI's own takes the first
+ * rank's size for all, and the first rank's part for the target of each. */
+int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
+{
+  std::vector<MPI_Aint> sizes(static_cast<std::size_t>(comm->size()));
+  PMPI_Allgather(&size, sizeof size, MPI_BYTE, sizes.data(), sizeof size, MPI_BYTE, comm);
+  const auto rank  = comm->rank();
+  const auto own   = sizes.begin() + rank;
+  const auto total = std::accumulate(sizes.begin(), sizes.end(), MPI_Aint{0});
+  void* memory     = rank == 0 ? xbt_malloc(static_cast<std::size_t>(std::max(total, MPI_Aint{1}))) : nullptr;
+  PMPI_Bcast(static_cast<void*>(&memory), sizeof memory, MPI_BYTE, 0, comm);
+  void* const part           = static_cast<std::byte*>(memory) + std::accumulate(sizes.begin(), own, MPI_Aint{0});
+  *static_cast<void**>(base) = part;
+  const int result           = PMPI_Win_create(part, size, unit, info, comm, made);
+  if (result == MPI_SUCCESS && rank == 0)
+    PMPI_Win_set_attr(*made, memory_key(), memory);
+  return result;
+}
+
+} // namespace
+
+} // namespace weft
+
+namespace simgrid::smpi {
+
+// SMPI's own gives the parent's topology to the parts; MPI gives them none.
+WEFT_INTERPOSED MPI_Comm Comm::split(int color, int key)
+{
+  return weft::split_in_memory(this, color, key);
+}
+
+WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
+{
+  static const auto THEIRS = weft::original<int (*)(Comm*, MPI_Comm*)>("_ZN7simgrid4smpi4Comm3dupEPPS1_");
+  const weft::MakingInCommon common(weft::common_group(this));
+  return THEIRS(this, made);
+}
+
+} // namespace simgrid::smpi
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// Constructors, of src/smpi/mpi/smpi_comm.cpp and smpi_group.cpp. A topology is a shared_ptr, which comes as its
+// address.
+
+constexpr const char* MAKE_COMM  = "_ZN7simgrid4smpi4CommC1EPNS0_5GroupESt10shared_ptrINS0_4TopoEEbi";
+constexpr const char* COPY_GROUP = "_ZN7simgrid4smpi5GroupC1EPKS1_";
+
+void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
+    WEFT_REPLACES("_ZN7simgrid4smpi4CommC1EPNS0_5GroupESt10shared_ptrINS0_4TopoEEbi");
+void copy_group(void* self, MPI_Group origin) WEFT_REPLACES("_ZN7simgrid4smpi5GroupC1EPKS1_");
+
+void make_comm(void* self, MPI_Group group, void* topology, bool smp, int id)
+{
+  static const auto THEIRS = original<decltype(&make_comm)>(MAKE_COMM);
+  const MPI_Group offered  = MakingInCommon::take();
+  const MPI_Group common   = can_replace(offered, group) ? offered : MPI_GROUP_NULL;
+  if (common != MPI_GROUP_NULL && common != group) {
+    simgrid::smpi::Group::unref(group);
+    common->ref();
+  }
+  const AgreeingInCommon agreeing(common);
+  THEIRS(self, common != MPI_GROUP_NULL ? common : group, topology, smp, id);
+}
+
+void copy_group(void* self, MPI_Group origin)
+{
+  static const auto THEIRS = original<decltype(&copy_group)>(COPY_GROUP);
+  const bool is_common     = origin != MPI_GROUP_NULL && origin == MakingInCommon::group();
+  empty_copy()             = is_common ? self : nullptr;
+  THEIRS(self, is_common ? MPI_GROUP_NULL : origin);
+}
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_INTERPOSED int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_dup)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_dup");
+  return make<trace::calls::Comm_dup>(function, comm, [&] { return THEIRS(comm, made); }, comm, made);
+}
+
+WEFT_INTERPOSED int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_dup_with_info)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_dup_with_info");
+  return make<trace::calls::Comm_dup_with_info>(
+      function, comm, [&] { return THEIRS(comm, info, made); }, comm, info, made);
+}
+
+WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_create)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_create");
+  return make<trace::calls::Comm_create>(function, comm, [&] { return THEIRS(comm, group, made); }, comm, group, made);
+}
+
+/** Only the members call it. */
+WEFT_INTERPOSED int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_create_group)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_create_group");
+  MPI_Comm members         = MPI_COMM_NULL;
+  return make<trace::calls::Comm_create_group>(
+      function, members,
+      [&] {
+        const int result = THEIRS(comm, group, tag, made);
+        members          = result == MPI_SUCCESS ? *made : MPI_COMM_NULL;
+        return result;
+      },
+      comm, group, tag, made);
+}
+
+WEFT_INTERPOSED int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_split)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_split");
+  return make<trace::calls::Comm_split>(
+      function, comm, [&] { return THEIRS(comm, colour, key, made); }, comm, colour, key, made);
+}
+
+/** SMPI's own leaves the communicator without a number, so that its messages match those of others, and ignores the
+ * key. This is MPI_Comm_split by host. */
+WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Comm_split_type)>(__func__);
+  static auto function     = makes_communicators("MPI_Comm_split_type");
+  return make<trace::calls::Comm_split_type>(
+      function, comm,
+      [&] {
+        if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
+          return THEIRS(comm, type, key, info, made);
+        const VertexId host = Simulation::get().network.vertex_of(sg::this_actor::get_host());
+        return PMPI_Comm_split(comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(host), key, made);
+      },
+      comm, type, key, info, made);
+}
+
+WEFT_INTERPOSED int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int* sizes, const int* periods, int reorder,
+                                     MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Cart_create)>(__func__);
+  static auto function     = makes_communicators("MPI_Cart_create");
+  return make<trace::calls::Cart_create>(
+      function, comm,
+      [&] {
+        const MakingInCommon common(comm == MPI_COMM_NULL ? MPI_GROUP_NULL : common_group(comm));
+        return THEIRS(comm, dimensions, sizes, periods, reorder, made);
+      },
+      comm, dimensions, sizes, periods, reorder, made);
+}
+
+WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Cart_sub)>(__func__);
+  static auto function     = makes_communicators("MPI_Cart_sub");
+  return make<trace::calls::Cart_sub>(function, comm, [&] { return THEIRS(comm, remain, made); }, comm, remain, made);
+}
+
+// Windows have a communicator of their own. SMPI's Allgather of where they are costs what it costs.
+
+WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_create)>(__func__);
+  static auto function     = makes_windows("MPI_Win_create");
+  return make<trace::calls::Win_create>(
+      function, comm, [&] { return THEIRS(base, size, unit, info, comm, made); }, base, size, unit, info, comm, made);
+}
+
+WEFT_INTERPOSED int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_allocate)>(__func__);
+  static auto function     = makes_windows("MPI_Win_allocate");
+  return make<trace::calls::Win_allocate>(
+      function, comm, [&] { return THEIRS(size, unit, info, comm, base, made); }, size, unit, info, comm, base, made);
+}
+
+WEFT_INTERPOSED int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                                             MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_allocate_shared)>(__func__);
+  static auto function     = makes_windows("MPI_Win_allocate_shared");
+  return make<trace::calls::Win_allocate_shared>(
+      function, comm,
+      [&] {
+        const bool right = comm != MPI_COMM_NULL && size >= 0 && unit > 0 && base && made;
+        return right ? allocate_shared(size, unit, info, comm, base, made) : THEIRS(size, unit, info, comm, base, made);
+      },
+      size, unit, info, comm, base, made);
+}
+
+WEFT_INTERPOSED int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* made)
+{
+  static const auto THEIRS = original<decltype(&PMPI_Win_create_dynamic)>(__func__);
+  static auto function     = makes_windows("MPI_Win_create_dynamic");
+  return make<trace::calls::Win_create_dynamic>(
+      function, comm, [&] { return THEIRS(info, comm, made); }, info, comm, made);
+}
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What SMPI cannot do or refuses, said in weft's words: one line that names the rank and the call.
+ *
+ * SimGrid logs such things, in several lines and with advice on tools of its own, and aborts. All of its log passes one
+ * function; weft defines it anew and acts on what it knows.
+ */
+#include "binding/abi/refusals.hpp"
+#include "binding/abi/replaced.hpp"
+#include "binding/entries/exits.hpp"
+#include "binding/process/process.hpp"
+#include "binding/run/diagnosis.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <xbt/config.hpp>
+#include <xbt/log.h>
+
+namespace weft {
+namespace {
+
+/** SMPI's formats (src/smpi/bindings/smpi_mpi.cpp, include/private.hpp, internals/smpi_global.cpp). */
+constexpr std::string_view MISSING  = "Not yet implemented: %s. Please contact the SimGrid team if support is needed";
+constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // after the function, or "recv"
+constexpr std::string_view NO_INIT  = "%s: MPI_Init was not called !";
+constexpr std::string_view RETURNED = "SMPI process did not return 0. Return value : %d";
+/** SimGrid's (src/kernel/context), of any actor. */
+constexpr std::string_view UNCAUGHT    = "Actor killed by an uncaught exception %s";
+constexpr std::string_view TOOL_ADVICE = "-trace-call-location";
+/** SMPI's, of files (src/smpi/mpi/smpi_file.cpp) and of shared memory (src/smpi/internals/smpi_shared.cpp). */
+constexpr std::string_view NO_DISK    = "SMPI/IO : Trying to open file on a diskless host";
+constexpr std::string_view NO_MAPPING = "Could not map folded virtual memory";
+constexpr std::string_view NO_MEMORY  = "Failed to allocate %zuMiB of memory. Run \"sysctl vm.overcommit_memory";
+/** Its network's (src/kernel/resource/models/network_cm02.cpp). */
+constexpr std::string_view NO_ROUTE = " but there is no connecting path between these two hosts.";
+/** Its allocations, of which it says the bytes (include/xbt/sysdep.h); an exception that nobody catches; and a copy of
+ * the program that cannot be loaded (src/smpi/internals/smpi_global.cpp), with the loader's words (glibc's
+ * elf/dl-load.c). */
+constexpr std::string_view NO_BYTES  = "of %lu bytes failed";
+constexpr std::string_view NO_OBJECT = "std::bad_alloc";
+constexpr std::string_view NO_COPY   = "dlopen failed: %s";
+constexpr std::array NOT_MAPPED = {"failed to map segment", "cannot allocate", "cannot create shared object descriptor",
+                                   "cannot apply additional memory protection", "cannot change memory protections"};
+/** How many times as large the blocks are that the message proposes; DT of class C needs twice as large ones. */
+constexpr int LARGER_BLOCKS = 16;
+
+struct State {
+  std::string last_warning; // why the call fails that is about to be reported
+  bool told_of_threads = false;
+  std::map<int, int> thread_levels; // by rank
+};
+
+State& state()
+{
+  static State the_state;
+  return the_state;
+}
+
+std::string who()
+{
+  const std::optional<int> rank = rank_here();
+  return rank ? "rank " + std::to_string(*rank) : "a thread of the program";
+}
+
+/** "PMPI_Recv" and "MPI_Recv" are the user's MPI_Recv. */
+std::string users_name(std::string_view function)
+{
+  return std::string(function.starts_with("PMPI_") ? function.substr(1) : function);
+}
+
+/** Whether it belongs to MPI's chapter on dynamic processes. */
+bool starts_processes(std::string_view name)
+{
+  constexpr std::array<std::string_view, 7> NAMES{"MPI_Comm_accept",        "MPI_Comm_connect", "MPI_Comm_disconnect",
+                                                  "MPI_Comm_get_parent",    "MPI_Comm_join",    "MPI_Comm_spawn",
+                                                  "MPI_Comm_spawn_multiple"};
+  return std::ranges::find(NAMES, name) != NAMES.end();
+}
+
+[[noreturn]] void refuse_missing(const char* function)
+{
+  const std::string name = users_name(function);
+  const char* family     = "";
+  if (name.find("eighbor") != std::string::npos || name.find("raph_") != std::string::npos)
+    family = " (it knows no graph topologies and no neighbourhood collectives)";
+  else if (name.starts_with("MPI_Intercomm") || name.find("_remote_") != std::string::npos)
+    family = " (it knows no intercommunicators)";
+  else if (starts_processes(name))
+    family = " (nothing that starts or joins processes)";
+  Simulation::get().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not have" + family);
+}
+
+[[noreturn]] void refuse_thread(const char* function)
+{
+  Simulation::get().abort("unsupported",
+                          "a thread that the program has made called " + users_name(function) +
+                              "; with SimGrid's MPI only the thread that main runs on may (MPI_THREAD_FUNNELED)");
+}
+
+[[noreturn]] void refuse_file()
+{
+  Simulation::get().abort("unsupported", who() + " opened a file by MPI (MPI_File_…), and host '" +
+                                             simgrid::s4u::this_actor::get_host()->get_name() +
+                                             "' has no disk: hosts of fabrics have none; those of a platform of "
+                                             "SimGrid's (--platform) do where its file says <disk>");
+}
+
+std::string first_line_of(const char* file)
+{
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line.empty() ? "unknown" : line;
+}
+
+[[noreturn]] void tell_of_mappings()
+{
+  const auto block = static_cast<long long>(simgrid::config::get_value<double>("smpi/shared-malloc-blocksize"));
+  Simulation::get().abort(
+      "memory", "the shared memory of all ranks is more than Linux maps for a process in blocks of " +
+                    std::to_string(block) + " B (vm.max_map_count is " + first_line_of("/proc/sys/vm/max_map_count") +
+                    "): take larger blocks, --cfg smpi/shared-malloc-blocksize:" +
+                    std::to_string(block * LARGER_BLOCKS) + ", of which the memory needs one in all");
+}
+
+[[noreturn]] void tell_of_memory()
+{
+  Simulation::get().abort("memory", who() + " asked for more shared memory than Linux promises in advance: let it "
+                                            "promise any (as root, sysctl vm.overcommit_memory=1), which costs "
+                                            "nothing as all ranks share one block");
+}
+
+/** What most likely keeps the process from more memory. */
+std::string limits_and_mappings()
+{
+  const std::string limits = memory_limits();
+  return (limits.empty() ? "the machine's memory is used up, or promised" : limits) + "; vm.max_map_count is " +
+         first_line_of("/proc/sys/vm/max_map_count") + ", of which " + std::to_string(mappings_now()) + " are taken";
+}
+
+[[noreturn]] void tell_of_refusal(const std::string& asked)
+{
+  Simulation::get().abort("memory", (rank_here() ? who() : std::string("the simulator")) + " asked for " + asked +
+                                        ", which the system does not give: " + limits_and_mappings() +
+                                        "; allow more, or take fewer ranks");
+}
+
+/** A platform's message between hosts that it has no route for. */
+[[noreturn]] void tell_of_missing_route(std::string text)
+{
+  constexpr std::string_view BEFORE = "You're trying to send data ";
+  text.resize(text.find(NO_ROUTE));
+  if (text.starts_with(BEFORE))
+    text.erase(0, BEFORE.size());
+  Simulation::get().abort("network-failure", "the platform has no route " + text +
+                                                 ", over which a message goes; give one, for example by <route>, and "
+                                                 "let `weft fabric check` prove all routes");
+}
+
+/** The number in SimGrid's words, which is all that is in them. */
+std::string bytes_in(const std::string& text)
+{
+  const auto first = text.find_first_of("0123456789");
+  return text.substr(first, text.find_first_not_of("0123456789", first) - first);
+}
+
+/** Act on what SimGrid says where it gets no memory. */
+void act_on_want_of_memory(std::string_view format, const std::string& text)
+{
+  if (format.find(NO_BYTES) != std::string_view::npos)
+    tell_of_refusal(bytes_in(text) + " bytes of memory");
+  if (text.find(NO_OBJECT) != std::string::npos)
+    tell_of_refusal("memory");
+  if (format.starts_with(NO_COPY) &&
+      std::ranges::any_of(NOT_MAPPED, [&text](const char* words) { return text.find(words) != std::string::npos; }))
+    tell_of_refusal("a copy of the program of its own");
+}
+
+[[noreturn]] void tell_of_failure(const std::string& text)
+{
+  const auto end     = text.find(" - returned ");
+  const auto code    = end + std::strlen(" - returned ");
+  const auto name    = text.substr(0, end);
+  std::string reason = state().last_warning;
+  if (reason.starts_with("P" + name))
+    reason = reason.substr(1);
+  // A message is found not to fit where it is received, whatever call waits for it.
+  Simulation::get().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
+                                       " failed with " + text.substr(code, text.find(' ', code) - code) +
+                                       (reason.empty() ? "" : " (" + reason + ")") +
+                                       "; as MPI says, that ends the program (MPI_ERRORS_ARE_FATAL)");
+}
+
+/** Act on what SimGrid is about to say; whether that is all that is to be said. */
+bool act_on(const xbt_log_event_s& event, std::string_view format, const std::string& text)
+{
+  if (text.find(TOOL_ADVICE) != std::string::npos)
+    return true;
+  if (event.priority == xbt_log_priority_critical && RefusalsAsErrors::exist())
+    throw std::runtime_error(text);
+  if (format == RETURNED) {
+    rank_returns(static_cast<int>(std::strtol(text.c_str() + text.rfind(' '), nullptr, 10)));
+    return true;
+  }
+  // SMPI catches no such exception, nor do switches' actors.
+  if (format == UNCAUGHT && text.find("NetworkFailureException") != std::string::npos)
+    Simulation::get().abort("network-failure",
+                            describe_broken_message(rank_here() ? who() : std::string("a switch or NIC")));
+  const std::optional<int> rank = rank_here();
+  if (not rank && format == NO_INIT && not simgrid::s4u::Actor::self())
+    refuse_thread(text.substr(0, text.find(':')).c_str());
+  if (rank && event.priority == xbt_log_priority_critical && format == MISSING)
+    refuse_missing(event.functionName);
+  if (rank && event.priority == xbt_log_priority_critical && format.ends_with(FAILED))
+    tell_of_failure(text);
+  if (event.priority == xbt_log_priority_critical && is_simulating() && text.find(NO_ROUTE) != std::string::npos)
+    tell_of_missing_route(text);
+  if (event.priority == xbt_log_priority_critical && is_simulating())
+    act_on_want_of_memory(format, text);
+  if (rank && format.starts_with(NO_DISK))
+    refuse_file();
+  if (rank && format.starts_with(NO_MAPPING))
+    tell_of_mappings();
+  if (rank && format.starts_with(NO_MEMORY))
+    tell_of_memory();
+  if (rank && event.priority == xbt_log_priority_warning)
+    state().last_warning = text;
+  return false;
+}
+
+const char* level_name(int level)
+{
+  return level == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SERIALIZED";
+}
+
+} // namespace
+} // namespace weft
+
+extern "C" void weft_log(xbt_log_event_t event, const char* format, ...) WEFT_REPLACES("_xbt_log_event_log");
+void weft_log(xbt_log_event_t event, const char* format, ...)
+{
+  va_list arguments;
+  va_list again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  std::string text(static_cast<std::size_t>(std::max(0, std::vsnprintf(nullptr, 0, format, arguments))), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  va_end(arguments);
+  if (not weft::act_on(*event, format, text))
+    weft::theirs<void (*)(xbt_log_event_t, const char*, ...)>("_xbt_log_event_log")(event, "%s", text.c_str());
+}
+
+// SMPI gives MPI_THREAD_SINGLE whatever is asked for. Threads that leave MPI alone do no harm, and that is what
+// MPI_THREAD_FUNNELED promises.
+extern "C" int weft_init_thread(int* argc, char*** argv, int required, int* provided) WEFT_REPLACES("PMPI_Init_thread");
+int weft_init_thread(int* argc, char*** argv, int required, int* provided)
+{
+  const int level = std::min(required, static_cast<int>(MPI_THREAD_FUNNELED));
+  if (required > level && not weft::state().told_of_threads) {
+    weft::state().told_of_threads = true;
+    std::fprintf(
+        stderr,
+        "weft: MPI_Init_thread: the program asks for %s, and SimGrid's MPI gives MPI_THREAD_FUNNELED: only the "
+        "thread that main runs on may call MPI\n",
+        weft::level_name(required));
+  }
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::state().thread_levels[*rank] = level;
+  if (provided)
+    *provided = level;
+  return MPI_Init(argc, argv);
+}
+
+extern "C" int weft_query_thread(int* provided) WEFT_REPLACES("PMPI_Query_thread");
+int weft_query_thread(int* provided)
+{
+  if (not provided)
+    return MPI_ERR_ARG;
+  const std::optional<int> rank = weft::rank_here();
+  *provided                     = rank ? weft::state().thread_levels[*rank] : MPI_THREAD_SINGLE;
+  return MPI_SUCCESS;
+}
+
+extern "C" int weft_is_thread_main(int* flag) WEFT_REPLACES("PMPI_Is_thread_main");
+int weft_is_thread_main(int* flag)
+{
+  if (not flag)
+    return MPI_ERR_ARG;
+  *flag = weft::rank_here() ? 1 : 0;
+  return MPI_SUCCESS;
+}

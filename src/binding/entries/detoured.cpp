@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What programs compute, with the detours of their cores: SMPI lets a rank compute by SimGrid's exec_init, which is
+ * replaced as interposed.cpp replaces SMPI's functions. */
+#include "binding/abi/original.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <simgrid/s4u.hpp>
+
+namespace simgrid::s4u::this_actor {
+
+WEFT_INTERPOSED ExecPtr exec_init(double flops)
+{
+  static const auto THEIRS = weft::original(static_cast<ExecPtr (*)(double)>(&exec_init));
+  weft::CoreNoise& noise   = weft::Simulation::get().core_noise;
+  if (not noise.any())
+    return THEIRS(flops);
+  const double speed = get_host()->get_speed();
+  return THEIRS(noise.lengthened(weft::Seconds(flops / speed)).value() * speed);
+}
+
+} // namespace simgrid::s4u::this_actor

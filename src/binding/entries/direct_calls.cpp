@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/direct_calls.hpp"
+
+#include "binding/entries/exits.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/in_place.hpp"
+#include "binding/ranks/known_counts.hpp"
+#include "binding/ranks/places.hpp"
+#include "binding/run/request.hpp"
+#include "binding/settings/settings.hpp"
+#include "mpi/names.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace colls = simgrid::smpi::colls;
+
+namespace weft {
+namespace {
+
+/** MPI's own operations and datatypes that SMPI has let pass together. It has a table of which may meet. */
+std::vector<std::pair<MPI_Op, MPI_Datatype>>& allowed()
+{
+  static std::vector<std::pair<MPI_Op, MPI_Datatype>> pairs;
+  return pairs;
+}
+
+bool is_allowed(MPI_Op op, MPI_Datatype type)
+{
+  return std::ranges::find(allowed(), std::pair(op, type)) != allowed().end();
+}
+
+/** The @p result of a call by way of SMPI. */
+int learn(int result, MPI_Op op, MPI_Datatype type)
+{
+  if (result == MPI_SUCCESS)
+    let_pass(op, type);
+  return result;
+}
+
+/** Whether it can go on without SMPI as far as @p comm says. */
+bool is_usable(MPI_Comm comm)
+{
+  return is_in_mpi() && comm != MPI_COMM_NULL &&
+         not reinterpret_cast<const simgrid::smpi::HandleLayout*>(comm)->deleted;
+}
+
+/** Whether both are the program's, not null and not in place. */
+bool are_buffers(const void* send, const void* receive)
+{
+  return send && receive && send != MPI_IN_PLACE && receive != MPI_IN_PLACE;
+}
+
+/** None of a communicator's is negative. */
+bool are_counts(const int* counts, MPI_Comm comm)
+{
+  return counts && known_counts(counts, comm).least >= 0;
+}
+
+bool is_plain_reduction(const void* send, const void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  return smpi_only_checks() && count >= 0 && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm);
+}
+
+bool& buffers_stay_now()
+{
+  static bool stay = false;
+  return stay;
+}
+
+/** Put aside as many as can be. @return whether these are all. */
+bool are_put_aside(std::span<MPI_Request> requests)
+{
+  bool all = true;
+  for (MPI_Request& request : requests)
+    all &= RequestSignal::put_aside(request, MPI_STATUS_IGNORE);
+  return all;
+}
+
+/** Of calls that do not block. */
+template <class Start> int start_directly(Start&& start_it)
+{
+  buffers_stay_now() = true;
+  const int result   = start_it();
+  buffers_stay_now() = false;
+  return result;
+}
+
+} // namespace
+
+void let_pass(MPI_Op op, MPI_Datatype type)
+{
+  if (is_predefined(type) && (op == MPI_OP_NULL || is_predefined(op)) && not is_allowed(op, type))
+    allowed().emplace_back(op, type);
+}
+
+bool buffers_stay()
+{
+  return std::exchange(buffers_stay_now(), false);
+}
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+int direct_Finalize(decltype(&PMPI_Finalize) theirs)
+{
+  check_finalize();
+  RequestSignal::free_spare();
+  leaves_mpi();
+  return theirs();
+}
+
+int direct_Wait(decltype(&PMPI_Wait) theirs, MPI_Request* request, MPI_Status* status)
+{
+  const bool waited = request && *request != MPI_REQUEST_NULL && RequestSignal::wait_for(*request);
+  if (waited && RequestSignal::put_aside(*request, status))
+    return MPI_SUCCESS;
+  return theirs(request, status);
+}
+
+int direct_Waitall(decltype(&PMPI_Waitall) theirs, int count, MPI_Request* requests, MPI_Status* statuses)
+{
+  const std::span all(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0);
+  for (std::size_t i = 0; statuses != MPI_STATUSES_IGNORE && i < all.size(); ++i)
+    if (not simgrid::smpi::is_active(all[i])) // SMPI leaves out persistent ones that have ended
+      simgrid::smpi::Status::empty(statuses + i);
+  if (all.empty() || not RequestSignal::wait_for_all(all))
+    RequestSignal::make_activities();
+  else if (statuses == MPI_STATUSES_IGNORE && are_put_aside(all))
+    return MPI_SUCCESS;
+  return theirs(count, requests, statuses);
+}
+
+// SMPI's gives no request where the communicator has one rank, unlike all others that do not block.
+int direct_Ibcast(decltype(&PMPI_Ibcast) theirs, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                  MPI_Request* request)
+{
+  const int result = theirs(buffer, count, type, root, comm, request);
+  if (result != MPI_SUCCESS || colls::is_blocking(request) || comm->size() > 1)
+    return result;
+  return colls::ibcast(buffer, count, type, root, comm, request, 1);
+}
+
+int direct_Allreduce(decltype(&PMPI_Allreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                     MPI_Op op, MPI_Comm comm)
+{
+  if (is_plain_reduction(send, receive, count, type, op, comm))
+    return colls::allreduce(send, receive, count, type, op, comm);
+  return theirs(send, receive, count, type, op, comm); // which calls PMPI_Iallreduce
+}
+
+int direct_Iallreduce(decltype(&PMPI_Iallreduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  if (not request || not is_plain_reduction(send, receive, count, type, op, comm))
+    return learn(in_place_reduction(theirs, send, receive, count, type, op, comm, request), op, type);
+  if (colls::is_blocking(request))
+    return colls::allreduce(send, receive, count, type, op, comm);
+  return start_directly([&] { return colls::iallreduce(send, receive, count, type, op, comm, request, 1); });
+}
+
+int direct_Reduce(decltype(&PMPI_Reduce) theirs, const void* send, void* receive, int count, MPI_Datatype type,
+                  MPI_Op op, int root, MPI_Comm comm)
+{
+  if (is_plain_reduction(send, receive, count, type, op, comm) && root >= 0 && root < comm->size())
+    return colls::reduce(send, receive, count, type, op, root, comm);
+  return theirs(send, receive, count, type, op, root, comm);
+}
+
+int direct_Ireduce_scatter(decltype(&PMPI_Ireduce_scatter) theirs, const void* send, void* receive, const int* counts,
+                           MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request)
+{
+  const CountsHeld held;
+  if (not(smpi_only_checks() && request && are_buffers(send, receive) && is_allowed(op, type) && is_usable(comm) &&
+          are_counts(counts, comm)))
+    return learn(in_place_Ireduce_scatter(theirs, send, receive, counts, type, op, comm, request), op, type);
+  if (colls::is_blocking(request))
+    return colls::reduce_scatter(send, receive, counts, type, op, comm);
+  return start_directly([&] { return colls::ireduce_scatter(send, receive, counts, type, op, comm, request, 1); });
+}
+
+int direct_Iallgatherv(decltype(&PMPI_Iallgatherv) theirs, const void* send, int send_count, MPI_Datatype send_type,
+                       void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
+                       MPI_Request* request)
+{
+  const CountsHeld held;
+  if (not(smpi_only_checks() && request && send_count >= 0 && displacements && are_buffers(send, receive) &&
+          is_allowed(MPI_OP_NULL, send_type) && is_allowed(MPI_OP_NULL, type) && is_usable(comm) &&
+          are_counts(counts, comm))) {
+    const int result = learn(theirs(send, send_count, send_type, receive, counts, displacements, type, comm, request),
+                             MPI_OP_NULL, type);
+    return send == MPI_IN_PLACE ? result : learn(result, MPI_OP_NULL, send_type);
+  }
+  if (colls::is_blocking(request))
+    return colls::allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm);
+  return start_directly([&] {
+    return colls::iallgatherv(send, send_count, send_type, receive, counts, displacements, type, comm, request, 1);
+  });
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/exits.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/process/exit_handlers.hpp"
+#include "binding/process/leaving.hpp"
+#include "binding/process/process.hpp"
+#include "binding/process/switched_state.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <cstdlib>
+#include <optional>
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <stdexcept>
+#include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** What a process can tell of its exit status. */
+int told_of(int status)
+{
+  constexpr unsigned BITS = 0xff;
+  return static_cast<int>(static_cast<unsigned>(status) & BITS);
+}
+
+std::string name_of(int rank)
+{
+  return "rank " + std::to_string(rank);
+}
+
+void note_status(int rank, int status)
+{
+  if (told_of(status) == 0)
+    return;
+  Simulation& simulation = Simulation::get();
+  const std::string text = name_of(rank) + " ended with exit status " + std::to_string(told_of(status));
+  int finalized          = 0;
+  PMPI_Finalized(&finalized);
+  if (finalized == 0)
+    simulation.abort("early-exit", text + " before it called MPI_Finalize", told_of(status));
+  if (simulation.record.outcome.kind == "completed")
+    simulation.record.outcome = {"exit", text};
+}
+
+using Context       = simgrid::kernel::context::Context;
+using ContextAction = void (*)(Context*);
+
+/** End the current rank as SMPI does, but not by the exception that SMPI throws through the program: exit() destroys
+ * nothing that is on the stack, and may be called where nothing can be thrown. The stack is left as it is. */
+[[noreturn]] void end_rank(int status)
+{
+  static const bool ARE_THREADS = simgrid::config::get_value<std::string>("contexts/factory") == "thread";
+  static const auto EXIT        = theirs<void (*)(int)>("smpi_exit");
+  static const auto LEAVE =
+      original<ContextAction>(ARE_THREADS ? "_ZN7simgrid6kernel7context13ThreadContext5yieldEv"
+                                          : "_ZN7simgrid6kernel7context14SwappedContext7suspendEv");
+  try {
+    EXIT(status);
+  } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
+  }
+  begin_switched_state(); // the rank may have been handling an exception, which nobody else is
+  LEAVE(Context::self());
+  if (ARE_THREADS)
+    syscall(SYS_exit, 0);
+  throw std::logic_error("a rank that has ended goes on");
+}
+
+[[noreturn]] void rank_exits(int rank, int status)
+{
+  run_exit_handlers();
+  if (is_forked_child())
+    leave_process(status);
+  note_status(rank, status);
+  Simulation::get().rank_ended(sg::this_actor::get_pid());
+  end_rank(status);
+}
+
+} // namespace
+
+void rank_returns(int status)
+{
+  if (is_forked_child())
+    leave_process(status);
+  if (const std::optional<int> rank = rank_here())
+    note_status(*rank, status);
+}
+
+void check_finalize()
+{
+  int initialized = 0;
+  int finalized   = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  const std::optional<int> rank = rank_here();
+  if (rank && finalized != 0)
+    Simulation::get().abort("error", name_of(*rank) + " called MPI_Finalize a second time; MPI allows one call");
+  if (rank && initialized == 0)
+    Simulation::get().abort("error", name_of(*rank) + " called MPI_Finalize without MPI_Init before it");
+}
+
+} // namespace weft
+
+// ---- Replaced functions
+// ----------------------------------------------------------------------------------------------
+
+// SMPI's header makes exit a macro of its own for the program's files; libraries, libgfortran's among them, call this
+// one.
+extern "C" [[noreturn]] void weft_exit(int status) WEFT_REPLACES("exit");
+void weft_exit(int status)
+{
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::rank_exits(*rank, status);
+  weft::theirs<void (*)(int)>("exit")(status);
+  std::abort();
+}
+
+extern "C" [[noreturn]] void weft_smpi_exit(int status) WEFT_REPLACES("smpi_exit");
+void weft_smpi_exit(int status)
+{
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::rank_exits(*rank, status);
+  weft_exit(status);
+}
+
+extern "C" int weft_abort(MPI_Comm comm, int code) WEFT_REPLACES("PMPI_Abort");
+int weft_abort(MPI_Comm /*comm*/, int code)
+{
+  const std::optional<int> rank = weft::rank_here();
+  // What has been aborted has not ended well, whatever the code.
+  const int status = weft::told_of(code) != 0 ? weft::told_of(code) : 1;
+  weft::Simulation::get().abort("abort",
+                                (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +
+                                    " called MPI_Abort with error code " + std::to_string(code),
+                                status);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those of which SMPI
+ * has one algorithm only. weft defines them under the same names, and where its library is loaded before SimGrid's (as
+ * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */
+#include "base/reused.hpp"
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/calls/call.hpp"
+#include "binding/calls/host_calls.hpp"
+#include "binding/data/descriptions.hpp"
+#include "binding/entries/direct_calls.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <bit>
+#include <memory>
+
+namespace weft {
+namespace {
+
+/** Start a call that is not offloaded. Apart, so that an offloaded one has no room for it on the rank's stack. */
+template <class Function, class Parts, class... Arguments>
+[[gnu::noinline]] int start_on_hosts(const std::shared_ptr<StartedCall>& call, Function theirs, MPI_Request* request,
+                                     int external, MPI_Comm comm, Parts&& make_parts, Arguments... arguments)
+{
+  const InsideCollective inside;
+  const auto parts = make_parts();
+  if (call->scheduled([&]() -> const auto& { return parts; })) {
+    if (parts.has_data())
+      parts.come(*call, false);
+    *request = StartedCall::start_schedule(call, parts.host_shape());
+    return MPI_SUCCESS;
+  }
+  if constexpr (std::tuple_size_v<decltype(parts.arguments)> != 0) {
+    if (parts.wanted(false)) {
+      parts.come(*call, false);
+      return std::apply([&](auto... stand_ins) { return theirs(stand_ins..., comm, request, external); },
+                        parts.arguments);
+    }
+  }
+  return theirs(address(arguments)..., comm, request, external);
+}
+
+/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a Described, @p buffers a RankBuffers,
+ *  @p parts what host_calls.hpp says, only where they are needed; @p arguments are the call's up to the communicator.
+ */
+template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
+int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation, Describe&& describe,
+          Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
+{
+  const bool stay = buffers_stay();
+  if (external == 0 || not is_own_call(comm))
+    return theirs(address(arguments)..., comm, request, external);
+  const auto call = std::allocate_shared<StartedCall>(Reused<StartedCall>(), describe, comm);
+  if (call->offloaded()) {
+    *request = StartedCall::start_offload(call, buffers(), stay, operation);
+    return MPI_SUCCESS;
+  }
+  return start_on_hosts(call, theirs, request, external, comm, make_parts, arguments...);
+}
+
+/** The same where no switch does it. */
+template <class Function, class Describe, class Parts, class... Arguments>
+int start_on_host(Function theirs, MPI_Request* request, int external, MPI_Comm comm, Describe&& describe,
+                  Parts&& parts, Arguments... arguments)
+{
+  return start(
+      theirs, request, external, comm, MPI_OP_NULL, describe, [] { return RankBuffers(); }, parts, arguments...);
+}
+
+/** Carry out a blocking call that no switch does. */
+template <class Function, class Describe, class Parts, class... Arguments>
+int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, Arguments... arguments)
+{
+  if (not is_own_call(comm))
+    return theirs(address(arguments)..., comm);
+  Call call(describe, comm);
+  const InsideCollective inside;
+  return run_on_hosts(
+      call, comm, parts, [&](auto... stand_ins) { return theirs(stand_ins...); }, address(arguments)..., comm);
+}
+
+} // namespace
+} // namespace weft
+
+namespace simgrid::smpi {
+
+/** SMPI's ring Allreduce, which its selector `ompi` chooses where Open MPI would. For vectors with fewer elements than
+ *  ranks Open MPI's ring is recursive doubling (ompi_coll_base_allreduce_intra_ring in its
+ *  ompi/mca/coll/base/coll_base_allreduce.c), SMPI's a Reduce and a Bcast, which takes many times as long. */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                  MPI_Comm comm)
+{
+  static const auto THEIRS   = weft::original(&allreduce__lr);
+  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("allreduce") == "ompi";
+  return OPEN_MPI && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
+                                          : THEIRS(send, receive, count, type, op, comm);
+}
+
+// SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, are for powers of two. Open MPI's
+// are for any number of ranks: rank r sends to r + i and receives from r - i in step i
+// (ompi_coll_base_alltoall_intra_pairwise in its ompi/mca/coll/base/coll_base_alltoall.c), which SMPI calls a ring.
+
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int alltoall__pair(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                                   MPI_Datatype type, MPI_Comm comm)
+{
+  static const auto THEIRS   = weft::original(&alltoall__pair);
+  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("alltoall") == "ompi";
+  const bool any_number      = OPEN_MPI && not std::has_single_bit(static_cast<unsigned>(comm->size()));
+  return (any_number ? &alltoall__ring : THEIRS)(send, send_count, send_type, receive, count, type, comm);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int alltoallv__pair(const void* send, const int* send_counts, const int* send_displacements,
+                                    MPI_Datatype send_type, void* receive, const int* counts, const int* displacements,
+                                    MPI_Datatype type, MPI_Comm comm)
+{
+  static const auto THEIRS   = weft::original(&alltoallv__pair);
+  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("alltoallv") == "ompi";
+  const bool any_number      = OPEN_MPI && not std::has_single_bit(static_cast<unsigned>(comm->size()));
+  return (any_number ? &alltoallv__ring : THEIRS)(send, send_counts, send_displacements, send_type, receive, counts,
+                                                  displacements, type, comm);
+}
+
+/** SMPI's linear Scatter that does not block, which `ompi` chooses for large blocks: a root other than rank 0 sends to
+ *  rank 0 alone (scatter-ompi.cpp takes its first value of `err` for an error), and the others wait for ever. The
+ *  messages of its linear Scatter are the same. */
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
+WEFT_INTERPOSED int scatter__ompi_linear_nb(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                                            int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = weft::original(&scatter__ompi_linear_nb);
+  return (root == 0 ? THEIRS : &scatter__ompi_basic_linear)(send, send_count, send_type, receive, count, type, root,
+                                                            comm);
+}
+
+} // namespace simgrid::smpi
+
+// SMPI's names: its private smpi_coll.hpp declares them. The last argument of the non-blocking ones
+// is 0 where SMPI itself calls them, which shifts a tag.
+namespace simgrid::smpi::colls {
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+WEFT_INTERPOSED int ibarrier(MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ibarrier);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL, [&] { return describe_barrier(nonblocking("barrier")); },
+      [&] { return RankBuffers(); }, [] { return EmptyCall(); });
+}
+
+WEFT_INTERPOSED int ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request,
+                           int external)
+{
+  static const auto THEIRS = original(&ibcast);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_bcast(nonblocking("bcast"), count, type, root); },
+      [&] { return RankBuffers{buffer, count, type, buffer, count, type}; },
+      [&] { return moved_bcast(buffer, count, type, root, comm); }, buffer, count, type, root);
+}
+
+WEFT_INTERPOSED int ireduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                            MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ireduce);
+  return start(
+      THEIRS, request, external, comm, op,
+      [&] { return describe_reduction(nonblocking("reduce"), count, type, op, root); },
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_reduce(send, receive, count, type, op, root); }, send, receive, count, type, op, root);
+}
+
+WEFT_INTERPOSED int iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iallreduce);
+  return start(
+      THEIRS, request, external, comm, op,
+      [&] { return describe_reduction(nonblocking("allreduce"), count, type, op); },
+      [&] { return reduction_buffers(send, receive, count, type); },
+      [&] { return reduced_allreduce(send, receive, count, type, op); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
+                                    MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ireduce_scatter);
+  return start(
+      THEIRS, request, external, comm, op,
+      [&] { return describe_reduce_scatter(nonblocking("reduce_scatter"), counts, type, op, comm); },
+      [&] { return reduce_scatter_buffers(send, receive, counts, type, comm); },
+      [&] { return reduced_scatter(send, receive, counts, type, op, comm); }, send, receive, counts, type, op);
+}
+
+WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                               MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iallgather);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_allgather(nonblocking("allgather"), count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
+      [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type);
+}
+
+WEFT_INTERPOSED int iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                                const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm,
+                                MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iallgatherv);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_allgatherv(nonblocking("allgatherv"), counts, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, 0, type, counts, displacements}; },
+      [&] { return moved_allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm); }, send,
+      send_count, send_type, receive, counts, displacements, type);
+}
+
+WEFT_INTERPOSED int igather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                            MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&igather);
+  return start_on_host(
+      THEIRS, request, external, comm,
+      [&] { return describe_gather(nonblocking("gather"), send_count, send_type, count, type, root, comm); },
+      [&] { return moved_gather(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int iscatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                             MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iscatter);
+  return start_on_host(
+      THEIRS, request, external, comm,
+      [&] { return describe_gather(nonblocking("scatter"), count, type, send_count, send_type, root, comm); },
+      [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
+      send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int igatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+                             const int* displacements, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request,
+                             int external)
+{
+  static const auto THEIRS = original(&igatherv);
+  return start_on_host(
+      THEIRS, request, external, comm,
+      [&] { return describe_gatherv(nonblocking("gatherv"), send_count, send_type, root); },
+      [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
+      send, send_count, send_type, receive, counts, displacements, type, root);
+}
+
+WEFT_INTERPOSED int iscatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
+                              void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                              MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iscatterv);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_gatherv(nonblocking("scatterv"), count, type, root); },
+      [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
+      counts, displacements, send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                              MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ialltoall);
+  return start(
+      THEIRS, request, external, comm, MPI_OP_NULL,
+      [&] { return describe_alltoall(nonblocking("alltoall"), count, type, comm); },
+      [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
+      [&] { return moved_alltoall(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
+      send_type, receive, count, type);
+}
+
+WEFT_INTERPOSED int ialltoallv(const void* send, const int* send_counts, const int* send_displacements,
+                               MPI_Datatype send_type, void* receive, const int* counts, const int* displacements,
+                               MPI_Datatype type, MPI_Comm comm, MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&ialltoallv);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_alltoallv(nonblocking("alltoallv"), counts, type, comm); },
+      [&] {
+        return moved_alltoallv(send, send_counts, send_displacements, send_type, receive, counts, displacements, type,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_type, receive, counts, displacements, type);
+}
+
+WEFT_INTERPOSED int ialltoallw(const void* send, const int* send_counts, const int* send_displacements,
+                               const MPI_Datatype* send_types, void* receive, const int* counts,
+                               const int* displacements, const MPI_Datatype* types, MPI_Comm comm, MPI_Request* request,
+                               int external)
+{
+  static const auto THEIRS = original(&ialltoallw);
+  return start_on_host(
+      THEIRS, request, external, comm,
+      [&] { return describe_alltoallw(nonblocking("alltoallw"), counts, types, comm); },
+      [&] {
+        return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_types, receive, counts, displacements, types);
+}
+
+WEFT_INTERPOSED int iscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                          MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iscan);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_reduction(nonblocking("scan"), count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int iexscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                            MPI_Request* request, int external)
+{
+  static const auto THEIRS = original(&iexscan);
+  return start_on_host(
+      THEIRS, request, external, comm, [&] { return describe_reduction(nonblocking("exscan"), count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
+}
+
+// Blocking ones of which SMPI has one algorithm only.
+
+WEFT_INTERPOSED int gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* counts,
+                            const int* displacements, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&gatherv);
+  return on_host(
+      THEIRS, comm, [&] { return describe_gatherv(blocking("gatherv"), send_count, send_type, root); },
+      [&] { return moved_gatherv(send, send_count, send_type, receive, counts, displacements, type, root, comm); },
+      send, send_count, send_type, receive, counts, displacements, type, root);
+}
+
+WEFT_INTERPOSED int scatterv(const void* send, const int* counts, const int* displacements, MPI_Datatype send_type,
+                             void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&scatterv);
+  return on_host(
+      THEIRS, comm, [&] { return describe_gatherv(blocking("scatterv"), count, type, root); },
+      [&] { return moved_scatterv(send, counts, displacements, send_type, receive, count, type, root, comm); }, send,
+      counts, displacements, send_type, receive, count, type, root);
+}
+
+WEFT_INTERPOSED int scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&scan);
+  return on_host(
+      THEIRS, comm, [&] { return describe_reduction(blocking("scan"), count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, false); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&exscan);
+  return on_host(
+      THEIRS, comm, [&] { return describe_reduction(blocking("exscan"), count, type, op); },
+      [&] { return prefix(send, receive, count, type, op, true); }, send, receive, count, type, op);
+}
+
+WEFT_INTERPOSED int alltoallw(const void* send, const int* send_counts, const int* send_displacements,
+                              const MPI_Datatype* send_types, void* receive, const int* counts,
+                              const int* displacements, const MPI_Datatype* types, MPI_Comm comm)
+{
+  static const auto THEIRS = original(&alltoallw);
+  return on_host(
+      THEIRS, comm, [&] { return describe_alltoallw(blocking("alltoallw"), counts, types, comm); },
+      [&] {
+        return moved_alltoallw(send, send_counts, send_displacements, send_types, receive, counts, displacements, types,
+                               comm);
+      },
+      send, send_counts, send_displacements, send_types, receive, counts, displacements, types);
+}
+
+} // namespace simgrid::smpi::colls

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/entries/polls.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/entries/cancelled.hpp"
+#include "binding/ranks/by_actor.hpp"
+#include "binding/run/request.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+using simgrid::kernel::activity::ActivityImpl;
+using simgrid::kernel::timer::Timer;
+using simgrid::smpi::RequestLayout;
+
+namespace weft {
+namespace {
+
+/** Of the failed polls of a row, the share that a rank pays for in advance. */
+constexpr std::int64_t ADVANCE = 16;
+
+/** Whether weft polls, and not SMPI by its @p option: that is turned off then. */
+bool take_over(const char* option)
+{
+  if (not simgrid::config::is_default(option))
+    return false;
+  simgrid::config::set_default<double>(option, 0);
+  return true;
+}
+
+bool tests_are_ours()
+{
+  static const bool OURS = take_over("smpi/test");
+  return OURS;
+}
+
+bool probes_are_ours()
+{
+  static const bool OURS = take_over("smpi/iprobe");
+  return OURS;
+}
+
+/** Whether the run records a trace of SimGrid's, which is to hold failed polls too. */
+bool smpi_writes_actions()
+{
+  static const bool WRITES = simgrid::config::get_value<bool>("tracing") &&
+                             simgrid::config::get_value<std::string>("tracing/smpi/format") == "TI";
+  return WRITES;
+}
+
+double overhead()
+{
+  static const double VALUE = Simulation::get().fabric.mpi().value_or(MpiModel()).poll_overhead.value();
+  return VALUE;
+}
+
+class Nap;
+
+/** Naps by what may end them early. */
+std::unordered_multimap<const ActivityImpl*, Nap*>& watchers()
+{
+  static auto* const ALL = new std::unordered_multimap<const ActivityImpl*, Nap*>; // ranks may outlive static objects
+  return *ALL;
+}
+
+/** Sleep of the current rank for a number of polls. */
+class Nap {
+  simgrid::kernel::actor::ActorImpl* rank_ = sg::Actor::self()->get_impl();
+  double start_                            = sg::Engine::get_clock();
+  std::int64_t polls_;
+  Timer* timer_ = nullptr;
+  bool over_    = false; // or its end is known
+
+  void set_timer(double date)
+  {
+    if (timer_)
+      timer_->remove();
+    timer_ = Timer::set(std::max(date, sg::Engine::get_clock()), [this] {
+      timer_ = nullptr; // SimGrid deletes it
+      over_  = true;    // what happens at the same instant must not have the rank run twice
+      simgrid::kernel::EngineImpl::get().add_actor_to_run_list_no_check(rank_);
+    });
+  }
+
+public:
+  /** @p polls 0: until it is woken. */
+  explicit Nap(std::int64_t polls) : polls_(polls) {}
+  Nap(const Nap&)            = delete;
+  Nap& operator=(const Nap&) = delete;
+  ~Nap() // the rank may have been killed
+  {
+    if (timer_)
+      timer_->remove();
+  }
+
+  void sleep()
+  {
+    if (polls_ > 0)
+      set_timer(start_ + static_cast<double>(polls_) * overhead());
+    rank_->yield();
+  }
+  /** Ends with the poll that goes on now. */
+  void wake()
+  {
+    if (over_)
+      return;
+    over_ = true;
+    if (polls_ == 0)
+      return set_timer(sg::Engine::get_clock());
+    constexpr double ROUNDING = 1e-6; // of a poll
+    const double begun        = std::ceil((sg::Engine::get_clock() - start_) / overhead() - ROUNDING);
+    polls_                    = std::clamp(static_cast<std::int64_t>(begun), std::int64_t{1}, polls_);
+    set_timer(start_ + static_cast<double>(polls_) * overhead());
+  }
+  std::int64_t polls() const { return polls_; }
+};
+
+struct Probed {
+  int source;
+  int tag;
+  MPI_Comm comm;
+  bool operator==(const Probed&) const = default;
+};
+
+/** A rank that polls. */
+class Poller {
+  std::int64_t in_a_row_ = 0;                // failed polls, between which no time has passed
+  std::int64_t prepaid_  = 0;                // further ones for which the rank has slept
+  double last_           = -1;               // the time after the last of them
+  std::vector<const ActivityImpl*> watched_; // by polls of the row; never looked into
+  std::size_t next_watched_ = 0;             // loops watch the same again
+  std::vector<Probed> probed_;               // what has found nothing since a message was last sent to the rank
+  unsigned messages_ = 0;                    // sent to the rank
+  Nap* nap_          = nullptr;
+  bool for_messages_ = false; // whether the nap ends with the next one
+
+  void nap(std::int64_t polls, bool watch);
+
+public:
+  static Poller& of_this_rank();
+
+  /** Begins a new row where time has passed since the last poll. */
+  void begin()
+  {
+    if (last_ != sg::Engine::get_clock())
+      end_row();
+  }
+  void end_row()
+  {
+    in_a_row_ = 0;
+    prepaid_  = 0;
+    watched_.clear();
+    next_watched_ = 0;
+    probed_.clear();
+  }
+  void watch(const ActivityImpl* activity);
+  bool has_probed(const Probed& what) const { return std::ranges::find(probed_, what) != probed_.end(); }
+  unsigned messages() const { return messages_; }
+  /** What is probed for was not there when @p messages had been sent. */
+  void note_probe(const Probed& what, unsigned messages)
+  {
+    if (messages == messages_)
+      probed_.push_back(what);
+  }
+  /** A poll has found nothing. */
+  void pay();
+  void message_sent()
+  {
+    ++messages_;
+    probed_.clear();
+    if (nap_ && for_messages_)
+      nap_->wake();
+  }
+  /** Sleeps until more than @p messages have been sent to the rank. */
+  void await_message(unsigned messages);
+};
+
+ByActor<std::unique_ptr<Poller>>& pollers()
+{
+  static auto* const ALL = new ByActor<std::unique_ptr<Poller>>;
+  return *ALL;
+}
+
+Poller& Poller::of_this_rank()
+{
+  std::unique_ptr<Poller>& poller = pollers()[sg::this_actor::get_pid()];
+  if (not poller)
+    poller = std::make_unique<Poller>();
+  return *poller;
+}
+
+void Poller::watch(const ActivityImpl* activity)
+{
+  if (next_watched_ >= watched_.size())
+    next_watched_ = 0;
+  if (next_watched_ < watched_.size() && watched_[next_watched_] == activity) {
+    ++next_watched_;
+    return;
+  }
+  const auto found = std::ranges::find(watched_, activity);
+  next_watched_    = static_cast<std::size_t>(found - watched_.begin()) + 1;
+  if (found == watched_.end())
+    watched_.push_back(activity);
+}
+
+void Poller::nap(std::int64_t polls, bool watch)
+{
+  struct Asleep {
+    Poller& poller;
+    Nap nap;
+    bool watches;
+    Asleep(Poller& its_poller, std::int64_t polls, bool watch) : poller(its_poller), nap(polls), watches(watch)
+    {
+      poller.nap_ = &nap;
+      for (const ActivityImpl* activity : watched())
+        watchers().emplace(activity, &nap);
+    }
+    Asleep(const Asleep&)            = delete;
+    Asleep& operator=(const Asleep&) = delete;
+    ~Asleep()
+    {
+      poller.nap_ = nullptr;
+      for (const ActivityImpl* activity : watched()) {
+        const auto [first, last] = watchers().equal_range(activity);
+        watchers().erase(std::find_if(first, last, [this](const auto& entry) { return entry.second == &nap; }));
+      }
+    }
+    std::span<const ActivityImpl* const> watched() const
+    {
+      return watches ? std::span(poller.watched_) : std::span<const ActivityImpl* const>();
+    }
+  } asleep(*this, polls, watch);
+  asleep.nap.sleep();
+  prepaid_ = asleep.nap.polls() - 1;
+}
+
+void Poller::pay()
+{
+  ++in_a_row_;
+  if (prepaid_ > 0) {
+    --prepaid_;
+    return;
+  }
+  const std::int64_t polls = std::max<std::int64_t>(1, in_a_row_ / ADVANCE);
+  for_messages_            = not probed_.empty();
+  smpi_bench_end(); // what other ranks compute meanwhile is not this one's
+  nap(polls, polls > 1);
+  Simulation::get().core_noise.pay(Seconds(overhead()));
+  smpi_bench_begin();
+  last_ = sg::Engine::get_clock();
+}
+
+void Poller::await_message(unsigned messages)
+{
+  if (messages != messages_)
+    return;
+  for_messages_ = true;
+  nap(0, false);
+  end_row();
+}
+
+enum class State { inactive, pending, ended };
+
+State state_of(MPI_Request request);
+
+State state_of(const std::vector<MPI_Request>& parts)
+{
+  const bool pending =
+      std::ranges::any_of(parts, [](MPI_Request request) { return state_of(request) == State::pending; });
+  return pending ? State::pending : State::ended;
+}
+
+State state_of(MPI_Request request)
+{
+  using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
+  if (not is_active(request))
+    return State::inactive;
+  const RequestLayout& layout = layout_of(request);
+  if ((layout.flags & CANCELLED_FLAG) != 0)
+    return State::ended;
+  if ((layout.flags & GENERALIZED_FLAG) != 0)
+    return (layout.flags & COMPLETE_FLAG) != 0 ? State::ended : State::pending;
+  if (layout.action && not has_ended(*layout.action))
+    return State::pending;
+  return (layout.flags & NONBLOCKING_COLLECTIVE_FLAG) != 0 ? state_of(request->get_nbc_requests()) : State::ended;
+}
+
+struct Found {
+  bool pending = false;
+  bool ended   = false;
+};
+
+Found look_at(std::span<const MPI_Request> requests)
+{
+  Found found;
+  for (MPI_Request request : requests) {
+    const State state = state_of(request);
+    found.pending     = found.pending || state == State::pending;
+    found.ended       = found.ended || state == State::ended;
+  }
+  return found;
+}
+
+void watch(Poller& poller, std::span<const MPI_Request> requests)
+{
+  for (MPI_Request request : requests) {
+    if (state_of(request) != State::pending)
+      continue;
+    const RequestLayout& layout = simgrid::smpi::layout_of(request);
+    if (layout.action)
+      poller.watch(layout.action.get());
+    if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0)
+      watch(poller, request->get_nbc_requests());
+  }
+}
+
+/** Costs the current rank a poll of @p requests that has found nothing. */
+void pay_for(std::span<const MPI_Request> requests)
+{
+  Poller& poller = Poller::of_this_rank();
+  poller.begin();
+  watch(poller, requests);
+  poller.pay();
+}
+
+void end_row()
+{
+  Poller::of_this_rank().end_row();
+}
+
+std::span<const MPI_Request> span_of(const MPI_Request* requests, int count)
+{
+  return {requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+/** Status of a request that has ended, or is inactive. */
+void give_status(MPI_Request request, MPI_Status* status)
+{
+  simgrid::smpi::Status::empty(status);
+  const RequestLayout& layout = simgrid::smpi::layout_of(request);
+  if (status == MPI_STATUS_IGNORE || not simgrid::smpi::is_active(request) ||
+      (layout.flags & simgrid::smpi::RECEIVE_FLAG) == 0)
+    return;
+  status->MPI_SOURCE = layout.comm->group()->rank(layout.source == MPI_ANY_SOURCE ? layout.real_source : layout.source);
+  status->MPI_TAG    = layout.tag == MPI_ANY_TAG ? layout.real_tag : layout.tag;
+  status->MPI_ERROR  = layout.truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  status->count      = static_cast<int>(layout.real_size);
+}
+
+} // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MPI_Status* status)
+{
+  RequestSignal::make_activities();
+  if (request && flag && *request == MPI_REQUEST_NULL) { // SMPI sets it only where there is a status
+    *flag = 1;
+    simgrid::smpi::Status::empty(status);
+    return MPI_SUCCESS;
+  }
+  if (not tests_are_ours() || not request || not flag)
+    return theirs(request, flag, status);
+  if (state_of(*request) == State::pending) {
+    if (smpi_writes_actions())
+      theirs(request, flag, status);
+    *flag = 0;
+    pay_for({request, 1});
+    return MPI_SUCCESS;
+  }
+  end_row();
+  return theirs(request, flag, status);
+}
+
+// SMPI's ends those that it can where others are pending, and forgets their statuses.
+int polled_Testall(decltype(&PMPI_Testall) theirs, int count, MPI_Request* requests, int* flag, MPI_Status* statuses)
+{
+  RequestSignal::make_activities();
+  const auto all = span_of(requests, count);
+  if (tests_are_ours() && flag && look_at(all).pending) {
+    *flag = 0;
+    pay_for(all);
+    return MPI_SUCCESS;
+  }
+  end_row();
+  return theirs(count, requests, flag, statuses);
+}
+
+int polled_Testany(decltype(&PMPI_Testany) theirs, int count, MPI_Request* requests, int* index, int* flag,
+                   MPI_Status* status)
+{
+  RequestSignal::make_activities();
+  const auto all    = span_of(requests, count);
+  const Found found = look_at(all);
+  if (tests_are_ours() && index && flag && found.pending && not found.ended) {
+    *flag  = 0;
+    *index = MPI_UNDEFINED;
+    pay_for(all);
+    return MPI_SUCCESS;
+  }
+  end_row();
+  return theirs(count, requests, index, flag, status);
+}
+
+int polled_Testsome(decltype(&PMPI_Testsome) theirs, int count, MPI_Request* requests, int* ended, int* indices,
+                    MPI_Status* statuses)
+{
+  RequestSignal::make_activities();
+  const auto all    = span_of(requests, count);
+  const Found found = look_at(all);
+  if (tests_are_ours() && ended && found.pending && not found.ended) {
+    *ended = 0;
+    pay_for(all);
+    return MPI_SUCCESS;
+  }
+  end_row();
+  return theirs(count, requests, ended, indices, statuses);
+}
+
+// SMPI's takes a receive for one that has ended.
+int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Request request, int* flag,
+                              MPI_Status* status)
+{
+  RequestSignal::make_activities();
+  if (not tests_are_ours() || request == MPI_REQUEST_NULL || not flag)
+    return theirs(request, flag, status);
+  *flag = state_of(request) == State::pending ? 0 : 1;
+  if (*flag == 0)
+    pay_for({&request, 1});
+  else
+    give_status(request, status);
+  return MPI_SUCCESS;
+}
+
+int polled_Iprobe(decltype(&PMPI_Iprobe) theirs, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
+{
+  if (not probes_are_ours() || not flag)
+    return theirs(source, tag, comm, flag, status);
+  Poller& poller = Poller::of_this_rank();
+  poller.begin();
+  const Probed what{source, tag, comm};
+  if (not poller.has_probed(what)) {
+    const unsigned messages = poller.messages();
+    const int result        = theirs(source, tag, comm, flag, status);
+    if (result != MPI_SUCCESS || *flag != 0) {
+      poller.end_row();
+      return result;
+    }
+    poller.note_probe(what, messages);
+  }
+  *flag = 0;
+  poller.pay();
+  return MPI_SUCCESS;
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+} // namespace weft
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED void Request::start()
+{
+  static const auto THEIRS = weft::original<void (*)(Request*)>("_ZN7simgrid4smpi7Request5startEv");
+  weft::forget_last_use(this);
+  const RequestLayout& sent = layout_of(this);
+  const aid_t receiver      = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
+  THEIRS(this);
+  if (const auto* const poller = receiver < 0 ? nullptr : weft::pollers().find(receiver); poller && *poller)
+    (*poller)->message_sent();
+}
+
+WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::probe);
+  if (not weft::probes_are_ours())
+    return THEIRS(source, tag, comm, status);
+  weft::Poller& poller = weft::Poller::of_this_rank();
+  while (true) {
+    const unsigned messages = poller.messages();
+    int flag                = 0;
+    iprobe(source, tag, comm, &flag, status);
+    if (flag != 0)
+      return;
+    poller.await_message(messages);
+  }
+}
+
+} // namespace simgrid::smpi
+
+namespace simgrid::kernel::activity {
+
+namespace {
+
+void wake_watchers(const void* activity)
+{
+  if (weft::watchers().empty())
+    return;
+  const auto [first, last] = weft::watchers().equal_range(static_cast<const ActivityImpl*>(activity));
+  std::for_each(first, last, [](const auto& entry) { entry.second->wake(); });
+}
+
+} // namespace
+
+WEFT_INTERPOSED void CommImpl::finish()
+{
+  static const auto THEIRS = weft::original<void (*)(CommImpl*)>("_ZN7simgrid6kernel8activity8CommImpl6finishEv");
+  wake_watchers(this);
+  THEIRS(this);
+}
+
+WEFT_INTERPOSED void MessImpl::finish()
+{
+  static const auto THEIRS = weft::original<void (*)(MessImpl*)>("_ZN7simgrid6kernel8activity8MessImpl6finishEv");
+  wake_watchers(this);
+  THEIRS(this);
+}
+
+} // namespace simgrid::kernel::activity

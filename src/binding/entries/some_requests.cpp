@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* MPI_Testany, MPI_Testsome and MPI_Waitsome.
+ *
+ * SMPI's MPI_Testany looks at requests that have an activity alone (Request::testany in src/smpi/mpi/smpi_request.cpp).
+ * A message that was sent and needs no answer has none, nor has what MPI_Grequest_start makes, nor a collective of
+ * SMPI's that does not block: it never finds their end, and says of a list of them that there is nothing to wait for.
+ * Its MPI_Testsome and MPI_Waitsome take persistent requests that have not been started for ones that have ended, again
+ * and again (Request::testsome, waitsome). Here all three look at what MPI calls active requests (MPI 4.1, 3.7.3), and
+ * have SMPI test them one by one; but activities, of which SMPI's MPI_Testany tests all at once.
+ */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+
+namespace weft {
+namespace {
+
+/** That of the request which is the @p number-th to have ended. */
+MPI_Status* place_of_status(MPI_Status* statuses, int number)
+{
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + number;
+}
+
+} // namespace
+} // namespace weft
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED int Request::testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status)
+{
+  static const auto THEIRS = weft::original(&Request::testany);
+  bool with_activity       = false;
+  bool without             = false;
+  for (int i = 0; i < count; ++i) {
+    if (not is_active(requests[i]))
+      continue;
+    if (layout_of(requests[i]).action) {
+      with_activity = true;
+      continue;
+    }
+    const int error = test(requests + i, status, flag);
+    if (*flag != 0) {
+      *index = i;
+      return error;
+    }
+    without = true;
+  }
+  if (with_activity || not without)
+    return THEIRS(count, requests, index, flag, status);
+  *index = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+WEFT_INTERPOSED int Request::testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses)
+{
+  bool any  = false;
+  int error = MPI_SUCCESS;
+  *ended    = 0;
+  for (int i = 0; i < count; ++i) {
+    if (not is_active(requests[i]))
+      continue;
+    any      = true;
+    int flag = 0;
+    if (test(requests + i, weft::place_of_status(statuses, *ended), &flag) != MPI_SUCCESS)
+      error = MPI_ERR_IN_STATUS;
+    if (flag != 0)
+      indices[(*ended)++] = i;
+  }
+  if (not any)
+    *ended = MPI_UNDEFINED;
+  return error;
+}
+
+WEFT_INTERPOSED int Request::waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses)
+{
+  const int first = waitany(count, requests, weft::place_of_status(statuses, 0));
+  if (first == MPI_UNDEFINED)
+    return MPI_UNDEFINED;
+  int ended        = 0;
+  indices[ended++] = first;
+  for (int i = 0; i < count; ++i) {
+    if (i == first || not is_active(requests[i]))
+      continue;
+    int flag = 0;
+    test(requests + i, weft::place_of_status(statuses, ended), &flag);
+    if (flag != 0)
+      indices[ended++] = i;
+  }
+  return ended;
+}
+
+} // namespace simgrid::smpi

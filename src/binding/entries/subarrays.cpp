@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* MPI_Type_create_subarray. SMPI gives such a type the extent of one element (create_subarray in its
+ * smpi_datatype.cpp), so that of several in a message each lies over the one before; MPI gives it the whole array's
+ * (MPI 4.1, section 5.1.3). */
+#include "binding/abi/original.hpp"
+
+#include <smpi/smpi.h>
+
+extern "C" {
+
+// NOLINTNEXTLINE(readability-identifier-naming): MPI's name
+WEFT_INTERPOSED int PMPI_Type_create_subarray(int dimensions, const int* sizes, const int* parts, const int* starts,
+                                              int order, MPI_Datatype element, MPI_Datatype* type)
+{
+  static const auto THEIRS = weft::original(&PMPI_Type_create_subarray);
+  const int status         = THEIRS(dimensions, sizes, parts, starts, order, element, type);
+  if (status != MPI_SUCCESS || dimensions < 1)
+    return status;
+  MPI_Aint low    = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(element, &low, &extent);
+  for (int dimension = 0; dimension < dimensions; ++dimension)
+    extent *= sizes[dimension];
+  MPI_Datatype part = *type;
+  const int resized = PMPI_Type_create_resized(part, 0, extent, type);
+  PMPI_Type_free(&part);
+  return resized;
+}
+}

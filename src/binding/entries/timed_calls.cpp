@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The functions of MPI that can take simulated time, each defined anew: time SMPI's own (profile.hpp).
+ *
+ * What the program calls goes into a trace of it, where the run records one (traced_call.hpp).
+ *
+ * These are the PMPI_… functions: programs, Fortran and profiling tools all get there. LD_PRELOAD puts the definitions
+ * before SMPI's. Those that make communicators are in communicator_making.cpp. A function that is not in the table
+ * costs nothing in SMPI, or SMPI does not have it, or it is MPI_Init_thread, which calls MPI_Init.
+ */
+#include "binding/abi/original.hpp"
+#include "binding/calls/in_place.hpp"
+#include "binding/entries/direct_calls.hpp"
+#include "binding/entries/polls.hpp"
+#include "binding/observe/clock_reads.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/observe/traced_call.hpp"
+#include "binding/run/request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <smpi/smpi.h>
+#include <string_view>
+#include <tuple>
+
+namespace weft {
+namespace {
+
+template <class Signature> struct Arguments;
+template <class Result, class... Types> struct Arguments<Result(Types...)> {
+  template <std::size_t index> using Type = std::tuple_element_t<index, std::tuple<Types...>>;
+};
+template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
+
+/** Whether it looks at requests by their activities (request.hpp). MPI_Wait, MPI_Waitall and polls do so
+ *  in their own ways. */
+constexpr bool needs_activities(std::string_view name)
+{
+  constexpr std::array<std::string_view, 6> NAMES{"Cancel", "Request_free", "Start", "Startall", "Waitany", "Waitsome"};
+  return std::ranges::find(NAMES, name) != NAMES.end();
+}
+
+constexpr bool TRACED   = true;
+constexpr bool UNTRACED = false;
+
+/** Make a call of the program's that a trace holds. Apart from others: what it remembers of its arguments is large, and
+ *  stays on the rank's stack, of which ranks by the million have a page. */
+template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded(const Way& way, Types... arguments)
+{
+  auto traced = traced_call<Call>(true, arguments...);
+  return traced.end(way(arguments...));
+}
+
+} // namespace
+} // namespace weft
+
+// Parameters and arguments of a function with so many.
+#define WEFT_PARAMETERS_0(Signature)
+#define WEFT_PARAMETERS_1(Signature) Argument<0, Signature> a0
+#define WEFT_PARAMETERS_2(Signature) WEFT_PARAMETERS_1(Signature), Argument<1, Signature> a1
+#define WEFT_PARAMETERS_3(Signature) WEFT_PARAMETERS_2(Signature), Argument<2, Signature> a2
+#define WEFT_PARAMETERS_4(Signature) WEFT_PARAMETERS_3(Signature), Argument<3, Signature> a3
+#define WEFT_PARAMETERS_5(Signature) WEFT_PARAMETERS_4(Signature), Argument<4, Signature> a4
+#define WEFT_PARAMETERS_6(Signature) WEFT_PARAMETERS_5(Signature), Argument<5, Signature> a5
+#define WEFT_PARAMETERS_7(Signature) WEFT_PARAMETERS_6(Signature), Argument<6, Signature> a6
+#define WEFT_PARAMETERS_8(Signature) WEFT_PARAMETERS_7(Signature), Argument<7, Signature> a7
+#define WEFT_PARAMETERS_9(Signature) WEFT_PARAMETERS_8(Signature), Argument<8, Signature> a8
+#define WEFT_PARAMETERS_10(Signature) WEFT_PARAMETERS_9(Signature), Argument<9, Signature> a9
+#define WEFT_PARAMETERS_11(Signature) WEFT_PARAMETERS_10(Signature), Argument<10, Signature> a10
+#define WEFT_PARAMETERS_12(Signature) WEFT_PARAMETERS_11(Signature), Argument<11, Signature> a11
+#define WEFT_PARAMETERS_13(Signature) WEFT_PARAMETERS_12(Signature), Argument<12, Signature> a12
+#define WEFT_ARGUMENTS_0
+#define WEFT_ARGUMENTS_1 a0
+#define WEFT_ARGUMENTS_2 WEFT_ARGUMENTS_1, a1
+#define WEFT_ARGUMENTS_3 WEFT_ARGUMENTS_2, a2
+#define WEFT_ARGUMENTS_4 WEFT_ARGUMENTS_3, a3
+#define WEFT_ARGUMENTS_5 WEFT_ARGUMENTS_4, a4
+#define WEFT_ARGUMENTS_6 WEFT_ARGUMENTS_5, a5
+#define WEFT_ARGUMENTS_7 WEFT_ARGUMENTS_6, a6
+#define WEFT_ARGUMENTS_8 WEFT_ARGUMENTS_7, a7
+#define WEFT_ARGUMENTS_9 WEFT_ARGUMENTS_8, a8
+#define WEFT_ARGUMENTS_10 WEFT_ARGUMENTS_9, a9
+#define WEFT_ARGUMENTS_11 WEFT_ARGUMENTS_10, a10
+#define WEFT_ARGUMENTS_12 WEFT_ARGUMENTS_11, a11
+#define WEFT_ARGUMENTS_13 WEFT_ARGUMENTS_12, a12
+// The same after another argument.
+#define WEFT_MORE_0
+#define WEFT_MORE_1 , WEFT_ARGUMENTS_1
+#define WEFT_MORE_2 , WEFT_ARGUMENTS_2
+#define WEFT_MORE_3 , WEFT_ARGUMENTS_3
+#define WEFT_MORE_4 , WEFT_ARGUMENTS_4
+#define WEFT_MORE_5 , WEFT_ARGUMENTS_5
+#define WEFT_MORE_6 , WEFT_ARGUMENTS_6
+#define WEFT_MORE_7 , WEFT_ARGUMENTS_7
+#define WEFT_MORE_8 , WEFT_ARGUMENTS_8
+#define WEFT_MORE_9 , WEFT_ARGUMENTS_9
+#define WEFT_MORE_10 , WEFT_ARGUMENTS_10
+#define WEFT_MORE_11 , WEFT_ARGUMENTS_11
+#define WEFT_MORE_12 , WEFT_ARGUMENTS_12
+#define WEFT_MORE_13 , WEFT_ARGUMENTS_13
+
+/** PMPI_@p name, which has so many @p parameters, is of @p kind, and which SimGrid's own trace shows or not. */
+#define WEFT_TIMED(parameters, name, kind, shown)                                                                      \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
+    const TimedCall timed(function);                                                                                   \
+    if constexpr (needs_activities(#name))                                                                             \
+      RequestSignal::make_activities();                                                                                \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>(THEIRS WEFT_MORE_##parameters);                                              \
+    return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
+  }
+
+/** The same by way of @p way_name, which is given SMPI's function: in_place (in_place.hpp), direct (direct_calls.hpp),
+ * polled (polls.hpp) or watched (clock_reads.hpp). */
+#define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
+  WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
+      -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
+  {                                                                                                                    \
+    static const auto THEIRS = original<decltype(&PMPI_##name)>("PMPI_" #name);                                        \
+    static MpiFunction function{"MPI_" #name, CallKind::kind, shown};                                                  \
+    const TimedCall timed(function);                                                                                   \
+    if (timed.outermost() && CallTrace::get())                                                                         \
+      return recorded<trace::calls::name>(                                                                             \
+          [](auto... all) { return way##_##name(THEIRS, all...); } WEFT_MORE_##parameters);                            \
+    return way##_##name(THEIRS WEFT_MORE_##parameters);                                                                \
+  }
+
+#define WEFT_TIMED_BY(parameters, name, kind, way) WEFT_TIMED_AS(parameters, name, kind, TRACED, way)
+
+using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+extern "C" {
+
+WEFT_TIMED(1, Comm_disconnect, communicators, UNTRACED)
+WEFT_TIMED(1, Comm_free, communicators, UNTRACED)
+
+WEFT_TIMED(6, Bsend, point_to_point, TRACED)
+WEFT_TIMED(7, Bsend_init, point_to_point, UNTRACED)
+WEFT_TIMED(1, Cancel, point_to_point, UNTRACED)
+WEFT_TIMED(7, Ibsend, point_to_point, TRACED)
+WEFT_TIMED(7, Irecv, point_to_point, TRACED)
+WEFT_TIMED(7, Irsend, point_to_point, TRACED)
+WEFT_TIMED(7, Isend, point_to_point, TRACED)
+WEFT_TIMED(12, Isendrecv, point_to_point, TRACED)
+WEFT_TIMED(9, Isendrecv_replace, point_to_point, TRACED)
+WEFT_TIMED(7, Issend, point_to_point, TRACED)
+WEFT_TIMED(7, Recv, point_to_point, TRACED)
+WEFT_TIMED(7, Recv_init, point_to_point, UNTRACED)
+WEFT_TIMED(1, Request_free, point_to_point, UNTRACED)
+WEFT_TIMED(6, Rsend, point_to_point, TRACED)
+WEFT_TIMED(7, Rsend_init, point_to_point, UNTRACED)
+WEFT_TIMED(6, Send, point_to_point, TRACED)
+WEFT_TIMED(7, Send_init, point_to_point, UNTRACED)
+WEFT_TIMED(12, Sendrecv, point_to_point, TRACED)
+WEFT_TIMED(9, Sendrecv_replace, point_to_point, TRACED)
+WEFT_TIMED(6, Ssend, point_to_point, TRACED)
+WEFT_TIMED(7, Ssend_init, point_to_point, UNTRACED)
+WEFT_TIMED(1, Start, point_to_point, TRACED)
+WEFT_TIMED(2, Startall, point_to_point, TRACED)
+
+WEFT_TIMED(4, Probe, waits, UNTRACED)
+WEFT_TIMED_BY(2, Wait, waits, direct)
+WEFT_TIMED_BY(3, Waitall, waits, direct)
+WEFT_TIMED(4, Waitany, waits, TRACED)
+WEFT_TIMED(5, Waitsome, waits, TRACED)
+
+WEFT_TIMED_AS(5, Iprobe, polls, UNTRACED, polled)
+WEFT_TIMED_AS(3, Request_get_status, polls, UNTRACED, polled)
+WEFT_TIMED_AS(3, Test, polls, UNTRACED, polled)
+WEFT_TIMED_AS(4, Testall, polls, UNTRACED, polled)
+WEFT_TIMED_AS(5, Testany, polls, UNTRACED, polled)
+WEFT_TIMED_AS(5, Testsome, polls, UNTRACED, polled)
+
+WEFT_TIMED(7, Allgather, collectives, TRACED)
+WEFT_TIMED(8, Allgatherv, collectives, TRACED)
+WEFT_TIMED_BY(6, Allreduce, collectives, direct)
+WEFT_TIMED(7, Alltoall, collectives, TRACED)
+WEFT_TIMED(9, Alltoallv, collectives, TRACED)
+WEFT_TIMED(9, Alltoallw, collectives, TRACED)
+WEFT_TIMED(1, Barrier, collectives, TRACED)
+WEFT_TIMED(5, Bcast, collectives, TRACED)
+WEFT_TIMED(6, Exscan, collectives, TRACED)
+WEFT_TIMED(8, Gather, collectives, TRACED)
+WEFT_TIMED(9, Gatherv, collectives, TRACED)
+WEFT_TIMED(8, Iallgather, collectives, TRACED)
+WEFT_TIMED_BY(9, Iallgatherv, collectives, direct)
+WEFT_TIMED_BY(7, Iallreduce, collectives, direct)
+WEFT_TIMED_BY(8, Ialltoall, collectives, in_place)
+WEFT_TIMED_BY(10, Ialltoallv, collectives, in_place)
+WEFT_TIMED_BY(10, Ialltoallw, collectives, in_place)
+WEFT_TIMED(2, Ibarrier, collectives, TRACED)
+WEFT_TIMED_BY(6, Ibcast, collectives, direct)
+WEFT_TIMED_BY(7, Iexscan, collectives, in_place)
+WEFT_TIMED(9, Igather, collectives, TRACED)
+WEFT_TIMED(10, Igatherv, collectives, TRACED)
+WEFT_TIMED(8, Ireduce, collectives, TRACED)
+WEFT_TIMED_BY(7, Ireduce_scatter, collectives, direct)
+WEFT_TIMED_BY(7, Ireduce_scatter_block, collectives, in_place)
+WEFT_TIMED_BY(7, Iscan, collectives, in_place)
+WEFT_TIMED(9, Iscatter, collectives, TRACED)
+WEFT_TIMED(10, Iscatterv, collectives, TRACED)
+WEFT_TIMED_BY(7, Reduce, collectives, direct)
+WEFT_TIMED(6, Reduce_scatter, collectives, TRACED)
+WEFT_TIMED(6, Reduce_scatter_block, collectives, TRACED)
+WEFT_TIMED(6, Scan, collectives, TRACED)
+WEFT_TIMED(8, Scatter, collectives, TRACED)
+WEFT_TIMED(9, Scatterv, collectives, TRACED)
+
+WEFT_TIMED(9, Accumulate, one_sided, TRACED)
+WEFT_TIMED(7, Compare_and_swap, one_sided, TRACED)
+WEFT_TIMED(7, Fetch_and_op, one_sided, TRACED)
+WEFT_TIMED(8, Get, one_sided, TRACED)
+WEFT_TIMED(12, Get_accumulate, one_sided, TRACED)
+WEFT_TIMED(8, Put, one_sided, TRACED)
+WEFT_TIMED(10, Raccumulate, one_sided, TRACED)
+WEFT_TIMED(9, Rget, one_sided, TRACED)
+WEFT_TIMED(13, Rget_accumulate, one_sided, TRACED)
+WEFT_TIMED(9, Rput, one_sided, TRACED)
+WEFT_TIMED(3, Win_attach, one_sided, UNTRACED)
+WEFT_TIMED(1, Win_complete, one_sided, TRACED)
+WEFT_TIMED(2, Win_detach, one_sided, UNTRACED)
+WEFT_TIMED(2, Win_fence, one_sided, TRACED)
+WEFT_TIMED(2, Win_flush, one_sided, TRACED)
+WEFT_TIMED(1, Win_flush_all, one_sided, TRACED)
+WEFT_TIMED(2, Win_flush_local, one_sided, TRACED)
+WEFT_TIMED(1, Win_flush_local_all, one_sided, TRACED)
+WEFT_TIMED(1, Win_free, one_sided, UNTRACED)
+WEFT_TIMED(4, Win_lock, one_sided, TRACED)
+WEFT_TIMED(2, Win_lock_all, one_sided, TRACED)
+WEFT_TIMED(3, Win_post, one_sided, TRACED)
+WEFT_TIMED(3, Win_start, one_sided, TRACED)
+WEFT_TIMED(2, Win_unlock, one_sided, TRACED)
+WEFT_TIMED(1, Win_unlock_all, one_sided, TRACED)
+WEFT_TIMED(1, Win_wait, one_sided, TRACED)
+
+WEFT_TIMED(1, File_close, io, UNTRACED)
+WEFT_TIMED(2, File_delete, io, UNTRACED)
+WEFT_TIMED(2, File_get_position, io, UNTRACED)
+WEFT_TIMED(2, File_get_position_shared, io, UNTRACED)
+WEFT_TIMED(2, File_get_size, io, UNTRACED)
+WEFT_TIMED(5, File_open, io, UNTRACED)
+WEFT_TIMED(5, File_read, io, TRACED)
+WEFT_TIMED(5, File_read_all, io, TRACED)
+WEFT_TIMED(6, File_read_at, io, TRACED)
+WEFT_TIMED(6, File_read_at_all, io, TRACED)
+WEFT_TIMED(5, File_read_ordered, io, TRACED)
+WEFT_TIMED(5, File_read_shared, io, TRACED)
+WEFT_TIMED(3, File_seek, io, UNTRACED)
+WEFT_TIMED(3, File_seek_shared, io, UNTRACED)
+WEFT_TIMED(2, File_set_size, io, UNTRACED)
+WEFT_TIMED(6, File_set_view, io, UNTRACED)
+WEFT_TIMED(1, File_sync, io, UNTRACED)
+WEFT_TIMED(5, File_write, io, TRACED)
+WEFT_TIMED(5, File_write_all, io, TRACED)
+WEFT_TIMED(6, File_write_at, io, TRACED)
+WEFT_TIMED(6, File_write_at_all, io, TRACED)
+WEFT_TIMED(5, File_write_ordered, io, TRACED)
+WEFT_TIMED(5, File_write_shared, io, TRACED)
+
+WEFT_TIMED_BY(0, Finalize, other, direct)
+WEFT_TIMED(2, Init, other, UNTRACED)
+WEFT_TIMED_AS(0, Wtime, other, UNTRACED, watched)
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

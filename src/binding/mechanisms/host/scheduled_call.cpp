@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/host/scheduled_call.hpp"
+
+#include "binding/data/described.hpp"
+#include "binding/data/elements.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+Elements bytes_of(int count, MPI_Datatype type)
+{
+  return count == 0 ? 0 : static_cast<Elements>(count) * static_cast<Elements>(element_size(type));
+}
+
+HostCall on_hosts(HostCall call, std::vector<int> hosts)
+{
+  call.host = [all = std::make_shared<const std::vector<int>>(std::move(hosts))](int rank) {
+    return (*all)[static_cast<std::size_t>(rank)];
+  };
+  return call;
+}
+
+/** Bytes of a block that a rank gives, or gets where it gives none: the mean of all, rounded up to a power of two. */
+Elements usual_block(const Sides& sides, int ranks)
+{
+  const Side& known = sides.gives.peers != Side::Peers::none ? sides.gives : sides.gets;
+  if (not known.counts)
+    return static_cast<Elements>(std::bit_ceil(static_cast<std::uint64_t>(bytes_of(known.count, known.type))));
+  Elements sum = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+    sum += bytes_of(known.counts[rank], known.types ? known.types[rank] : known.type);
+  return static_cast<Elements>(std::bit_ceil(static_cast<std::uint64_t>(sum / ranks)));
+}
+
+} // namespace
+
+ScheduledCall::Blocks::Blocks(const Side& side, int ranks, bool keep) : side_(side)
+{
+  std::vector<Elements> kept;
+  for (int rank = 0; keep && rank < (side.counts ? ranks : 1); ++rank)
+    kept.push_back(of(rank));
+  kept_ = std::move(kept);
+}
+
+Elements ScheduledCall::Blocks::of(int rank) const
+{
+  const auto at = static_cast<std::size_t>(rank);
+  if (not kept_.empty())
+    return kept_[kept_.size() > 1 ? at : 0];
+  if (not side_.counts)
+    return bytes_of(side_.count, side_.type);
+  return bytes_of(side_.counts[at], side_.types ? side_.types[at] : side_.type);
+}
+
+ScheduledCall::ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback,
+                             HostCall call, const HostShape& shape)
+    : network_(network), call_(fallback.selection().resolved(on_hosts(std::move(call), communicator.rank_hosts))),
+      fallback_(fallback), on_end_(communicator.actors.size()), actors_(network, communicator),
+      execution_(
+          network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
+          [this](int rank) { return steps(rank); }, *this, network.memory)
+{
+  if (shape.parts) {
+    parts_.assign(shape.parts, shape.parts + communicator.size());
+    call_.block = [this](int from, int to) {
+      return parts_[static_cast<std::size_t>(call_.collective == "reduce_scatter" ? to : from)];
+    };
+  } else if (shape.uneven) {
+    members_.resize(communicator.actors.size());
+    call_.block = [this](int from, int to) { return block(from, to); };
+  }
+}
+
+Schedule ScheduledCall::steps(int rank)
+{
+  Schedule made = choice_.algorithm->schedule(call_, rank, choice_.tuning);
+  return tallies_.empty() ? std::move(made) : tallied(std::move(made), tallies_[static_cast<std::size_t>(rank)]);
+}
+
+std::string ScheduledCall::algorithm() const
+{
+  const std::string name(choice_.algorithm->name);
+  return choice_.library ? name + " (" + choice_.library->name() + ")" : name;
+}
+
+bool ScheduledCall::choose(const HostShape& shape, int calls)
+{
+  HostCall asked = call_;
+  if (shape.uneven && not shape.parts && fallback_.takes_best(call_.collective)) {
+    // Nobody knows all blocks: predicted is a call whose blocks are all as the first rank's in the mean, to a power
+    // of 2.
+    asked.block = {};
+    asked.count = usual_block(*shape.sides, call_.ranks);
+  }
+  choice_ = fallback_.choose(asked, calls);
+  call_   = fallback_.resolved(std::move(call_), choice_);
+  execution_.work_on(buffers_of_a_rank(call_));
+  return choice_.algorithm != nullptr;
+}
+
+/** A rank that asks is in the call. */
+Elements ScheduledCall::block(int from, int to) const
+{
+  const Member& giver = members_[static_cast<std::size_t>(from)];
+  return giver.inside ? giver.gives.of(to) : members_[static_cast<std::size_t>(to)].gets.of(from);
+}
+
+void ScheduledCall::join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end)
+{
+  on_end_[static_cast<std::size_t>(rank)] = std::move(on_end);
+  if (not members_.empty()) {
+    const bool keep                          = not blocks;
+    members_[static_cast<std::size_t>(rank)] = {
+        {shape.sides->gives, call_.ranks, keep}, {shape.sides->gets, call_.ranks, keep}, true};
+  }
+  actors_.enter(rank, blocks, *this);
+  if (entered_++ == 0)
+    network_.begin();
+  execution_.enter(rank, Seconds(sg::Engine::get_clock()));
+}
+
+void ScheduledCall::rank_ended(int rank)
+{
+  actors_.end(rank, *this);
+  if (not members_.empty())
+    members_[static_cast<std::size_t>(rank)] = {};
+  if (++ended_ == call_.ranks)
+    network_.end(shared_from_this());
+  const FlowEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
+  on_end({});
+}
+
+void ScheduledCall::call_failed(const std::string& why)
+{
+  for (FlowEnd& one : on_end_)
+    if (const FlowEnd on_end = std::exchange(one, nullptr))
+      on_end({why});
+}
+
+std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const Communicator& communicator,
+                                                   const HostFallback& fallback, HostCall call, const HostShape& shape)
+{
+  const auto scheduled = std::make_shared<ScheduledCall>(network, communicator, fallback, std::move(call), shape);
+  return scheduled->choose(shape, communicator.calls_in_a_row) ? scheduled : nullptr;
+}
+
+} // namespace weft

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Message granularity: Belbeisi et al. (CF '26), section 4, with its actor at every switch of a communicator's tree.
+ *
+ * Each tree switch of a communicator has an actor on the switch's host, with one ingress mailbox. The actor pre-posts a
+ * receive for every message that it combines; each member sends its request (with its reply mailbox) and its data to
+ * the first switch on its way; when all are there the actor sleeps the processing latency and sends one such message on
+ * to the next switch. At the root the call is complete, and what members get goes back through the reply mailboxes, to
+ * all children at once at each switch. Store and forward: on a quiet star an Allreduce of S bytes lasts overhead + up +
+ * S/B + processing + S/B + down. Sizes up and down are those of traffic.hpp; a message that carries nothing still goes.
+ *
+ * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight bytes of the object that
+ * was put. So what is put is a struct whose first member is its own address.
+ */
+#include "binding/mechanisms/message/message_offload.hpp"
+
+#include "binding/mechanisms/tree_offload.hpp"
+#include "binding/platform/flow_result.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+template <class T> class Addressed {
+  T* self_    = static_cast<T*>(this);
+  Addressed() = default;
+  friend T;
+};
+
+class MessageCall;
+
+struct Request : Addressed<Request> {
+  Below below; ///< the members that it speaks for
+  sg::Mailbox* reply_mailbox = nullptr;
+  MessageCall* call          = nullptr;
+};
+
+struct Reply : Addressed<Reply> {};
+
+std::string mailbox_name(const Communicator& communicator, const std::string& end)
+{
+  return "weft.channel" + std::to_string(communicator.handle) + "." + end;
+}
+
+sg::Mailbox* ingress(const Communicator& communicator, int position)
+{
+  return sg::Mailbox::by_name(mailbox_name(communicator, "ingress" + std::to_string(position)));
+}
+
+/** Where one answer is waited for. A program may have several calls in flight, whose answers come in any order at a
+ * rank: each has its own mailbox. Those live as long as the engine, so they are used again. */
+class ReplyMailbox {
+  sg::Mailbox* mailbox_;
+
+  static std::vector<sg::Mailbox*>& idle()
+  {
+    static std::vector<sg::Mailbox*> mailboxes;
+    return mailboxes;
+  }
+
+  static sg::Mailbox* borrow()
+  {
+    static int made = 0;
+    if (idle().empty())
+      return sg::Mailbox::by_name("weft.reply" + std::to_string(made++));
+    sg::Mailbox* mailbox = idle().back();
+    idle().pop_back();
+    return mailbox;
+  }
+
+public:
+  ReplyMailbox() : mailbox_(borrow()) {}
+  ReplyMailbox(const ReplyMailbox&)            = delete;
+  ReplyMailbox& operator=(const ReplyMailbox&) = delete;
+  ~ReplyMailbox() { idle().push_back(mailbox_); }
+  sg::Mailbox* operator->() const { return mailbox_; }
+  sg::Mailbox* get() const { return mailbox_; }
+};
+
+class MessageCall : public TreeOffload {
+  Traffic traffic_;
+  std::int64_t number_;                         // among the communicator's calls of this kind
+  std::vector<sg::SemaphorePtr> members_ready_; // by member
+
+public:
+  Reply reply;
+
+  MessageCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : TreeOffload(simulation, communicator, described), traffic_(*communicator->tree, call_),
+        number_(communicator->served_calls++)
+  {
+    for (int member = 0; member < communicator->members(); ++member)
+      members_ready_.push_back(sg::Semaphore::create(0));
+  }
+
+  std::int64_t number() const { return number_; }
+  const TreeCall& tree_call() const { return call_; }
+  CalledCollective called() const { return called_; }
+  Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
+  Bytes up(const Below& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1).up.payload; }
+  Bytes down(const Below& below, const SwitchModel& model) const
+  {
+    return traffic_.loads(model, below, 1).down.payload;
+  }
+
+  void speak(int rank) override;
+
+protected:
+  void member_ready(int member) override { members_ready_[static_cast<std::size_t>(member)]->release(); }
+  bool must_speak(int rank) const override { return communicator_->speaks(rank); }
+};
+
+/** Whether @p reply has ended, with or without the answer. SimGrid keeps what test() finds at its end as long as the
+ *  sender lives, among the activities that are to be cancelled with it: only a wait, which then takes no time, lets go.
+ */
+bool has_ended(const sg::CommPtr& reply)
+{
+  if (result_of(*reply, {}).arrived())
+    return reply->wait(), true;
+  return reply->test();
+}
+
+std::uint64_t simulated_size(Bytes bytes)
+{
+  return static_cast<std::uint64_t>(bytes.value());
+}
+
+/** One tree switch of one communicator: serves one call after the other until the communicator is freed. */
+class ServingSwitch {
+  Simulation& simulation_;
+  const std::shared_ptr<Communicator> communicator_;
+  int position_; // in the tree
+  const TreeSwitch& node_;
+  Aggregation& aggregation_;
+  std::int64_t served_ = 0;
+  std::map<std::int64_t, std::vector<Request*>> waiting_; // by the number of their call
+  std::vector<sg::CommPtr> replies_;
+
+public:
+  ServingSwitch(Simulation& simulation, std::shared_ptr<Communicator> communicator, int position)
+      : simulation_(simulation), communicator_(std::move(communicator)), position_(position),
+        node_(communicator_->tree->switches[static_cast<std::size_t>(position)]),
+        aggregation_(simulation.switches[static_cast<std::size_t>(node_.index)])
+  {
+  }
+
+  [[noreturn]] void serve()
+  {
+    while (true) {
+      const std::vector<Request*> requests = collect();
+      const double start                   = sg::Engine::get_clock();
+      MessageCall& call                    = *requests.front()->call;
+      const auto kept                      = call.shared_from_this(); // its last member may be done before this is
+      aggregation_.begin(call.vector());
+      sg::this_actor::sleep_for(delay(call).value());
+      if (node_.parent >= 0)
+        ask_parent(call);
+      const auto [reduced, multicast] = distribute(call, requests);
+      aggregation_.end(call.vector(), reduced, multicast);
+      simulation_.record.add_event({node_.index, communicator_->id, call.called(), communicator_->size(),
+                                    call.tree_call().message.value(), start, sg::Engine::get_clock()});
+    }
+  }
+
+private:
+  const SwitchModel& model() const { return aggregation_.model(); }
+
+  Seconds delay(const MessageCall& call) const
+  {
+    return call.tree_call().movement.combines ? model().processing_latency : model().hop_latency();
+  }
+
+  /** All requests of the next call. Those of later ones may come between them. */
+  std::vector<Request*> collect()
+  {
+    const auto all                        = static_cast<std::size_t>(node_.contributions);
+    const std::vector<Request*>& requests = waiting_[served_];
+    while (requests.size() < all) {
+      std::vector<Request*> received(all - requests.size());
+      std::vector<sg::CommPtr> receives;
+      receives.reserve(received.size());
+      for (Request*& request : received)
+        receives.push_back(ingress(*communicator_, position_)->get_async<Request>(&request));
+      for (const sg::CommPtr& receive : receives)
+        receive->wait();
+      for (Request* request : received)
+        waiting_[request->call->number()].push_back(request);
+    }
+    return std::move(waiting_.extract(served_++).mapped());
+  }
+
+  void ask_parent(MessageCall& call)
+  {
+    const ReplyMailbox partial;
+    Request request;
+    request.below         = node_.below;
+    request.reply_mailbox = partial.get();
+    request.call          = &call;
+    ingress(*communicator_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
+    partial->get<Reply>();
+    // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
+    const bool combined = call.tree_call().movement.combines_on_the_way_down();
+    sg::this_actor::sleep_for((combined ? model().processing_latency : model().hop_latency()).value());
+  }
+
+  std::pair<Bytes, Bytes> distribute(MessageCall& call, const std::vector<Request*>& requests)
+  {
+    Bytes reduced;
+    Bytes multicast;
+    // Those of earlier calls that have arrived: ranks may start further calls while some are on their way. If they were
+    // detached, SMPI would free what it copies.
+    std::erase_if(replies_, has_ended);
+    for (const Request* request : requests) {
+      const Bytes down = call.down(request->below, model());
+      reduced += call.up(request->below, model());
+      multicast += down;
+      replies_.push_back(request->reply_mailbox->put_async(&call.reply, simulated_size(down)));
+    }
+    return {call.tree_call().movement.combines ? reduced : Bytes(), multicast};
+  }
+};
+
+/** Start the actors of a communicator's tree at its first offloaded call. */
+void ensure_served(Simulation& simulation, const std::shared_ptr<Communicator>& communicator)
+{
+  if (std::exchange(communicator->served, true))
+    return;
+  for (int position = 0; std::cmp_less(position, communicator->tree->switches.size()); ++position) {
+    const int index = communicator->tree->switches[static_cast<std::size_t>(position)].index;
+    communicator->servers.emplace_back(simulation.network.switch_host(index)
+                                           ->add_actor(mailbox_name(*communicator, "switch" + std::to_string(position)),
+                                                       [&simulation, communicator, position] {
+                                                         ServingSwitch(simulation, communicator, position).serve();
+                                                       })
+                                           ->daemonize());
+  }
+}
+
+void MessageCall::speak(int rank)
+{
+  if (not must_speak(rank))
+    return;
+  ensure_served(simulation_, communicator_); // gives way to other ranks
+  const int member = communicator_->member(rank);
+  const auto at    = static_cast<std::size_t>(member);
+
+  const ReplyMailbox reply_mailbox;
+  Request request;
+  request.below            = {communicator_->tree->place[at], communicator_->tree->place[at] + 1};
+  request.reply_mailbox    = reply_mailbox.get();
+  request.call             = this;
+  Reply* received          = nullptr;
+  const sg::CommPtr answer = reply_mailbox->get_async<Reply>(&received);
+  members_ready_[at]->acquire();
+
+  const NicModel& nic    = simulation_.fabric.nic();
+  const auto before      = static_cast<double>(communicator_->nic_position[at]);
+  const Seconds overhead = nic.costs(call_.message).offload_overhead;
+  const Seconds memory   = call_.copied > Bytes() ? nic.registration(call_.message) : Seconds();
+  sg::this_actor::sleep_for((overhead + memory + nic.message_gap * before).value());
+
+  const int entry          = communicator_->tree->entry[at];
+  const int index          = communicator_->tree->switches[static_cast<std::size_t>(entry)].index;
+  const SwitchModel& model = simulation_.fabric.switch_model(index);
+  ingress(*communicator_, entry)->put(&request, simulated_size(up(request.below, model)));
+  answer->wait();
+  if (call_.copied > Bytes())
+    sg::this_actor::sleep_for((call_.copied / nic.part_copy_rate).value());
+  member_done(member);
+}
+
+} // namespace
+
+std::shared_ptr<OffloadedCall>
+make_message_call(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
+{
+  return std::make_shared<MessageCall>(simulation, communicator, described);
+}
+
+} // namespace weft

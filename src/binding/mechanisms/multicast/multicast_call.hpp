@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What one call of the multicast protocol is: its blocks, of how many chunks, in which chains. */
+#pragma once
+
+#include "binding/data/described.hpp"
+#include "binding/run/communicator.hpp"
+#include "collective/multicast/protocol.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+struct MulticastCall {
+  const std::shared_ptr<const Communicator> communicator;
+  const MulticastModel& model;
+  const MulticastGroup& group;
+  CalledCollective called;
+  std::int64_t number; ///< among the communicator's multicast ones
+  MulticastShape shape;
+  std::vector<Bytes> sizes; ///< by block
+
+  const MulticastBlock& block(int number_of_it) const { return shape.blocks[static_cast<std::size_t>(number_of_it)]; }
+  Bytes size(int number_of_it) const { return sizes[static_cast<std::size_t>(number_of_it)]; }
+};
+
+/** The next call on a communicator; ranks without a part, of no bytes, have no block. */
+MulticastCall describe_multicast(const std::shared_ptr<Communicator>& communicator, const MulticastModel& model,
+                                 CalledCollective called, const std::vector<double>& parts);
+
+} // namespace weft

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The data of one call of the multicast protocol.
+ *
+ * A rank that receives elements that lie one after the other gets them chunk by chunk, as the protocol says, from the
+ * root's data or from its neighbour's buffer; others, whose elements have gaps, get them whole, as from other offloaded
+ * calls.
+ */
+#pragma once
+
+#include "binding/data/exchange.hpp"
+#include "binding/mechanisms/multicast/multicast_call.hpp"
+#include "model/collective/movement.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace weft {
+
+class MulticastData {
+  struct Rank {
+    std::byte* receive = nullptr;          // of the first block; none: it stores nothing here
+    std::vector<std::ptrdiff_t> positions; // of the blocks, in bytes
+  };
+  const MulticastCall& call_;
+  const Exchange& exchange_;
+  const bool each_gives_; // its own part
+  std::vector<Rank> ranks_;
+
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  std::byte* place(int rank, int block) const
+  {
+    return at(rank).receive + at(rank).positions[static_cast<std::size_t>(block)];
+  }
+  void find_places(int rank, const RankBuffers& buffers);
+
+public:
+  /** @p call and @p exchange must outlive it. */
+  MulticastData(const MulticastCall& call, const Exchange& exchange, const Movement& movement);
+
+  /** Rank @p rank has given its data to the exchange. */
+  void given(int rank, const RankBuffers& buffers);
+  /** Whether @p rank gets its data chunk by chunk. */
+  bool stores(int rank) const { return at(rank).receive != nullptr; }
+  /** Put chunks where @p rank wants them, from rank @p from, which has them all. */
+  void store(int rank, int block, ChunkRun run, int from);
+};
+
+} // namespace weft

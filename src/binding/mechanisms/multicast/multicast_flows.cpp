@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/multicast/multicast_flows.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/platform/transfer.hpp"
+#include "collective/multicast/drops.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** Of flows whose way is counted apart. Without any, SimGrid gives a flow the share of one whose latency is 1 s
+ *  (NetworkCm02Model::communicate in its network_cm02.cpp). */
+constexpr Seconds NO_LATENCY{1e-15};
+/** Least latency that a flow's share is computed from: StreamZone takes no less. */
+constexpr Seconds LEAST_SHARING{1e-9};
+/** Of the clock, in seconds: a timer that was set for a time may expire this much earlier. */
+constexpr double ROUNDING = 1e-12;
+
+std::int64_t count_chunks(const std::vector<BlockRun>& runs)
+{
+  std::int64_t count = 0;
+  for (const BlockRun& run : runs)
+    count += run.chunks.count;
+  return count;
+}
+
+/** Of blocks that come together, chunk by chunk in turn, all but those of the numbers @p lost in that order. */
+std::vector<BlockRun> interleaved_without(const std::vector<BlockRun>& runs, const std::vector<std::int64_t>& lost)
+{
+  std::map<int, std::int64_t> all; // chunks of each block that come
+  for (const BlockRun& run : runs)
+    all[run.block] += run.chunks.count;
+  std::map<int, std::int64_t> come;
+  std::vector<std::tuple<double, int, std::int64_t>> order; // when, in the whole; block; chunk
+  for (const BlockRun& run : runs)
+    for (std::int64_t chunk = run.chunks.first; chunk < run.chunks.first + run.chunks.count; ++chunk)
+      order.emplace_back((static_cast<double>(come[run.block]++) + 0.5) / static_cast<double>(all[run.block]),
+                         run.block, chunk);
+  std::ranges::sort(order);
+  std::map<int, std::vector<std::int64_t>> left;
+  auto next = lost.begin();
+  for (std::size_t number = 0; number < order.size(); ++number) {
+    if (next != lost.end() && std::cmp_equal(*next, number))
+      ++next;
+    else
+      left[std::get<1>(order[number])].push_back(std::get<2>(order[number]));
+  }
+  std::vector<BlockRun> result;
+  for (auto& [block, chunks] : left)
+    for (const ChunkRun& run : runs_of(std::move(chunks)))
+      result.push_back({block, run});
+  return result;
+}
+
+} // namespace
+
+MulticastFlows::MulticastFlows(Simulation& simulation, const MulticastCall& call, MulticastListener& listener)
+    : simulation_(simulation), call_(call), listener_(listener), reception_(simulation, call),
+      losses_(call.sizes.size()), ranks_at_(call.group.ranks_at.size()),
+      hearing_(static_cast<std::size_t>(call.communicator->size())),
+      drops_(static_cast<std::size_t>(call.communicator->size()))
+{
+  for (int rank = 0; rank < call.communicator->size(); ++rank)
+    ranks_at_[member_of(rank)].push_back(rank);
+  // One block of each chain. Where all ranks send, nobody receives its own.
+  Bytes all;
+  std::vector<Bytes> own(ranks_at_.size());
+  for (std::size_t block = 0; block < call.sizes.size(); ++block) {
+    all += wire_of(static_cast<int>(block));
+    own[member_of(call.shape.blocks[block].root)] += wire_of(static_cast<int>(block));
+  }
+  const double part = static_cast<double>(call.shape.chains.size()) / static_cast<double>(call.sizes.size());
+  together_         = part < 1 ? all * part : all - std::ranges::min(own);
+  if (std::isfinite(call.model.port_buffer.value()))
+    ports_.assign(ranks_at_.size(), Port{StagingRing(call.model.port_buffer / call.model.wire(call.model.chunk))});
+}
+
+void MulticastFlows::message(int from, int to, Bytes payload, std::function<void()> arrived)
+{
+  Seconds overhead;
+  if (const auto& mpi = simulation_.fabric.mpi())
+    overhead = mpi->send_time(payload) + mpi->receive_time(payload);
+  const auto take = listener_.when_arrived(
+      [this, to, overhead, arrived = std::move(arrived)] { listener_.after(work_of(to, overhead), arrived); });
+  listener_.after(work_of(from, {}),
+                  [this, from, to, payload, take] { transfer(host(from), host(to), payload + SMPI_ENVELOPE, take); });
+}
+
+Seconds MulticastFlows::work_of(int rank, Seconds work) const
+{
+  const auto at = static_cast<std::size_t>(rank);
+  return simulation_.core_noise.lengthened(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
+                                           Seconds(sg::Engine::get_clock()), work);
+}
+
+double MulticastFlows::last_heard(int rank) const
+{
+  const Hearing& its = hearing_[static_cast<std::size_t>(rank)];
+  const double now   = sg::Engine::get_clock();
+  if (reception_.sleeps(rank, now, its.since))
+    return -1;
+  return its.since.empty() ? its.last : std::max(its.last, now);
+}
+
+Seconds MulticastFlows::time_on_cable(int rank) const
+{
+  const Fabric& fabric = simulation_.fabric;
+  const VertexId root  = call_.group.trees.front().switches.front().index + fabric.host_count();
+  const VertexId host  = call_.communicator->rank_hosts[static_cast<std::size_t>(rank)];
+  const LinkId cable   = reverse(fabric.topology().next_hop(host, root).link);
+  return call_.model.wire(call_.model.chunk) / fabric.link(cable).bandwidth;
+}
+
+bool MulticastFlows::hears(int rank, Seconds time) const
+{
+  return last_heard(rank) >= 0 && sg::Engine::get_clock() - last_heard(rank) < time.value() - ROUNDING;
+}
+
+void MulticastFlows::multicast(int block)
+{
+  listener_.after(work_of(call_.block(block).root, {}), [this, block] {
+    leaving_.push_back(block);
+    if (leaving_.size() == 1)
+      listener_.later([this] { depart(); });
+  });
+}
+
+/** What is on its way to hosts is later by the jitter of the links from the roots. */
+void MulticastFlows::add_jitter(Departure& departure) const
+{
+  const auto& noise = simulation_.fabric.noise();
+  if (not noise || noise->links.empty())
+    return;
+  for (std::size_t member = 0; member < departure.plan.arrivals.size(); ++member) {
+    Seconds latest;
+    for (const int block : departure.blocks)
+      latest = std::max(latest, jitter_of(block, member));
+    departure.plan.arrivals[member].way += latest;
+  }
+}
+
+Seconds MulticastFlows::jitter_of(int block, std::size_t member) const
+{
+  const int root      = call_.block(block).root;
+  const VertexId from = call_.communicator->rank_hosts[static_cast<std::size_t>(root)];
+  const VertexId to   = call_.communicator->rank_hosts[static_cast<std::size_t>(ranks_at_[member].front())];
+  if (from == to)
+    return {};
+  Route way;
+  simulation_.fabric.route(from, to, way);
+  const auto calls = static_cast<std::uint32_t>(call_.number * call_.communicator->size() + root);
+  return Jitter(*simulation_.fabric.noise())
+      .on(way.links, {Crossing::Kind::multicast, static_cast<std::uint32_t>(call_.communicator->handle), calls});
+}
+
+void MulticastFlows::depart()
+{
+  const auto departure = std::make_shared<Departure>(std::exchange(leaving_, {}), sg::Engine::get_clock());
+  for (const int block : departure->blocks)
+    take_off(block);
+  if (not whole_ && departure->blocks.size() < call_.sizes.size()) {
+    std::vector<int> all(call_.sizes.size());
+    std::iota(all.begin(), all.end(), 0);
+    whole_ = plan(all, [](LinkId) { return 0.0; });
+  }
+  departure->plan = plan(departure->blocks, use_of_links());
+  add_jitter(*departure);
+  const MulticastPlan& plan = departure->plan;
+  departure->prepare();
+  for (std::size_t at = 0; at < plan.links.size(); ++at)
+    simulation_.record.count_multicast_on_link(plan.links[at].link, plan.payloads[at]);
+  for (std::size_t member = 0; member < plan.arrivals.size(); ++member) {
+    if (plan.arrivals[member].flows == 0)
+      continue;
+    if (not ports_.empty())
+      ports_[member].since.push_back(departure->start);
+    for (const int rank : ranks_at_[member])
+      if (gets_some(rank, *departure))
+        hearing_[static_cast<std::size_t>(rank)].since.push_back(departure->start + plan.arrivals[member].way.value());
+  }
+  if (ports_.empty())
+    hold_back(departure);
+  // SimGrid weighs a flow by one over its latency. All blocks in flight share a receiver's cable as one message would,
+  // and each other link in proportion to their bytes there.
+  for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
+    const double weight = plan.flows[flow].flow.wire / together_;
+    simulation_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, std::max(plan.forwarding, LEAST_SHARING) / weight,
+                                   listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
+  }
+}
+
+MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse& use) const
+{
+  std::vector<MulticastRoot> roots;
+  for (const int block : blocks) {
+    const int rank = call_.block(block).root;
+    roots.push_back({rank, call_.size(block), reception_.send_rate(rank)});
+  }
+  return plan_multicast(simulation_.fabric, call_.group, roots, use);
+}
+
+/** Links are alike where all blocks of the call put as much on them, and where others leave as much of them, to the
+ * 64th part. */
+LinkUse MulticastFlows::use_of_links() const
+{
+  constexpr double PARTS = 64;
+  return [this](LinkId id) {
+    const double others = simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value();
+    double wire         = 0;
+    if (whole_)
+      wire = std::ranges::lower_bound(whole_->links, id, {}, &FlowLink::link)->wire.value();
+    return std::round(PARTS * others) + 2 * PARTS * wire; // both in one number
+  };
+}
+
+/** What leaves the roots waits for the receivers as well. */
+void MulticastFlows::hold_back(const Shared& departure)
+{
+  if (not backpressure_) {
+    std::vector<BytesPerSecond> rates;
+    for (const MulticastArrival& its : (whole_ ? *whole_ : departure->plan).arrivals)
+      rates.push_back(its.flows > 0 ? its.wire / its.switching : BytesPerSecond());
+    backpressure_.emplace(std::move(rates));
+  }
+  std::vector<Backpressure::Sent> sent;
+  for (const int block : departure->blocks)
+    sent.emplace_back(member_of(call_.block(block).root), wire_of(block));
+  backpressure_->start(Seconds(departure->start), std::move(sent));
+  departures_.push_back(departure);
+  for (const std::size_t flow : departure->first_flows())
+    ++departure->waits_for[flow];
+  await_backpressure();
+}
+
+void MulticastFlows::await_backpressure()
+{
+  const int timer = ++backpressure_timers_;
+  if (const std::optional<Seconds> next = backpressure_->next())
+    listener_.after(std::max(Seconds(), *next - Seconds(sg::Engine::get_clock())), [this, timer] {
+      if (timer == backpressure_timers_)
+        release();
+    });
+}
+
+/** Roots whose blocks the receivers have taken. */
+void MulticastFlows::release()
+{
+  for (const std::size_t number : backpressure_->take_left(Seconds(sg::Engine::get_clock()))) {
+    const Shared departure = std::exchange(departures_[number], nullptr);
+    for (const std::size_t flow : departure->first_flows())
+      ended(departure, flow);
+  }
+  await_backpressure();
+}
+
+std::vector<std::size_t> MulticastFlows::Departure::first_flows() const
+{
+  std::vector<std::size_t> flows;
+  for (const std::vector<std::size_t>& its : plan.leaving)
+    flows.insert(flows.end(), its.begin(), its.end());
+  std::ranges::sort(flows);
+  flows.erase(std::ranges::unique(flows).begin(), flows.end());
+  return flows;
+}
+
+void MulticastFlows::Departure::prepare()
+{
+  going = plan.flows.size();
+  for (const MulticastArrival& arrival : plan.arrivals)
+    coming_to.push_back(arrival.flows);
+  being_fed = coming_to;
+  unswitched.resize(coming_to.size());
+  feeds.resize(going);
+  roots_of.resize(going);
+  for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
+    fed_by.push_back(plan.flows[flow].after.size());
+    waits_for.push_back(1 + fed_by.back());
+    for (const std::size_t feeding : plan.flows[flow].after)
+      feeds[feeding].push_back(flow);
+  }
+  for (std::size_t root = 0; root < plan.leaving.size(); ++root) {
+    leaves_after.push_back(plan.leaving[root].size());
+    for (const std::size_t flow : plan.leaving[root])
+      roots_of[flow].push_back(root);
+  }
+}
+
+void MulticastFlows::take_off(int block)
+{
+  const MulticastBlock& its = call_.block(block);
+  auto& losses              = losses_[static_cast<std::size_t>(block)];
+  losses = Drops(simulation_.fabric, call_.group).of({call_.communicator->id, call_.number, its.root, its.chunks});
+  for (std::size_t rank = 0; rank < losses.size(); ++rank)
+    drops_[rank].all += count_chunks(losses[rank]);
+  ++moved_.multicasts;
+  moved_.chunks += its.chunks;
+  moved_.payload += call_.size(block).value();
+  moved_.headers += (call_.model.packet_overhead * call_.model.packets(call_.size(block))).value();
+}
+
+/** A flow has ended, or one that feeds it. */
+void MulticastFlows::ended(const Shared& departure, std::size_t flow)
+{
+  if (--departure->waits_for[flow] == 0)
+    complete(departure, flow);
+}
+
+void MulticastFlows::complete(const Shared& departure, std::size_t flow)
+{
+  for (const std::size_t root : departure->roots_of[flow])
+    if (--departure->leaves_after[root] == 0)
+      leave(*departure, root);
+  arrive(*departure, flow);
+  for (const std::size_t next : departure->feeds[flow]) {
+    if (--departure->fed_by[next] == 0)
+      fed(*departure, next);
+    ended(departure, next);
+  }
+  if (--departure->going == 0)
+    add_events(*departure);
+}
+
+/** All of a root's block has left it; other ranks of its host have it from the NIC. */
+void MulticastFlows::leave(const Departure& departure, std::size_t root)
+{
+  const int block = departure.blocks[root];
+  const int from  = call_.block(block).root;
+  listener_.block_left(block);
+  Deliveries deliveries;
+  for (const int rank : ranks_at_[member_of(from)])
+    if (rank != from)
+      receive(rank, runs_of_block(rank, block), departure.start, sg::Engine::get_clock(), deliveries);
+  deliver(std::move(deliveries));
+}
+
+/** All that a flow carries has come to its switch. */
+void MulticastFlows::fed(Departure& departure, std::size_t flow)
+{
+  if (ports_.empty())
+    return;
+  Bytes wire;
+  std::int64_t all = 0;
+  for (const int block : departure.blocks) {
+    wire += wire_of(block);
+    all += call_.block(block).chunks;
+  }
+  // Last chunks of blocks are not full.
+  const double part = call_.model.wire(call_.model.chunk) * static_cast<double>(all) / wire;
+  for (const int its : departure.plan.members[flow]) {
+    const auto member = static_cast<std::size_t>(its);
+    if (--departure.being_fed[member] > 0)
+      continue;
+    Port& port = ports_[member];
+    std::erase(port.since, departure.start);
+    std::int64_t chunks = 0;
+    for (const int rank : ranks_at_[member])
+      chunks = std::max(chunks, count_chunks(runs_to(rank, departure)));
+    const StagingRing::Arrival arrival{departure.start, sg::Engine::get_clock(), static_cast<double>(chunks)};
+    const double rate            = part / time_on_cable(ranks_at_[member].front()).value();
+    departure.unswitched[member] = port.queue.take(arrival, rate, port.since).lost;
+  }
+}
+
+/** What the flows of all trees have brought is at a host a way later. */
+void MulticastFlows::arrive(Departure& departure, std::size_t flow)
+{
+  Deliveries deliveries;
+  for (const int its : departure.plan.members[flow]) {
+    const auto member = static_cast<std::size_t>(its);
+    if (--departure.coming_to[member] > 0)
+      continue;
+    const double way = departure.plan.arrivals[member].way.value();
+    for (const int rank : ranks_at_[member]) {
+      std::erase(hearing_[static_cast<std::size_t>(rank)].since, departure.start + way);
+      receive(rank, pass_switch(rank, departure), departure.start + way, sg::Engine::get_clock() + way, deliveries);
+    }
+  }
+  deliver(std::move(deliveries));
+}
+
+std::vector<BlockRun> MulticastFlows::runs_of_block(int rank, int block) const
+{
+  const ChunkRun all{0, call_.block(block).chunks};
+  const auto& losses = losses_[static_cast<std::size_t>(block)];
+  if (losses.empty())
+    return {{block, all}};
+  std::vector<BlockRun> runs;
+  for (const ChunkRun& left : without(all, losses[static_cast<std::size_t>(rank)]))
+    runs.push_back({block, left});
+  return runs;
+}
+
+std::vector<BlockRun> MulticastFlows::runs_to(int rank, const Departure& departure) const
+{
+  std::vector<BlockRun> runs;
+  for (const int block : departure.blocks)
+    if (member_of(call_.block(block).root) != member_of(rank))
+      std::ranges::copy(runs_of_block(rank, block), std::back_inserter(runs));
+  return runs;
+}
+
+/** What of that its switch had room for. */
+std::vector<BlockRun> MulticastFlows::pass_switch(int rank, const Departure& departure)
+{
+  std::vector<BlockRun> runs            = runs_to(rank, departure);
+  const std::vector<std::int64_t>& lost = departure.unswitched[member_of(rank)];
+  if (lost.empty())
+    return runs;
+  std::vector<BlockRun> passed = interleaved_without(runs, lost);
+  const std::int64_t missing   = count_chunks(runs) - count_chunks(passed);
+  MulticastDrops& drops        = drops_[static_cast<std::size_t>(rank)];
+  drops.all += missing;
+  drops.port += missing;
+  return passed;
+}
+
+bool MulticastFlows::gets_some(int rank, const Departure& departure) const
+{
+  const bool lossless = std::ranges::all_of(
+      departure.blocks, [this](int block) { return losses_[static_cast<std::size_t>(block)].empty(); });
+  return lossless || not runs_to(rank, departure).empty();
+}
+
+void MulticastFlows::receive(int rank, std::vector<BlockRun> runs, double first, double last, Deliveries& deliveries)
+{
+  const std::int64_t chunks = count_chunks(runs);
+  if (chunks == 0)
+    return;
+  Hearing& its            = hearing_[static_cast<std::size_t>(rank)];
+  const auto [time, lost] = reception_.process(rank, {first, last, static_cast<double>(chunks)}, its.since);
+  if (not lost.empty()) {
+    drops_[static_cast<std::size_t>(rank)].all += static_cast<std::int64_t>(lost.size());
+    drops_[static_cast<std::size_t>(rank)].staging += static_cast<std::int64_t>(lost.size());
+    runs = interleaved_without(runs, lost);
+  }
+  its.last = time;
+  deliveries[time].emplace_back(rank, std::move(runs));
+}
+
+void MulticastFlows::deliver(Deliveries deliveries)
+{
+  for (auto& [time, its] : deliveries)
+    listener_.after(Seconds(time - sg::Engine::get_clock()), [this, its = std::move(its)] {
+      for (const auto& [rank, runs] : its)
+        for (const BlockRun& run : runs)
+          listener_.chunks_came(rank, run.block, run.chunks);
+    });
+}
+
+void MulticastFlows::add_events(const Departure& departure)
+{
+  if (not simulation_.record.keep_events)
+    return;
+  Bytes all;
+  for (const int block : departure.blocks)
+    all += call_.size(block);
+  for (const ReductionTree& tree : call_.group.trees)
+    for (const TreeSwitch& node : tree.switches)
+      simulation_.record.add_event({node.index, call_.communicator->id, call_.called, call_.communicator->size(),
+                                    all.value(), departure.start, sg::Engine::get_clock()});
+}
+
+} // namespace weft

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* One call by the multicast protocol (collective/multicast/protocol.hpp): what the protocol asks for is done by those
+ * who know how. Its signals, multicasts and reads move over links (multicast_flows.hpp), its chunks are the program's
+ * data (multicast_data.hpp), its timers are SimGrid's.
+ */
+#include "binding/mechanisms/multicast/multicast_offload.hpp"
+
+#include "binding/mechanisms/multicast/multicast_data.hpp"
+#include "binding/mechanisms/multicast/multicast_flows.hpp"
+#include "binding/mechanisms/offload_stage.hpp"
+#include "binding/observe/profile.hpp"
+
+#include <simgrid/kernel/Timer.hpp>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+namespace weft {
+namespace {
+
+/** What a request or acknowledgement says of each block, and a read of each run of chunks, in bytes: its number, resp.
+ * an address and a length. */
+constexpr double BLOCK_NUMBER = 4;
+constexpr double RUN_TO_READ  = 16;
+
+/** What each takes part with who multicasts: the parts of the ranks that it speaks for. */
+std::vector<double> parts_of_members(const Communicator& communicator, const std::vector<double>& parts)
+{
+  std::vector<double> sums(communicator.member_ranks.size());
+  for (std::size_t rank = 0; rank < parts.size(); ++rank)
+    sums[static_cast<std::size_t>(communicator.member_of[rank])] += parts[rank];
+  return sums;
+}
+
+/** Its ranks are those who multicast: of a communicator whose hosts have a stage of their own, those who speak for
+ * members; else all. */
+class MulticastOffload : public OffloadedCall, public MulticastActions, public MulticastListener, Staged {
+  /** Where a rank stands. */
+  struct Rank {
+    Timer* timer         = nullptr;
+    MulticastPhase phase = MulticastPhase::barrier;
+    double since         = 0; // it is in its phase
+    double start         = 0; // of its call
+    MulticastTimes times{};
+  };
+  const MulticastCall call_;
+  MulticastData data_;
+  MulticastFlows flows_;
+  MulticastProtocol protocol_;
+  std::vector<Rank> ranks_;
+  MulticastStatistics statistics_;
+  std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
+
+public:
+  MulticastOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+                   const Described& described)
+      : OffloadedCall(simulation, communicator, described, 0),
+        call_(describe_multicast(Communicator::multicasting(communicator), simulation.fabric.multicast(), called_,
+                                 parts_of_members(*communicator, parts_))),
+        data_(call_, *exchange_, movement_), flows_(simulation, call_, *this), protocol_(call_.shape, *this),
+        ranks_(static_cast<std::size_t>(call_.communicator->size())),
+        stage_(make_stage(simulation, *communicator, described, *this))
+  {
+  }
+
+  void deliver(int rank) override
+  {
+    if (stage_ || not data_.stores(rank))
+      OffloadedCall::deliver(rank);
+  }
+
+protected:
+  void given(int rank, const RankBuffers& buffers) override
+  {
+    if (not stage_) // else nobody looks at who has what until the host's own stage is over
+      data_.given(rank, buffers);
+  }
+
+  void enter(int rank) override
+  {
+    if (stage_)
+      stage_->enter(rank, called_.blocking);
+    else
+      contributed(rank);
+  }
+
+private:
+  void contributed(int rank) override
+  {
+    at(rank).start = at(rank).since = sg::Engine::get_clock();
+    protocol_.enter(rank);
+  }
+  void stage_ended(int rank) override { end(rank); }
+  void stage_failed(const std::string& why) override { fail({why}); }
+  std::shared_ptr<void> kept() override { return shared_from_this(); }
+
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  // What comes of blocks on their way.
+
+  void block_left(int block) override { protocol_.injected(block); }
+  void chunks_came(int rank, int block, ChunkRun run) override { protocol_.arrived(rank, block, run); }
+  FlowEnd when_arrived(std::function<void()> next) override { return arrival(std::move(next)); }
+
+  void after(Seconds delay, std::function<void()> action) override
+  {
+    if (delay == Seconds())
+      action();
+    else
+      set(delay, std::move(action));
+  }
+
+  void later(std::function<void()> action) override { set(Seconds(), std::move(action)); }
+
+  Timer* set(Seconds delay, std::function<void()> action)
+  {
+    return Timer::set(sg::Engine::get_clock() + delay.value(),
+                      [keep = shared_from_this(), action = std::move(action)] { action(); });
+  }
+
+  // What the protocol wants done.
+
+  void send(int from, int to, const MulticastSignal& signal) override
+  {
+    const double blocks = BLOCK_NUMBER * static_cast<double>(signal.blocks.size());
+    flows_.message(from, to, Bytes(blocks), [this, to, signal] { protocol_.signalled(to, signal); });
+  }
+
+  void multicast(int block) override { flows_.multicast(block); }
+  bool hears(int rank) const override { return flows_.hears(rank, call_.model.cutoff_slack); }
+  void store(int rank, int block, ChunkRun run, int from) override { data_.store(rank, block, run, from); }
+
+  void fetch(int rank, int from, const std::vector<MulticastFetch>& what) override
+  {
+    Bytes data;
+    std::size_t runs = 0;
+    for (const MulticastFetch& fetch : what)
+      for (const ChunkRun& run : fetch.runs) {
+        data += bytes_of(call_.model, call_.size(fetch.block), run);
+        ++runs;
+      }
+    statistics_.fetched_bytes += data.value();
+    flows_.message(rank, from, Bytes(RUN_TO_READ * static_cast<double>(runs)), [this, rank, from, what, data] {
+      flows_.message(from, rank, data, [this, rank, what] { protocol_.fetched(rank, what); });
+    });
+  }
+
+  void set_timer(int rank, std::int64_t chunks) override
+  {
+    set_timer(rank, flows_.time_on_cable(rank) * static_cast<double>(chunks) + call_.model.cutoff_slack);
+  }
+
+  void set_timer_after_silence(int rank) override
+  {
+    const double since = flows_.last_heard(rank) - sg::Engine::get_clock();
+    set_timer(rank, Seconds(since) + call_.model.cutoff_slack);
+  }
+
+  void set_timer(int rank, Seconds time)
+  {
+    at(rank).timer = set(time, [this, rank] {
+      at(rank).timer = nullptr;
+      protocol_.expired(rank);
+    });
+  }
+
+  void enters(int rank, MulticastPhase phase) override
+  {
+    Rank& its        = at(rank);
+    const double now = sg::Engine::get_clock();
+    if (double* time = time_of(its.times, its.phase))
+      *time += now - its.since;
+    its.phase = phase;
+    its.since = now;
+    if (phase == MulticastPhase::multicast)
+      flows_.reception().begin(rank);
+    if (phase != MulticastPhase::handshake && phase != MulticastPhase::over)
+      return;
+    if (Timer* timer = std::exchange(its.timer, nullptr))
+      timer->remove();
+    flows_.reception().end(rank);
+    if (phase == MulticastPhase::over)
+      finish(rank);
+  }
+
+  static double* time_of(MulticastTimes& times, MulticastPhase phase)
+  {
+    switch (phase) {
+      case MulticastPhase::barrier:
+        return &times.barrier;
+      case MulticastPhase::multicast:
+        return &times.multicast;
+      case MulticastPhase::recovery:
+        return &times.recovery;
+      case MulticastPhase::handshake:
+        return &times.handshake;
+      case MulticastPhase::over:
+        break;
+    }
+    return nullptr;
+  }
+
+  void finish(int rank)
+  {
+    if (protocol_.all_over())
+      count();
+    if (stage_)
+      stage_->deliver(rank);
+    else
+      end(rank);
+  }
+
+  void count()
+  {
+    statistics_.calls = 1;
+    statistics_.add(flows_.moved());
+    for (int rank = 0; rank < call_.communicator->size(); ++rank) {
+      MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
+      // All ranks have all chunks: those still on their way, or in a staging ring, come a second time.
+      seen.counts.duplicates += protocol_.due(rank) - seen.drops.all;
+      const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
+      statistics_.ranks.emplace(of_run, seen);
+      if (simulation_.record.keep_events)
+        simulation_.record.add_multicast_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});
+    }
+    simulation_.record.count_multicast(called_, communicator_->size(), statistics_);
+  }
+};
+
+} // namespace
+
+std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation,
+                                                   const std::shared_ptr<Communicator>& communicator,
+                                                   const Described& described)
+{
+  return std::make_shared<MulticastOffload>(simulation, communicator, described);
+}
+
+} // namespace weft

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/multicast/multicast_reception.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft {
+
+MulticastReception::MulticastReception(Simulation& simulation, const MulticastCall& call)
+    : simulation_(simulation), call_(call), busy_(static_cast<std::size_t>(call.communicator->size()))
+{
+  if (simulation.fabric.progress_engines().empty())
+    return;
+  for (int rank = 0; rank < call.communicator->size(); ++rank)
+    rings_.emplace_back(engine(rank)->staging_room(call.model.transport, call.model.chunk), engine(rank)->activation);
+}
+
+MulticastReception::~MulticastReception()
+{
+  for (int rank = 0; rank < call_.communicator->size(); ++rank)
+    end(rank);
+}
+
+void MulticastReception::begin(int rank)
+{
+  const ProgressEngine* const its = engine(rank);
+  if (not its || busy_[static_cast<std::size_t>(rank)])
+    return;
+  busy_[static_cast<std::size_t>(rank)] = true;
+  simulation_.receiving_workers[host(rank)] += workers(*its);
+}
+
+void MulticastReception::end(int rank)
+{
+  if (not busy_[static_cast<std::size_t>(rank)])
+    return;
+  busy_[static_cast<std::size_t>(rank)] = false;
+  simulation_.receiving_workers[host(rank)] -= workers(*engine(rank));
+}
+
+MulticastReception::Processed MulticastReception::process(int rank, const StagingRing::Arrival& arrival,
+                                                          std::span<const double> going)
+{
+  const ProgressEngine* const its = engine(rank);
+  if (not its)
+    return {arrival.last, {}};
+  // Workers that have all they wait for have stopped; its own have not.
+  const int busy           = std::max(simulation_.receiving_workers[host(rank)], workers(*its));
+  StagingRing::Taken taken = rings_[static_cast<std::size_t>(rank)].take(arrival, rate(*its, busy).value(), going);
+  return {taken.processed + its->latency(call_.model.transport).value(), std::move(taken.lost)};
+}
+
+BytesPerSecond MulticastReception::send_rate(int rank) const
+{
+  const ProgressEngine* const its = engine(rank);
+  return its ? its->send_rate(call_.model.transport, call_.model.chunk)
+             : BytesPerSecond(std::numeric_limits<double>::infinity());
+}
+
+} // namespace weft

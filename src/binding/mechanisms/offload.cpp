@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/offload.hpp"
+
+#include "binding/run/ranks.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <simgrid/simcall.hpp>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+
+OffloadedCall::OffloadedCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+                             const Described& described, std::size_t fixed_point_block)
+    : on_end_(static_cast<std::size_t>(communicator->size())), simulation_(simulation), communicator_(communicator),
+      called_(described.signature.called), movement_(described.movement()), root_(described.signature.root),
+      parts_(described.part_sizes(communicator->size())),
+      exchange_(Exchange::create({movement_, communicator->size(), root_, parts_, fixed_point_block}))
+{
+}
+
+Changing OffloadedCall::changing(bool stay) const
+{
+  if (not stay || not memory_is_shared())
+    return Changing::all;
+  return called_.blocking ? Changing::nothing : Changing::arrays;
+}
+
+void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation)
+{
+  buffers.send    = address(buffers.send);
+  buffers.receive = address(buffers.receive);
+  exchange_->give(rank, buffers, changing(stay));
+  given(rank, buffers);
+  if (++given_ == communicator_->size()) {
+    exchange_->combine(operation);
+    // A request is completed by SimGrid's kernel, which must not run SMPI's copies; a rank that blocks fetches its
+    // result when it wakes and its memory is at hand.
+    for (int other = 0; not called_.blocking && other < communicator_->size(); ++other)
+      deliver(other);
+  }
+  enter(rank);
+}
+
+void OffloadedCall::end(int rank, const FlowResult& result)
+{
+  // It may hold what holds this.
+  const CallEnd on_end = std::exchange(on_end_[static_cast<std::size_t>(rank)], nullptr);
+  on_end(result);
+}
+
+void OffloadedCall::fail(const FlowResult& result)
+{
+  const auto self = shared_from_this();
+  for (int rank = 0; rank < communicator_->size(); ++rank)
+    if (on_end_[static_cast<std::size_t>(rank)])
+      end(rank, result);
+}
+
+FlowEnd OffloadedCall::arrival(std::function<void()> next)
+{
+  return [self = shared_from_this(), next = std::move(next)](const FlowResult& result) {
+    if (result.arrived())
+      next();
+    else
+      self->fail(result);
+  };
+}
+
+void OffloadedCall::speak_in_background(const std::shared_ptr<OffloadedCall>& call, int rank)
+{
+  if (not call->must_speak(rank))
+    return;
+  // By SimGrid's kernel: SMPI takes an actor whose parent is a rank for that rank (Group::rank), and counts it among
+  // the ranks of its host (Comm::find_intra_comm).
+  simgrid::kernel::actor::simcall_answered([&call, rank, host = sg::this_actor::get_host()] {
+    host->add_actor(SPEAKER_NAME, [call, rank] { call->speak(rank); });
+  });
+}
+
+} // namespace weft

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/rank_actors.hpp"
+
+#include "binding/observe/profile.hpp"
+
+#include <simgrid/s4u.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+
+void RankActors::enter(int rank, bool blocks, Attended& call)
+{
+  if (blocks || not network_.by_calls())
+    return;
+  const aid_t self = sg::this_actor::get_pid();
+  in_mpi_.resize(communicator_.actors.size());
+  in_mpi_[static_cast<std::size_t>(rank)] = self;
+  network_.begin_attending(self, call, rank);
+}
+
+void RankActors::end(int rank, const Attended& call)
+{
+  if (not in_mpi_.empty())
+    network_.end_attending(in_mpi_[static_cast<std::size_t>(rank)], call);
+}
+
+bool RankActors::attends(int rank) const
+{
+  return in_mpi_.empty() || Profile::get().is_inside(in_mpi_[static_cast<std::size_t>(rank)]);
+}
+
+Seconds RankActors::lengthened(int rank, Seconds start, Seconds work) const
+{
+  if (not network_.core_noise->any())
+    return work;
+  const auto at = static_cast<std::size_t>(rank);
+  return network_.core_noise->lengthened(communicator_.actors[at], communicator_.rank_hosts[at], start, work);
+}
+
+} // namespace weft

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The actors of a call's ranks, as its schedules depend on them: whether a rank is in MPI, where calls that do not
+ * block go on only there (Progress::calls), and how long its core takes (CoreNoise). */
+#pragma once
+
+#include "binding/messages/host_network.hpp"
+#include "binding/run/communicator.hpp"
+
+#include <vector>
+
+namespace weft {
+
+class RankActors {
+  HostNetwork& network_;
+  const Communicator& communicator_;
+  std::vector<aid_t> in_mpi_; // by rank, where the call goes on only while they are in MPI
+
+public:
+  RankActors(HostNetwork& network, const Communicator& communicator) : network_(network), communicator_(communicator) {}
+
+  /** @p rank, which the current actor is, enters @p call. */
+  void enter(int rank, bool blocks, Attended& call);
+  /** Its part has ended. */
+  void end(int rank, const Attended& call);
+  bool attends(int rank) const;
+  Seconds lengthened(int rank, Seconds start, Seconds work) const;
+};
+
+} // namespace weft

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Offloaded calls at stream granularity. */
+#pragma once
+
+#include "binding/mechanisms/offload.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::shared_ptr<OffloadedCall>
+make_stream_call(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described);
+
+} // namespace weft

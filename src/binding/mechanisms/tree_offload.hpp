@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Calls over a reduction tree. How the tree is timed is up to the two kinds of them: streams (stream_offload.cpp) and
+ * messages (message_offload.cpp). */
+#pragma once
+
+#include "binding/mechanisms/offload.hpp"
+#include "binding/mechanisms/offload_stage.hpp"
+
+#include <memory>
+#include <string>
+
+namespace weft {
+
+/** A call over the communicator's reduction tree. */
+class TreeOffload : public OffloadedCall, Staged {
+  TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
+              const HostWork& work);
+  void contributed(int member) override { member_ready(member); }
+  void stage_ended(int rank) override { end(rank); }
+  void stage_failed(const std::string& why) override { fail({why}); }
+  std::shared_ptr<void> kept() override { return shared_from_this(); }
+
+protected:
+  const TreeCall call_;
+  const HostWork host_work_;
+
+private:
+  std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
+
+protected:
+  void enter(int rank) override;
+  /** The contributions of all ranks of @p member are together. From a rank or SimGrid's kernel. */
+  virtual void member_ready(int member) = 0;
+  /** What @p member gets has come to it. From a rank, an actor or SimGrid's kernel. */
+  void member_done(int member);
+
+public:
+  TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described);
+};
+
+} // namespace weft

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/messages/fabric_messages.hpp"
+
+#include "binding/settings/settings.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <simgrid/simcall.hpp>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** Ways that the zone counts, as it does those of all messages. */
+class ZoneWays : public FabricWays {
+  FabricZone& zone_;
+  std::size_t links_;
+  ForwardingState::MessageNumber started_ = ForwardingState::NONE;
+
+public:
+  ZoneWays(const Fabric& fabric, FabricZone& zone) : FabricWays(fabric), zone_(zone), links_(fabric.links().size()) {}
+
+  bool repeats() const override { return not zone_.has_caches() && not zone_.has_jitter(); }
+  void repeat(const FlowWay& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  {
+    started_ = ForwardingState::NONE;
+    FabricWays::find(from, to, bytes, missed, into);
+    into.known_as = started_;
+    if (zone_.has_jitter())
+      add_jitter(from, into);
+    zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
+  }
+  bool vary() const override { return zone_.ports_bound(); }
+  void left(const FlowWay& way) override { zone_.end_message(way.known_as); }
+  double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
+
+private:
+  void add_jitter(int from, FlowWay& into)
+  {
+    std::vector<LinkId> links; // without shared media, and memories
+    std::ranges::copy_if(into.resources, std::back_inserter(links),
+                         [this](int resource) { return std::cmp_less(resource, links_); });
+    into.latency += zone_.next_jitter(links, from).value();
+  }
+
+protected:
+  Seconds start(const Route& route, int from, int to, Bytes bytes) override
+  {
+    const ForwardingState::Start started = zone_.count_message(route, from, to, bytes);
+    started_                             = started.message;
+    return started.added;
+  }
+};
+
+/** SimGrid's flows, as others see them. */
+class ZoneFlows : public Others, public Due {
+  FabricZone& zone_;
+  HostNetwork& network_;
+  FlowNetwork* flows_ = nullptr;
+
+public:
+  ZoneFlows(FabricZone& zone, HostNetwork& network) : zone_(zone), network_(network) {}
+
+  void serve(FlowNetwork& flows)
+  {
+    flows_ = &flows;
+    zone_.on_use([this](int resource) {
+      if (not flows_->flows_over(resource))
+        return;
+      network_.agenda().add(Seconds(sg::Engine::get_clock()), *this, static_cast<std::uint64_t>(resource));
+      network_.wake();
+    });
+  }
+
+  bool use(int resource) override { return zone_.uses(resource); }
+  void due(std::uint64_t resource) override { flows_->yield(static_cast<int>(resource)); }
+
+  void take(FlowNumber flow, const FlowWay& way, double left, std::size_t copies) override
+  {
+    // So many flows are one of as many times the bytes and the weight. SimGrid gives a flow its weight when its latency
+    // is over, so there must be some.
+    const auto times = static_cast<double>(copies);
+    StreamRequest request;
+    request.base_latency    = Seconds(1e-15);
+    request.sharing_latency = Seconds(way.penalty / times);
+    request.wire            = Bytes(left * times);
+    request.rate_limit      = BytesPerSecond(way.bound * times);
+    request.exact           = true;
+    simgrid::kernel::actor::simcall_answered([&] {
+      for (const int resource : way.resources)
+        request.links.push_back(zone_.resource(resource));
+      zone_.streams().start(request, [this, flow](const FlowResult& result) { ended(flow, result); });
+    });
+  }
+
+private:
+  void ended(FlowNumber flow, const FlowResult& result)
+  {
+    if (result.arrived())
+      flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
+    else
+      flows_->fails_elsewhere(flow, result.failure);
+    network_.wake();
+  }
+};
+
+/** The resources of a fabric as flows share them: links and media that do not contend hold any number of flows, each of
+ *  which is bounded by the narrowest of them. */
+std::vector<double> capacities_of(const Fabric& fabric)
+{
+  std::vector<double> all = FabricWays::capacities(fabric);
+  if (not links_contend())
+    std::fill_n(all.begin(), fabric.links().size() + fabric.shared().size(), std::numeric_limits<double>::infinity());
+  return all;
+}
+
+class FabricHostNetwork : public HostNetwork {
+  ZoneWays ways_;
+  ZoneFlows others_;
+  FlowNetwork flows_;
+
+public:
+  FabricHostNetwork(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs, bool folds)
+      : HostNetwork(std::move(its_costs)), ways_(fabric, zone), others_(zone, *this),
+        flows_(agenda_, ways_, capacities_of(fabric), fabric.host_count(), &others_, folds)
+  {
+    others_.serve(flows_);
+  }
+  Messages& messages() override { return flows_; }
+};
+
+} // namespace
+
+std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
+                                                      bool folds)
+{
+  // Where links do not contend, SimGrid bounds a flow of several messages as it does one.
+  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && links_contend());
+}
+
+} // namespace weft

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/messages/host_network.hpp"
+
+#include "base/error.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/platform/transfer.hpp"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+#include <simgrid/simcall.hpp>
+#include <utility>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+namespace weft {
+namespace {
+
+class SimGridMessages : public HostNetwork, public Messages {
+  const Network& network_;
+
+public:
+  SimGridMessages(const Network& network, MessageCosts its_costs) : HostNetwork(std::move(its_costs)), network_(network)
+  {
+  }
+
+  Messages& messages() override { return *this; }
+
+  void send(int from, int to, Bytes bytes, double /*missed*/, Receiving& receiver, std::uint64_t message) override
+  {
+    transfer(network_.host_at(from), network_.host_at(to), bytes,
+             [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
+  }
+
+private:
+  void ended(Receiving& receiver, std::uint64_t message, const FlowResult& result)
+  {
+    if (not result.arrived()) {
+      receiver.failed(message, result.failure);
+      return;
+    }
+    arrivals_.push_back({&receiver, message});
+    agenda_.add(Seconds(sg::Engine::get_clock()), due_, arrivals_.size() - 1);
+    wake();
+  }
+
+  struct Arrival {
+    Receiving* receiver;
+    std::uint64_t message;
+  };
+  struct ArrivalDue : Due {
+    std::vector<Arrival>& arrivals;
+    std::size_t told = 0;
+    explicit ArrivalDue(std::vector<Arrival>& all) : arrivals(all) {}
+    void due(std::uint64_t what) override
+    {
+      const Arrival arrival = arrivals[what];
+      if (++told == arrivals.size()) {
+        arrivals.clear();
+        told = 0;
+      }
+      arrival.receiver->arrived(arrival.message);
+    }
+  };
+  std::vector<Arrival> arrivals_;
+  ArrivalDue due_{arrivals_};
+};
+
+/** SMPI's own, which the user's options say. */
+MessageCosts::Time smpi_cost(const Network& network,
+                             double (simgrid::smpi::Host::*cost)(std::size_t, sg::Host*, sg::Host*) const, bool sender)
+{
+  return [&network, cost, sender](Bytes size, int from, int to) {
+    sg::Host* const one   = network.host_at(from);
+    sg::Host* const other = network.host_at(to);
+    const auto* const mpi = (sender ? one : other)->extension<simgrid::smpi::Host>();
+    return Seconds((mpi->*cost)(static_cast<std::size_t>(size.value()), one, other));
+  };
+}
+
+/** Whether a host has a property that stands in the place of an option of SMPI's. */
+bool a_host_says(const char* option, int hosts, const Network& network)
+{
+  for (int number = 0; number < hosts; ++number)
+    if (const sg::Host* const host = network.host_at(number); host && host->get_property(option))
+      return true;
+  return false;
+}
+
+} // namespace
+
+MessageCosts message_costs(const Fabric& fabric, const Network& network)
+{
+  using simgrid::config::get_value;
+  using simgrid::config::is_default;
+  MessageCosts costs     = costs_of(fabric.mpi(), fabric.host());
+  costs.detached_below   = Bytes(get_value<int>("smpi/send-is-detached-thresh"));
+  costs.eager_below      = Bytes(get_value<int>("smpi/async-small-thresh"));
+  const auto smpi_unless = [&](MessageCosts::Time& time, const char* option, auto cost, bool sender) {
+    if (not is_default(option) || a_host_says(option, fabric.host_count(), network))
+      time = smpi_cost(network, cost, sender);
+  };
+  smpi_unless(costs.blocking_send, "smpi/os", &simgrid::smpi::Host::osend, true);
+  smpi_unless(costs.send, "smpi/ois", &simgrid::smpi::Host::oisend, true);
+  smpi_unless(costs.receive, "smpi/or", &simgrid::smpi::Host::orecv, false);
+  return costs;
+}
+
+std::unique_ptr<HostNetwork> make_simgrid_host_network(const Network& network, MessageCosts costs)
+{
+  return std::make_unique<SimGridMessages>(network, std::move(costs));
+}
+
+void HostNetwork::wake()
+{
+  if (running_ || (timer_ && timer_->get_date() <= agenda_.next().value()))
+    return;
+  simgrid::kernel::actor::simcall_answered([this] { set_timer(); });
+}
+
+void HostNetwork::advance_by_calls()
+{
+  by_calls_ = true;
+  Profile::get().on_entry([this](aid_t actor) { enter(actor); });
+}
+
+void HostNetwork::begin_attending(aid_t actor, Attended& call, int rank)
+{
+  entries_.outstanding[actor].push_back({&call, rank});
+}
+
+void HostNetwork::end_attending(aid_t actor, const Attended& call)
+{
+  std::erase_if(entries_.outstanding[actor], [&call](const Outstanding& one) { return one.call == &call; });
+}
+
+/** From a rank, which finds the call's request as it is after that (MPI_Test). */
+void HostNetwork::enter(aid_t actor)
+{
+  const std::vector<Outstanding>* const calls = entries_.outstanding.find(actor);
+  if (not calls || calls->empty())
+    return;
+  agenda_.add(Seconds(sg::Engine::get_clock()), entries_, static_cast<std::uint64_t>(actor));
+  simgrid::kernel::actor::simcall_answered([this] {
+    if (timer_)
+      timer_->remove();
+    run();
+  });
+}
+
+void HostNetwork::Entries::due(std::uint64_t actor)
+{
+  // A call that ends is none of them any more.
+  for (const Outstanding& one : std::vector(outstanding[static_cast<aid_t>(actor)]))
+    one.call->attend(one.rank);
+}
+
+void HostNetwork::set_timer()
+{
+  if (timer_)
+    timer_->remove();
+  timer_ = Timer::set(std::max(agenda_.next().value(), sg::Engine::get_clock()), [this] { run(); });
+}
+
+void HostNetwork::run()
+{
+  timer_   = nullptr; // SimGrid deletes it
+  running_ = true;
+  try {
+    agenda_.run_until(Seconds(sg::Engine::get_clock()));
+  } catch (const UserError& problem) {
+    refuse(problem.what());
+  }
+  running_ = false;
+  ended_.clear();
+  // What is still due then are ends of flows that have ended before: the run must not wait for them.
+  if (calls_ == 0)
+    agenda_.clear();
+  if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))
+    set_timer();
+}
+
+} // namespace weft

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Three signs of a program that waits for its own computation:
+ *
+ *   - a rank reads the clock many times in a row, and nothing moves it but the reads themselves (smpi/wtime);
+ *   - between many pairs of reads of equal times this machine computes for a microsecond or more;
+ *   - between fewer it computes for seconds in all.
+ *
+ * Programs that read the clock around their calls of MPI do not compute between the end of one and the next one.
+ * The note is written while the program runs, because the run may never end; the record does not depend on it.
+ */
+#include "binding/observe/clock_reads.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/observe/computation_clock.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/ranks/by_actor.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <sys/time.h>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+using Machine = std::chrono::steady_clock;
+
+constexpr std::int64_t MOST_IN_A_ROW = 100'000;
+constexpr std::int64_t MOST_STEPS    = 10'000;
+constexpr std::int64_t LEAST_READS   = 1'000;
+constexpr std::chrono::microseconds STEP(1);
+constexpr std::chrono::seconds MOST_COMPUTING(5);
+constexpr aid_t UNWATCHED = -1;
+
+/** The reads of one rank. */
+struct Reads {
+  double time         = -1; ///< simulated, when the last one returned
+  std::int64_t in_row = 0;  ///< that found the clock where the one before left it
+  Machine::time_point returned;
+};
+
+struct AllReads {
+  ByActor<Reads> by_rank;
+  std::int64_t still = 0; ///< that found the clock where the same rank's last one left it
+  std::int64_t steps = 0; ///< of these, those before which this machine has computed
+  Machine::duration computing{};
+  bool told = false;
+
+  static AllReads& get()
+  {
+    static AllReads reads;
+    return reads;
+  }
+};
+
+bool computation_is_free()
+{
+  static const bool FREE = not simgrid::config::get_value<bool>("smpi/simulate-computation");
+  return FREE;
+}
+
+void tell(int rank)
+{
+  std::fprintf(stderr,
+               "weft: note: rank %d reads the clock (MPI_Wtime, gettimeofday, clock_gettime) again and again, and it "
+               "stands still: computation takes no simulated time, so a program that computes until some time has "
+               "passed, or chooses its number of steps by the time of one, may never end; --host-speed times the "
+               "computation\n",
+               rank);
+}
+
+} // namespace
+
+ClockRead::ClockRead() : rank_(UNWATCHED)
+{
+  AllReads& all = AllReads::get();
+  if (all.told || not computation_is_free() || not clocks_are_simulated())
+    return;
+  rank_        = sg::this_actor::get_pid();
+  Reads& reads = all.by_rank[rank_];
+  if (sg::Engine::get_clock() != reads.time) {
+    reads.in_row = 0;
+    return;
+  }
+  ++reads.in_row;
+  ++all.still;
+  const auto computed = Machine::now() - reads.returned;
+  all.computing += computed;
+  all.steps += computed >= STEP ? 1 : 0;
+  all.told = reads.in_row >= MOST_IN_A_ROW || all.steps >= MOST_STEPS ||
+             (all.still >= LEAST_READS && all.computing >= MOST_COMPUTING);
+  if (all.told)
+    tell(Profile::get().rank_of(rank_));
+}
+
+ClockRead::~ClockRead()
+{
+  if (rank_ == UNWATCHED)
+    return;
+  Reads& reads   = AllReads::get().by_rank[rank_];
+  reads.time     = sg::Engine::get_clock();
+  reads.returned = Machine::now();
+}
+
+double watched_Wtime(double (*theirs)()) // NOLINT(readability-identifier-naming): MPI's name
+{
+  const ClockRead read;
+  return theirs();
+}
+
+} // namespace weft
+
+// NOLINTBEGIN(readability-identifier-naming): SMPI's names
+extern "C" {
+
+WEFT_INTERPOSED int smpi_gettimeofday(struct timeval* time, struct timezone* zone)
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_gettimeofday)>("smpi_gettimeofday");
+  const weft::ClockRead read;
+  return THEIRS(time, zone);
+}
+
+WEFT_INTERPOSED int smpi_clock_gettime(clockid_t clock, struct timespec* time)
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_clock_gettime)>("smpi_clock_gettime");
+  const weft::ClockRead read;
+  return THEIRS(clock, time);
+}
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* SMPI's clock of what programs compute, read only where somebody looks at it.
+ *
+ * SMPI asks the system for the thread's CPU time as each call of MPI begins and ends: two system calls a call of MPI, a
+ * tenth of what an offloaded Allreduce costs. It needs them to turn computation into simulated time (weft's
+ * --host-speed), for its own statistics, and inside loops that a program samples (SMPI_SAMPLE_…). With privatization by
+ * mmap it also maps a rank's variables there. Everywhere else these functions of SMPI's change nothing.
+ */
+#include "binding/observe/computation_clock.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <simgrid/s4u/Actor.hpp>
+#include <smpi/smpi.h>
+
+namespace weft {
+namespace {
+
+/** Or has done so. */
+bool& program_samples()
+{
+  static bool samples = false;
+  return samples;
+}
+
+bool is_read()
+{
+  static const bool BY_SETTINGS = simgrid::config::get_value<bool>("smpi/simulate-computation") ||
+                                  simgrid::config::get_value<bool>("smpi/display-timing") || not memory_is_shared();
+  return BY_SETTINGS || program_samples();
+}
+
+} // namespace
+
+bool clocks_are_simulated()
+{
+  using simgrid::smpi::ActorExt;
+  const auto* self = simgrid::s4u::Actor::self();
+  const auto* rank = self ? self->extension(ActorExt::EXTENSION_ID) : nullptr;
+  return rank && rank->initialized() != 0 && rank->finalized() == 0 && rank->sampling() == 0;
+}
+
+} // namespace weft
+
+// NOLINTBEGIN(readability-identifier-naming): SMPI's names
+extern "C" {
+
+WEFT_INTERPOSED void smpi_bench_begin()
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_bench_begin)>("smpi_bench_begin");
+  if (weft::is_read())
+    THEIRS();
+}
+
+WEFT_INTERPOSED void smpi_bench_end()
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_bench_end)>("smpi_bench_end");
+  if (weft::is_read())
+    THEIRS();
+}
+
+/** What a sampled loop begins with. */
+WEFT_INTERPOSED int smpi_sample_cond(int global, const char* file, const char* tag, int iterations, double threshold,
+                                     int count)
+{
+  static const auto THEIRS = weft::original<decltype(&smpi_sample_cond)>("smpi_sample_cond");
+  weft::program_samples()  = true;
+  return THEIRS(global, file, tag, iterations, threshold, count);
+}
+
+} // extern "C"
+// NOLINTEND(readability-identifier-naming)

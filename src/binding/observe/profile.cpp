@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/observe/profile.hpp"
+
+#include "base/fetch.hpp"
+#include "binding/observe/computation_clock.hpp"
+#include "binding/observe/json_rows.hpp"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
+#include <string_view>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** In the order of CallKind. */
+constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "point-to-point", "waits", "polls",
+                                                            "collectives",   "one-sided",      "I/O",   "other"};
+
+/** Where SMPI turns the program's own computation into simulated time, it does so as the next call of MPI begins. It is
+ *  made to do so now, so that the call does not count it as its own. */
+void settle_computation()
+{
+  static const bool SIMULATED = simgrid::config::get_value<bool>("smpi/simulate-computation");
+  if (not SIMULATED || not clocks_are_simulated())
+    return;
+  smpi_bench_end();
+  smpi_bench_begin();
+}
+
+} // namespace
+
+Profile& Profile::get()
+{
+  static auto* profile = new Profile; // ranks may still end while the process's static objects are destroyed
+  return *profile;
+}
+
+void Profile::rank_begins(aid_t actor)
+{
+  by_actor_[actor] = &ranks_.emplace_back(RankDoing{static_cast<int>(ranks_.size())});
+}
+
+void Profile::rank_ends(aid_t actor)
+{
+  RankDoing& rank  = *by_actor_.get(actor);
+  const double now = sg::Engine::get_clock();
+  close(rank, now);
+  rank.over  = true;
+  rank.since = now;
+}
+
+KindTime& Profile::time_of(const RankDoing& rank, CallKind kind)
+{
+  auto& times   = times_[static_cast<std::size_t>(kind)];
+  const auto at = static_cast<std::size_t>(rank.rank);
+  if (at >= times.size()) {
+    if (times.empty())
+      times.reserve(ranks_.size()); // without room for ranks that never come
+    times.resize(ranks_.size());
+  }
+  return times[at];
+}
+
+RankDoing* Profile::enter(MpiFunction& function)
+{
+  const aid_t actor = sg::this_actor::get_pid();
+  RankDoing* rank   = by_actor_.get(actor);
+  if (not rank || rank->inside)
+    return nullptr;
+  // Ranks mostly come in the order of their actors.
+  if (constexpr aid_t NEXT = 4; RankDoing* const next = by_actor_.get(actor + NEXT))
+    fetch(next, sizeof(RankDoing));
+  if (not function.known_to_profile) {
+    function.known_to_profile = true;
+    functions_.push_back(&function);
+  }
+  settle_computation();
+  rank->inside = &function;
+  rank->since  = sg::Engine::get_clock();
+  function.calls += 1;
+  time_of(*rank, function.kind).calls += 1;
+  if (on_entry_ && std::string_view(function.name) != "MPI_Wtime")
+    on_entry_(actor);
+  return rank;
+}
+
+void Profile::leave(RankDoing& rank)
+{
+  close(rank, sg::Engine::get_clock());
+}
+
+void Profile::close(RankDoing& rank, double now)
+{
+  if (not rank.inside)
+    return;
+  MpiFunction& function = *rank.inside;
+  const double time     = now - rank.since;
+  rank.inside           = nullptr;
+  time_of(rank, function.kind).time += time;
+  function.total_time += time;
+  function.max_time = std::max(function.max_time, time);
+  if (keep_slices && not function.traced && time > 0)
+    slices_.push_back({rank.rank, &function, rank.since, now});
+}
+
+void Profile::stop()
+{
+  for (RankDoing& rank : ranks_)
+    close(rank, sg::Engine::get_clock());
+}
+
+Json Profile::row(const std::string& kind, std::int64_t calls, const std::vector<double>& times) const
+{
+  double total = 0;
+  for (const double time : times)
+    total += time;
+  const auto [least, most] = std::ranges::minmax(times);
+  return {{"kind", kind},     {"calls", calls},
+          {"least_s", least}, {"mean_s", total / static_cast<double>(times.size())},
+          {"most_s", most},   {"ranks_s", times}};
+}
+
+Json Profile::kinds_to_json(double simulated_time) const
+{
+  Json rows = Json::array();
+  if (functions_.empty())
+    return rows;
+  std::vector<double> outside;
+  std::vector<double> after;
+  for (const RankDoing& rank : ranks_) {
+    const double end = rank.over ? rank.since : simulated_time;
+    double in_calls  = 0;
+    for (const auto& times : times_)
+      in_calls +=
+          static_cast<std::size_t>(rank.rank) < times.size() ? times[static_cast<std::size_t>(rank.rank)].time : 0;
+    outside.push_back(std::max(0.0, end - in_calls));
+    after.push_back(simulated_time - end);
+  }
+  for (std::size_t kind = 0; kind < CALL_KINDS; ++kind) {
+    std::vector<double> times(ranks_.size());
+    std::int64_t calls = 0;
+    for (std::size_t rank = 0; rank < times_[kind].size(); ++rank) {
+      times[rank] = times_[kind][rank].time;
+      calls += times_[kind][rank].calls;
+    }
+    if (calls > 0)
+      rows.push_back(row(KIND_NAMES[kind], calls, times));
+  }
+  rows.push_back(row("outside MPI", 0, outside));
+  if (std::ranges::any_of(after, [](double time) { return time > 0; }))
+    rows.push_back(row("ended", 0, after));
+  return rows;
+}
+
+Json Profile::functions_to_json() const
+{
+  std::vector<const MpiFunction*> sorted(functions_.begin(), functions_.end());
+  std::ranges::sort(sorted, {}, [](const MpiFunction* function) { return std::string_view(function->name); });
+  return rows_of(sorted, [](const MpiFunction* function) -> Json {
+    return {{"call", function->name},
+            {"kind", KIND_NAMES[static_cast<std::size_t>(function->kind)]},
+            {"calls", function->calls},
+            {"total_time_s", function->total_time},
+            {"max_time_s", function->max_time}};
+  });
+}
+
+Json Profile::slices_to_json() const
+{
+  return rows_of(slices_, [](const CallSlice& slice) -> Json {
+    return {{"rank", slice.rank}, {"call", slice.function->name}, {"start_s", slice.start}, {"end_s", slice.end}};
+  });
+}
+
+} // namespace weft

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/observe/record.hpp"
+
+#include "binding/observe/json_rows.hpp"
+#include "binding/observe/profile.hpp"
+#include "binding/process/process.hpp"
+#include "mpi/names.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <ranges>
+#include <simgrid/version.h>
+#include <string_view>
+#include <utility>
+
+namespace weft {
+namespace {
+
+std::string simgrid_version()
+{
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+Json fabric_to_json(const Fabric& fabric)
+{
+  Json json = {{"name", fabric.name()},
+               {"file", fabric.file()},
+               {"topology", fabric.topology_kind()},
+               {"hosts", fabric.host_count()},
+               {"switches", fabric.switch_count()},
+               {"links", fabric.links().size()}};
+  if (not fabric.changes().empty())
+    json["changes"] = fabric.changes();
+  if (not fabric.host().unmeasured.empty())
+    json["unmeasured"] = fabric.host().unmeasured;
+  return json;
+}
+
+Json switches_to_json(const Record::Run& run)
+{
+  return rows_of(std::views::iota(std::size_t{0}, run.switches.size()), [&](std::size_t index) -> Json {
+    const Aggregation& aggregation = run.switches[index];
+    const SwitchCounters& counters = aggregation.counters();
+    const auto lookups             = run.lookups(static_cast<int>(index));
+    const bool followed            = lookups && aggregation.model().forwarding.bounds();
+    return {{"name", run.fabric.topology().switch_name(static_cast<int>(index))},
+            {"preset", aggregation.model().preset},
+            {"offloaded", counters.offloaded},
+            {"packets_reduced", counters.packets_reduced},
+            {"bytes_reduced", counters.bytes_reduced},
+            {"bytes_multicast", counters.bytes_multicast},
+            {"slots_used_max", counters.slots_used_max},
+            {"channels_used_max", counters.channels_used_max},
+            {"cache_hits", lookups ? Json(lookups->hits) : Json()},
+            {"cache_misses", lookups ? Json(lookups->misses) : Json()},
+            {"cache_packets", followed ? Json(std::llround(lookups->packets)) : Json()},
+            {"cache_packet_hits", followed ? Json(std::llround(lookups->packet_hits)) : Json()}};
+  });
+}
+
+} // namespace
+
+void CallStatistics::add(const CallStatistics& other)
+{
+  rank_calls += other.rank_calls;
+  bytes += other.bytes;
+  total_time += other.total_time;
+  max_time = std::max(max_time, other.max_time);
+}
+
+void MulticastStatistics::add(const MulticastStatistics& other)
+{
+  calls += other.calls;
+  multicasts += other.multicasts;
+  chunks += other.chunks;
+  payload += other.payload;
+  headers += other.headers;
+  fetched_bytes += other.fetched_bytes;
+  for (const auto& [rank, seen] : other.ranks)
+    ranks[rank].add(seen);
+}
+
+void MulticastRank::add(const MulticastRank& other)
+{
+  drops.all += other.drops.all;
+  drops.staging += other.drops.staging;
+  drops.port += other.drops.port;
+  counts.add(other.counts);
+  times.barrier += other.times.barrier;
+  times.multicast += other.times.multicast;
+  times.recovery += other.times.recovery;
+  times.handshake += other.times.handshake;
+}
+
+void Record::count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
+                   Decision decision, const std::string& algorithm, double bytes, double duration)
+{
+  calls_[Key{called, communicator_size, datatype, operation, decision.path, decision.reason, algorithm}].add(
+      {1, bytes, duration, duration});
+}
+
+void Record::add_event(const SwitchEvent& event)
+{
+  if (keep_events)
+    events_.push_back(event);
+}
+
+namespace {
+
+/** The text of numbers one after the other, of which most are as the one before. */
+class RepeatedNumber {
+  double number_ = 0;
+  std::string text_{Json(0.0).dump()};
+
+public:
+  const std::string& text(double number)
+  {
+    if (number != number_) {
+      number_ = number;
+      text_   = Json(number).dump();
+    }
+    return text_;
+  }
+};
+
+} // namespace
+
+// Row by row: of a fabric with many links, the rows as Json would take several times the memory of the fabric itself.
+void Record::write_links(const Run& run, std::ostream& file) const
+{
+  RepeatedNumber bandwidth;
+  RepeatedNumber carried;
+  RepeatedNumber multicast;
+  RepeatedNumber utilisation;
+  const auto field = [&file](const char* name, const std::string& text) {
+    file << ",\n   \"" << name << "\": " << text;
+  };
+  const char* before = "[";
+  for (LinkId id = 0; std::cmp_less(id, run.fabric.links().size()); ++id) {
+    const std::optional<double> bytes = run.bytes_on_link(id);
+    if (not bytes)
+      continue;
+    const Link& link      = run.fabric.link(id);
+    const double capacity = link.bandwidth.value() * run.simulated_time;
+    const auto found      = multicast_on_link_.find(id);
+    file << before << "\n  {\n   \"name\": " << Json(link.name).dump();
+    field("bandwidth_Bps", bandwidth.text(link.bandwidth.value()));
+    field("bytes", carried.text(*bytes));
+    field("multicast_bytes", multicast.text(found == multicast_on_link_.end() ? 0.0 : found->second));
+    field("utilisation", utilisation.text(capacity > 0 ? *bytes / capacity : 0.0));
+    file << "\n  }";
+    before = ",";
+  }
+  file << (*before == '[' ? "[]" : "\n ]");
+}
+
+namespace {
+
+/** What ranks have seen, with their times divided by @p among. */
+Json seen_to_json(const MulticastRank& seen, double among)
+{
+  return {{"drops", seen.drops.all},
+          {"staging_drops", seen.drops.staging},
+          {"port_drops", seen.drops.port},
+          {"fetch_requests", seen.counts.requests},
+          {"fetched_chunks", seen.counts.fetched},
+          {"duplicates", seen.counts.duplicates},
+          {"timer_expiries", seen.counts.timer_expiries},
+          {"barrier_s", seen.times.barrier / among},
+          {"multicast_s", seen.times.multicast / among},
+          {"recovery_s", seen.times.recovery / among},
+          {"handshake_s", seen.times.handshake / among}};
+}
+
+} // namespace
+
+Json Record::multicast_to_json() const
+{
+  return rows_of(multicast_, [](const auto& entry) -> Json {
+    const auto& [key, row] = entry;
+    Json json{{"collective", key.first},     {"communicator_size", key.second},
+              {"calls", row.calls},          {"multicasts", row.multicasts},
+              {"chunks", row.chunks},        {"payload_bytes", row.payload},
+              {"header_bytes", row.headers}, {"fetched_bytes", row.fetched_bytes}};
+    MulticastRank all;
+    for (const auto& [rank, seen] : row.ranks)
+      all.add(seen);
+    json.update(seen_to_json(all, key.second));
+    json["by_rank"] = rows_of(row.ranks, [](const auto& its) {
+      Json one{{"rank", its.first}};
+      one.update(seen_to_json(its.second, 1));
+      return one;
+    });
+    return json;
+  });
+}
+
+Json Record::multicast_calls_to_json() const
+{
+  return rows_of(multicast_calls_, [](const MulticastRankCall& call) {
+    Json json{{"rank", call.rank},
+              {"communicator", call.communicator},
+              {"collective", call.collective},
+              {"start_s", call.start}};
+    json.update(seen_to_json(call.seen, 1));
+    return json;
+  });
+}
+
+void Record::count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call)
+{
+  multicast_[{called.name(), communicator_size}].add(call);
+}
+
+namespace {
+
+/** What a row of calls is about; the record is in its order. */
+struct CallName {
+  std::string collective;
+  bool blocking;
+  int communicator_size;
+  std::string datatype;
+  std::string operation;
+  std::string path;
+  std::string reason;
+  std::string algorithm;
+  auto operator<=>(const CallName&) const = default;
+};
+
+Json call_to_json(const CallName& name, const CallStatistics& row, const std::map<std::string, std::string>& algorithms)
+{
+  const bool smpi = name.path == to_text(Path::host) && name.algorithm.empty();
+  // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
+  const auto theirs      = algorithms.find(name.collective);
+  const std::string used = smpi ? "smpi:" + (theirs == algorithms.end() ? "only" : theirs->second) : name.algorithm;
+  // Only the program sees when SMPI's own requests complete.
+  const bool timed = name.blocking || not smpi;
+  const int size   = name.communicator_size;
+  return {{"collective", name.collective},
+          {"communicator_size", size},
+          {"datatype", name.datatype},
+          {"op", name.operation},
+          {"path", name.path},
+          {"reason", name.reason},
+          {"algorithm", used},
+          {"calls", (row.rank_calls + size - 1) / size},
+          {"bytes", row.bytes / size},
+          {"total_time_s", timed ? Json(row.total_time) : Json()},
+          {"max_time_s", timed ? Json(row.max_time) : Json()}};
+}
+
+} // namespace
+
+Json Record::calls_to_json(const Run& run) const
+{
+  // Keys hold addresses, which differ from run to run: order by what they stand for.
+  std::map<CallName, CallStatistics> rows;
+  for (const auto& [key, row] : calls_)
+    rows[{key.called.name(), key.called.blocking, key.communicator_size, datatype_name(key.datatype),
+          operation_name(key.operation), std::string(to_text(key.path)), std::string(to_text(key.reason)),
+          key.algorithm}]
+        .add(row);
+  return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
+}
+
+Json Record::events_to_json(const Run& run) const
+{
+  return rows_of(events_, [&](const SwitchEvent& event) -> Json {
+    return {{"switch", run.fabric.topology().switch_name(event.switch_index)},
+            {"communicator", event.communicator},
+            {"collective", event.called.name()},
+            {"ranks", event.ranks},
+            {"bytes", event.bytes},
+            {"start_s", event.start},
+            {"end_s", event.end}};
+  });
+}
+
+Json Record::host_calls_to_json() const
+{
+  return rows_of(host_calls_, [](const HostedCall& call) -> Json {
+    return {{"rank", call.rank},
+            {"collective", call.collective},
+            {"algorithm", call.algorithm},
+            {"segment_bytes", call.segment},
+            {"messages", call.tally.messages},
+            {"rounds", call.tally.rounds},
+            {"start_s", call.start},
+            {"end_s", call.end}};
+  });
+}
+
+void Record::write_json(const Run& run, std::ostream& file) const
+{
+  const Json first{{"schema", "weft-run/1"},
+                   {"weft", WEFT_VERSION},
+                   {"simgrid", simgrid_version()},
+                   {"fabric", fabric_to_json(run.fabric)},
+                   {"ranks", run.ranks},
+                   {"hosts_used", run.hosts_used},
+                   {"offload", std::string(to_text(run.mode))},
+                   {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
+                   {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
+                   {"host_stages", host_stages},
+                   {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
+                   {"simulated_time_s", run.simulated_time},
+                   {"profile", Profile::get().kinds_to_json(run.simulated_time)},
+                   {"mpi_calls", Profile::get().functions_to_json()},
+                   {"collectives", calls_to_json(run)},
+                   {"multicast", multicast_to_json()},
+                   {"switches", switches_to_json(run)}};
+  Json last = Json::object();
+  if (run.stacks)
+    last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
+  if (run.fabric.noise())
+    last["noise"] = {{"seed", run.fabric.noise()->seed}};
+  if (keep_events) {
+    last["events"]          = events_to_json(run);
+    last["slices"]          = Profile::get().slices_to_json();
+    last["host_calls"]      = host_calls_to_json();
+    last["multicast_calls"] = multicast_calls_to_json();
+  }
+  const std::string begin = first.dump(1);
+  file << std::string_view(begin).substr(0, begin.size() - 2) << ",\n \"links\": "; // without "\n}"
+  write_links(run, file);
+  last["peak_memory_bytes"] = peak_memory_bytes();
+  file << "," << last.dump(1).substr(1) << "\n"; // without "{"
+}
+
+} // namespace weft

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The platform that SimGrid loads: `smpirun -platform libweft.so`.
+ *
+ * SimGrid refuses options that it does not know, so weft's own travel in the environment:
+ *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft, and in WEFT_FABRIC_CHANGES what differs from
+ *                 it: TABLE.KEY=VALUE, one per line; or else
+ *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
+ *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
+ *   WEFT_CONTENTION no: links do not contend (binding/settings/settings.hpp)
+ *   WEFT_ROUTES   where to write what was proven of the routes of WEFT_PLATFORM; no program runs then
+ *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
+ *   WEFT_FALLBACK what the hosts do, as collective/host/fallback.hpp has it; where absent, SMPI's options say it
+ *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
+ *   WEFT_RANK_FLOWS for tests. together: equal messages from rank to rank are one flow, as with many ranks; apart: each
+ *                 is one of its own
+ *   WEFT_STACK_GUARDS for tests. mappings: guard pages of stacks take mappings, as before Linux 6.13; none: there are
+ *                 no mappings for them
+ *   WEFT_RECORD   where the record of the run goes; none where absent
+ *   WEFT_REFUSAL  where to write what keeps the run from beginning; standard error where absent
+ *   WEFT_PARENT   the process whose death is to be ours too
+ *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
+ *   WEFT_MESSAGES where the hosts of each message between two go, in order: int32 sender, int32 receiver; fabrics only
+ */
+#include "base/error.hpp"
+#include "base/share.hpp"
+#include "binding/entries/collectives.hpp"
+#include "binding/messages/fabric_messages.hpp"
+#include "binding/messages/mpi_costs.hpp"
+#include "binding/platform/fabric_zone.hpp"
+#include "binding/platform/platform_network.hpp"
+#include "binding/process/stacks.hpp"
+#include "binding/run/simulation.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <simgrid/s4u.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <sys/prctl.h>
+#include <system_error>
+#include <unistd.h>
+#include <unordered_set>
+#include <vector>
+#include <xbt/config.hpp>
+
+namespace {
+
+std::string environment(const char* name, const std::string& otherwise = "")
+{
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+/** Those of a variable that has several. */
+std::vector<std::string> lines(const char* name)
+{
+  std::vector<std::string> found;
+  std::istringstream text(environment(name));
+  for (std::string line; std::getline(text, line);)
+    found.push_back(line);
+  return found;
+}
+
+/** SMPI's defaults describe TCP over Gigabit Ethernet (its source: src/kernel/resource/models/network_cm02.cpp). The
+ *  fabric's own numbers say all about this network. Must come before the engine makes its network model. */
+void describe_network()
+{
+  weft::set_unless_chosen("network/crosstraffic", false);
+  weft::set_unless_chosen("network/TCP-gamma", 0.0);
+  weft::set_unless_chosen("network/weight-S", 0.0);
+  for (const char* option : {"network/latency-factor", "network/bandwidth-factor"})
+    if (not simgrid::config::is_default(option))
+      throw weft::UserError(std::string(option) +
+                            ": found on the command line; give such factors in the fabric file, as [[point_to_point]]");
+}
+
+weft::OffloadMode read_mode()
+{
+  const std::string text = environment("WEFT_OFFLOAD", "stream");
+  if (const auto mode = weft::find_named<weft::OffloadMode>(text))
+    return *mode;
+  throw weft::UserError("WEFT_OFFLOAD: found \"" + text +
+                        "\"; allowed: " + weft::join(weft::names_of<weft::OffloadMode>()));
+}
+
+/** Where a run says nothing, a selector of SMPI's that it chooses holds. */
+void read_fallback(weft::Simulation& simulation, bool on_fabric)
+{
+  const auto selector    = simgrid::config::get_value<std::string>("smpi/coll-selector");
+  const std::string text = environment("WEFT_FALLBACK", selector.empty() ? "" : "smpi:" + selector);
+  try {
+    simulation.hosts_fallback = weft::HostFallback::parse(text);
+    if (simulation.hosts_fallback.takes_best() && not on_fabric)
+      throw weft::UserError(
+          "found \"best\" on a platform of SimGrid's; algorithms are predicted on weft's fabrics alone:"
+          " name a selection or an algorithm, or give a fabric");
+    simulation.hosts_fallback.predict_on(simulation.fabric,
+                                         [its = &simulation] { return message_costs(its->fabric, its->network); });
+  } catch (const weft::UserError& error) {
+    throw weft::UserError("--fallback: " + std::string(error.what()));
+  }
+}
+
+/** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
+void check_privatization(weft::OffloadMode mode)
+{
+  if (mode == weft::OffloadMode::message && simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
+    throw weft::UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
+                          " take \"dlopen\", or granularity \"stream\"");
+}
+
+/** @return WEFT_PPN, or as few ranks per host as @p count hosts allow. */
+int ranks_per_host(int ranks, int count)
+{
+  const std::string text = environment("WEFT_PPN");
+  if (text.empty())
+    return (ranks + count - 1) / count;
+  int ppn          = 0;
+  const char* end  = text.data() + text.size();
+  const auto found = std::from_chars(text.data(), end, ppn);
+  if (found.ec != std::errc() || found.ptr != end || ppn < 1)
+    throw weft::UserError("WEFT_PPN: found \"" + text + "\"; allowed: a number of ranks per host, from 1 on");
+  return ppn;
+}
+
+/** Write the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
+void place_ranks(const weft::PlatformNetwork& network)
+{
+  const std::string path = environment("WEFT_HOSTFILE");
+  if (path.empty())
+    return;
+  const auto hosts = network.hosts();
+  const auto ranks = simgrid::config::get_value<int>("smpi/np");
+  const int count  = static_cast<int>(hosts.size());
+  const int ppn    = ranks_per_host(ranks, count);
+  if (ranks > static_cast<std::int64_t>(ppn) * count)
+    throw weft::UserError(std::to_string(ranks) + " ranks do not fit on " + std::to_string(count) + " hosts with " +
+                          std::to_string(ppn) + " ranks per host");
+  std::ofstream file(path);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto* host = hosts[static_cast<std::size_t>(rank / ppn)];
+    if (ppn > host->get_core_count())
+      throw weft::UserError("host \"" + host->get_name() + "\" has " + std::to_string(host->get_core_count()) +
+                            " cores, and " + std::to_string(ppn) + " ranks per host are asked for");
+    file << host->get_name() << "\n";
+  }
+  file.close();
+  if (not file)
+    throw weft::UserError("WEFT_HOSTFILE: " + path + " cannot be written");
+  simgrid::config::set_value<std::string>("smpi/hostfile", path);
+}
+
+/** @p fabric and @p network live as long as the process. */
+weft::Simulation& make_simulation(const weft::Fabric& fabric, weft::Network& network)
+{
+  const weft::OffloadMode mode = read_mode();
+  check_privatization(mode);
+  return weft::Simulation::create(fabric, network, mode, environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
+}
+
+void check_rank(const weft::Fabric& fabric, const std::string& key, int found, int ranks)
+{
+  if (found >= ranks)
+    throw weft::UserError(weft::name_of_file(fabric.file()) + ": [multicast.drops] " + key + ": found " +
+                          std::to_string(found) + ", so that it loses nothing; allowed with " + std::to_string(ranks) +
+                          " ranks: 0 to " + std::to_string(ranks - 1));
+}
+
+void check_multicast(const weft::Fabric& fabric, const std::string& platform)
+{
+  if (not platform.empty())
+    throw weft::UserError("--offload multicast: " + platform +
+                          " is a platform of SimGrid's, which cannot say how hosts "
+                          "multicast; describe the network as a fabric file");
+  for (const weft::ProgressEngine& engine : fabric.progress_engines())
+    engine.check(fabric.multicast().transport, fabric.multicast().chunk);
+  const auto ranks = simgrid::config::get_value<int>("smpi/np");
+  for (const weft::DropRule& rule : fabric.multicast().drops) {
+    check_rank(fabric, "root", rule.root, ranks);
+    check_rank(fabric, "receiver", rule.receiver, ranks);
+  }
+}
+
+/** A platform of SimGrid's keeps SimGrid's own options. */
+weft::Simulation& load_platform_file(const std::string& path)
+{
+  auto [fabric, network]       = weft::PlatformNetwork::load(path);
+  weft::PlatformNetwork& ours  = *network.release();
+  weft::Simulation& simulation = make_simulation(*new weft::Fabric(std::move(fabric)), ours);
+  simulation.make_host_network = [&ours](weft::MessageCosts costs) {
+    return weft::make_simgrid_host_network(ours, std::move(costs));
+  };
+  place_ranks(ours);
+  return simulation;
+}
+
+/** Proves the routes of a platform of SimGrid's and ends the process. */
+[[noreturn]] void prove_routes(const std::string& platform, const std::string& target)
+{
+  std::ofstream file(target);
+  file << weft::PlatformNetwork::load(platform).second->check_routes(platform);
+  file.close();
+  if (not file)
+    throw weft::UserError("WEFT_ROUTES: " + target + " cannot be written");
+  std::exit(0);
+}
+
+/** The hosts on which ranks are placed, as smpi/hostfile names them; nothing where SMPI takes all, or says itself that
+ *  it cannot read the file. */
+std::optional<std::unordered_set<std::string>> placed_hosts()
+{
+  std::ifstream file(simgrid::config::get_value<std::string>("smpi/hostfile"));
+  if (not file)
+    return std::nullopt;
+  std::unordered_set<std::string> hosts;
+  for (std::string line; std::getline(file, line);)
+    hosts.insert(line);
+  return hosts;
+}
+
+weft::Simulation& load_fabric(const std::string& name_or_path)
+{
+  describe_network();
+  const auto& fabric     = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
+  weft::FabricZone& zone = *weft::FabricZone::create(fabric, placed_hosts(), environment("WEFT_MESSAGES"));
+  if (not weft::links_contend() && zone.ports_bound())
+    throw weft::UserError("--no-contention: the ports of " + fabric.file() +
+                          " share their lookups among messages ([switch.forwarding] frame); leave frame out");
+  weft::Simulation& simulation = make_simulation(fabric, zone);
+  weft::set_mpi_costs(fabric, simulation.core_noise);
+  simulation.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
+    if (flows == "simgrid")
+      return weft::make_simgrid_host_network(zone, std::move(costs));
+    return weft::make_fabric_host_network(fabric, zone, std::move(costs), flows != "unfolded");
+  };
+  return simulation;
+}
+
+/** However weft is killed, the simulator does not run on. */
+void die_with_parent()
+{
+  const std::string parent = environment("WEFT_PARENT");
+  if (parent.empty())
+    return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (parent != std::to_string(getppid())) // it has died before
+    ::_exit(128 + SIGKILL);
+}
+
+/** What ranks start are programs of their own. */
+void stop_preloading()
+{
+  const std::string libraries = environment("LD_PRELOAD") + ':';
+  std::string_view rest       = libraries;
+  for (const std::string_view ours : {"libweft.so:", "weft-malloc.so:"})
+    if (rest.starts_with(ours))
+      rest.remove_prefix(ours.size());
+  if (rest.size() == libraries.size())
+    return;
+  if (rest.empty())
+    unsetenv("LD_PRELOAD");
+  else
+    setenv("LD_PRELOAD", std::string(rest.substr(0, rest.size() - 1)).c_str(), 1);
+}
+
+/** SMPI has no locks around what its ranks share: under plain smpirun, too, programs crash that exchange messages. */
+void check_threads()
+{
+  const int threads = simgrid::config::get_value<int>("contexts/nthreads");
+  if (threads != 1)
+    throw weft::UserError("contexts/nthreads: found " + std::to_string(threads) +
+                          "; SimGrid's MPI crashes where ranks run side by side, so only 1 is allowed");
+}
+
+void load()
+{
+  die_with_parent();
+  stop_preloading();
+  check_threads();
+  const std::string fabric   = environment("WEFT_FABRIC");
+  const std::string platform = environment("WEFT_PLATFORM");
+  if (fabric.empty() == platform.empty())
+    throw weft::UserError("set either WEFT_FABRIC, to a fabric file or the name of a shipped fabric, or WEFT_PLATFORM, "
+                          "to a platform file of SimGrid's");
+  if (const std::string target = environment("WEFT_ROUTES"); not target.empty())
+    prove_routes(platform, target);
+  weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
+  if (simulation.mode == weft::OffloadMode::multicast)
+    check_multicast(simulation.fabric, platform);
+  read_fallback(simulation, platform.empty());
+  weft::make_stacks_ours(simgrid::config::get_value<int>("smpi/np"));
+  weft::register_collectives(simulation);
+}
+
+/** Leave what is wrong to whoever wants to say it; else, and where that fails, say it here. */
+void refuse(const std::string& message)
+{
+  const std::string path = environment("WEFT_REFUSAL");
+  std::ofstream file;
+  if (not path.empty())
+    file.open(path);
+  if (not(file.is_open() && file << message && file.flush()))
+    std::fprintf(stderr, "weft: %s\n", message.c_str());
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& /*engine*/)
+{
+  try {
+    load();
+  } catch (const weft::UserError& error) {
+    refuse(error.what());
+    std::exit(2);
+  }
+}

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/platform/fabric_zone.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/settings/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/simcall.hpp>
+#include <string>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** The run's. Null on platforms of SimGrid's. */
+FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variables)
+
+} // namespace
+
+// Resources are numbered as FabricWays::capacities() has them: links, shared media, and the hosts' memories where they
+// are limited.
+FabricZone::FabricZone(const Fabric& fabric)
+    : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric),
+      resources_(fabric.links().size() + fabric.shared().size() +
+                 (fabric.host().shares_memory() ? static_cast<std::size_t>(fabric.host_count()) : 0)),
+      bytes_on_link_(fabric.links().size(), 0.0), hosts_(static_cast<std::size_t>(fabric.host_count()))
+{
+  if (ForwardingState::needed(fabric))
+    forwarding_.emplace(fabric);
+  if (fabric.noise() && not fabric.noise()->links.empty()) {
+    jitter_.emplace(*fabric.noise());
+    messages_sent_.resize(static_cast<std::size_t>(fabric.host_count() + fabric.switch_count()));
+  }
+  has_caches_ =
+      std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); });
+  ports_bound_ =
+      std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.bounds(); });
+}
+
+FabricZone* FabricZone::create(const Fabric& fabric, const std::optional<std::unordered_set<std::string>>& used,
+                               const std::string& messages)
+{
+  auto* zone = new FabricZone(fabric); // SimGrid deletes it with the root zone
+  zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
+  zone->add_hosts(used);
+  zone->streams_ = StreamZone::create();
+  if (not messages.empty()) {
+    zone->messages_.open(messages, std::ios::binary);
+    sg::Engine::on_simulation_end_cb([zone] { zone->messages_.flush(); });
+  }
+  zone->set_factors();
+  zone->follow_messages();
+  fabric_of_run = zone;
+  return zone;
+}
+
+sg::Host* FabricZone::add_host(VertexId vertex, double speed)
+{
+  sg::Host* const added = get_iface()->add_host(fabric_.topology().vertex_name(vertex), speed);
+  vertices_.resize(added->get_netpoint()->id() + 1, -1);
+  vertices_.back() = vertex;
+  return added;
+}
+
+void FabricZone::add_hosts(const std::optional<std::unordered_set<std::string>>& used)
+{
+  for (VertexId host = 0; host < fabric_.host_count(); ++host) {
+    if (used && not used->contains(fabric_.topology().host_name(host)))
+      continue;
+    hosts_[static_cast<std::size_t>(host)] = add_host(host, fabric_.host().speed.value());
+    hosts_[static_cast<std::size_t>(host)]->set_core_count(fabric_.host().cores);
+  }
+}
+
+// Its flows do not slow each other down, but SimGrid solves again for all that have a link in common, and for each flow
+// that it solves for on such a link it looks at all the others there: one for all hosts would cost their square.
+sg::Link* FabricZone::loopback(const simgrid::kernel::routing::NetPoint* point)
+{
+  sg::Link*& known = loopbacks_[point->id()];
+  if (not known) {
+    unseal();
+    known = get_iface()->add_link(point->get_name() + ".loopback", fabric_.host().loopback_bandwidth.value());
+    known->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    known->set_latency(fabric_.host().loopback_latency.value())->seal();
+  }
+  return known;
+}
+
+sg::Link* FabricZone::resource(int number)
+{
+  sg::Link*& known = resources_[static_cast<std::size_t>(number)];
+  if (not known) {
+    known = make_resource(number);
+    numbers_.emplace(known, number);
+  }
+  return known;
+}
+
+sg::Link* FabricZone::make_resource(int number)
+{
+  unseal();
+  if (is_link(number)) {
+    const Link& link      = fabric_.link(number);
+    sg::Link* const added = get_iface()->add_link(link.name, link.bandwidth.value())->set_latency(link.latency.value());
+    if (not links_contend())
+      added->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    else if (ports_bound_ && forwarding_->bounds(number))
+      added->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
+                                [this, number](double fixed, int) { return capacity(number, fixed); });
+    return added->seal();
+  }
+  const std::size_t beyond = static_cast<std::size_t>(number) - fabric_.links().size();
+  if (beyond < fabric_.shared().size()) {
+    sg::Link* const medium =
+        get_iface()->add_link("weft.shared." + std::to_string(beyond), fabric_.shared()[beyond].bandwidth.value());
+    if (not links_contend())
+      medium->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+    return medium->seal();
+  }
+  const auto host = static_cast<VertexId>(beyond - fabric_.shared().size());
+  return get_iface()
+      ->add_link(fabric_.topology().host_name(host) + ".memory", fabric_.host().memory_bandwidth.value())
+      ->seal();
+}
+
+std::optional<int> FabricZone::number_of(const sg::Link* link, std::size_t position) const
+{
+  if (position < way_.size() && resources_[static_cast<std::size_t>(way_[position])] == link)
+    return way_[position];
+  const auto found = numbers_.find(link);
+  return found != numbers_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void FabricZone::append_numbers(LinkId id, std::vector<int>& into) const
+{
+  into.push_back(id);
+  if (const std::optional<std::size_t> medium = fabric_.shared_by(id))
+    into.push_back(static_cast<int>(fabric_.links().size() + *medium));
+}
+
+void FabricZone::append_links(LinkId id, std::vector<sg::Link*>& into)
+{
+  into.push_back(resource(id));
+  if (const std::optional<std::size_t> medium = fabric_.shared_by(id))
+    into.push_back(resource(static_cast<int>(fabric_.links().size() + *medium)));
+}
+
+// What nothing has passed yet is not made for being looked at.
+double FabricZone::use_of(LinkId id)
+{
+  return resources_[static_cast<std::size_t>(id)] ? Network::use_of(id) : 0;
+}
+
+void FabricZone::set_factors()
+{
+  get_iface()->set_latency_factor_cb([this](double size, const sg::Host* from, const sg::Host* to,
+                                            const std::vector<sg::Link*>& links,
+                                            const auto&) { return latency_factor(size, from, to, links); });
+  get_iface()->set_bandwidth_factor_cb([this](double size, const sg::Host* from, const sg::Host* to, const auto&,
+                                              const auto&) { return bandwidth_factor(size, from, to); });
+}
+
+// Ranks are placed on "all hosts" where nobody gives a host file, so switches become hosts only once the program runs.
+void FabricZone::add_switches()
+{
+  if (not switches_.empty())
+    return;
+  unseal();
+  for (int index = 0; index < fabric_.switch_count(); ++index)
+    switches_.push_back(add_host(fabric_.host_count() + index, 1.0)->seal());
+}
+
+sg::Host* FabricZone::switch_host(int index)
+{
+  simgrid::kernel::actor::simcall_answered([this] { add_switches(); });
+  return switches_.at(static_cast<std::size_t>(index));
+}
+
+bool FabricZone::is_host(const sg::Host* host) const
+{
+  return host->get_netpoint()->get_englobing_zone() == this && vertex_of(host) < fabric_.host_count();
+}
+
+VertexId FabricZone::vertex_of(const sg::Host* host) const
+{
+  return vertex_at(host->get_netpoint());
+}
+
+VertexId FabricZone::vertex_at(const simgrid::kernel::routing::NetPoint* point) const
+{
+  return vertices_.at(point->id());
+}
+
+ForwardingState::Start FabricZone::start_message(const Route& route, VertexId from, VertexId to)
+{
+  if (messages_.is_open()) {
+    const std::array<std::int32_t, 2> ends{from, to};
+    messages_.write(reinterpret_cast<const char*>(ends.data()), sizeof ends);
+  }
+  return forwarding_ ? forwarding_->start(route, to, Seconds(sg::Engine::get_clock())) : ForwardingState::Start();
+}
+
+// The size of the program's own messages is not known here: they are taken for long ones.
+void FabricZone::add_memory(VertexId host, simgrid::kernel::routing::Route* into)
+{
+  if (not fabric_.host().shares_memory() || host >= fabric_.host_count())
+    return;
+  const std::size_t before = fabric_.links().size() + fabric_.shared().size();
+  auto* const memory       = resource(static_cast<int>(before) + host)->get_impl();
+  const int copies         = fabric_.host().copies(Bytes(std::numeric_limits<double>::max()));
+  for (int copy = 0; copy < copies; ++copy)
+    into->link_list_.push_back(memory);
+}
+
+// Whoever only wants to know a way asks for no latency: a communication that starts does, once.
+void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
+                                 const simgrid::kernel::routing::NetPoint* to, simgrid::kernel::routing::Route* into,
+                                 double* latency)
+{
+  double delay = 0;
+  if (from == to) {
+    into->link_list_.push_back(loopback(from)->get_impl());
+    add_memory(vertex_at(from), into);
+    delay = fabric_.host().loopback_latency.value();
+  } else {
+    Route route;
+    const VertexId source      = vertex_at(from);
+    const VertexId destination = vertex_at(to);
+    fabric_.route(source, destination, route);
+    way_.clear();
+    for (const LinkId id : route.links)
+      append_numbers(id, way_);
+    into->link_list_.reserve(into->link_list_.size() + way_.size());
+    for (const int number : way_)
+      into->link_list_.push_back(resource(number)->get_impl());
+    delay = fabric_.latency(route).value();
+    if (latency && std::max(source, destination) < fabric_.host_count()) {
+      const ForwardingState::Start started = start_message(route, source, destination);
+      end_message(std::exchange(started_, started.message)); // one that began would not stand there
+      delay += started.added.value();
+    }
+  }
+  constexpr double LEAST_DELAY = 1e-12; // what jitter is added to must be something, since SimGrid multiplies it
+  if (jitter_ && delay == 0)
+    delay = LEAST_DELAY;
+  latency_ = delay;
+  if (latency)
+    *latency += delay;
+}
+
+const PointToPointSegment* FabricZone::segment(double size, const sg::Host* from, const sg::Host* to) const
+{
+  if (from == to || not is_host(from) || not is_host(to))
+    return nullptr;
+  return &fabric_.segment(Bytes(std::max(0.0, size - SMPI_ENVELOPE.value())));
+}
+
+// SimGrid asks for this factor exactly once a communication, with its route: the place to count bytes. Those of streams
+// are counted as they start.
+double FabricZone::latency_factor(double size, const sg::Host* from, const sg::Host* to,
+                                  const std::vector<sg::Link*>& links)
+{
+  if (const std::optional<double> factor = streams_->latency_factor(from))
+    return *factor;
+  for (std::size_t position = 0; position < links.size(); ++position)
+    if (const std::optional<int> number = number_of(links[position], position); number && is_link(*number))
+      count_bytes(*number, Bytes(size));
+  const PointToPointSegment* const factors = segment(size, from, to);
+  double factor                            = factors ? factors->latency_factor : 1.0;
+  if (jitter_ && latency_ > 0)
+    factor += jitter_of(links, vertex_of(from)).value() / latency_;
+  const Seconds latency(latency_ * factor);
+  expect_use(links, latency);
+  if (not forwarding_ && not jitter_ && is_host(from) && is_host(to))
+    latest_ = {from, to, size, get_network_model().get()};
+  begin_simgrids(size, from, to, links, latency);
+  return factor;
+}
+
+std::optional<LatestMessage> FabricZone::take_latest_message()
+{
+  return fabric_of_run ? std::exchange(fabric_of_run->latest_, std::nullopt) : std::nullopt;
+}
+
+Seconds FabricZone::jitter_of(const std::vector<sg::Link*>& links, VertexId from)
+{
+  std::vector<LinkId> ids;
+  for (std::size_t position = 0; position < links.size(); ++position)
+    if (const std::optional<int> number = number_of(links[position], position); number && is_link(*number))
+      ids.push_back(*number);
+  return next_jitter(ids, from);
+}
+
+Seconds FabricZone::next_jitter(std::span<const LinkId> links, VertexId from)
+{
+  if (links.empty())
+    return {};
+  return jitter_->on(links, {Crossing::Kind::message, static_cast<std::uint32_t>(from),
+                             messages_sent_[static_cast<std::size_t>(from)]++});
+}
+
+double FabricZone::bandwidth_factor(double size, const sg::Host* from, const sg::Host* to) const
+{
+  const PointToPointSegment* const factors = segment(size, from, to);
+  return factors ? factors->bandwidth_factor : 1.0;
+}
+
+void FabricZone::begin_simgrids(double size, const sg::Host* from, const sg::Host* to,
+                                const std::vector<sg::Link*>& links, Seconds latency)
+{
+  const ForwardingState::MessageNumber message = std::exchange(started_, ForwardingState::NONE);
+  if (message == ForwardingState::NONE)
+    return;
+  if (not std::ranges::all_of(links, [](const sg::Link* link) { return link->is_on(); })) {
+    end_message(message); // it fails at once
+    return;
+  }
+  begin_message(message, Bytes(size), Bytes(size / bandwidth_factor(size, from, to)), latency);
+  followed_.emplace(latest_action(*get_network_model()), message);
+}
+
+void FabricZone::follow_messages()
+{
+  if (not ports_bound_)
+    return;
+  simgrid::kernel::resource::on_end_of_action([this](const void* action) {
+    if (const auto found = followed_.find(action); found != followed_.end()) {
+      end_message(found->second);
+      followed_.erase(found);
+    }
+  });
+}
+
+void FabricZone::begin_message(ForwardingState::MessageNumber message, Bytes bytes, Bytes volume, Seconds latency)
+{
+  if (forwarding_)
+    forwarding_->begin(message, bytes, volume, Seconds(sg::Engine::get_clock()) + latency);
+}
+
+void FabricZone::end_message(ForwardingState::MessageNumber message)
+{
+  if (forwarding_)
+    forwarding_->end(message, Seconds(sg::Engine::get_clock()));
+}
+
+double FabricZone::capacity(int resource, double fixed)
+{
+  if (not is_link(resource) || not forwarding_->bounds(resource))
+    return fixed;
+  return std::min(fixed, forwarding_->rate(resource, Seconds(sg::Engine::get_clock())));
+}
+
+ForwardingState::Start FabricZone::count_message(const Route& route, VertexId from, VertexId to, Bytes bytes)
+{
+  for (const LinkId id : route.links)
+    count_bytes(id, bytes);
+  return start_message(route, from, to);
+}
+
+void FabricZone::count_again(const FlowWay& way, VertexId from, VertexId to, Bytes bytes)
+{
+  for (const int resource : way.resources)
+    if (is_link(resource))
+      count_bytes(resource, bytes);
+  if (from == to)
+    return;
+  start_message({}, from, to);
+  if (forwarding_)
+    forwarding_->repeat(way.known_as);
+}
+
+bool FabricZone::uses(int resource)
+{
+  // SimGrid is asked about those alone that it has been seen to use: it takes its time to answer.
+  const auto at              = static_cast<std::size_t>(resource);
+  const sg::Link* const link = resources_[at];
+  if (not link || not seen_used_[at])
+    return false;
+  seen_used_[at] = sg::Engine::get_clock() <= use_begins_[at] || link->is_used() || not link->is_on();
+  return seen_used_[at];
+}
+
+void FabricZone::on_use(std::function<void(int)> told)
+{
+  on_use_ = std::move(told);
+  use_begins_.assign(resources_.size(), -1.0);
+  seen_used_.assign(resources_.size(), true);
+  streams_->on_start([this](const StreamRequest& stream) { expect_use(stream.links, stream.base_latency); });
+  sg::Link::on_onoff_cb([this](const sg::Link& link) {
+    if (const auto found = numbers_.find(&link); found != numbers_.end() && not link.is_on()) {
+      seen_used_[static_cast<std::size_t>(found->second)] = true;
+      on_use_(found->second);
+    }
+  });
+}
+
+void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency)
+{
+  if (not on_use_)
+    return;
+  for (std::size_t position = 0; position < links.size(); ++position)
+    if (const std::optional<int> number = number_of(links[position], position)) {
+      double& begins                                = use_begins_[static_cast<std::size_t>(*number)];
+      begins                                        = std::max(begins, sg::Engine::get_clock() + latency.value());
+      seen_used_[static_cast<std::size_t>(*number)] = true;
+      on_use_(*number);
+    }
+}
+
+} // namespace weft
+
+namespace simgrid::kernel::routing {
+
+// SimGrid looks for the zones that both ends are in, and for ways around them, and makes tables of what it finds for
+// whoever computes factors (src/kernel/routing/NetZoneImpl.cpp). A fabric's hosts are all in one zone, which has no
+// such ways, and its factors look at no table.
+WEFT_INTERPOSED void NetZoneImpl::get_global_route_with_netzones(const NetPoint* from, const NetPoint* to,
+                                                                 std::vector<resource::StandardLinkImpl*>& links,
+                                                                 double* latency,
+                                                                 std::unordered_set<NetZoneImpl*>& zones)
+{
+  static const auto THEIRS = weft::original(&NetZoneImpl::get_global_route_with_netzones);
+  NetZoneImpl* const zone  = from->get_englobing_zone();
+  if (not zone || zone != weft::fabric_of_run || to->get_englobing_zone() != zone)
+    return THEIRS(from, to, links, latency, zones);
+  Route route;
+  route.link_list_ = std::move(links);
+  zone->get_local_route(from, to, &route, latency);
+  links = std::move(route.link_list_);
+}
+
+} // namespace simgrid::kernel::routing

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* A platform of SimGrid's (XML or library) whose smart switches are hosts with properties (Belbeisi et al., figure 2).
+ *
+ * What the properties say: switch_properties.hpp.
+ *
+ * All that is known of the network is its routes. A host or switch is cabled to a smart switch where no other smart
+ * switch lies on its route there, that is, where the links to no other are the first part of the links to it.
+ */
+#pragma once
+
+#include "binding/platform/network.hpp"
+#include "fabric/fabric.hpp"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+class PlatformTopology;
+
+class PlatformNetwork : public Network {
+  std::vector<simgrid::s4u::Host*> vertices_; // hosts, then smart switches
+  int host_count_ = 0;
+  std::unordered_map<const simgrid::s4u::Host*, VertexId> vertex_of_;
+  std::vector<std::vector<simgrid::s4u::Link*>> links_; // by LinkId
+  StreamZone* streams_ = nullptr;
+
+  void sort_hosts();
+  std::vector<Link> describe_links(const Topology& topology);
+
+public:
+  /** Load a platform into the running engine and describe it. Throws UserError. */
+  static std::pair<Fabric, std::unique_ptr<PlatformNetwork>> load(const std::string& path);
+
+  /** Prove that there is a route from every host to every other, and to and from every smart switch, that uses no link
+   *  twice: all pairs of up to 1,024 hosts, else a seeded sample. Returns what was proven; throws UserError with the
+   *  first route for which it does not hold. */
+  std::string check_routes(const std::string& path) const;
+
+  /** The hosts on which ranks can run, in the engine's order. */
+  std::vector<simgrid::s4u::Host*> hosts() const;
+
+  StreamZone& streams() override { return *streams_; }
+  void append_links(LinkId id, std::vector<simgrid::s4u::Link*>& into) override;
+  simgrid::s4u::Host* switch_host(int index) override
+  {
+    return vertices_.at(static_cast<std::size_t>(host_count_ + index));
+  }
+  bool is_host(const simgrid::s4u::Host* host) const override;
+  VertexId vertex_of(const simgrid::s4u::Host* host) const override { return vertex_of_.at(host); }
+  simgrid::s4u::Host* host_at(VertexId vertex) const override { return vertices_[static_cast<std::size_t>(vertex)]; }
+  std::optional<double> bytes_on_link(LinkId /*id*/) const override { return std::nullopt; }
+
+protected:
+  void count_bytes(LinkId /*id*/, Bytes /*bytes*/) override {}
+};
+
+} // namespace weft

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/platform/transfer.hpp"
+
+#include <algorithm>
+#include <simgrid/simcall.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+std::unordered_map<sg::Comm*, sg::CommPtr>& in_flight()
+{
+  static std::unordered_map<sg::Comm*, sg::CommPtr> transfers;
+  return transfers;
+}
+
+/** SimGrid still looks at a transfer after telling that it ended: those that did go when the next one starts. */
+std::vector<sg::CommPtr>& ended()
+{
+  static std::vector<sg::CommPtr> transfers;
+  return transfers;
+}
+
+void begin(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
+{
+  ended().clear();
+  const sg::CommPtr comm  = sg::Comm::sendto_init();
+  in_flight()[comm.get()] = comm;
+  // SimGrid never ends a transfer of nothing.
+  comm->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes.value())));
+  comm->on_this_completion_cb([key = comm.get(), done = std::move(done)](const sg::Comm& flow) {
+    done(result_of(flow)); // which may start the next one
+    ended().push_back(std::move(in_flight().extract(key).mapped()));
+  });
+  comm->set_source(from)->set_destination(to); // starts it
+}
+
+} // namespace
+
+void transfer(sg::Host* from, sg::Host* to, Bytes bytes, FlowEnd done)
+{
+  simgrid::kernel::actor::simcall_answered([&] { begin(from, to, bytes, std::move(done)); });
+}
+
+} // namespace weft

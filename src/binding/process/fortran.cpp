@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/process/fortran.hpp"
+
+#include "binding/abi/replaced.hpp"
+#include "binding/process/process.hpp"
+
+#include <charconv>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <fcntl.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/** The head of all of libgfortran's parameter blocks. */
+struct Parameters {
+  std::uint32_t flags;
+  std::int32_t unit;
+  const char* source_file;
+  std::int32_t line;
+  char* message;
+  std::size_t message_length;
+  std::int32_t* status;
+};
+
+struct InquireParameters {
+  Parameters common;
+  std::int32_t* exists;
+  std::int32_t* opened;
+  std::int32_t* number;
+};
+
+constexpr std::uint32_t OPEN_HAS_FILE      = 1U << 8U;
+constexpr std::uint32_t INQUIRE_HAS_NUMBER = 1U << 9U;
+constexpr std::int32_t FIRST_NUMBER        = 1'000'000'000;
+constexpr std::string_view DEFAULT_NAME    = "fort."; // of a unit's file, with its number
+
+class Units {
+  std::map<std::pair<int, std::int32_t>, std::int32_t> numbers_; // by rank and the rank's own number
+  std::map<std::int32_t, std::int32_t> own_numbers_;
+
+public:
+  /** How deep in libgfortran a rank is, which never waits there. */
+  int inside = 0;
+
+  static bool is_preconnected(std::int32_t unit) { return unit == 0 || unit == 5 || unit == 6; }
+
+  /** libgfortran's number for a rank's. Negative ones (NEWUNIT, texts) are no two ranks' anyway. */
+  std::int32_t number(int rank, std::int32_t unit, bool opens_file)
+  {
+    const auto found = numbers_.find({rank, unit});
+    if (found != numbers_.end())
+      return found->second;
+    if (unit < 0 || (is_preconnected(unit) && not opens_file))
+      return unit;
+    const auto fresh = FIRST_NUMBER + static_cast<std::int32_t>(own_numbers_.size());
+    numbers_.emplace(std::pair(rank, unit), fresh);
+    own_numbers_.emplace(fresh, unit);
+    return fresh;
+  }
+
+  /** The way back. */
+  std::int32_t own(std::int32_t number) const
+  {
+    const auto found = own_numbers_.find(number);
+    return found == own_numbers_.end() ? number : found->second;
+  }
+
+  void forget(int rank, std::int32_t unit)
+  {
+    if (is_preconnected(unit))
+      numbers_.erase({rank, unit});
+  }
+};
+
+Units& units()
+{
+  static Units the_units;
+  return the_units;
+}
+
+/** Carry out a statement on the rank's own unit. */
+void with_own_unit(const char* statement, Parameters* parameters, bool opens_file = false)
+{
+  const auto perform            = theirs<void (*)(Parameters*)>(statement);
+  const std::optional<int> rank = rank_here();
+  if (not rank) {
+    perform(parameters);
+    return;
+  }
+  parameters->unit = units().number(*rank, parameters->unit, opens_file);
+  ++units().inside;
+  perform(parameters);
+  --units().inside;
+}
+
+/** The rank's own unit, for functions that take the address of its number; null stands for all units. */
+std::int32_t* own_unit(const std::int32_t* unit)
+{
+  static std::int32_t number;
+  const std::optional<int> rank = rank_here();
+  if (unit)
+    number = rank ? units().number(*rank, *unit, false) : *unit;
+  return unit ? &number : nullptr;
+}
+
+/** "fort.1000000007" is the file of a unit without a name: that of the rank's own number. */
+std::string own_name(const char* path)
+{
+  const std::string_view name(path);
+  std::int32_t number = 0;
+  if (units().inside > 0 && name.starts_with(DEFAULT_NAME) &&
+      std::from_chars(name.data() + DEFAULT_NAME.size(), name.data() + name.size(), number).ec == std::errc())
+    return std::string(DEFAULT_NAME) + std::to_string(units().own(number));
+  return std::string(name);
+}
+
+/** libgfortran tells files by device and inode. */
+int told_apart(int result, struct stat* file)
+{
+  if (result == 0 && units().inside > 0)
+    if (const std::optional<int> rank = rank_here())
+      file->st_dev ^= static_cast<dev_t>(*rank + 1) << 32U;
+  return result;
+}
+
+} // namespace
+
+void flush_output()
+{
+  std::fflush(nullptr);
+  if (const auto flush = theirs<void (*)(std::int32_t*)>("_gfortran_flush_i4"))
+    flush(nullptr);
+}
+
+} // namespace weft
+
+// ---- Replaced functions of libgfortran
+// -------------------------------------------------------------------------------
+
+#define WEFT_STATEMENT(name)                                                                                           \
+  extern "C" void weft_##name(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name);                         \
+  void weft_##name(weft::Parameters* parameters)                                                                       \
+  {                                                                                                                    \
+    weft::with_own_unit("_gfortran_" #name, parameters);                                                               \
+  }
+
+WEFT_STATEMENT(st_read)
+WEFT_STATEMENT(st_write)
+WEFT_STATEMENT(st_rewind)
+WEFT_STATEMENT(st_backspace)
+WEFT_STATEMENT(st_endfile)
+WEFT_STATEMENT(st_flush)
+WEFT_STATEMENT(st_wait)
+WEFT_STATEMENT(st_wait_async)
+
+extern "C" void weft_st_open(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_st_open");
+void weft_st_open(weft::Parameters* parameters)
+{
+  weft::with_own_unit("_gfortran_st_open", parameters, (parameters->flags & weft::OPEN_HAS_FILE) != 0);
+}
+
+extern "C" void weft_st_close(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_st_close");
+void weft_st_close(weft::Parameters* parameters)
+{
+  const std::int32_t unit = parameters->unit;
+  weft::with_own_unit("_gfortran_st_close", parameters);
+  if (const std::optional<int> rank = weft::rank_here())
+    weft::units().forget(*rank, unit);
+}
+
+extern "C" void weft_st_inquire(weft::InquireParameters* parameters) WEFT_REPLACES("_gfortran_st_inquire");
+void weft_st_inquire(weft::InquireParameters* parameters)
+{
+  weft::with_own_unit("_gfortran_st_inquire", &parameters->common);
+  if ((parameters->common.flags & weft::INQUIRE_HAS_NUMBER) != 0 && parameters->number)
+    *parameters->number = weft::units().own(*parameters->number);
+}
+
+#define WEFT_FUNCTION(name, Result, parameters, ...)                                                                   \
+  extern "C" Result weft_##name parameters WEFT_REPLACES("_gfortran_" #name);                                          \
+  Result weft_##name parameters                                                                                        \
+  {                                                                                                                    \
+    return weft::theirs<Result(*) parameters>("_gfortran_" #name)(__VA_ARGS__);                                        \
+  }
+
+WEFT_FUNCTION(flush_i4, void, (std::int32_t* unit), weft::own_unit(unit))
+WEFT_FUNCTION(ftell, std::int64_t, (std::int32_t* unit), weft::own_unit(unit))
+WEFT_FUNCTION(fseek_sub, void, (std::int32_t* unit, void* offset, void* whence, void* status), weft::own_unit(unit),
+              offset, whence, status)
+
+// ---- and of the C library, where libgfortran calls them
+// ----------------------------------------------------------------
+
+extern "C" int weft_open(const char* path, int flags, ...) WEFT_REPLACES("open");
+int weft_open(const char* path, int flags, ...)
+{
+  static const auto THEIRS = weft::theirs<int (*)(const char*, int, ...)>("open");
+  mode_t mode              = 0;
+  // NOLINTNEXTLINE(bugprone-signed-bitwise): the system's
+  if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode = va_arg(arguments, mode_t);
+    va_end(arguments);
+  }
+  return THEIRS(weft::own_name(path).c_str(), flags, mode);
+}
+
+extern "C" int weft_stat(const char* path, struct stat* file) WEFT_REPLACES("stat");
+int weft_stat(const char* path, struct stat* file)
+{
+  static const auto THEIRS = weft::theirs<int (*)(const char*, struct stat*)>("stat");
+  return weft::told_apart(THEIRS(weft::own_name(path).c_str(), file), file);
+}
+
+extern "C" int weft_fstat(int descriptor, struct stat* file) WEFT_REPLACES("fstat");
+int weft_fstat(int descriptor, struct stat* file)
+{
+  static const auto THEIRS = weft::theirs<int (*)(int, struct stat*)>("fstat");
+  return weft::told_apart(THEIRS(descriptor, file), file);
+}

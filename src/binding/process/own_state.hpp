@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* State of a library that each process has once, and here each rank: made when the rank first uses it, so that a rank
+ * that never does costs nothing. */
+#pragma once
+
+#include "binding/process/process.hpp"
+#include "binding/ranks/by_actor.hpp"
+#include "binding/ranks/current.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <simgrid/s4u/Actor.hpp>
+
+namespace weft {
+
+/** A State per rank. Objects of this class are never destroyed: ranks' code may still run while the process ends. */
+template <class State> class OwnState {
+  ByActor<std::unique_ptr<State>> states_;
+  /** For whom, and in which turn, here_ was found. Ranks that are threads run without turns. */
+  simgrid::kernel::context::Context* found_for_ = nullptr;
+  std::uint64_t turn_                           = 0;
+  State* here_                                  = nullptr;
+
+  [[gnu::noinline]] State* find()
+  {
+    here_ = nullptr;
+    if (rank_here()) {
+      std::unique_ptr<State>& own = states_[simgrid::s4u::this_actor::get_pid()];
+      if (not own)
+        own = std::make_unique<State>();
+      here_ = own.get();
+    }
+    found_for_ = who_runs;
+    turn_      = turn;
+    return here_;
+  }
+
+public:
+  static OwnState& get()
+  {
+    static auto* const STATES = new OwnState;
+    return *STATES;
+  }
+
+  /** The current rank's, made where it has none; null where no rank runs: in SimGrid, and on threads of the program. */
+  State* here()
+  {
+    if (not who_runs)
+      return nullptr;
+    return turn_ == turn && found_for_ == who_runs ? here_ : find();
+  }
+
+  /** The current rank's, null where it has none. */
+  State* find_made()
+  {
+    if (not who_runs || not simgrid::s4u::Actor::self())
+      return nullptr;
+    std::unique_ptr<State>* const own = states_.find(simgrid::s4u::this_actor::get_pid());
+    return own ? own->get() : nullptr;
+  }
+};
+
+} // namespace weft

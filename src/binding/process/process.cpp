@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/process/process.hpp"
+
+#include "binding/abi/replaced.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <pthread.h>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+struct ProcessState {
+  bool running = false; // until the last rank has ended
+  bool child   = false;
+};
+
+ProcessState& process_state()
+{
+  static ProcessState the_state;
+  return the_state;
+}
+
+/** Kept for what is to be said of an exception for want of memory that nobody catches. */
+void*& reserve()
+{
+  constexpr std::size_t ENOUGH = 1U << 20U;
+  static void* memory          = std::malloc(ENOUGH); // NOLINT(cppcoreguidelines-no-malloc): without a constructor
+  return memory;
+}
+
+std::terminate_handler& simgrids_handler()
+{
+  static std::terminate_handler handler = nullptr;
+  return handler;
+}
+
+void on_terminate()
+{
+  std::free(std::exchange(reserve(), nullptr)); // NOLINT(cppcoreguidelines-no-malloc)
+  simgrids_handler()();
+}
+
+} // namespace
+
+void watch_process()
+{
+  reserve();
+  simgrids_handler()      = std::set_terminate(on_terminate);
+  process_state().running = true;
+  sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
+  // What is in the buffers would be written by both, and all ranks share them.
+  pthread_atfork([] { std::fflush(nullptr); }, nullptr,
+                 [] {
+                   process_state().child = true;
+                   prctl(PR_SET_PDEATHSIG, SIGKILL);
+                 });
+}
+
+bool is_simulating()
+{
+  return process_state().running;
+}
+
+std::optional<int> rank_here()
+{
+  const sg::Actor* actor = process_state().running ? sg::Actor::self() : nullptr;
+  const char* rank       = actor ? actor->get_property("rank") : nullptr;
+  return rank ? std::optional(static_cast<int>(std::strtol(rank, nullptr, 10))) : std::nullopt;
+}
+
+bool is_forked_child()
+{
+  return process_state().child;
+}
+
+int systems_sigaction(int signum, const struct sigaction* action, struct sigaction* before)
+{
+  using Sigaction          = int (*)(int, const struct sigaction*, struct sigaction*);
+  static const auto THEIRS = theirs<Sigaction>("sigaction");
+  return THEIRS(signum, action, before);
+}
+
+void raise_in_process(int signum)
+{
+  syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signum);
+}
+
+std::string memory_limits()
+{
+  constexpr rlim_t MIB = 1U << 20U;
+  std::string text;
+  for (const auto& [kind, name] : {std::pair(RLIMIT_AS, "ulimit -v"), std::pair(RLIMIT_DATA, "ulimit -d")})
+    if (rlimit limit{}; getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      text += (text.empty() ? "" : " and ") + std::string(name) + " allows " + std::to_string(limit.rlim_cur / MIB) +
+              " MiB";
+  return text;
+}
+
+std::size_t peak_memory_bytes()
+{
+  static constexpr std::string_view NAME = "VmHWM:";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(NAME))
+      return std::stoull(line.substr(NAME.size())) * 1024;
+  }
+  return 0;
+}
+
+std::size_t mappings_now()
+{
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::size_t>(
+      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
+}
+
+} // namespace weft

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The C library's random numbers, each rank's own: rand (std::rand), random and drand48 with their families.
+ *
+ * Each process has one state of either generator. glibc has the same generators on a caller's state (random_r,
+ * drand48_r), so a rank's numbers are those that a process of its own gets from the same seed, or from none.
+ */
+#include "binding/abi/replaced.hpp"
+#include "binding/process/own_state.hpp"
+
+#include <array>
+#include <cstdlib>
+
+namespace weft {
+namespace {
+
+/** The default state of random() has 128 bytes and the seed 1 (POSIX, initstate). */
+struct RandomState {
+  std::array<char, 128> table{};
+  random_data data{};
+
+  RandomState() { initstate_r(1, table.data(), table.size(), &data); }
+};
+
+RandomState* own_random()
+{
+  return OwnState<RandomState>::get().here();
+}
+
+/** The table that a state uses now, as initstate() and setstate() return it: its first word lies before the numbers. */
+char* table_of(const RandomState& own)
+{
+  return reinterpret_cast<char*>(&own.data.state[-1]);
+}
+
+std::int32_t next_random(RandomState& own)
+{
+  std::int32_t number = 0;
+  random_r(&own.data, &number);
+  return number;
+}
+
+/** As the process begins: all zero (glibc's stdlib/drand48_r.c sets the multiplier on first use). */
+struct Drand48State {
+  drand48_data data{};
+};
+
+Drand48State* own_drand48()
+{
+  return OwnState<Drand48State>::get().here();
+}
+
+/** A number that @p own_function makes of the rank's state; of the process's, where no rank runs. */
+template <class Number, class OwnFunction, class... State>
+Number drand48_number(const char* symbol, OwnFunction own_function, State... state)
+{
+  Drand48State* const own = own_drand48();
+  if (not own)
+    return theirs<Number (*)(State...)>(symbol)(state...);
+  Number number{};
+  own_function(state..., &own->data, &number);
+  return number;
+}
+
+} // namespace
+} // namespace weft
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+extern "C" {
+
+int weft_rand() WEFT_REPLACES("rand");
+long weft_random() WEFT_REPLACES("random");
+void weft_srand(unsigned int seed) WEFT_REPLACES("srand");
+void weft_srandom(unsigned int seed) WEFT_REPLACES("srandom");
+char* weft_initstate(unsigned int seed, char* table, std::size_t size) WEFT_REPLACES("initstate");
+char* weft_setstate(char* table) WEFT_REPLACES("setstate");
+
+int weft_rand()
+{
+  static const auto THEIRS = weft::theirs<int (*)()>("rand");
+  auto* const own          = weft::own_random();
+  return own ? weft::next_random(*own) : THEIRS();
+}
+
+long weft_random()
+{
+  static const auto THEIRS = weft::theirs<long (*)()>("random");
+  auto* const own          = weft::own_random();
+  return own ? weft::next_random(*own) : THEIRS();
+}
+
+void weft_srandom(unsigned int seed)
+{
+  if (auto* const own = weft::own_random())
+    srandom_r(seed, &own->data);
+  else
+    weft::theirs<void (*)(unsigned int)>("srandom")(seed);
+}
+
+void weft_srand(unsigned int seed)
+{
+  weft_srandom(seed);
+}
+
+char* weft_initstate(unsigned int seed, char* table, std::size_t size)
+{
+  auto* const own = weft::own_random();
+  if (not own)
+    return weft::theirs<decltype(&weft_initstate)>("initstate")(seed, table, size);
+  char* const before = weft::table_of(*own);
+  return initstate_r(seed, table, size, &own->data) == 0 ? before : nullptr;
+}
+
+char* weft_setstate(char* table)
+{
+  auto* const own = weft::own_random();
+  if (not own)
+    return weft::theirs<decltype(&weft_setstate)>("setstate")(table);
+  char* const before = weft::table_of(*own);
+  return setstate_r(table, &own->data) == 0 ? before : nullptr;
+}
+
+double weft_drand48() WEFT_REPLACES("drand48");
+long weft_lrand48() WEFT_REPLACES("lrand48");
+long weft_mrand48() WEFT_REPLACES("mrand48");
+double weft_erand48(unsigned short* state) WEFT_REPLACES("erand48");
+long weft_nrand48(unsigned short* state) WEFT_REPLACES("nrand48");
+long weft_jrand48(unsigned short* state) WEFT_REPLACES("jrand48");
+void weft_srand48(long seed) WEFT_REPLACES("srand48");
+unsigned short* weft_seed48(unsigned short* seed) WEFT_REPLACES("seed48");
+void weft_lcong48(unsigned short* parameters) WEFT_REPLACES("lcong48");
+
+double weft_drand48()
+{
+  return weft::drand48_number<double>("drand48", drand48_r);
+}
+
+long weft_lrand48()
+{
+  return weft::drand48_number<long>("lrand48", lrand48_r);
+}
+
+long weft_mrand48()
+{
+  return weft::drand48_number<long>("mrand48", mrand48_r);
+}
+
+double weft_erand48(unsigned short* state)
+{
+  return weft::drand48_number<double>("erand48", erand48_r, state);
+}
+
+long weft_nrand48(unsigned short* state)
+{
+  return weft::drand48_number<long>("nrand48", nrand48_r, state);
+}
+
+long weft_jrand48(unsigned short* state)
+{
+  return weft::drand48_number<long>("jrand48", jrand48_r, state);
+}
+
+void weft_srand48(long seed)
+{
+  if (auto* const own = weft::own_drand48())
+    srand48_r(seed, &own->data);
+  else
+    weft::theirs<void (*)(long)>("srand48")(seed);
+}
+
+unsigned short* weft_seed48(unsigned short* seed)
+{
+  auto* const own = weft::own_drand48();
+  if (not own)
+    return weft::theirs<decltype(&weft_seed48)>("seed48")(seed);
+  seed48_r(seed, &own->data);
+  return static_cast<unsigned short*>(own->data.__old_x); // what glibc's seed48 returns (stdlib/seed48.c)
+}
+
+void weft_lcong48(unsigned short* parameters)
+{
+  if (auto* const own = weft::own_drand48())
+    lcong48_r(parameters, &own->data);
+  else
+    weft::theirs<decltype(&weft_lcong48)>("lcong48")(parameters);
+}
+
+} // extern "C"

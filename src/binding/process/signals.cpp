@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Signals and process numbers of ranks, which are parts of one process.
+ *
+ * Each rank has handlers of its own: the process has one for all, which calls that of the rank that runs. What comes
+ * from elsewhere (a child, a timer, a user's kill) while another rank runs, or SimGrid, is for the rank that asked
+ * last.
+ *
+ * A rank's process number is one that Linux gives to no process, and every rank has another: as a name it is as good as
+ * a real one, and whoever signals it hits nobody. kill() knows those of ranks. What a rank sends to itself, to its
+ * process group or to all processes goes to the simulation alone; what runs the simulation cannot be signalled.
+ */
+#include "binding/abi/private_abi.hpp"
+#include "binding/abi/replaced.hpp"
+#include "binding/process/leaving.hpp"
+#include "binding/process/own_state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <link.h>
+#include <map>
+#include <sched.h>
+#include <simgrid/s4u.hpp>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/** 4 x 1024 x 1024 where addresses have 64 bits: no process has this number, or one above it. */
+constexpr pid_t PID_MAX_LIMIT = 4 * 1024 * 1024;
+
+using Actions = std::map<int, struct sigaction>;
+
+struct OwnActions {
+  Actions all;
+};
+
+/** What the process had before a rank asked for something else, and what the rank wanted that asked last. */
+struct ProcessActions {
+  Actions before;
+  Actions latest;
+};
+
+ProcessActions& process_actions()
+{
+  static auto* const ACTIONS = new ProcessActions;
+  return *ACTIONS;
+}
+
+bool does_nothing_by_default(int signum)
+{
+  return signum == SIGCHLD || signum == SIGCONT || signum == SIGURG || signum == SIGWINCH;
+}
+
+bool is_function(const struct sigaction& action)
+{
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+/** The flags of @p action among @p flags. */
+unsigned flags_of(const struct sigaction& action, unsigned flags = ~0U)
+{
+  return static_cast<unsigned>(action.sa_flags) & flags;
+}
+
+constexpr unsigned SYSV_FLAGS = static_cast<unsigned>(SA_RESETHAND) | static_cast<unsigned>(SA_NODEFER);
+/** Of a rank's handler, what the process's takes over. */
+constexpr unsigned COMMON_FLAGS = static_cast<unsigned>(SA_RESTART) | static_cast<unsigned>(SA_ONSTACK) |
+                                  static_cast<unsigned>(SA_NOCLDSTOP) | static_cast<unsigned>(SA_NOCLDWAIT);
+
+/** What a rank that has said nothing of @p signum has: a process of its own begins so, without weft's own handlers. */
+struct sigaction at_start(int signum)
+{
+  struct sigaction action{};
+  const auto before = process_actions().before.find(signum);
+  if (before != process_actions().before.end())
+    action = before->second;
+  else
+    systems_sigaction(signum, nullptr, &action);
+  if (not is_function(action))
+    return action;
+  struct sigaction none{};
+  none.sa_handler = SIG_DFL;
+  return none;
+}
+
+const struct sigaction* find_action(const Actions& actions, int signum)
+{
+  const auto found = actions.find(signum);
+  return found == actions.end() ? nullptr : &found->second;
+}
+
+/** Of the rank that runs. */
+struct sigaction own_action(int signum)
+{
+  OwnActions* const own               = OwnState<OwnActions>::get().find_made();
+  const struct sigaction* const found = own ? find_action(own->all, signum) : nullptr;
+  return found ? *found : at_start(signum);
+}
+
+/** Whether @p info is of a fault, or of a signal that the process has sent to itself: then it is the rank's that runs.
+ */
+bool comes_from_within(int signum, const siginfo_t& info)
+{
+  const bool is_fault =
+      signum == SIGSEGV || signum == SIGBUS || signum == SIGFPE || signum == SIGILL || signum == SIGTRAP;
+  return info.si_code > 0 ? is_fault : info.si_pid == static_cast<pid_t>(syscall(SYS_getpid));
+}
+
+/** Of the rank that runs; what comes from elsewhere, and means nothing to that, is for the one that asked last. */
+struct sigaction action_for(int signum, const siginfo_t& info)
+{
+  const struct sigaction own = own_action(signum);
+  if (is_function(own) || (rank_here() && comes_from_within(signum, info)))
+    return own;
+  const struct sigaction* const latest = find_action(process_actions().latest, signum);
+  return latest ? *latest : own;
+}
+
+/** Let happen what would without ranks' handlers. */
+void act_as_process(int signum)
+{
+  if (does_nothing_by_default(signum))
+    return;
+  set_process_action(signum, process_actions().before[signum]);
+  process_actions().before.erase(signum);
+  raise_in_process(signum); // once this handler has returned
+}
+
+void call(const struct sigaction& action, int signum, siginfo_t* info, void* context)
+{
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &action.sa_mask, &before);
+  if (flags_of(action, SA_NODEFER) != 0) {
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, signum);
+    pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  }
+  if (flags_of(action, SA_SIGINFO) != 0)
+    action.sa_sigaction(signum, info, context);
+  else
+    action.sa_handler(signum);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void on_signal(int signum, siginfo_t* info, void* context)
+{
+  const int error               = errno;
+  const struct sigaction action = action_for(signum, *info);
+  if (is_function(action)) {
+    if (flags_of(action, SA_RESETHAND) != 0)
+      if (auto* const own = OwnState<OwnActions>::get().find_made())
+        own->all[signum].sa_handler = SIG_DFL;
+    call(action, signum, info, context);
+  } else if (action.sa_handler == SIG_DFL) {
+    act_as_process(signum);
+  }
+  errno = error;
+}
+
+/** Have the process call on_signal(), with the alternative stack where a fault may have come of a full one. */
+void watch_signal(int signum, const struct sigaction& wanted)
+{
+  if (process_actions().before.contains(signum))
+    return;
+  const bool is_fault = signum == SIGSEGV || signum == SIGBUS;
+  struct sigaction ours{};
+  ours.sa_sigaction  = on_signal;
+  const auto watched = static_cast<unsigned>(SA_SIGINFO) | (is_fault ? static_cast<unsigned>(SA_ONSTACK) : 0U);
+  ours.sa_flags      = static_cast<int>(watched | flags_of(wanted, COMMON_FLAGS));
+  systems_sigaction(signum, &ours, &process_actions().before[signum]);
+}
+
+int own_sigaction(int signum, const struct sigaction* wanted, struct sigaction* before)
+{
+  OwnActions* const own = OwnState<OwnActions>::get().here();
+  if (not own || signum < 1 || signum >= NSIG || signum == SIGKILL || signum == SIGSTOP)
+    return systems_sigaction(signum, wanted, before);
+  const auto known           = own->all.find(signum);
+  const struct sigaction had = known == own->all.end() ? at_start(signum) : known->second;
+  if (wanted) {
+    const struct sigaction copy = *wanted; // which may be *before
+    watch_signal(signum, copy);
+    own->all[signum] = process_actions().latest[signum] = copy;
+  }
+  if (before)
+    *before = had;
+  return 0;
+}
+
+sighandler_t own_signal(int signum, sighandler_t handler, int flags)
+{
+  struct sigaction wanted{};
+  struct sigaction before{};
+  wanted.sa_handler = handler;
+  wanted.sa_flags   = flags;
+  return handler == SIG_ERR || own_sigaction(signum, &wanted, &before) != 0 ? SIG_ERR : before.sa_handler;
+}
+
+// ---- Process numbers
+// --------------------------------------------------------------------------------------------------
+
+pid_t real_pid()
+{
+  return theirs<pid_t (*)()>("getpid")();
+}
+
+/** Of the simulation, known before a rank has children. */
+pid_t simulations_pid()
+{
+  static const pid_t PID = real_pid();
+  return PID;
+}
+
+pid_t pid_of_actor(aid_t actor)
+{
+  return PID_MAX_LIMIT + static_cast<pid_t>(actor);
+}
+
+/** Addresses of a library. */
+struct Range {
+  std::uintptr_t first = 0;
+  std::uintptr_t end   = 0;
+};
+
+/** Widen the range to all of the library that begins where it does. */
+int widen_range(dl_phdr_info* library, std::size_t /*size*/, void* into)
+{
+  auto& range = *static_cast<Range*>(into);
+  if (library->dlpi_addr != range.first)
+    return 0;
+  for (std::size_t i = 0; i < library->dlpi_phnum; ++i)
+    if (const auto& part = library->dlpi_phdr[i]; part.p_type == PT_LOAD)
+      range.end = std::max<std::uintptr_t>(range.end, range.first + part.p_vaddr + part.p_memsz);
+  return 1;
+}
+
+/** SimGrid names files by it, and other simulations do so at the same time. */
+bool is_in_simgrid(const void* address)
+{
+  static const Range SIMGRID = [] {
+    Range range;
+    Dl_info info{};
+    link_map* map = nullptr;
+    if (dladdr1(theirs<const void*>("smpi_execute"), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0) {
+      range.first = map->l_addr;
+      dl_iterate_phdr(widen_range, &range);
+    }
+    return range;
+  }();
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place >= SIMGRID.first && place < SIMGRID.end;
+}
+
+enum class Whom { itself, other_rank, launcher, stranger };
+
+bool is_own_number(pid_t pid)
+{
+  return pid == pid_of_actor(simgrid::s4u::this_actor::get_pid());
+}
+
+/** Of a rank's signal. */
+Whom addressed(pid_t pid)
+{
+  if (pid == 0 || pid == -1 || pid == simulations_pid() || pid == -getpgrp() || is_own_number(pid) ||
+      is_own_number(-pid))
+    return Whom::itself;
+  if (pid > PID_MAX_LIMIT)
+    return Whom::other_rank;
+  return pid == PID_MAX_LIMIT || pid == theirs<pid_t (*)()>("getppid")() ? Whom::launcher : Whom::stranger;
+}
+
+bool has_ended_or_never_was(pid_t rank)
+{
+  return not simgrid::s4u::Actor::by_pid(rank - PID_MAX_LIMIT);
+}
+
+/** To the current rank: those that end the process say whose they were. */
+int signal_itself(int signum)
+{
+  if (signum == 0)
+    return 0;
+  const struct sigaction action = own_action(signum);
+  const bool is_fatal = signum == SIGKILL || (action.sa_handler == SIG_DFL && not does_nothing_by_default(signum));
+  if (is_fatal)
+    note_crash();
+  raise_in_process(signum);
+  return 0;
+}
+
+/** What becomes of a signal that a rank, or its child, sends to @p pid; @p send does so. */
+template <class Send> int send_signal(pid_t pid, int signum, Send send)
+{
+  if (not rank_here())
+    return send(pid);
+  if (is_forked_child())
+    return send(is_own_number(pid) ? simulations_pid() : pid); // the number of the rank that is its parent
+  switch (addressed(pid)) {
+    case Whom::itself:
+      return signal_itself(signum);
+    case Whom::other_rank:
+      errno = has_ended_or_never_was(pid) ? ESRCH : EPERM;
+      return signum == 0 && errno == EPERM ? 0 : -1;
+    case Whom::launcher:
+      errno = EPERM;
+      return -1;
+    default:
+      return send(pid);
+  }
+}
+
+} // namespace
+} // namespace weft
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+extern "C" {
+
+int weft_sigaction(int signum, const struct sigaction* wanted, struct sigaction* before) WEFT_REPLACES("sigaction");
+sighandler_t weft_signal(int signum, sighandler_t handler) WEFT_REPLACES("signal");
+sighandler_t weft_bsd_signal(int signum, sighandler_t handler) WEFT_REPLACES("bsd_signal");
+sighandler_t weft_sysv_signal(int signum, sighandler_t handler) WEFT_REPLACES("__sysv_signal");
+sighandler_t weft_sysv_signal_2(int signum, sighandler_t handler) WEFT_REPLACES("sysv_signal");
+
+int weft_sigaction(int signum, const struct sigaction* wanted, struct sigaction* before)
+{
+  return weft::own_sigaction(signum, wanted, before);
+}
+
+sighandler_t weft_signal(int signum, sighandler_t handler)
+{
+  return weft::own_signal(signum, handler, SA_RESTART);
+}
+
+sighandler_t weft_bsd_signal(int signum, sighandler_t handler)
+{
+  return weft::own_signal(signum, handler, SA_RESTART);
+}
+
+sighandler_t weft_sysv_signal(int signum, sighandler_t handler)
+{
+  return weft::own_signal(signum, handler, static_cast<int>(weft::SYSV_FLAGS));
+}
+
+sighandler_t weft_sysv_signal_2(int signum, sighandler_t handler)
+{
+  return weft_sysv_signal(signum, handler);
+}
+
+pid_t weft_getpid() WEFT_REPLACES("getpid");
+pid_t weft_smpi_getpid() WEFT_REPLACES("smpi_getpid");
+pid_t weft_getppid() WEFT_REPLACES("getppid");
+int weft_kill(pid_t pid, int signum) WEFT_REPLACES("kill");
+int weft_killpg(pid_t group, int signum) WEFT_REPLACES("killpg");
+int weft_sigqueue(pid_t pid, int signum, sigval value) WEFT_REPLACES("sigqueue");
+int weft_raise(int signum) WEFT_REPLACES("raise");
+
+pid_t weft_smpi_getpid()
+{
+  if (weft::is_forked_child() || not weft::rank_here())
+    return weft::real_pid();
+  weft::simulations_pid();
+  return weft::pid_of_actor(simgrid::s4u::this_actor::get_pid());
+}
+
+pid_t weft_getpid()
+{
+  return weft::is_in_simgrid(__builtin_return_address(0)) ? weft::real_pid() : weft_smpi_getpid();
+}
+
+pid_t weft_getppid()
+{
+  return weft::is_forked_child() || not weft::rank_here() ? weft::theirs<decltype(&weft_getppid)>("getppid")()
+                                                          : weft::PID_MAX_LIMIT;
+}
+
+int weft_kill(pid_t pid, int signum)
+{
+  return weft::send_signal(pid, signum,
+                           [signum](pid_t to) { return weft::theirs<decltype(&weft_kill)>("kill")(to, signum); });
+}
+
+int weft_killpg(pid_t group, int signum)
+{
+  return weft_kill(-group, signum);
+}
+
+int weft_sigqueue(pid_t pid, int signum, sigval value)
+{
+  return weft::send_signal(pid, signum, [signum, value](pid_t to) {
+    return weft::theirs<decltype(&weft_sigqueue)>("sigqueue")(to, signum, value);
+  });
+}
+
+int weft_raise(int signum)
+{
+  if (weft::is_forked_child() || not weft::rank_here() || signum <= 0 || signum >= NSIG)
+    return weft::theirs<decltype(&weft_raise)>("raise")(signum);
+  return weft::signal_itself(signum);
+}
+
+// What else takes a process's number: 0 stands for the caller's own.
+
+#define WEFT_OF_PROCESS(name, Result, parameters, ...)                                                                 \
+  Result weft_##name parameters WEFT_REPLACES(#name);                                                                  \
+  Result weft_##name parameters                                                                                        \
+  {                                                                                                                    \
+    if (weft::rank_here() && not weft::is_forked_child() && weft::is_own_number(pid))                                  \
+      pid = 0;                                                                                                         \
+    return weft::theirs<Result(*) parameters>(#name)(__VA_ARGS__);                                                     \
+  }
+
+WEFT_OF_PROCESS(getpgid, pid_t, (pid_t pid), pid)
+WEFT_OF_PROCESS(getsid, pid_t, (pid_t pid), pid)
+WEFT_OF_PROCESS(setpgid, int, (pid_t pid, pid_t group), pid, group)
+WEFT_OF_PROCESS(sched_getaffinity, int, (pid_t pid, std::size_t size, cpu_set_t* set), pid, size, set)
+WEFT_OF_PROCESS(sched_setaffinity, int, (pid_t pid, std::size_t size, const cpu_set_t* set), pid, size, set)
+
+} // extern "C"

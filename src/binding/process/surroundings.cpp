@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What the system keeps for a process and a rank may change: its directory and its umask; and OpenMP's number of
+ * threads.
+ *
+ * All are changed by calls. As long as no rank makes one, nothing happens here. From then on each change of turns sets
+ * what the next rank has, where that differs from what is set, and what the process began with where SimGrid goes on.
+ */
+#include "binding/abi/replaced.hpp"
+#include "binding/process/own_state.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <map>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr int NO_DIRECTORY = -1;
+
+/** Empty: as the process began. */
+struct Surroundings {
+  int directory = NO_DIRECTORY; ///< a descriptor, shared by all that are there
+  std::optional<mode_t> mask;
+  std::optional<int> threads;
+};
+
+/** What the process began with, known before a rank changes it, and what is set now. */
+struct ProcessSurroundings {
+  Surroundings at_start;
+  Surroundings now;
+  std::map<std::pair<dev_t, ino_t>, int> directories;
+};
+
+ProcessSurroundings& process_surroundings()
+{
+  static auto* const ALL = new ProcessSurroundings;
+  return *ALL;
+}
+
+int change_directory(int directory)
+{
+  return theirs<int (*)(int)>("fchdir")(directory);
+}
+
+mode_t change_mask(mode_t mask)
+{
+  return theirs<mode_t (*)(mode_t)>("umask")(mask);
+}
+
+/** The program's OpenMP, which it has loaded for itself; null where it has none. */
+void* openmp(const char* symbol)
+{
+  for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
+    if (void* const loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD))
+      return dlsym(loaded, symbol);
+  return nullptr;
+}
+
+void change_threads(int count)
+{
+  static const auto CHANGE = reinterpret_cast<void (*)(int)>(openmp("omp_set_num_threads"));
+  if (CHANGE)
+    CHANGE(count);
+}
+
+/** Each of what @p wanted has and @p now has not, set by @p change. */
+template <class Value> void set_one(const Value& wanted, Value& now, void (*change)(const Value&))
+{
+  if (wanted == now)
+    return;
+  change(wanted);
+  now = wanted;
+}
+
+void set_those_of_who_runs()
+{
+  if (not who_runs) // for a moment, in the kernel's place
+    return;
+  static const Surroundings NONE;
+  const Surroundings* found  = OwnState<Surroundings>::get().find_made();
+  const Surroundings& own    = found ? *found : NONE;
+  ProcessSurroundings& all   = process_surroundings();
+  const Surroundings& before = all.at_start;
+  const int error            = errno;
+  if (before.directory != NO_DIRECTORY)
+    set_one<int>(own.directory == NO_DIRECTORY ? before.directory : own.directory, all.now.directory,
+                 [](const int& directory) { change_directory(directory); });
+  if (before.mask)
+    set_one<std::optional<mode_t>>(own.mask ? own.mask : before.mask, all.now.mask,
+                                   [](const std::optional<mode_t>& mask) { change_mask(*mask); });
+  if (before.threads)
+    set_one<std::optional<int>>(own.threads ? own.threads : before.threads, all.now.threads,
+                                [](const std::optional<int>& threads) { change_threads(*threads); });
+  errno = error;
+}
+
+/** The current rank's, of which the caller changes one; null where no rank runs. */
+Surroundings* own_surroundings()
+{
+  auto* const own = OwnState<Surroundings>::get().here();
+  if (own)
+    at_turn = set_those_of_who_runs;
+  return own;
+}
+
+/** A descriptor of the directory that the process is in, one for all that are in the same; -1: there are no more. */
+int this_directory()
+{
+  const int opened = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC); // NOLINT(hicpp-signed-bitwise): the system's
+  struct stat directory{};
+  if (opened < 0 || fstat(opened, &directory) != 0)
+    return NO_DIRECTORY;
+  const auto [known, is_new] =
+      process_surroundings().directories.try_emplace({directory.st_dev, directory.st_ino}, opened);
+  if (not is_new)
+    close(opened);
+  return known->second;
+}
+
+/** Change the current rank's directory by @p change. */
+template <class Change> int change_own_directory(Change change)
+{
+  Surroundings* const own = own_surroundings();
+  if (not own)
+    return change();
+  ProcessSurroundings& all = process_surroundings();
+  if (all.at_start.directory == NO_DIRECTORY)
+    all.at_start.directory = all.now.directory = this_directory();
+  if (all.at_start.directory == NO_DIRECTORY)
+    return -1;
+  if (const int failed = change(); failed != 0)
+    return failed;
+  const int directory = this_directory();
+  if (directory == NO_DIRECTORY) {
+    const int error = errno;
+    change_directory(all.now.directory);
+    errno = error;
+    return -1;
+  }
+  own->directory = all.now.directory = directory;
+  return 0;
+}
+
+void change_own_threads(int count)
+{
+  if (Surroundings* const own = own_surroundings()) {
+    auto* const most         = reinterpret_cast<int (*)()>(openmp("omp_get_max_threads"));
+    ProcessSurroundings& all = process_surroundings();
+    if (not all.at_start.threads && most)
+      all.at_start.threads = all.now.threads = most();
+    own->threads = all.now.threads = count;
+  }
+  change_threads(count);
+}
+
+} // namespace
+} // namespace weft
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+extern "C" {
+
+int weft_chdir(const char* path) WEFT_REPLACES("chdir");
+int weft_chdir(const char* path)
+{
+  return weft::change_own_directory([path] { return weft::theirs<decltype(&weft_chdir)>("chdir")(path); });
+}
+
+int weft_fchdir(int directory) WEFT_REPLACES("fchdir");
+int weft_fchdir(int directory)
+{
+  return weft::change_own_directory([directory] { return weft::change_directory(directory); });
+}
+
+mode_t weft_umask(mode_t mask) WEFT_REPLACES("umask");
+mode_t weft_umask(mode_t mask)
+{
+  const mode_t before = weft::change_mask(mask);
+  if (auto* const own = weft::own_surroundings()) {
+    weft::ProcessSurroundings& all = weft::process_surroundings();
+    if (not all.at_start.mask)
+      all.at_start.mask = before;
+    own->mask = all.now.mask = mask & static_cast<mode_t>(ACCESSPERMS);
+  }
+  return before;
+}
+
+void weft_omp_set_num_threads(int count) WEFT_REPLACES("omp_set_num_threads");
+void weft_omp_set_num_threads(int count)
+{
+  weft::change_own_threads(count);
+}
+
+void weft_omp_set_num_threads_f(const int* count) WEFT_REPLACES("omp_set_num_threads_");
+void weft_omp_set_num_threads_f(const int* count)
+{
+  weft::change_own_threads(*count);
+}
+
+} // extern "C"

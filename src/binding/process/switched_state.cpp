@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/process/switched_state.hpp"
+
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cfenv>
+#include <clocale>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <getopt.h>
+#include <iostream>
+#include <memory>
+#include <netdb.h>
+#include <optional>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+namespace weft {
+namespace {
+
+/** The thread's locale is set by a call, which is no more than two looks at a variable. */
+locale_t use_locale(locale_t locale)
+{
+  static const auto USE = theirs<locale_t (*)(locale_t)>("uselocale");
+  return USE(locale);
+}
+
+/** What the C++ ABI keeps of exceptions for a thread: those that are being handled, the last first, and how many are on
+ * their way (Itanium C++ ABI: Exception Handling, 2.2.2). */
+struct Exceptions {
+  void* handled     = nullptr;
+  unsigned uncaught = 0;
+
+  bool operator==(const Exceptions&) const = default;
+  static Exceptions& now() { return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals()); }
+
+  /** Those on their way since are the rank's as well. */
+  void set() const
+  {
+    now().handled = handled;
+    now().uncaught += uncaught;
+  }
+};
+
+/** But errno, which is hardly ever what it was. */
+class Variables {
+  int h_errno_           = h_errno;
+  int signgam_           = signgam;
+  int optind_            = optind;
+  int opterr_            = opterr;
+  int optopt_            = optopt;
+  char* optarg_          = optarg;
+  char** environ_        = environ;
+  locale_t locale_       = use_locale(nullptr);
+  Exceptions exceptions_ = Exceptions::now();
+
+  /** What SimGrid uses as well. */
+  void set_common() const
+  {
+    environ = environ_;
+    if (use_locale(nullptr) != locale_)
+      use_locale(locale_);
+  }
+
+public:
+  /** Whether they are as these. Needs no stack, which a copy to compare with would. */
+  bool are_current() const
+  {
+    return environ == environ_ && optind == optind_ && opterr == opterr_ && optopt == optopt_ && optarg == optarg_ &&
+           signgam == signgam_ && h_errno == h_errno_ && use_locale(nullptr) == locale_ &&
+           Exceptions::now() == exceptions_;
+  }
+  void set_for_simgrid() const
+  {
+    set_common();
+    Exceptions::now() = {};
+  }
+  void set() const
+  {
+    set_common();
+    exceptions_.set();
+    h_errno = h_errno_;
+    signgam = signgam_;
+    optind  = optind_;
+    opterr  = opterr_;
+    optopt  = optopt_;
+    optarg  = optarg_;
+  }
+};
+
+#ifdef __x86_64__
+/** Rounding, traps, flushing to zero, and the exceptions since they were last cleared: of SSE, and of the x87 unit that
+ * long double is for. The latter's exceptions take a hundred cycles to set, and are hardly ever different. */
+class FloatingPoint {
+  static constexpr unsigned X87_EXCEPTIONS = 0x3f;
+
+  std::uint32_t sse_    = _mm_getcsr();
+  std::uint16_t x87_    = control_word();
+  std::uint16_t status_ = status_word();
+
+  static std::uint16_t control_word()
+  {
+    std::uint16_t word = 0;
+    __asm__ volatile("fnstcw %0" : "=m"(word)); // NOLINT(hicpp-no-assembler): C++ has no name for it
+    return word;
+  }
+  static std::uint16_t status_word()
+  {
+    std::uint16_t word = 0;
+    __asm__ volatile("fnstsw %0" : "=m"(word)); // NOLINT(hicpp-no-assembler)
+    return static_cast<std::uint16_t>(word & X87_EXCEPTIONS);
+  }
+
+public:
+  [[gnu::noinline]] void set_status() const
+  {
+    std::fenv_t all;
+    std::fegetenv(&all);
+    all.__status_word = static_cast<std::uint16_t>((all.__status_word & ~X87_EXCEPTIONS) | unsigned{status_});
+    std::fesetenv(&all);
+  }
+
+  void set() const
+  {
+    if (status_word() != status_)
+      set_status();
+    if (control_word() != x87_)
+      __asm__ volatile("fldcw %0" : : "m"(x87_)); // NOLINT(hicpp-no-assembler)
+    if (_mm_getcsr() != sse_)
+      _mm_setcsr(sse_);
+  }
+};
+#else
+class FloatingPoint {
+  std::fenv_t all_{};
+
+public:
+  FloatingPoint() { std::fegetenv(&all_); }
+  void set() const { std::fesetenv(&all_); }
+};
+#endif
+
+/** What programs change of a stream: how it prints, where to, and whether it has failed. */
+template <class Stream> class StreamState {
+  std::ios_base::fmtflags flags_;
+  std::streamsize precision_;
+  std::streamsize width_;
+  typename Stream::char_type fill_;
+  std::ios_base::iostate state_;
+  std::ios_base::iostate exceptions_;
+  std::streambuf* buffer_;
+
+public:
+  explicit StreamState(const Stream& stream)
+      : flags_(stream.flags()), precision_(stream.precision()), width_(stream.width()), fill_(stream.fill()),
+        state_(stream.rdstate()), exceptions_(stream.exceptions()), buffer_(stream.rdbuf())
+  {
+  }
+
+  void set(Stream& stream) const
+  {
+    stream.flags(flags_);
+    stream.precision(precision_);
+    stream.width(width_);
+    stream.fill(fill_);
+    if (stream.rdbuf() == buffer_ && stream.rdstate() == state_ && stream.exceptions() == exceptions_)
+      return;
+    stream.exceptions(std::ios_base::goodbit); // or what follows would throw
+    stream.rdbuf(buffer_);
+    stream.clear(state_);
+    try {
+      stream.exceptions(exceptions_);
+    } catch (const std::ios_base::failure&) { // for a state that it has been told of before
+      return;
+    }
+  }
+};
+
+class Streams {
+  StreamState<std::istream> in_{std::cin};
+  StreamState<std::ostream> out_{std::cout};
+  StreamState<std::ostream> error_{std::cerr};
+  StreamState<std::ostream> log_{std::clog};
+
+public:
+  void set() const
+  {
+    in_.set(std::cin);
+    out_.set(std::cout);
+    error_.set(std::cerr);
+    log_.set(std::clog);
+  }
+};
+
+/** Whether the program can reach those streams: weft says so of one that is linked against libstdc++. */
+bool streams_matter()
+{
+  static const bool MATTER = std::getenv("WEFT_CXX_STREAMS") != nullptr;
+  return MATTER;
+}
+
+/** As the process has them when the first rank begins: what all begin with, and SimGrid goes on with. */
+struct AtStart {
+  Variables variables;
+  FloatingPoint floating_point;
+  std::optional<Streams> streams;
+
+  AtStart()
+  {
+    if (streams_matter())
+      streams.emplace();
+  }
+  static const AtStart& get()
+  {
+    static const AtStart STATE;
+    return STATE;
+  }
+};
+
+/** Keep the current rank's variables, which are not what all begin with. */
+[[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
+{
+  auto own = std::make_unique<const Variables>();
+  AtStart::get().variables.set_for_simgrid();
+  return own;
+}
+
+/** State of the current rank, set again when it goes on: also where it goes on with an exception. It is small, and out
+ * of yield()'s frame whatever saving and restoring need: a rank that sleeps in a collective has one page of stack. */
+class KeptState {
+  int errno_ = errno;
+  FloatingPoint floating_point_;
+  std::unique_ptr<const Variables> variables_;
+
+  [[gnu::noinline]] void begin()
+  {
+    const AtStart& start = AtStart::get();
+    if (not start.variables.are_current())
+      variables_ = keep_variables();
+    start.floating_point.set(); // SimGrid divides by zero where a program may have that trap
+  }
+  [[gnu::noinline]] void end()
+  {
+    floating_point_.set();
+    (variables_ ? *variables_ : AtStart::get().variables).set();
+    variables_.reset();
+    errno = errno_;
+  }
+
+public:
+  KeptState() { begin(); }
+  KeptState(const KeptState&)            = delete;
+  KeptState& operator=(const KeptState&) = delete;
+  ~KeptState() { end(); }
+};
+
+using Yield = void (*)(simgrid::kernel::actor::ActorImpl*);
+
+Yield simgrids_yield()
+{
+  static const auto THEIRS = original<Yield>("_ZN7simgrid6kernel5actor9ActorImpl5yieldEv");
+  return THEIRS;
+}
+
+/** Apart from programs without such streams, whose stack has no room for them. */
+[[gnu::noinline]] void yield_with_streams(simgrid::kernel::actor::ActorImpl* rank)
+{
+  const Streams own;
+  simgrids_yield()(rank);
+  own.set();
+}
+
+} // namespace
+
+void begin_switched_state()
+{
+  const AtStart& start = AtStart::get();
+  Exceptions::now()    = {};
+  start.variables.set();
+  start.floating_point.set();
+  if (start.streams)
+    start.streams->set();
+  errno = 0;
+}
+
+} // namespace weft
+
+namespace simgrid::kernel::actor {
+
+WEFT_INTERPOSED void ActorImpl::yield()
+{
+  const weft::KeptState kept;
+  if (weft::streams_matter())
+    weft::yield_with_streams(this);
+  else
+    weft::simgrids_yield()(this);
+}
+
+} // namespace simgrid::kernel::actor
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+// SMPI keeps optind for each rank, and overwrites what the program sets it to. Here it is the rank's own anyway.
+extern "C" {
+
+WEFT_INTERPOSED int smpi_getopt(int argc, char* const* argv, const char* options)
+{
+  return getopt(argc, argv, options);
+}
+
+WEFT_INTERPOSED int smpi_getopt_long(int argc, char* const* argv, const char* options, const option* long_options,
+                                     int* index)
+{
+  return getopt_long(argc, argv, options, long_options, index);
+}
+
+WEFT_INTERPOSED int smpi_getopt_long_only(int argc, char* const* argv, const char* options, const option* long_options,
+                                          int* index)
+{
+  return getopt_long_only(argc, argv, options, long_options, index);
+}
+
+} // extern "C"

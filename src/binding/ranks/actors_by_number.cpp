@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Actors by their numbers.
+ *
+ * SMPI asks for the sender's and the receiver's actor some ten times a message. SimGrid finds them in a tree of all
+ * actors, twenty comparisons deep where they are a million. Here those that have been found are kept in an array: their
+ * numbers are never used again, and an actor stays in SimGrid's tree until SimGrid cleans up after it, which asks for
+ * it once more (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). Meanwhile SimGrid is asked.
+ */
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+#include "binding/ranks/by_actor.hpp"
+
+namespace weft {
+namespace {
+
+using simgrid::kernel::EngineImpl;
+using simgrid::kernel::actor::ActorImpl;
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what is asked for ten times a message
+/** Never destroyed: ranks may still end while the process's static objects are. */
+constinit union FoundActors {
+  ByActor<ActorImpl*> by_number; ///< null where SimGrid is to be asked
+  constexpr FoundActors() noexcept : by_number() {}
+  ~FoundActors() {}
+} found_actors;
+/** How many actors SimGrid is cleaning up after. */
+constinit int cleanings = 0;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+/** Ask SimGrid, and remember what it says but while it cleans up. */
+[[gnu::noinline]] ActorImpl* find_actor(EngineImpl* engine, aid_t pid)
+{
+  static const auto THEIRS =
+      original<ActorImpl* (*)(EngineImpl*, aid_t)>("_ZN7simgrid6kernel10EngineImpl16get_actor_by_pidEl");
+  ActorImpl* const found = THEIRS(engine, pid);
+  if (found)
+    found_actors.by_number[pid] = cleanings == 0 ? found : nullptr;
+  return found;
+}
+
+} // namespace
+} // namespace weft
+
+namespace simgrid::kernel {
+
+WEFT_INTERPOSED actor::ActorImpl* EngineImpl::get_actor_by_pid(aid_t pid)
+{
+  actor::ActorImpl* const found = weft::found_actors.by_number.get(pid);
+  return found && weft::cleanings == 0 ? found : weft::find_actor(this, pid);
+}
+
+} // namespace simgrid::kernel
+
+namespace simgrid::kernel::actor {
+
+WEFT_INTERPOSED void ActorImpl::cleanup_from_kernel()
+{
+  static const auto THEIRS =
+      weft::original<void (*)(ActorImpl*)>("_ZN7simgrid6kernel5actor9ActorImpl19cleanup_from_kernelEv");
+  weft::cleanings++;
+  THEIRS(this);
+  weft::cleanings--;
+}
+
+} // namespace simgrid::kernel::actor

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/ranks/communicator_numbers.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/ranks/meeting.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace weft {
+namespace {
+
+struct Numbers {
+  int next           = 0;
+  MPI_Group making   = MPI_GROUP_NULL; // the common group of what the rank that runs makes
+  MPI_Group agreeing = MPI_GROUP_NULL; // of what its number is agreed on
+  std::vector<bool> with_common_group;
+};
+
+Numbers& numbers()
+{
+  static Numbers all;
+  return all;
+}
+
+/** The number that the members of @p comm agree on, who all come with the same @p key. */
+template <class Key> int agree(std::map<Key, Meetings<int>>& makings, const Key& key, MPI_Comm comm)
+{
+  auto& meetings  = makings[key];
+  const auto here = meetings.join(comm->rank(), comm->size(), [] { return numbers().next++; });
+  const int id    = here->shared;
+  meetings.leave(here);
+  if (meetings.empty())
+    makings.erase(key);
+  return id;
+}
+
+} // namespace
+
+int number_of(MPI_Comm comm)
+{
+  // Where several programs run, SMPI's MPI_COMM_WORLD is one object that stands for all of theirs.
+  return comm == MPI_COMM_WORLD ? -1 : comm->id();
+}
+
+bool is_being_made(MPI_Comm comm)
+{
+  // MPI_COMM_SELF never gets a number.
+  return number_of(comm) == MPI_UNDEFINED && not comm->is_smp_comm() && not(comm->size() == 1 && comm == MPI_COMM_SELF);
+}
+
+int agreed_id(MPI_Comm comm)
+{
+  if (const MPI_Group group = numbers().agreeing; group != MPI_GROUP_NULL) {
+    static std::map<MPI_Group, Meetings<int>> makings;
+    const int id      = agree(makings, group, comm);
+    auto& common      = numbers().with_common_group;
+    const auto number = static_cast<std::size_t>(id);
+    common.resize(std::max(common.size(), number + 1));
+    common[number] = true;
+    return id;
+  }
+  static std::map<std::vector<aid_t>, Meetings<int>> makings; // by the members
+  return agree(makings, members_of(comm), comm);
+}
+
+MPI_Group common_group(MPI_Comm comm)
+{
+  constexpr int WORLD  = -1;
+  const int number     = number_of(comm);
+  const auto& common   = numbers().with_common_group;
+  const bool is_common = number == WORLD || (number >= 0 && std::cmp_less(number, common.size()) &&
+                                             common[static_cast<std::size_t>(number)]);
+  return is_common ? comm->group() : MPI_GROUP_NULL;
+}
+
+MakingInCommon::MakingInCommon(MPI_Group group)
+{
+  numbers().making = group;
+}
+
+MakingInCommon::~MakingInCommon()
+{
+  numbers().making = MPI_GROUP_NULL;
+}
+
+MPI_Group MakingInCommon::group()
+{
+  return numbers().making;
+}
+
+MPI_Group MakingInCommon::take()
+{
+  return std::exchange(numbers().making, MPI_GROUP_NULL);
+}
+
+AgreeingInCommon::AgreeingInCommon(MPI_Group group) : before_(std::exchange(numbers().agreeing, group)) {}
+
+AgreeingInCommon::~AgreeingInCommon()
+{
+  numbers().agreeing = before_;
+}
+
+} // namespace weft

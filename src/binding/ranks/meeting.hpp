@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Ranks that agree in memory, in no simulated time, on what SMPI would send messages for. */
+#pragma once
+
+#include "binding/abi/private_abi.hpp"
+
+#include <algorithm>
+#include <list>
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/** The members of a communicator; it need not have a number yet. */
+inline std::vector<aid_t> members_of(MPI_Comm comm)
+{
+  std::vector<aid_t> members;
+  members.reserve(static_cast<std::size_t>(comm->size()));
+  for (int rank = 0; rank < comm->size(); ++rank)
+    members.push_back(comm->group()->actor(rank));
+  return members;
+}
+
+/** What the ranks of a communicator come to together. A rank joins the first that it has not been in. */
+template <class Shared> class Meetings {
+  struct Meeting {
+    Shared shared;
+    std::vector<bool> joined; // by rank
+    int left = 0;
+  };
+  std::list<Meeting> meetings_;
+
+public:
+  using Place = typename std::list<Meeting>::iterator;
+
+  template <class Open> Place join(int rank, int size, Open&& open)
+  {
+    auto place = std::ranges::find_if(
+        meetings_, [rank](const Meeting& meeting) { return not meeting.joined[static_cast<std::size_t>(rank)]; });
+    if (place == meetings_.end())
+      place = meetings_.insert(place, Meeting{open(), std::vector<bool>(static_cast<std::size_t>(size))});
+    place->joined[static_cast<std::size_t>(rank)] = true;
+    return place;
+  }
+  void leave(Place place)
+  {
+    if (std::cmp_equal(++place->left, place->joined.size()))
+      meetings_.erase(place);
+  }
+  bool empty() const { return meetings_.empty(); }
+};
+
+/** What each rank says, and all want to hear. */
+template <class Value> class Gathering {
+  int missing_;
+  int waiting_ = 0;
+  simgrid::s4u::SemaphorePtr complete_;
+
+public:
+  std::vector<Value> said; ///< by rank
+
+  explicit Gathering(int size)
+      : missing_(size), complete_(simgrid::s4u::Semaphore::create(0)), said(static_cast<std::size_t>(size))
+  {
+  }
+
+  void say(int rank, const Value& value)
+  {
+    said[static_cast<std::size_t>(rank)] = value;
+    if (--missing_ == 0)
+      for (; waiting_ > 0; --waiting_)
+        complete_->release();
+  }
+
+  /** Until all have spoken. */
+  void wait()
+  {
+    if (missing_ == 0)
+      return;
+    ++waiting_;
+    complete_->acquire();
+  }
+};
+
+} // namespace weft

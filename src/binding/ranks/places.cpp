@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/ranks/places.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/ranks/by_actor.hpp"
+
+#include <simgrid/s4u/Actor.hpp>
+
+namespace weft {
+namespace {
+
+struct KnownRank {
+  Place in_world{-1, 0};
+  bool in_mpi = false;
+};
+
+/** Of the current actor. */
+KnownRank& known_rank()
+{
+  static ByActor<KnownRank> known;
+  return known[simgrid::s4u::this_actor::get_pid()];
+}
+
+} // namespace
+
+Place place_in(MPI_Comm comm)
+{
+  if (comm != MPI_COMM_WORLD)
+    return {comm->rank(), comm->size()};
+  KnownRank& rank = known_rank();
+  if (rank.in_world.rank < 0)
+    rank.in_world = {comm->rank(), comm->size()};
+  return rank.in_world;
+}
+
+bool is_in_mpi()
+{
+  KnownRank& rank = known_rank();
+  if (not rank.in_mpi) {
+    int initialized = 0; // and not finalized
+    PMPI_Initialized(&initialized);
+    rank.in_mpi = initialized != 0;
+  }
+  return rank.in_mpi;
+}
+
+void leaves_mpi()
+{
+  known_rank().in_mpi = false;
+}
+
+} // namespace weft

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/run/communicators.hpp"
+
+#include "binding/abi/private_abi.hpp"
+#include "binding/ranks/communicator_numbers.hpp"
+
+#include <set>
+#include <simgrid/s4u.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** The models of a tree's switches, each where it comes first. */
+std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionTree& tree)
+{
+  std::vector<const SwitchModel*> models;
+  std::set<const SwitchModel*> seen;
+  for (const TreeSwitch& node : tree.switches)
+    if (const SwitchModel* model = &fabric.switch_model(node.index); seen.insert(model).second)
+      models.push_back(model);
+  return models;
+}
+
+/** Find out where the ranks are and who speaks for them. @return the hosts of the members. */
+std::vector<VertexId> describe_members(Communicator& communicator, MPI_Comm comm, const Network& network, bool combine)
+{
+  std::map<VertexId, std::vector<int>> members_at;
+  std::vector<VertexId> member_hosts;
+  for (int rank = 0; rank < comm->size(); ++rank) {
+    communicator.actors.push_back(comm->group()->actor(rank));
+    // A member that has ended cannot take part any more; where it was does not matter.
+    const sg::ActorPtr actor = sg::Actor::by_pid(communicator.actors.back());
+    communicator.hosts.push_back(actor ? actor->get_host() : nullptr);
+    const VertexId host = actor ? network.vertex_of(actor->get_host()) : 0;
+    communicator.rank_hosts.push_back(host);
+    std::vector<int>& members = members_at[host];
+    if (members.empty() || not combine) {
+      communicator.nic_position.push_back(static_cast<int>(members.size()));
+      members.push_back(communicator.members());
+      communicator.member_ranks.emplace_back();
+      member_hosts.push_back(host);
+    }
+    communicator.member_of.push_back(members.back());
+    communicator.member_ranks[static_cast<std::size_t>(members.back())].push_back(rank);
+  }
+  return member_hosts;
+}
+
+/** Those who speak for the members, as a communicator of one rank each; null where all ranks do. */
+std::shared_ptr<Communicator> speakers_of(const Communicator& all)
+{
+  if (all.members() == all.size())
+    return nullptr;
+  auto speakers = std::make_shared<Communicator>(all.key(), all.handle, all.members());
+  for (int member = 0; member < all.members(); ++member) {
+    const auto rank = static_cast<std::size_t>(all.member_ranks[static_cast<std::size_t>(member)].front());
+    speakers->actors.push_back(all.actors[rank]);
+    speakers->rank_hosts.push_back(all.rank_hosts[rank]);
+    speakers->hosts.push_back(all.hosts[rank]);
+  }
+  return speakers;
+}
+
+} // namespace
+
+int Worlds::of(const sg::Actor& rank)
+{
+  int& world = of_actor_[rank.get_pid()].world;
+  if (world < 0) {
+    const char* name = rank.get_property("instance_id");
+    world            = numbers_.try_emplace(name ? name : "", static_cast<int>(numbers_.size())).first->second;
+  }
+  return world;
+}
+
+Communicators::Communicators(const FabricState& state, const Network& network, Decider& decider)
+    : state_(state), network_(network), decider_(decider)
+{
+}
+
+std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, CommunicatorKey key)
+{
+  auto communicator = std::make_shared<Communicator>(key, described_++, comm->size());
+  const std::vector<VertexId> hosts =
+      describe_members(*communicator, comm, network_, state_.fabric().nic().host_combines());
+  communicator->speakers = speakers_of(*communicator);
+  TreeResult result      = build_reduction_tree(state_, hosts, communicator->tree_number());
+  communicator->tree     = std::move(result.tree);
+  if (communicator->tree)
+    communicator->models = models_of(state_.fabric(), *communicator->tree);
+  else
+    communicator->no_tree = result.obstacle;
+  return communicator;
+}
+
+const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank)
+{
+  const CommunicatorKey key{worlds_.of(*sg::Actor::self()), number_of(comm)};
+  std::shared_ptr<Communicator>& entry = all_[key];
+  if (not entry)
+    entry = describe(comm, key);
+  if (not entry->attached[static_cast<std::size_t>(rank)])
+    attach(comm, rank, *entry);
+  return entry;
+}
+
+void Communicators::attach(MPI_Comm comm, int rank, Communicator& communicator)
+{
+  // MPI tells so when a communicator that carries our attribute is freed.
+  const auto on_free = [](MPI_Comm, int, void* freed, void* communicators) -> int {
+    static_cast<Communicators*>(communicators)->release(*static_cast<Communicator*>(freed));
+    return MPI_SUCCESS;
+  };
+  if (attribute_key_ == MPI_KEYVAL_INVALID)
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &attribute_key_, this);
+  communicator.attached[static_cast<std::size_t>(rank)] = true;
+  if (communicator.is_world()) // one object of all ranks, which lives as long as they do
+    return;
+  PMPI_Comm_set_attr(comm, attribute_key_, &communicator);
+}
+
+void Communicators::release(Communicator& communicator)
+{
+  ++communicator.freed;
+  release_if_done(communicator);
+}
+
+void Communicators::release_if_done(Communicator& communicator)
+{
+  // A rank that has not used it yet will still do so, and must find the calls that the others have made.
+  if (communicator.freed < communicator.size() || not communicator.pending().empty())
+    return;
+  decider_.release(communicator);
+  for (const sg::ActorPtr& server : communicator.servers)
+    server->kill();
+  communicator.servers.clear();   // they hold the communicator
+  all_.erase(communicator.key()); // the last use of it
+}
+
+} // namespace weft

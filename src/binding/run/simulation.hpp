@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* One run: who is in it. Its parts know each other by what they are given; a part that a call needs is found here.
+ *
+ * SMPI calls the registered algorithms without a context, and SimGrid's engine is one per process; so there is one
+ * Simulation, made by load_platform() and never deleted (SMPI frees communicators after everything else).
+ */
+#pragma once
+
+#include "binding/messages/host_network.hpp"
+#include "binding/observe/record.hpp"
+#include "binding/observe/record_file.hpp"
+#include "binding/platform/core_noise.hpp"
+#include "binding/platform/network.hpp"
+#include "binding/run/communicators.hpp"
+#include "binding/run/decider.hpp"
+#include "binding/run/ranks.hpp"
+#include "collective/host/fallback.hpp"
+#include "collective/host/host_stage.hpp"
+#include "fabric/fabric_state.hpp"
+#include "model/switch/aggregation.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class Simulation {
+  RecordFile record_file_;
+  Ranks ranks_;
+
+  std::unique_ptr<HostNetwork> host_network_;
+
+  void check_stacks();
+  void write_record() const;
+
+public:
+  const Fabric& fabric;
+  FabricState state; ///< what of it is up
+  Network& network;
+  CoreNoise core_noise;
+  const OffloadMode mode;            ///< what the run asks for
+  std::vector<Aggregation> switches; ///< by index in the fabric
+  Record record;
+  std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
+  std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
+  HostFallback hosts_fallback;                ///< what the hosts do where weft does it
+  const HostStageAlgorithms stage_algorithms; ///< of the ranks of a host in an offloaded call
+  Decider decider;
+  Communicators communicators;
+  std::map<VertexId, int> receiving_workers; ///< of hosts' progress engines, at work for multicasts
+
+  /** Make the process's simulation. @p fabric and @p network live as long as the process. @p record_path may be empty:
+   *  no record. */
+  static Simulation& create(const Fabric& fabric, Network& network, OffloadMode mode, const std::string& record_path,
+                            bool keep_events);
+  static Simulation& get();
+  Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode, const std::string& record_path);
+
+  /** As schedules of hosts see the network; made when the first call needs it, by make_host_network. */
+  HostNetwork& host_network();
+  /** What the hosts are told to do cannot do a call: end the run. */
+  [[noreturn]] void refuse_fallback(const std::string& why);
+
+  /** A rank has come to its end by itself: calls in flight need not wait for it. */
+  void rank_ended(aid_t rank);
+  /** End the process where a rank has ended that a call in flight on @p communicator waits for. */
+  void check_members(const Communicator& communicator);
+
+  /** End the process with @p status: the program cannot go on. The record says why. */
+  [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
+};
+
+} // namespace weft

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What ranks run, which is the same for all. SMPI makes of its program and a rank's arguments a function, SimGrid
+ * copies it, for one who is started again: 0.3 KB a rank, and more for each argument. Of the arguments the first is not
+ * looked at (the rank's number; smpi_run_entry_point in src/smpi/internals/smpi_global.cpp), and the function never
+ * changes the others: it copies them for the rank as it begins. So ranks with the same arguments have one function
+ * here.
+ */
+#include "binding/abi/original.hpp"
+#include "binding/process/exit_handlers.hpp"
+#include "binding/process/leaving.hpp"
+#include "binding/process/process.hpp"
+#include "binding/process/switched_state.hpp"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+namespace {
+
+using RankCode    = std::function<void()>;
+using CodeFactory = std::function<RankCode(std::vector<std::string>)>;
+
+/** One function for those that are started one after the other with the same arguments. */
+class SharedCode {
+  struct Made {
+    std::vector<std::string> arguments;
+    RankCode code;
+  };
+
+  CodeFactory make_;
+  std::shared_ptr<std::deque<Made>> made_ = std::make_shared<std::deque<Made>>(); // which stay where they are
+
+public:
+  explicit SharedCode(CodeFactory make) : make_(std::move(make)) {}
+
+  RankCode operator()(std::vector<std::string> arguments) const
+  {
+    const auto all_but_first = std::views::drop(1);
+    if (made_->empty() || not std::ranges::equal(made_->back().arguments | all_but_first, arguments | all_but_first)) {
+      RankCode code = make_(arguments);
+      made_->push_back({std::move(arguments), std::move(code)});
+    }
+    return [code = &made_->back().code] {
+      begin_switched_state();
+      (*code)();
+      run_exit_handlers();
+      if (is_forked_child())
+        leave_process(0); // any other status is told of before
+    };
+  }
+};
+
+} // namespace
+} // namespace weft
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+namespace simgrid::s4u {
+
+/** SMPI's launcher registers its program without a name, for all ranks. */
+WEFT_INTERPOSED void Engine::register_function(const std::string& name, const kernel::actor::ActorCodeFactory& factory)
+{
+  using Register           = void (*)(Engine*, const std::string&, const kernel::actor::ActorCodeFactory&);
+  static const auto THEIRS = weft::original<Register>("_ZN7simgrid3s4u6Engine17register_functionERKNSt7__cxx1112basic_"
+                                                      "stringIcSt11char_traitsIcESaIcEEERKSt8functionIFSA_"
+                                                      "IFvvEESt6vectorIS7_SaIS7_EEEE");
+  if (name.empty())
+    THEIRS(this, name, weft::SharedCode(factory));
+  else
+    THEIRS(this, name, factory);
+}
+
+} // namespace simgrid::s4u

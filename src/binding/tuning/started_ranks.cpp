@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What SimGrid and SMPI make for each rank as it starts, and few programs ever use: made when somebody asks for it, or
+ * not at all. With a million ranks each 100 bytes are 100 MB.
+ *
+ * Of a rank (src/smpi/internals/smpi_actor.cpp):
+ *   - The mailbox of small messages, 0.6 KB: messages pass it where smpi/async-small-thresh says so, and those of
+ *     one-sided communication. MPI_Init makes it, to say that it has a receiver, so that messages begin before anybody
+ *     waits for them. The receiver has a reference from there, so that no rank's actor went before the run's end.
+ *   - The lock of its two mailboxes, 0.3 KB, for the same messages.
+ *   - The clock of what it computes, 64 bytes (computation_clock.cpp says who looks at it).
+ * Of an actor (src/kernel/actor/ActorImpl.cpp): the list of what it has read and written, 0.2 KB, for the model
+ * checker.
+ *
+ * Making a mailbox is a simcall, at which others run before the rank goes on. Whoever needs it here must go on at once,
+ * as one that finds it: it is made as the kernel makes it.
+ */
+#include "binding/abi/as_kernel.hpp"
+#include "binding/abi/original.hpp"
+#include "binding/abi/private_abi.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
+using simgrid::smpi::ActorExt;
+using simgrid::smpi::ActorExtLayout;
+
+namespace weft {
+namespace {
+
+/** What is being made, or done, just now. */
+struct BeingStarted {
+  bool parts           = false;   ///< an ActorExt, whose parts are to wait
+  bool rank            = false;   ///< MPI_Init, up to where others run
+  const void* accesses = nullptr; ///< the list of accesses that an actor has just got
+};
+
+BeingStarted& being_started()
+{
+  static BeingStarted what;
+  return what;
+}
+
+/** While this lives, @p flag holds. */
+class Within {
+  bool& flag_;
+
+public:
+  explicit Within(bool& flag) : flag_(flag) { flag_ = true; }
+  Within(const Within&)            = delete;
+  Within& operator=(const Within&) = delete;
+  ~Within() { flag_ = false; }
+};
+
+/** What MPI_Init gets for a rank's mailbox of small messages, and sets the receiver of. */
+sg::Mailbox* nobodys_mailbox()
+{
+  static auto* const MAILBOX = [] {
+    const AsKernel kernel;
+    return sg::Mailbox::by_name("weft.nobody");
+  }();
+  return MAILBOX;
+}
+
+ActorExtLayout& late_parts(const ActorExt* rank)
+{
+  return *reinterpret_cast<ActorExtLayout*>(const_cast<ActorExt*>(rank));
+}
+
+/** Of one that has all its parts. */
+void check_layout(ActorExt* rank)
+{
+  using Mutex             = sg::MutexPtr (*)(const ActorExt*);
+  using Timer             = xbt_os_timer_t (*)(ActorExt*);
+  static const auto MUTEX = original<Mutex>("_ZNK7simgrid4smpi8ActorExt15mailboxes_mutexEv");
+  static const auto TIMER = original<Timer>("_ZN7simgrid4smpi8ActorExt5timerEv");
+
+  const ActorExtLayout& layout = late_parts(rank);
+  if (not layout.timer || layout.timer != TIMER(rank) || not layout.mailboxes_mutex ||
+      layout.mailboxes_mutex != MUTEX(rank))
+    throw std::logic_error("what this SimGrid adds to actors is not laid out as weft knows it; use SimGrid 4.1");
+}
+
+/** Where in an actor the address of its list of accesses stands, found in the first that gets one. */
+std::optional<std::size_t> place_of_accesses(const void* actor, const void* accesses)
+{
+  constexpr std::size_t FIELDS = 64; // less than an actor has
+  static std::optional<std::size_t> place;
+  for (std::size_t at = 0; not place && at < FIELDS; ++at)
+    if (static_cast<void* const*>(actor)[at] == accesses)
+      place = at;
+  return place && static_cast<void* const*>(actor)[*place] == accesses ? place : std::nullopt;
+}
+
+void free_accesses(void* actor, const void* accesses)
+{
+  using simgrid::kernel::activity::ActivityImplPtr;
+  if (const auto place = place_of_accesses(actor, accesses))
+    static_cast<ActivityImplPtr*>(actor)[*place].reset();
+}
+
+/** Whether the model checker looks at it. */
+bool is_replayed_for_checker()
+{
+  static const bool REPLAYED = not simgrid::config::get_value<std::string>("model-check/replay").empty();
+  return REPLAYED;
+}
+
+} // namespace
+} // namespace weft
+
+// ---- Replaced functions --------------------------------------------------------------------------------------------
+
+// Constructors, of src/smpi/internals/smpi_actor.cpp, src/kernel/actor/ActorImpl.cpp and
+// src/kernel/activity/MemoryImpl.cpp.
+
+constexpr const char* ADD_TO_ACTOR  = "_ZN7simgrid4smpi8ActorExtC1EPNS_3s4u5ActorE";
+constexpr const char* MAKE_ACTOR    = "_ZN7simgrid6kernel5actor9ActorImplC1ERKNSt7__cxx1112basic_stringIcSt11char_"
+                                      "traitsIcESaIcEEEPNS_3s4u4HostEl";
+constexpr const char* MAKE_ACCESSES = "_ZN7simgrid6kernel8activity16MemoryAccessImplC1EPNS0_5actor9ActorImplE";
+
+void add_to_actor(ActorExt* self, sg::Actor* actor) WEFT_REPLACES("_ZN7simgrid4smpi8ActorExtC1EPNS_3s4u5ActorE");
+void make_actor(void* self, const std::string& name, sg::Host* host, aid_t parent)
+    WEFT_REPLACES("_ZN7simgrid6kernel5actor9ActorImplC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPNS_"
+                  "3s4u4HostEl");
+void make_accesses(void* self, void* actor)
+    WEFT_REPLACES("_ZN7simgrid6kernel8activity16MemoryAccessImplC1EPNS0_5actor9ActorImplE");
+
+void add_to_actor(ActorExt* self, sg::Actor* actor)
+{
+  static const auto THEIRS = weft::original<decltype(&add_to_actor)>(ADD_TO_ACTOR);
+  static bool checked      = false;
+  if (checked) {
+    const weft::Within making(weft::being_started().parts);
+    THEIRS(self, actor);
+    return;
+  }
+  THEIRS(self, actor);
+  weft::check_layout(self);
+  checked = true;
+}
+
+void make_actor(void* self, const std::string& name, sg::Host* host, aid_t parent)
+{
+  static const auto THEIRS = weft::original<decltype(&make_actor)>(MAKE_ACTOR);
+  THEIRS(self, name, host, parent);
+  if (host && not weft::is_replayed_for_checker()) // the kernel's has none
+    weft::free_accesses(self, weft::being_started().accesses);
+}
+
+void make_accesses(void* self, void* actor)
+{
+  static const auto THEIRS = weft::original<decltype(&make_accesses)>(MAKE_ACCESSES);
+  THEIRS(self, actor);
+  weft::being_started().accesses = self;
+}
+
+extern "C" WEFT_INTERPOSED xbt_os_timer_t xbt_os_timer_new()
+{
+  static const auto THEIRS = weft::original<decltype(&xbt_os_timer_new)>("xbt_os_timer_new");
+  return weft::being_started().parts ? nullptr : THEIRS();
+}
+
+namespace simgrid::s4u {
+
+WEFT_INTERPOSED MutexPtr Mutex::create(bool recursive)
+{
+  static const auto THEIRS = weft::original<MutexPtr (*)(bool)>("_ZN7simgrid3s4u5Mutex6createEb");
+  return weft::being_started().parts ? MutexPtr() : THEIRS(recursive);
+}
+
+WEFT_INTERPOSED void Mailbox::set_receiver(ActorPtr actor)
+{
+  static const auto THEIRS = weft::original<void (*)(Mailbox*, ActorPtr)>(
+      "_ZN7simgrid3s4u7Mailbox12set_receiverEN5boost13intrusive_ptrINS0_5ActorEEE");
+  if (not weft::being_started().rank || this != weft::nobodys_mailbox())
+    THEIRS(this, std::move(actor));
+}
+
+} // namespace simgrid::s4u
+
+namespace simgrid::smpi {
+
+WEFT_INTERPOSED void ActorExt::init()
+{
+  static const auto THEIRS = weft::original<void (*)()>("_ZN7simgrid4smpi8ActorExt4initEv");
+  const weft::Within starting(weft::being_started().rank);
+  THEIRS();
+}
+
+WEFT_INTERPOSED s4u::Mailbox* ActorExt::mailbox_small()
+{
+  static const auto THEIRS = weft::original<s4u::Mailbox* (*)(ActorExt*)>("_ZN7simgrid4smpi8ActorExt13mailbox_smallEv");
+  if (s4u::Mailbox* const made = weft::late_parts(this).mailbox_small)
+    return made;
+  if (weft::being_started().rank)
+    return weft::nobodys_mailbox();
+  const weft::AsKernel kernel;
+  s4u::Mailbox* const made = THEIRS(this);
+  if (initializing() != 0 || initialized() != 0 || finalizing() != 0) // or MPI_Init will do so
+    made->set_receiver(get_actor());
+  return made;
+}
+
+WEFT_INTERPOSED s4u::MutexPtr ActorExt::mailboxes_mutex() const
+{
+  s4u::MutexPtr& mutex = weft::late_parts(this).mailboxes_mutex;
+  if (not mutex)
+    mutex = s4u::Mutex::create();
+  return mutex;
+}
+
+WEFT_INTERPOSED xbt_os_timer_t ActorExt::timer()
+{
+  xbt_os_timer_t& timer = weft::late_parts(this).timer;
+  if (not timer)
+    timer = xbt_os_timer_new();
+  return timer;
+}
+
+} // namespace simgrid::smpi

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#pragma once
+
+#include "collective/host/engine/host_call.hpp"
+#include "collective/host/steps/rank_tree.hpp"
+
+namespace weft {
+
+/** The vector goes from parents to children in pieces of @p segment; a rank forwards one while it receives the next. */
+Schedule bcast_along(const HostCall& call, RankTree tree, Bytes segment);
+
+Schedule bcast_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_chain(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_pipeline(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_binary_tree(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_binomial(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_knomial(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning);
+Schedule bcast_scatter_allgather_ring(const HostCall& call, int rank, Tuning tuning);
+
+/** Whether both halves of the message are at least a segment: else bcast_split_binary_tree is bcast_pipeline. */
+bool bcast_is_split(const HostCall& call, Bytes segment);
+
+} // namespace weft

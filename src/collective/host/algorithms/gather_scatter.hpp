@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#pragma once
+
+#include "collective/host/engine/host_call.hpp"
+
+namespace weft {
+
+Schedule gather_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule gather_binomial(const HostCall& call, int rank, Tuning tuning);
+/** The root asks each rank for its block, which comes in two parts. */
+Schedule gather_linear_sync(const HostCall& call, int rank, Tuning tuning);
+/** Who has nothing sends nothing. */
+Schedule gatherv_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule scatter_linear(const HostCall& call, int rank, Tuning tuning);
+Schedule scatter_binomial(const HostCall& call, int rank, Tuning tuning);
+Schedule scatter_linear_nonblocking(const HostCall& call, int rank, Tuning tuning);
+/** Who gets nothing is sent nothing. */
+Schedule scatterv_linear(const HostCall& call, int rank, Tuning tuning);
+
+} // namespace weft

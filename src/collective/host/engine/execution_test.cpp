@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/host/engine/execution.hpp"
+
+#include "collective/host/selection/algorithms.hpp"
+#include "fabric/fabric_test.hpp"
+#include "network/fabric_ways.hpp"
+#include "network/flow_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+#include <vector>
+
+namespace weft {
+namespace {
+
+class Ends : public RankEnd {
+  Agenda& agenda_;
+
+public:
+  std::vector<double> times; ///< by rank; -1: has not ended
+  Ends(Agenda& agenda, int ranks) : agenda_(agenda), times(static_cast<std::size_t>(ranks), -1.0) {}
+  void rank_ended(int rank) override { times[static_cast<std::size_t>(rank)] = agenda_.now().value(); }
+};
+
+using Steps = std::function<Schedule(int rank)>;
+
+std::vector<int> hosts_of(int ranks, int ranks_per_host)
+{
+  std::vector<int> hosts;
+  hosts.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    hosts.push_back(rank / ranks_per_host);
+  return hosts;
+}
+
+/** When each rank ends, on a host each; rank r enters after r times @p apart. */
+std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
+                         double apart = 0, int ranks_per_host = 1, Bytes buffers = Bytes(1e30))
+{
+  Agenda agenda;
+  FabricWays ways(fabric);
+  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
+  Ends all(agenda, ranks);
+  Execution execution(agenda, network, costs, hosts_of(ranks, ranks_per_host), steps, all);
+  execution.work_on(buffers);
+  for (int rank = 0; rank < ranks; ++rank)
+    execution.enter(rank, Seconds(rank * apart));
+  agenda.run_until(Seconds(1e6));
+  return all.times;
+}
+
+/** What the network has done for ranks that enter at once. */
+FlowNetwork::Work work_of(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
+                          int ranks_per_host)
+{
+  Agenda agenda;
+  FabricWays ways(fabric);
+  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric), fabric.host_count());
+  Ends all(agenda, ranks);
+  Execution execution(agenda, network, costs, hosts_of(ranks, ranks_per_host), steps, all);
+  for (int rank = 0; rank < ranks; ++rank)
+    execution.enter(rank, Seconds(1e-3));
+  agenda.run_until(Seconds(1e6));
+  return network.work();
+}
+
+class ExecutionTest : public testing::Test {
+protected:
+  const Fabric fabric_ = fabric_of(FABRIC); // a star
+  MpiModel model_;
+  static constexpr double LATENCY   = 2.25e-6; // two cables and the switch
+  static constexpr double BANDWIDTH = 1e9;
+
+  static double message(double bytes) { return LATENCY + (bytes + 16) / BANDWIDTH; }
+};
+
+Schedule one_message(int rank, double bytes)
+{
+  if (rank == 0)
+    co_yield send(1, Bytes(bytes));
+  else
+    co_yield recv(0, Bytes(bytes));
+}
+
+/** Ranks whose cores take twice the time for what they do, and are away for 1 us when they begin. */
+class Away : public Ends {
+public:
+  using Ends::Ends;
+  Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) override { return work * 2 + Seconds(1e-6); }
+};
+
+TEST_F(ExecutionTest, WhatCoresDoTakesLongerWhereTheyAreAway)
+{
+  model_.send_overhead     = Seconds(2e-6);
+  model_.receive_overhead  = Seconds(3e-6);
+  const MessageCosts costs = costs_of(model_, fabric_.host());
+  Agenda agenda;
+  FabricWays ways(fabric_);
+  FlowNetwork network(agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+  Away all(agenda, 2);
+  Execution execution(agenda, network, costs, hosts_of(2, 1), [](int rank) { return one_message(rank, 100); }, all);
+  for (int rank = 0; rank < 2; ++rank)
+    execution.enter(rank, Seconds());
+  agenda.run_until(Seconds(1));
+  // The send, and that the sender takes note of its end; the send, the way and the receive.
+  EXPECT_NEAR(all.times[0], 5e-6 + 1e-6, 1e-12);
+  EXPECT_NEAR(all.times[1], 5e-6 + message(100) + 7e-6, 1e-12);
+}
+
+TEST_F(ExecutionTest, AnEagerSenderGoesOnAndARendezvousWaits)
+{
+  model_.eager_threshold          = Bytes(1000);
+  const MessageCosts costs        = costs_of(model_, fabric_.host());
+  const auto of                   = [](double bytes) { return [bytes](int rank) { return one_message(rank, bytes); }; };
+  const std::vector<double> eager = ends(fabric_, costs, 2, of(999), 1.0);
+  EXPECT_EQ(eager[0], 0);
+  EXPECT_EQ(eager[1], 1.0); // it is there when the receiver comes
+  const std::vector<double> rendezvous = ends(fabric_, costs, 2, of(1000), 1.0);
+  EXPECT_DOUBLE_EQ(rendezvous[0], 1.0 + message(1000));
+  EXPECT_DOUBLE_EQ(rendezvous[1], 1.0 + message(1000));
+}
+
+TEST_F(ExecutionTest, ARankSpendsTimeOnItsMessages)
+{
+  model_.send_overhead    = Seconds(3e-6);
+  model_.receive_overhead = Seconds(5e-6);
+  const std::vector<double> all =
+      ends(fabric_, costs_of(model_, fabric_.host()), 2, [](int rank) { return one_message(rank, 100); });
+  EXPECT_DOUBLE_EQ(all[0], 3e-6);
+  EXPECT_DOUBLE_EQ(all[1], 3e-6 + message(100) + 5e-6);
+}
+
+/** All to rank 0, which waits for all at once. */
+Schedule incast(int rank, int ranks)
+{
+  if (rank > 0) {
+    co_yield send(0, Bytes(984));
+    co_return;
+  }
+  for (int other = 1; other < ranks; ++other)
+    co_yield irecv(other, Bytes(984));
+  co_yield wait_all();
+}
+
+TEST_F(ExecutionTest, WhatArrivesTogetherIsReceivedOneAfterTheOther)
+{
+  model_.receive_overhead = Seconds(5e-6);
+  const std::vector<double> all =
+      ends(fabric_, costs_of(model_, fabric_.host()), 4, [](int rank) { return incast(rank, 4); });
+  EXPECT_NEAR(all[0], LATENCY + 3 * 1000 / BANDWIDTH + 3 * 5e-6, 1e-15);
+}
+
+HostCall call_of(std::string_view collective, int ranks, Elements count)
+{
+  HostCall call;
+  call.collective = collective;
+  call.ranks      = ranks;
+  call.count      = count;
+  call.element    = Bytes(4);
+  return call;
+}
+
+// R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH, 2005: p - 1 steps
+// of a block each, and log p of all.
+TEST_F(ExecutionTest, ClosedFormsHoldWhereNobodyShares)
+{
+  const MessageCosts costs = costs_of(model_, fabric_.host());
+  const auto longest       = [&](const char* collective, const char* algorithm, Elements count) {
+    const HostCall call         = call_of(collective, 4, count);
+    const Algorithm* const made = find_algorithm(collective, std::string_view(algorithm));
+    return std::ranges::max(ends(fabric_, costs, 4, [&](int rank) { return made->schedule(call, rank, {}); }));
+  };
+  EXPECT_NEAR(longest("allreduce", "recursive_doubling", 256), 2 * message(1024), 1e-15);
+  EXPECT_NEAR(longest("allreduce", "ring", 256), 2 * 3 * message(256), 1e-15);
+  EXPECT_NEAR(longest("allgather", "ring", 256), 3 * message(1024), 1e-15);
+  EXPECT_NEAR(longest("alltoall", "pairwise", 256), 3 * message(1024), 1e-15);
+  // The root does not wait for its first message before it sends the second, so both share its cable.
+  EXPECT_NEAR(longest("bcast", "binomial", 256), 2 * message(1024) + 1040 / BANDWIDTH, 1e-15);
+}
+
+// Two ranks a host: within hosts first, then two messages share each cable.
+TEST_F(ExecutionTest, RanksOfAHostShareItsCable)
+{
+  const HostCall call           = call_of("allreduce", 4, 256);
+  const Algorithm* const made   = find_algorithm("allreduce", "recursive_doubling");
+  const std::vector<double> all = ends(
+      fabric_, costs_of(model_, fabric_.host()), 4, [&](int rank) { return made->schedule(call, rank, {}); }, 0, 2);
+  const double within = 0.1e-6 + 1040 / 10e9;
+  EXPECT_NEAR(all[0], within + LATENCY + 2 * 1040 / BANDWIDTH, 1e-15);
+}
+
+// Two ranks a host exchange: each message passes the memory twice, or once where it is long.
+TEST_F(ExecutionTest, RanksOfAHostShareItsMemory)
+{
+  const auto time = [](const std::string& keys) {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
+    const HostCall call = call_of("allreduce", 2, 246); // 984 bytes, a thousand with their envelope
+    return ends(
+        fabric, costs_of({}, fabric.host()), 2,
+        [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 2)[0];
+  };
+  EXPECT_NEAR(time(""), 0.1e-6 + 1000 / 10e9, 1e-15);
+  EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\n"), 0.1e-6 + 2 * 2 * 1000 / 4e9, 1e-15);
+  EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"984B\"\n"), 0.1e-6 + 2 * 1000 / 4e9, 1e-15);
+  EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"985B\"\n"), 0.1e-6 + 4 * 1000 / 4e9, 1e-15);
+  EXPECT_NEAR(time("message_overhead = \"1us\"\n"), 2e-6 + 0.1e-6 + 1000 / 10e9, 1e-15);
+  // Copied into the buffer of the result, then combined.
+  EXPECT_NEAR(time("reduction_rate = \"1GBps\"\n"), 0.1e-6 + 1000 / 10e9 + 2 * 984 / 1e9, 1e-15);
+}
+
+// Two buffers of 984 bytes: what has left a core's caches takes longer, and what has left the host's longer still.
+TEST_F(ExecutionTest, WorkTakesLongerBeyondEachLevelOfCaches)
+{
+  const auto time = [](const std::string& keys) {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\nreduction_rate = \"2GBps\"\n" + keys));
+    const HostCall call = call_of("allreduce", 2, 246);
+    return ends(
+        fabric, costs_of({}, fabric.host()), 2,
+        [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 1,
+        buffers_of_a_rank(call))[0];
+  };
+  const double work   = 2 * 984; // bytes copied and combined
+  const double alone  = time("");
+  const auto expected = [&](double more) { return alone + more; };
+  EXPECT_NEAR(alone, LATENCY + 1000 / BANDWIDTH + work / 2e9, 1e-15);
+  const std::string shared = "shared_cache_rate = \"1GBps\"\n";
+  EXPECT_NEAR(time(shared), expected(work / 1e9), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"1968B\"\n"), expected(0), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"1312B\"\n"), expected(0.5 * work / 1e9), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"984B\"\n"), expected(work / 1e9), 1e-15);
+  EXPECT_NEAR(time(shared + "core_cache_size = \"10B\"\n"), expected(work / 1e9), 1e-15);
+  const std::string memory = "core_memory_rate = \"1GBps\"\n";
+  EXPECT_NEAR(time(memory + "cache_size = \"1968B\"\n"), expected(0), 1e-15);
+  EXPECT_NEAR(time(memory + "cache_size = \"492B\"\n"), expected(0.75 * work / 1e9), 1e-15);
+}
+
+// Cores copy one message after the other; what caches hold does not pass the memory, and what they hold in part passes
+// it in part.
+TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
+{
+  const auto time = [](const std::string& keys, const char* collective = "allreduce",
+                       const char* algorithm = "recursive_doubling") {
+    const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
+    const HostCall call = call_of(collective, 2, 246); // 984 bytes, a thousand with their envelope
+    return ends(
+        fabric, costs_of({}, fabric.host()), 2,
+        [&](int rank) { return find_algorithm(collective, algorithm)->schedule(call, rank, {}); }, 0, 2,
+        buffers_of_a_rank(call))[0];
+  };
+  const std::string copies = "copy_rate = \"1GBps\"\n";
+  const double by_cores    = 0.1e-6 + 2 * 984 / 1e9; // in and out
+  EXPECT_NEAR(time(copies), by_cores, 1e-15);
+  EXPECT_NEAR(time(copies + "single_copy_threshold = \"984B\"\n"), 0.1e-6 + 1000 / 10e9, 1e-15);
+  const std::string memory = copies + "memory_bandwidth = \"4GBps\"\n";
+  const double by_memory   = 2 * 2 * 1000 / 4e9;
+  EXPECT_NEAR(time(memory), by_cores + by_memory, 1e-15);
+  // Two ranks have two vectors each.
+  EXPECT_NEAR(time(memory + "cache_size = \"3936B\"\n"), by_cores, 1e-15);
+  EXPECT_NEAR(time(memory + "cache_size = \"984B\"\n"), by_cores + 0.75 * by_memory, 1e-15);
+  // One block in the one round of two ranks, packed and unpacked.
+  EXPECT_NEAR(time("piece_overhead = \"1us\"\n", "alltoall", "modified_bruck"),
+              2e-6 + time("", "alltoall", "modified_bruck"), 1e-15);
+}
+
+// Eager messages between hosts are copied on both, through the memory, which their cable is not faster than; long ones
+// are not.
+TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
+{
+  const auto time = [](const std::string& host, const std::string& mpi) {
+    const Fabric fabric =
+        fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\ncopy_rate = \"1000GBps\"\n" + host) + mpi);
+    const HostCall call = call_of("allreduce", 2, 246);
+    return ends(
+        fabric, costs_of(fabric.mpi(), fabric.host()), 2,
+        [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 1,
+        buffers_of_a_rank(call))[0];
+  };
+  const std::string memory = "memory_bandwidth = \"1MBps\"\n";
+  EXPECT_NEAR(time("", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(time(memory, ""), LATENCY + 2 * 1000 / 1e6, 1e-9); // each host sends and receives
+  EXPECT_NEAR(time(memory, "[mpi]\neager_threshold = \"984B\"\n"), LATENCY + 1000 / BANDWIDTH, 1e-15);
+  EXPECT_NEAR(time(memory + "cache_size = \"1MB\"\n", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
+}
+
+TEST(HostCall, BuffersOfARankAreWhatItGivesAndGets)
+{
+  const auto of = [](std::string_view collective) { return buffers_of_a_rank(call_of(collective, 8, 10)).value(); };
+  EXPECT_EQ(of("barrier"), 0);
+  EXPECT_EQ(of("bcast"), 40);
+  EXPECT_EQ(of("allreduce"), 80);
+  EXPECT_EQ(of("allgather"), 9 * 40);
+  EXPECT_EQ(of("alltoall"), 16 * 40);
+  EXPECT_EQ(of("gather"), 80);
+  EXPECT_EQ(of("reduce_scatter_block"), 9 * 40);
+}
+
+// With many ranks a host, messages of one round are few flows, and those few get their rates seldom.
+TEST_F(ExecutionTest, MessagesOfCrowdedHostsAreFewFlows)
+{
+  constexpr int RANKS = 256;
+  const auto work     = [&](const char* collective, const char* algorithm) {
+    MessageCosts costs          = costs_of(model_, fabric_.host());
+    costs.eager_below           = Bytes(0); // what waits for its receiver leaves at times of many sums
+    const HostCall call         = call_of(collective, RANKS, 2);
+    const Algorithm* const made = find_algorithm(collective, std::string_view(algorithm));
+    return work_of(fabric_, costs, RANKS, [&](int rank) { return made->schedule(call, rank, {}); }, 64);
+  };
+  const FlowNetwork::Work doubling = work("allreduce", "recursive_doubling");
+  EXPECT_EQ(doubling.messages, 8U * RANKS);
+  EXPECT_EQ(doubling.flows, 8U * 4);
+  EXPECT_EQ(doubling.solved, 0U);
+  const FlowNetwork::Work bruck = work("barrier", "bruck");
+  EXPECT_EQ(bruck.messages, 8U * RANKS);
+  EXPECT_LT(bruck.flows, bruck.messages / 2);
+  EXPECT_LT(bruck.solved, bruck.messages / 4);
+}
+
+class Absent : public Ends {
+public:
+  std::set<int> away;
+  using Ends::Ends;
+  bool attends(int rank) const override { return not away.contains(rank); }
+};
+
+// A chain of two messages: the one in the middle is away when the first comes.
+TEST_F(ExecutionTest, ARankThatIsAwayComesToTheNextMessageAndNoFurther)
+{
+  const auto chain = [](double bytes) {
+    return [bytes](int rank) -> Schedule {
+      if (rank > 0)
+        co_yield recv(rank - 1, Bytes(bytes));
+      if (rank < 2)
+        co_yield send(rank + 1, Bytes(bytes));
+    };
+  };
+  model_.eager_threshold   = Bytes(1000);
+  const MessageCosts costs = costs_of(model_, fabric_.host());
+  for (const double bytes : {999.0, 1000.0}) {
+    Agenda agenda;
+    FabricWays ways(fabric_);
+    FlowNetwork network(agenda, ways, FabricWays::capacities(fabric_), fabric_.host_count());
+    Absent ends(agenda, 3);
+    Execution execution(agenda, network, costs, {0, 1, 2}, chain(bytes), ends);
+    ends.away = {1};
+    execution.enter(1, Seconds());
+    execution.enter(2, Seconds());
+    execution.enter(0, Seconds(1e-9));
+    agenda.run_until(Seconds(1.0));
+    const bool eager = bytes < 1000;
+    EXPECT_EQ(ends.times, (std::vector{eager ? 1e-9 : -1.0, -1.0, -1.0}));
+    ends.away.clear();
+    execution.attend(1);
+    agenda.run_until(Seconds(2.0));
+    // A short one has come meanwhile, a long one begins now.
+    EXPECT_DOUBLE_EQ(ends.times[2], 1.0 + (eager ? 1 : 2) * message(bytes));
+  }
+}
+
+TEST_F(ExecutionTest, EveryAlgorithmEnds)
+{
+  const MessageCosts costs = costs_of(model_, fabric_.host());
+  for (const Algorithm& one : host_algorithms())
+    for (int ranks = 2; ranks <= 8; ++ranks) {
+      HostCall call = call_of(one.collective, ranks, 100);
+      call.host     = [](int rank) { return rank / 2; };
+      if (one.name == "two_proc" && ranks != 2)
+        continue;
+      const std::vector<double> all =
+          ends(fabric_, costs, ranks, [&](int rank) { return one.schedule(call, rank, {}); }, 1e-7, 2);
+      for (const double end : all)
+        EXPECT_GE(end, 0) << one.collective << " " << one.name << " of " << ranks << " ranks";
+    }
+}
+
+} // namespace
+} // namespace weft

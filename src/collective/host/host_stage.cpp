@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/host/host_stage.hpp"
+
+#include "base/error.hpp"
+#include "collective/host/steps/within_nodes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+const Algorithm* algorithm_of(const std::string& collective, const std::string& name, const std::string& place)
+{
+  if (const Algorithm* const found = find_algorithm(collective, name))
+    return found;
+  const std::vector<std::string> known = algorithms_of(collective);
+  throw UserError(place + ": found \"" + name + "\"; " + did_you_mean(name, known) + "allowed: an algorithm for " +
+                  collective + " (`weft collectives list`): " + join(known));
+}
+
+/** One message between two ranks. */
+Schedule hand_over(int from, int to, Bytes bytes, int rank)
+{
+  if (from == to)
+    co_return;
+  if (rank == from)
+    co_yield send(to, bytes);
+  else if (rank == to)
+    co_yield recv(from, bytes);
+}
+
+Schedule nothing()
+{
+  co_return;
+}
+
+int place_among(const std::vector<int>& ranks, int rank)
+{
+  return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin());
+}
+
+} // namespace
+
+HostStageAlgorithms HostStageAlgorithms::of(const NicModel& nic)
+{
+  return {algorithm_of("reduce", nic.host_reduce, nic.host_reduce_place),
+          algorithm_of("bcast", nic.host_bcast, nic.host_bcast_place)};
+}
+
+HostStage::Way::Way(HostStage& its_stage, Schedule (HostStage::*steps)(int rank) const,
+                    void (HostStage::*ended)(int rank), Agenda& agenda, Messages& network, const MessageCosts& costs,
+                    const std::vector<int>& hosts, const std::shared_ptr<Execution::Memory>& memory)
+    : stage(its_stage), when_ended(ended),
+      execution(
+          agenda, network, costs, hosts, [&its_stage, steps](int rank) { return (its_stage.*steps)(rank); }, *this,
+          memory)
+{
+  execution.work_on(its_stage.call_.buffers);
+}
+
+HostStage::HostStage(Agenda& agenda, Messages& network, const MessageCosts& costs, const std::vector<int>& hosts,
+                     HostMembers members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
+                     const std::shared_ptr<Execution::Memory>& memory)
+    : all_(members), algorithms_(algorithms), call_(std::move(call)), listener_(listener), agenda_(agenda),
+      members_(members.ranks.size()),
+      up_(*this, &HostStage::give, &HostStage::given, agenda, network, costs, hosts, memory),
+      down_(*this, &HostStage::get, &HostStage::got, agenda, network, costs, hosts, memory)
+{
+}
+
+const std::vector<int>& HostStage::ranks_of(int rank) const
+{
+  return all_.ranks[static_cast<std::size_t>(all_.of_rank[static_cast<std::size_t>(rank)])];
+}
+
+/** A call of @p collective among the ranks of a host, whose first one is the root, with the whole vector. */
+HostCall HostStage::among_host(std::string_view collective, std::size_t ranks) const
+{
+  HostCall call;
+  call.collective  = collective;
+  call.ranks       = static_cast<int>(ranks);
+  call.within_host = true;
+  call.commutative = call_.commutative;
+  call.element     = call_.element;
+  call.count       = static_cast<Elements>(call_.message / call_.element);
+  if (call_.movement.gives == Share::nothing) { // one message all the same
+    call.element = Bytes();
+    call.count   = 1;
+  }
+  return call;
+}
+
+/** A Gather of the parts of a host's ranks, or their Scatter. */
+Schedule HostStage::in_parts(std::string_view collective, int rank) const
+{
+  const std::vector<int>& ranks = ranks_of(rank);
+  HostCall call                 = among_host(collective, ranks.size());
+  call.element                  = Bytes(1);
+  call.block                    = [this, &ranks, gathers = collective == "gatherv"](int from, int to) {
+    const int whose = ranks[static_cast<std::size_t>(gathers ? from : to)];
+    return static_cast<Elements>(call_.parts[static_cast<std::size_t>(whose)]);
+  };
+  return among(std::span(ranks), std::move(call), place_among(ranks, rank),
+               find_algorithm(collective, "basic_linear")->schedule);
+}
+
+/** The steps of a rank until the speaker of its host has what the host gives. */
+Schedule HostStage::give(int rank) const
+{
+  const std::vector<int>& ranks = ranks_of(rank);
+  if (ranks.size() == 1)
+    return nothing();
+  if (call_.movement.givers == Who::root) {
+    const bool here = std::ranges::count(ranks, call_.root) > 0;
+    return here ? hand_over(call_.root, ranks.front(), call_.message, rank) : nothing();
+  }
+  if (not call_.movement.combines)
+    return in_parts("gatherv", rank);
+  const HostCall call = among_host("reduce", ranks.size());
+  // Adds up in the ranks' order, for operations that do not commute.
+  static const Algorithm& linear = *find_algorithm("reduce", "linear");
+  const Algorithm& reduce        = can_do(*algorithms_.reduce, call) ? *algorithms_.reduce : linear;
+  return among(std::span(ranks), call, place_among(ranks, rank), reduce.schedule);
+}
+
+/** Those of a rank from then on that the speaker has what comes back. */
+Schedule HostStage::get(int rank) const
+{
+  const std::vector<int>& ranks = ranks_of(rank);
+  if (ranks.size() == 1)
+    return nothing();
+  if (call_.movement.getters == Who::root) {
+    const bool here = std::ranges::count(ranks, call_.root) > 0;
+    return here ? hand_over(ranks.front(), call_.root, call_.message, rank) : nothing();
+  }
+  if (not call_.movement.copies())
+    return in_parts("scatterv", rank);
+  std::vector<int> getters = ranks;
+  if (call_.movement.givers == Who::root && call_.root != ranks.front()) // which has what it gave
+    std::erase(getters, call_.root);
+  const int place = place_among(getters, rank);
+  if (std::cmp_equal(place, getters.size()))
+    return nothing();
+  const HostCall call = among_host("bcast", getters.size());
+  return among(std::move(getters), call, place, fitting(*algorithms_.bcast, call)->schedule);
+}
+
+void HostStage::enter(int rank, Seconds now)
+{
+  const int member = all_.of_rank[static_cast<std::size_t>(rank)];
+  ++members_[static_cast<std::size_t>(member)].entered;
+  up_.execution.enter(rank, now);
+  tell_if_together(member); // a Bcast's speaker needs nothing of the others
+}
+
+void HostStage::attend(int rank)
+{
+  up_.execution.attend(rank);
+  down_.execution.attend(rank);
+}
+
+void HostStage::given(int rank)
+{
+  const int member = all_.of_rank[static_cast<std::size_t>(rank)];
+  if (rank != ranks_of(rank).front()) {
+    down_.execution.enter(rank, agenda_.now());
+    return;
+  }
+  members_[static_cast<std::size_t>(member)].together = true;
+  tell_if_together(member);
+}
+
+void HostStage::tell_if_together(int member)
+{
+  const Member& its = members_[static_cast<std::size_t>(member)];
+  if (its.together && std::cmp_equal(its.entered, all_.ranks[static_cast<std::size_t>(member)].size()))
+    listener_.contributed(member);
+}
+
+void HostStage::got(int rank)
+{
+  Member& its = members_[static_cast<std::size_t>(all_.of_rank[static_cast<std::size_t>(rank)])];
+  if (its.delivered)
+    listener_.rank_ended(rank);
+  else
+    its.waiting.push_back(rank);
+}
+
+void HostStage::deliver(int member, Seconds now)
+{
+  Member& its   = members_[static_cast<std::size_t>(member)];
+  its.delivered = true;
+  down_.execution.enter(all_.ranks[static_cast<std::size_t>(member)].front(), now);
+  for (const int rank : std::exchange(its.waiting, {}))
+    listener_.rank_ended(rank);
+}
+
+} // namespace weft

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/host/libraries/han.hpp"
+
+#include "collective/host/algorithms/allgather.hpp"
+#include "collective/host/algorithms/allreduce.hpp"
+#include "collective/host/algorithms/barrier.hpp"
+#include "collective/host/algorithms/bcast.hpp"
+#include "collective/host/algorithms/gather_scatter.hpp"
+#include "collective/host/algorithms/reduce.hpp"
+#include "collective/host/engine/nodes.hpp"
+#include "collective/host/libraries/nonblocking.hpp"
+#include "collective/host/steps/pieces.hpp"
+#include "collective/host/steps/together.hpp"
+#include "collective/host/steps/within_nodes.hpp"
+
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace weft {
+namespace {
+
+std::shared_ptr<const Nodes> nodes_of(const HostCall& call)
+{
+  return call.nodes ? call.nodes : std::make_shared<const Nodes>(Nodes::of(call));
+}
+
+/** Whether there are several hosts, of which some have several ranks. */
+bool several(const Nodes& nodes)
+{
+  return nodes.shared() && nodes.number() > 1;
+}
+
+Schedule with_own_call(HostCall flat, int rank, MakeSchedule otherwise)
+{
+  co_yield within(flat, rank, otherwise);
+}
+
+/** The same call of ranks that are told nothing of hosts. It is made here, so that the frames of ranks that are told
+ *  have no room for it. */
+Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
+{
+  HostCall flat = call;
+  flat.host     = {};
+  flat.nodes    = {};
+  ++flat.depth;
+  return with_own_call(std::move(flat), rank, otherwise);
+}
+
+/** Some ranks in their order, and the place of one of them among them. */
+struct RankGroup {
+  const std::vector<int>& ranks;
+  int place;
+
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+
+/** What HAN calls on a communicator of its own. Each rank's frame has some of these: they are small. */
+struct GroupCall {
+  const HostCall& whole;
+  RankGroup group;
+  std::string_view collective;
+  int root;
+  MakeSchedule otherwise; ///< where no library decides
+  bool shares_host = false;
+
+  /** Of so many elements, to the end. */
+  Schedule run(Elements count) const
+  {
+    return among(std::span(group.ranks), part(count, whole.blocking), group.place, otherwise);
+  }
+  /** The form that does not block, as one of several strands. */
+  Strand in_background(Elements count, int tag) const
+  {
+    return {among(std::span(group.ranks), part(count, false), group.place, otherwise), tag};
+  }
+
+private:
+  HostCall part(Elements count, bool blocking) const
+  {
+    HostCall made    = part_of(whole, collective, group.ranks.size(), root);
+    made.count       = count;
+    made.blocking    = blocking;
+    made.within_host = shares_host;
+    return made;
+  }
+};
+
+/** Where a rank and the root are in both levels. */
+struct Levels {
+  RankGroup low;
+  RankGroup up;
+  int low_root;
+  int up_root;
+
+  Levels(const Nodes& nodes, int rank, int root)
+      : low{nodes.ranks[at(nodes.node, rank)], nodes.place[index(rank)]},
+        up{nodes.level[at(nodes.place, rank)], nodes.across[index(rank)]}, low_root(nodes.place[index(root)]),
+        up_root(nodes.across[index(root)])
+  {
+  }
+  /** Whether the rank deals with other hosts. */
+  bool leads() const { return low.place == low_root; }
+
+private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  static std::size_t at(const std::vector<int>& numbers, int rank) { return index(numbers[index(rank)]); }
+};
+
+// Tags: what libnbc has under way at once does not match, nor do messages within hosts.
+constexpr int WITHIN       = 0;
+constexpr int BETWEEN      = 1;
+constexpr int BETWEEN_BACK = 2;
+
+/** What a rank does within its host while segments cross between hosts; 0 elements: not that. */
+Schedule low_reduce_and_bcast(const GroupCall& reduce, Elements reduced, const GroupCall& bcast, Elements copied)
+{
+  if (reduced > 0)
+    co_yield reduce.run(reduced);
+  if (copied > 0)
+    co_yield bcast.run(copied);
+}
+
+bool ignores(const Nodes& nodes, const HostCall& call)
+{
+  const bool by_leaders = call.collective == "allreduce" || call.collective == "barrier";
+  return not(by_leaders ? several(nodes) : nodes.even()) || not call.commutative;
+}
+
+} // namespace
+
+bool han_ignores_hosts(const HostCall& call)
+{
+  return ignores(*nodes_of(call), call);
+}
+
+Schedule han_barrier(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, barrier_recursive_doubling);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, 0);
+  const GroupCall low{call, levels.low, "barrier", 0, barrier_recursive_doubling, true};
+  const GroupCall up{call, levels.up, "barrier", 0, barrier_recursive_doubling};
+  co_yield low.run(0);
+  if (levels.leads())
+    co_yield up.run(0);
+  co_yield low.run(0);
+}
+
+Schedule han_bcast(const HostCall& call, int rank, Tuning tuning)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, bcast_binomial);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low{call, levels.low, "bcast", levels.low_root, bcast_binomial, true};
+  const GroupCall up{call, levels.up, "bcast", levels.up_root, bcast_binomial};
+  const Segments segments = Segments::of(call, call.count, tuning.segment);
+  if (levels.leads() && segments.number() > 0)
+    co_yield up.run(segments.at(0));
+  for (Elements index = 0; index < segments.number(); ++index) {
+    std::vector<Strand> task;
+    if (levels.leads() && index + 1 < segments.number())
+      task.push_back(up.in_background(segments.at(index + 1), BETWEEN));
+    task.push_back({low.run(segments.at(index)), WITHIN});
+    co_yield together(std::move(task));
+  }
+}
+
+Schedule han_reduce(const HostCall& call, int rank, Tuning tuning)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, reduce_in_order_binary);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low{call, levels.low, "reduce", levels.low_root, reduce_binomial, true};
+  const GroupCall up{call, levels.up, "reduce", levels.up_root, nbc_reduce_binomial};
+  const Segments segments = Segments::of(call, call.count, tuning.segment);
+  if (segments.number() > 0)
+    co_yield low.run(segments.at(0));
+  for (Elements index = 0; index < segments.number(); ++index) {
+    std::vector<Strand> task;
+    if (levels.leads())
+      task.push_back(up.in_background(segments.at(index), BETWEEN));
+    if (index + 1 < segments.number())
+      task.push_back({low.run(segments.at(index + 1)), WITHIN});
+    co_yield together(std::move(task));
+  }
+}
+
+Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, allreduce_recursive_doubling);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, 0);
+  const GroupCall low_reduce{call, levels.low, "reduce", 0, reduce_binomial, true};
+  const GroupCall low_bcast{call, levels.low, "bcast", 0, bcast_binomial, true};
+  const GroupCall up_reduce{call, levels.up, "reduce", 0, nbc_reduce_binomial};
+  const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial};
+  const Segments segments = Segments::of(call, call.count, tuning.segment);
+  const auto is_one       = [&](Elements index) { return index >= 0 && index < segments.number(); };
+  // Four segments are on their way at once: one is summed up within hosts, one between them, one goes back between
+  // them, one within.
+  for (Elements last = -3; last < segments.number(); ++last) {
+    std::vector<Strand> task;
+    if (levels.leads() && is_one(last + 1))
+      task.push_back(up_bcast.in_background(segments.at(last + 1), BETWEEN_BACK));
+    if (levels.leads() && is_one(last + 2))
+      task.push_back(up_reduce.in_background(segments.at(last + 2), BETWEEN));
+    task.push_back({low_reduce_and_bcast(low_reduce, is_one(last + 3) ? segments.at(last + 3) : 0, low_bcast,
+                                         is_one(last) ? segments.at(last) : 0),
+                    WITHIN});
+    co_yield together(std::move(task));
+  }
+}
+
+Schedule han_gather(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, gather_binomial);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low{call, levels.low, "gather", levels.low_root, gather_binomial, true};
+  const GroupCall up{call, levels.up, "gather", levels.up_root, gather_binomial};
+  co_yield low.run(call.count);
+  if (levels.leads())
+    co_yield up.run(call.count * levels.low.size());
+}
+
+Schedule han_scatter(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, scatter_binomial);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, call.root);
+  const GroupCall low{call, levels.low, "scatter", levels.low_root, scatter_binomial, true};
+  const GroupCall up{call, levels.up, "scatter", levels.up_root, scatter_binomial};
+  if (levels.leads())
+    co_yield up.run(call.count * levels.low.size());
+  co_yield low.run(call.count);
+}
+
+Schedule han_allgather(const HostCall& call, int rank, Tuning /*tuning*/)
+{
+  const auto nodes = nodes_of(call);
+  if (ignores(*nodes, call)) {
+    co_yield without_hosts(call, rank, allgather_bruck);
+    co_return;
+  }
+  const Levels levels(*nodes, rank, 0);
+  const GroupCall gather{call, levels.low, "gather", 0, gather_binomial, true};
+  const GroupCall up{call, levels.up, "allgather", 0, allgather_bruck};
+  const GroupCall bcast{call, levels.low, "bcast", 0, bcast_binomial, true};
+  co_yield gather.run(call.count);
+  if (levels.leads())
+    co_yield up.run(call.count * levels.low.size());
+  co_yield bcast.run(call.count * call.ranks);
+}
+
+} // namespace weft

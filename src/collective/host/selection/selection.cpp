@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/host/selection/selection.hpp"
+
+#include "base/error.hpp"
+#include "base/share.hpp"
+#include "collective/host/engine/nodes.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace weft {
+
+Selection Selection::load(const std::string& name_or_path)
+{
+  const std::string folder = "presets/mpi";
+  if (const std::optional<std::string> path = find_shared(folder, name_or_path))
+    return read(OptionTable::read_file(*path), name_or_path);
+  const std::size_t plus = name_or_path.find('+');
+  const bool with_base   = plus != std::string::npos && find_shared(folder, name_or_path.substr(0, plus));
+  if (not with_base && name_or_path.ends_with(".toml"))
+    return read(OptionTable::read_file(name_or_path), name_or_path);
+  const std::string path = with_base ? name_or_path.substr(plus + 1) : name_or_path;
+  if (with_base || path.find_first_of("/.") != std::string::npos || std::filesystem::exists(path)) {
+    TunedRules rules    = TunedRules::read_file(path);
+    const int version   = rules.version();
+    Selection selection = load(with_base ? name_or_path.substr(0, plus) : version == 1 ? "openmpi-4.1" : "openmpi-5.0");
+    selection.name_     = name_or_path;
+    selection.tuned_    = std::move(rules);
+    return selection;
+  }
+  const std::vector<std::string> known = list_shared(folder);
+  throw UserError("found \"" + name_or_path + "\"; " + did_you_mean(name_or_path, known) + "allowed: " + join(known) +
+                  ", or the path of a file (a selection is NAME.toml, Open MPI's own rules have any other name)");
+}
+
+Selection Selection::read(const OptionTable& file, std::string name)
+{
+  const std::vector<std::string> known{"selection", "rule"};
+  file.allow_only(known);
+  Selection selection;
+  selection.name_        = std::move(name);
+  const OptionTable head = file.table("selection");
+  head.allow_only(std::vector<std::string>{"description", "base"});
+  selection.description_ = head.text("description").value_or("");
+  if (const std::optional<std::string> base = head.text("base")) {
+    check_name(head, "base", *base, list_shared("presets/mpi"));
+    selection.base_ = std::make_shared<const Selection>(load(*base));
+  }
+  for (const OptionTable& table : file.tables("rule")) {
+    SelectionRule rule;
+    require_options(table, selection_rule_options(), read_options(table, selection_rule_options(), {}, rule));
+    check(table, rule);
+    rule.place = file.file() + ":" + std::to_string(table.line("algorithm")) + ": ";
+    selection.rules_[rule.collective].push_back(std::move(rule));
+  }
+  return selection;
+}
+
+Selection::Choice Selection::choose(const HostCall& call) const
+{
+  return executed(chosen(call), call);
+}
+
+Selection::Choice Selection::executed(Choice choice, const HostCall& call) const
+{
+  if (choice.algorithm && choice.algorithm->ignores_hosts && call.host && choice.algorithm->ignores_hosts(call)) {
+    HostCall flat            = call;
+    flat.host                = {};
+    flat.nodes               = {};
+    const Choice without_han = choose(flat);
+    return without_han.algorithm ? without_han : choice;
+  }
+  while (choice.algorithm && choice.algorithm->substitute) {
+    const Substitute its = choice.algorithm->substitute(call, choice.tuning);
+    if (its.name.empty())
+      break;
+    choice = {find_algorithm(call.collective, its.name), its.tuning};
+  }
+  return choice;
+}
+
+Selection::Choice Selection::chosen(const HostCall& call) const
+{
+  const Choice choice = choose_by_rules(call);
+  if (not tuned_ || not call.blocking)
+    return choice;
+  // HAN goes before tuned, which it calls within and between hosts.
+  const bool is_tuneds  = not choice.algorithm || choice.algorithm->name != "han";
+  const TunedRule* rule = is_tuneds ? tuned_->rule_for(call) : nullptr;
+  return rule ? Choice{fitting(*rule->algorithm, call, rule->place), rule->tuning} : choice;
+}
+
+Selection::Choice Selection::choose_by_rules(const HostCall& call) const
+{
+  const SelectionRule* best = nullptr;
+  if (const auto rules = rules_.find(call.collective); rules != rules_.end())
+    for (const SelectionRule& rule : rules->second)
+      if (rule.holds_for(call) && (not best || rule.goes_before(*best)))
+        best = &rule;
+  if (not best)
+    return base_ ? base_->choose(call) : Choice{nullptr, {}};
+  const std::size_t at = best->entry_for(call);
+  return {fitting(*find_algorithm(call.collective, best->algorithm[at]), call, best->place), best->tuning(at)};
+}
+
+std::vector<Tuning> Selection::tunings(const Algorithm& algorithm) const
+{
+  std::vector<Tuning> all = base_ ? base_->tunings(algorithm) : std::vector<Tuning>();
+  const auto rules        = rules_.find(algorithm.collective);
+  if (rules == rules_.end())
+    return all;
+  for (const SelectionRule& rule : rules->second)
+    for (std::size_t at = 0; at < rule.algorithm.size(); ++at)
+      if (rule.algorithm[at] == algorithm.name)
+        all.push_back(rule.tuning(at));
+  return all;
+}
+
+HostCall Selection::resolved(HostCall call) const
+{
+  if (call.host && not call.nodes)
+    call.nodes = std::make_shared<const Nodes>(Nodes::of(call));
+  call.within = [this](const HostCall& inner, int rank) { return schedule(inner, rank); };
+  return call;
+}
+
+Schedule Selection::schedule(const HostCall& call, int rank) const
+{
+  constexpr int MOST_DEPTH = 8; // what libraries do has at most three
+  if (call.depth > MOST_DEPTH)
+    throw UserError(name_ + ": the rules for " + std::string(call.collective) + " of " + std::to_string(call.ranks) +
+                    " ranks choose an algorithm that consists of the same call again; give one of them a condition "
+                    "(hosts, ranks)");
+  const Choice choice = choose(call);
+  if (not choice.algorithm)
+    throw UserError(name_ + ": no rule holds for " + std::string(call.collective) + " of " +
+                    std::to_string(call.ranks) + " ranks, of which another call consists; add one, or a base");
+  return choice.algorithm->schedule(call, rank, choice.tuning);
+}
+
+} // namespace weft

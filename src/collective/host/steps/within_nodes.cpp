@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/host/steps/within_nodes.hpp"
+
+#include <utility>
+
+namespace weft {
+namespace {
+
+template <class Ranks> Schedule steps_among(Ranks ranks, HostCall inner, int place, MakeSchedule otherwise)
+{
+  if (ranks.size() < 2)
+    co_return;
+  Schedule steps = within(inner, place, otherwise);
+  std::vector<Request> own; // what the outer call's messages are numbered, by the inner call's numbers
+  std::size_t ended = 0;    // of them, from the first on
+  while (steps.next()) {
+    Step step = steps.step();
+    if (step.kind == Step::Kind::wait_all) {
+      for (; ended < own.size(); ++ended) // not for what the rank has posted elsewhere
+        co_yield wait(own[ended]);
+      continue;
+    }
+    if (step.kind == Step::Kind::wait)
+      step.request = own[static_cast<std::size_t>(step.request)];
+    if (step.kind != Step::Kind::send && step.kind != Step::Kind::receive) {
+      co_yield step;
+      continue;
+    }
+    step.peer            = ranks[static_cast<std::size_t>(step.peer)];
+    const Request posted = co_yield step;
+    own.push_back(posted);
+  }
+}
+
+} // namespace
+
+Schedule among(std::vector<int> ranks, HostCall inner, int place, MakeSchedule otherwise)
+{
+  return steps_among(std::move(ranks), std::move(inner), place, otherwise);
+}
+
+Schedule among(std::span<const int> ranks, HostCall inner, int place, MakeSchedule otherwise)
+{
+  return steps_among(ranks, std::move(inner), place, otherwise);
+}
+
+HostCall part_of(const HostCall& call, std::string_view collective, std::size_t ranks, int root)
+{
+  HostCall part;
+  part.collective  = collective;
+  part.ranks       = static_cast<int>(ranks);
+  part.root        = root;
+  part.count       = call.count;
+  part.element     = call.element;
+  part.commutative = call.commutative;
+  part.blocking    = call.blocking;
+  part.within      = call.within;
+  part.predefined  = call.predefined;
+  part.depth       = call.depth + 1;
+  return part;
+}
+
+} // namespace weft

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/in_network/reduction_tree.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <unordered_map>
+
+namespace weft {
+namespace {
+
+/** A vertex of the tree, host or switch. */
+struct Node {
+  VertexId vertex       = 0;
+  int parent            = -1; // position; -1: the root
+  LinkId up             = 0;  // to the parent
+  int depth             = 0;  // links to the root
+  std::int64_t messages = 0;  // that leave it for its parent
+  std::int64_t inputs   = 0;  // messages that come to it from below
+  std::int64_t members  = 0;  // on it or below
+  Below below;
+  MemberWays ways;
+};
+
+/** Whether a switch joins what comes to it into one message: a smart one in a reduction tree, any in a multicast tree.
+ *  Called smart below. */
+using IsSmart = std::function<bool(VertexId)>;
+
+/** The smart ones of @p switches. */
+std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> switches)
+{
+  std::erase_if(switches, [&](VertexId vertex) { return not is_smart(vertex); });
+  return switches;
+}
+
+/** The smart switches on the members' ways to @p goal, each once. */
+std::vector<VertexId> smart_on_the_way(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                       VertexId goal)
+{
+  std::vector<VertexId> found;
+  Route route;
+  for (const VertexId host : hosts) {
+    route.clear();
+    fabric.route(host, goal, route);
+    found.insert(found.end(), route.through.begin(), route.through.end());
+  }
+  std::ranges::sort(found);
+  const auto repeated = std::ranges::unique(found);
+  found.erase(repeated.begin(), repeated.end());
+  return smart_ones(is_smart, std::move(found));
+}
+
+/** The switches that can be the root, those first that are to be preferred. */
+std::vector<VertexId> possible_roots(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                     std::size_t spread)
+{
+  const std::vector<VertexId> meeting = fabric.topology().meeting_switches(hosts);
+  std::vector<VertexId> candidates    = smart_ones(is_smart, meeting);
+  if (candidates.empty() && not meeting.empty())
+    candidates = smart_on_the_way(fabric, is_smart, hosts, meeting[spread % meeting.size()]);
+  if (not candidates.empty())
+    std::ranges::rotate(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(spread % candidates.size()));
+  return candidates;
+}
+
+/** The union of the ways of some hosts to a root. */
+class Union {
+  const Fabric& fabric_;
+  const IsSmart& is_smart_;
+  std::vector<Node> nodes_;
+  std::unordered_map<VertexId, int> position_;
+
+  int add(VertexId vertex)
+  {
+    const auto [entry, added] = position_.try_emplace(vertex, static_cast<int>(nodes_.size()));
+    if (added)
+      nodes_.emplace_back().vertex = vertex;
+    return entry->second;
+  }
+
+public:
+  Union(const Fabric& fabric, const IsSmart& is_smart, VertexId root) : fabric_(fabric), is_smart_(is_smart)
+  {
+    add(root);
+  }
+
+  /** Routing is destination-based: where the way meets the tree, it stays in it. */
+  void add_way(VertexId host, std::int64_t members)
+  {
+    int at                                        = add(host);
+    nodes_[static_cast<std::size_t>(at)].messages = members;
+    nodes_[static_cast<std::size_t>(at)].members  = members;
+    while (at != 0 && nodes_[static_cast<std::size_t>(at)].parent < 0) {
+      const Hop hop  = fabric_.topology().next_hop(nodes_[static_cast<std::size_t>(at)].vertex, nodes_[0].vertex);
+      const int next = add(hop.to);
+      nodes_[static_cast<std::size_t>(at)].parent = next;
+      nodes_[static_cast<std::size_t>(at)].up     = hop.link;
+      at                                          = next;
+    }
+  }
+
+  /** All vertices, every parent before its children, with messages and latencies worked out. */
+  std::vector<Node> finish() &&
+  {
+    std::vector<int> order = by_depth();
+    for (const int at : std::views::reverse(order))
+      send_up(nodes_[static_cast<std::size_t>(at)]);
+    std::vector<int> rank(nodes_.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      rank[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    std::vector<Node> sorted;
+    sorted.reserve(nodes_.size());
+    for (const int at : order) {
+      Node node = nodes_[static_cast<std::size_t>(at)];
+      if (node.parent >= 0)
+        node.parent = rank[static_cast<std::size_t>(node.parent)];
+      add_ways(node, sorted);
+      sorted.push_back(node);
+    }
+    give_places(sorted);
+    return sorted;
+  }
+
+private:
+  std::vector<int> by_depth()
+  {
+    std::vector<int> order;
+    order.reserve(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      for (int at = nodes_[i].parent; at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+        ++nodes_[i].depth;
+      order.push_back(static_cast<int>(i));
+    }
+    std::ranges::stable_sort(order, [this](int a, int b) {
+      return nodes_[static_cast<std::size_t>(a)].depth < nodes_[static_cast<std::size_t>(b)].depth;
+    });
+    return order;
+  }
+
+  void send_up(Node& node)
+  {
+    if (not fabric_.topology().is_host(node.vertex))
+      node.messages = is_smart_(node.vertex) ? 1 : node.inputs;
+    if (node.parent >= 0) {
+      Node& parent = nodes_[static_cast<std::size_t>(node.parent)];
+      parent.inputs += node.messages;
+      parent.members += node.members;
+    }
+  }
+
+  void add_ways(Node& node, const std::vector<Node>& sorted) const
+  {
+    const bool host          = fabric_.topology().is_host(node.vertex);
+    const SwitchModel* model = host ? nullptr : &fabric_.model_at(node.vertex);
+    const Seconds forward    = host ? Seconds() : model->hop_latency();
+    const Seconds combine    = model && is_smart_(node.vertex) ? model->processing_latency : forward;
+    if (node.parent < 0) { // the root: always a smart switch
+      node.ways = {combine, forward, Seconds(), Seconds()};
+      return;
+    }
+    const MemberWays& parent = sorted[static_cast<std::size_t>(node.parent)].ways;
+    const Seconds up         = fabric_.link(node.up).latency;
+    const Seconds down       = fabric_.link(reverse(node.up)).latency;
+    node.ways                = {parent.up_combined + up + combine, parent.up_forwarded + up + forward,
+                                parent.down_combined + down + combine, parent.down_forwarded + down + forward};
+  }
+
+  /** Every subtree gets its part of its parent's places. */
+  static void give_places(std::vector<Node>& sorted)
+  {
+    std::vector<std::int64_t> taken(sorted.size()); // by node: places given to its children so far
+    for (std::size_t at = 0; at < sorted.size(); ++at) {
+      Node& node = sorted[at];
+      if (node.parent >= 0) {
+        const auto parent = static_cast<std::size_t>(node.parent);
+        node.below.first  = sorted[parent].below.first + taken[parent];
+        taken[parent] += node.members;
+      }
+      node.below.last = node.below.first + node.members;
+    }
+  }
+};
+
+/** Gives each link to the smart switch above it, and each rank's host to its first smart switch. */
+class TreeMaker {
+  const Fabric& fabric_;
+  const IsSmart& is_smart_;
+  const std::vector<Node>& nodes_;
+  std::vector<int> owner_; // by node: position in tree_.switches of the smart switch at or above it
+  ReductionTree tree_;
+
+public:
+  std::unordered_map<VertexId, const Node*> host_nodes;
+
+  TreeMaker(const Fabric& fabric, const IsSmart& is_smart, const std::vector<Node>& nodes)
+      : fabric_(fabric), is_smart_(is_smart), nodes_(nodes)
+  {
+  }
+
+  ReductionTree make()
+  {
+    Seconds shortest{std::numeric_limits<double>::infinity()};
+    for (const Node& node : nodes_) {
+      const int above = node.parent < 0 ? -1 : owner_[static_cast<std::size_t>(node.parent)];
+      if (above >= 0)
+        tree_.switches[static_cast<std::size_t>(above)].links.push_back({node.up, node.messages, node.below});
+      if (fabric_.topology().is_host(node.vertex))
+        add_host(node, above, shortest);
+      else if (is_smart_(node.vertex))
+        add_switch(node, above);
+      else
+        owner_.push_back(above);
+    }
+    tree_.beyond_first = tree_.longest.up_combined + tree_.longest.down_forwarded - shortest;
+    return std::move(tree_);
+  }
+
+  /** Position of the smart switch above a host. */
+  int entry(const Node& host) const { return owner_[static_cast<std::size_t>(host.parent)]; }
+
+private:
+  void add_switch(const Node& node, int above)
+  {
+    owner_.push_back(static_cast<int>(tree_.switches.size()));
+    tree_.switches.push_back({node.vertex - fabric_.host_count(), above, {}, node.inputs, node.below});
+  }
+
+  void add_host(const Node& node, int above, Seconds& shortest)
+  {
+    owner_.push_back(above);
+    host_nodes.emplace(node.vertex, &node);
+    MemberWays& longest    = tree_.longest;
+    longest.up_combined    = std::max(longest.up_combined, node.ways.up_combined);
+    longest.up_forwarded   = std::max(longest.up_forwarded, node.ways.up_forwarded);
+    longest.down_combined  = std::max(longest.down_combined, node.ways.down_combined);
+    longest.down_forwarded = std::max(longest.down_forwarded, node.ways.down_forwarded);
+    tree_.forwarding       = std::max(tree_.forwarding, node.ways.up_forwarded + node.ways.down_forwarded);
+
+    // The round trip to the first smart switch, which is what a switch's turnaround was measured with.
+    const VertexId first = tree_.switches[static_cast<std::size_t>(above)].index + fabric_.host_count();
+    Seconds trip         = fabric_.model_at(first).processing_latency;
+    const Node* at       = &node;
+    while (at->vertex != first) {
+      trip += fabric_.link(at->up).latency + fabric_.link(reverse(at->up)).latency;
+      if (not fabric_.topology().is_host(at->vertex))
+        trip += fabric_.model_at(at->vertex).hop_latency() * 2.0;
+      at = &nodes_[static_cast<std::size_t>(at->parent)];
+    }
+    shortest = std::min(shortest, trip);
+  }
+};
+
+/** The union of the members' ways to the first root that all can reach; empty where there is none. */
+std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                                  const std::map<VertexId, std::int64_t>& members_at, std::size_t spread)
+{
+  for (const VertexId root : possible_roots(state.fabric(), is_smart, hosts, spread)) {
+    Union ways(state.fabric(), is_smart, root);
+    for (const auto& [host, members] : members_at)
+      ways.add_way(host, members);
+    std::vector<Node> nodes = std::move(ways).finish();
+    if (state.all_up() ||
+        std::ranges::all_of(nodes, [&](const Node& node) { return node.parent < 0 || state.cable_is_up(node.up); }))
+      return nodes;
+  }
+  return {};
+}
+
+TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
+                      std::size_t spread)
+{
+  std::map<VertexId, std::int64_t> members_at;
+  for (const VertexId host : hosts)
+    ++members_at[host];
+  if (members_at.size() == 1)
+    return {std::nullopt, NoTree::one_host};
+  std::vector<VertexId> once;
+  once.reserve(members_at.size());
+  for (const auto& [host, members] : members_at)
+    once.push_back(host);
+
+  const std::vector<Node> nodes = reachable_union(state, is_smart, once, members_at, spread);
+  if (nodes.empty())
+    return {std::nullopt, NoTree::no_common_switch};
+  // A link that every contribution crosses on its own: the root does no more than a host could.
+  const auto all = static_cast<std::int64_t>(hosts.size());
+  for (const Node& node : nodes)
+    if (node.parent >= 0 && node.messages == all)
+      return {std::nullopt, NoTree::no_gain};
+
+  TreeMaker maker(state.fabric(), is_smart, nodes);
+  ReductionTree tree = maker.make();
+  std::unordered_map<VertexId, std::int64_t> placed;
+  for (const VertexId host : hosts) {
+    const Node& node = *maker.host_nodes.at(host);
+    tree.entry.push_back(maker.entry(node));
+    tree.place.push_back(node.below.first + placed[host]++);
+    tree.ways.push_back(node.ways);
+    tree.members_a_nic = std::max(tree.members_a_nic, node.members);
+  }
+  return {std::move(tree), NoTree::no_common_switch};
+}
+
+} // namespace
+
+TreeResult build_reduction_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread)
+{
+  return build_tree(state, [&](VertexId vertex) { return state.fabric().model_at(vertex).smart(); }, hosts, spread);
+}
+
+TreeResult build_multicast_tree(const FabricState& state, std::span<const VertexId> hosts, std::size_t spread)
+{
+  return build_tree(state, [](VertexId) { return true; }, hosts, spread);
+}
+
+} // namespace weft

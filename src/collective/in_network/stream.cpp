@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/in_network/stream.hpp"
+
+#include "model/switch/streaming.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace weft {
+namespace {
+
+/** A switch that has links with messages of more sizes than this treats sizes up to a factor of two as equal: more
+ * flows cost more than they tell. The time on a quiet fabric and the bytes on the links stay exact. */
+constexpr std::size_t MOST_FLOWS = 8;
+
+/** The longest way from a member that gives to one that gets. */
+Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
+{
+  const MemberWays& longest = tree.longest;
+  const auto root           = [&]() -> const MemberWays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
+  const Movement& movement  = call.movement;
+  const MemberWays& givers  = movement.givers == Who::root ? root() : longest;
+  const MemberWays& getters = movement.getters == Who::root ? root() : longest;
+  return (movement.combines ? givers.up_combined : givers.up_forwarded) +
+         (movement.combines_on_the_way_down() ? getters.down_combined : getters.down_forwarded);
+}
+
+/** The links of a switch that carry something. */
+std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const ReductionTree& tree,
+                                 std::size_t position, bool combined, SwitchPlan& plan)
+{
+  const TreeSwitch& node = tree.switches[position];
+  std::vector<FlowLink> links;
+  links.reserve(2 * node.links.size());
+  for (const TreeLink& tree_link : node.links) {
+    const Loads loads = traffic.loads(model, position, tree_link);
+    if (combined)
+      plan.reduced += loads.up.payload;
+    plan.multicast += loads.down.payload;
+    if (loads.up.wire > Bytes())
+      links.push_back({tree_link.up, loads.up.messages, loads.up.wire, loads.up.packets});
+    if (loads.down.wire > Bytes())
+      links.push_back({reverse(tree_link.up), loads.down.messages, loads.down.wire, loads.down.packets});
+  }
+  return links;
+}
+
+/** How long the packets need on a switch's links when nothing else uses them. Where it computes, every packet passes
+ * its slots: of a Reduce_scatter those of all parts, whoever gets them. */
+Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwitch& node, const TreeCall& call,
+                  const Traffic& traffic, const std::vector<FlowLink>& links, BytesPerSecond host_rate)
+{
+  const SwitchModel& model = fabric.switch_model(node.index);
+  Seconds busiest;
+  for (const FlowLink& link : links)
+    busiest = std::max(busiest, time_on(fabric, link));
+  if (call.message == Bytes() || busiest == Seconds())
+    return busiest;
+  busiest = std::max(busiest, call.message / host_rate);
+  if (not call.movement.combines || call.message >= model.streaming_from)
+    return busiest;
+  busiest = std::max(busiest, call.message * static_cast<double>(node.contributions) / model.aggregation_rate);
+  const Seconds turnaround = model.turnaround + tree.beyond_first;
+  if (call.movement.gets == Share::part)
+    return streaming_time(model, traffic.packets_of_parts(model), busiest, turnaround);
+  return streaming_time(model, call.message, packet_train(model, call.message).wire / busiest, turnaround);
+}
+
+/** What the hosts do with the data of a call before its first packet leaves and after its last one has come. */
+Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, const NicCalls& costs)
+{
+  if (call.message == Bytes())
+    return {};
+  const Bytes payload = fabric.switch_model(tree.switches.front().index).payload;
+  Seconds all         = std::min(call.message, payload) / costs.packet_copy_rate;
+  if (call.copied > Bytes())
+    all += fabric.nic().registration(call.message) + call.copied / fabric.nic().part_copy_rate;
+  return all;
+}
+
+} // namespace
+
+Seconds time_on(const Fabric& fabric, const FlowLink& its)
+{
+  const Link& link = fabric.link(its.link);
+  const Seconds interval =
+      fabric.topology().is_host(link.to) ? Seconds() : fabric.model_at(link.to).forwarding.interval;
+  return std::max(its.wire / link.bandwidth, interval * its.packets);
+}
+
+std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration)
+{
+  const auto each = [](const FlowLink& link) { return link.wire.value() / static_cast<double>(link.messages); };
+  std::map<double, std::vector<FlowLink>> by_size;
+  for (const FlowLink& link : links)
+    by_size[each(link)].push_back(link);
+  if (by_size.size() > MOST_FLOWS) {
+    by_size.clear();
+    for (const FlowLink& link : links)
+      by_size[std::exp2(std::ceil(std::log2(each(link))))].push_back(link);
+  }
+  std::vector<StreamFlow> flows;
+  flows.reserve(by_size.size());
+  for (auto& [size, its_links] : by_size) {
+    double largest = 1;
+    for (const FlowLink& link : its_links)
+      largest = std::max(largest, each(link));
+    const Bytes wire(std::floor(largest)); // SimGrid wants a whole number; the rate limit keeps the time exact
+    flows.push_back({std::move(its_links), wire, wire / duration});
+  }
+  return flows;
+}
+
+Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call)
+{
+  const NicCalls costs = fabric.nic().costs(call.message);
+  return costs.offload_overhead + longest_way(tree, call) + copying(fabric, tree, call, costs) +
+         fabric.nic().message_gap * static_cast<double>(tree.members_a_nic - 1);
+}
+
+StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate)
+{
+  const Traffic traffic(tree, call);
+  StreamPlan plan{base_latency(fabric, tree, call), Seconds(), {}};
+  std::vector<std::vector<FlowLink>> links; // of each switch
+  plan.switches.reserve(tree.switches.size());
+  links.reserve(tree.switches.size());
+  for (std::size_t position = 0; position < tree.switches.size(); ++position) {
+    SwitchPlan& its          = plan.switches.emplace_back();
+    const SwitchModel& model = fabric.switch_model(tree.switches[position].index);
+    links.push_back(busy_links(traffic, model, tree, position, call.movement.combines, its));
+    plan.streaming = std::max(plan.streaming,
+                              streaming(fabric, tree, tree.switches[position], call, traffic, links.back(), host_rate));
+  }
+  for (std::size_t at = 0; at < links.size(); ++at)
+    plan.switches[at].flows = flows_by_size(links[at], plan.streaming);
+  return plan;
+}
+
+} // namespace weft

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/in_network/traffic.hpp"
+
+#include "model/switch/streaming.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+Load whole_vectors(const SwitchModel& model, Bytes message, std::int64_t messages)
+{
+  const auto count        = static_cast<double>(messages);
+  const PacketTrain train = packet_train(model, message);
+  return {messages, message * count, train.wire * count, static_cast<double>(train.packets) * count};
+}
+
+Load empty_packets(const SwitchModel& model, std::int64_t messages)
+{
+  // A byte where a packet costs nothing: even then something has to be sent.
+  const auto packets = static_cast<double>(messages);
+  return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * packets, packets};
+}
+
+/** The members behind each contribution that a switch takes in: one of its own, or all below the next switch. */
+std::vector<std::vector<Below>> contributions_of(const ReductionTree& tree)
+{
+  std::vector<std::vector<Below>> found(tree.switches.size());
+  for (std::size_t member = 0; member < tree.place.size(); ++member)
+    found[static_cast<std::size_t>(tree.entry[member])].push_back({tree.place[member], tree.place[member] + 1});
+  for (const TreeSwitch& node : tree.switches)
+    if (node.parent >= 0)
+      found[static_cast<std::size_t>(node.parent)].push_back(node.below);
+  for (std::vector<Below>& its : found)
+    std::ranges::sort(its, {}, &Below::first);
+  return found;
+}
+
+} // namespace
+
+Traffic::Traffic(const ReductionTree& tree, const TreeCall& call) : tree_(tree), call_(call)
+{
+  if (call.parts.empty())
+    return;
+  bytes_before_.resize(call.parts.size() + 1);
+  for (std::size_t member = 0; member < call.parts.size(); ++member)
+    bytes_before_[static_cast<std::size_t>(tree.place[member]) + 1] = call.parts[member];
+  for (std::size_t place = 1; place < bytes_before_.size(); ++place)
+    bytes_before_[place] += bytes_before_[place - 1];
+  if (call.movement.in_blocks())
+    contributions_ = contributions_of(tree);
+}
+
+Bytes Traffic::bytes(const Below& below) const
+{
+  return Bytes(bytes_before_[static_cast<std::size_t>(below.last)] -
+               bytes_before_[static_cast<std::size_t>(below.first)]);
+}
+
+double Traffic::packets(const SwitchModel& model, const Below& below) const
+{
+  std::vector<double>& before = packets_before_[model.payload.value()];
+  if (before.empty()) {
+    before.resize(bytes_before_.size());
+    for (std::size_t place = 1; place < before.size(); ++place)
+      before[place] =
+          before[place - 1] + std::ceil((bytes_before_[place] - bytes_before_[place - 1]) / model.payload.value());
+  }
+  return before[static_cast<std::size_t>(below.last)] - before[static_cast<std::size_t>(below.first)];
+}
+
+/** Every rank below has a block for every rank that is not, and gets one from it. */
+Loads Traffic::in_blocks(const SwitchModel& model, const Below& below) const
+{
+  const double ranks   = bytes_before_.back() / call_.message.value();
+  const double inside  = bytes(below) / call_.message;
+  const double blocks  = inside * (ranks - inside);
+  const Bytes block    = call_.message / ranks;
+  const double packets = blocks * std::ceil(block / model.payload);
+  const Load each_way{1, block * blocks, block * blocks + model.packet_overhead * packets, packets};
+  return {each_way, each_way};
+}
+
+Loads Traffic::in_parts(const SwitchModel& model, const Below& below, std::int64_t messages) const
+{
+  const Below all{0, static_cast<std::int64_t>(call_.parts.size())};
+  const Bytes inside           = bytes(below);
+  const double inside_packets  = packets(model, below);
+  const auto count             = static_cast<double>(messages);
+  const Bytes outside          = call_.message * count - inside;
+  const double outside_packets = packets(model, all) * count - inside_packets;
+  return {{messages, inside, inside + model.packet_overhead * inside_packets, inside_packets},
+          {messages, outside, outside + model.packet_overhead * outside_packets, outside_packets}};
+}
+
+Loads Traffic::loads(const SwitchModel& model, const Below& below, std::int64_t messages) const
+{
+  const Movement& movement = call_.movement;
+  if (not movement.carries_data())
+    return {empty_packets(model, messages), empty_packets(model, messages)};
+  if (movement.in_blocks() && messages != 1)
+    throw std::logic_error("an Alltoall's messages are told apart");
+  if (movement.in_blocks())
+    return in_blocks(model, below);
+  if (movement.gives == Share::part)
+    return in_parts(model, below, messages);
+  if (movement.gets == Share::part) { // the same the other way round
+    const Loads gathered = in_parts(model, below, messages);
+    return {gathered.down, gathered.up};
+  }
+  // With the root below, all messages but one are on the other side of it.
+  const bool root_below   = call_.root >= 0 && below.contains(tree_.place[static_cast<std::size_t>(call_.root)]);
+  const std::int64_t to   = root_below ? 1 : 0;
+  const std::int64_t away = root_below ? messages - 1 : messages;
+  const auto up           = movement.givers == Who::root ? to : movement.getters == Who::root ? away : messages;
+  const auto down         = movement.getters == Who::root ? to : movement.givers == Who::root ? away : messages;
+  return {whole_vectors(model, call_.message, up), whole_vectors(model, call_.message, down)};
+}
+
+Loads Traffic::loads(const SwitchModel& model, std::size_t position, const TreeLink& link) const
+{
+  if (not call_.movement.in_blocks() || link.messages == 1)
+    return loads(model, link.below, link.messages);
+  const std::vector<Below>& all = contributions_[position];
+  Loads sum;
+  for (auto one = std::ranges::lower_bound(all, link.below.first, {}, &Below::first);
+       one != all.end() && one->last <= link.below.last; ++one) {
+    const Load more = in_blocks(model, *one).up;
+    sum.up          = {sum.up.messages + 1, sum.up.payload + more.payload, sum.up.wire + more.wire,
+                       sum.up.packets + more.packets};
+  }
+  sum.down = sum.up;
+  return sum;
+}
+
+} // namespace weft

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "collective/multicast/chains.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+namespace weft {
+
+std::vector<std::vector<int>> cut_into_chains(std::span<const int> roots, int chains)
+{
+  const std::size_t count = std::min(static_cast<std::size_t>(chains), roots.size());
+  std::vector<std::vector<int>> cut;
+  std::size_t next = 0;
+  for (std::size_t chain = 0; chain < count; ++chain) {
+    const std::size_t length = roots.size() / count + (chain < roots.size() % count ? 1 : 0);
+    cut.emplace_back(roots.begin() + static_cast<std::ptrdiff_t>(next),
+                     roots.begin() + static_cast<std::ptrdiff_t>(next + length));
+    next += length;
+  }
+  return cut;
+}
+
+std::vector<std::vector<int>> chain_by_group(std::span<const int> roots, std::span<const int> groups)
+{
+  std::vector<std::vector<int>> chains;
+  std::map<int, std::size_t> chain_of;
+  for (std::size_t at = 0; at < roots.size(); ++at) {
+    const auto [entry, added] = chain_of.try_emplace(groups[at], chains.size());
+    if (added)
+      chains.emplace_back();
+    chains[entry->second].push_back(roots[at]);
+  }
+  return chains;
+}
+
+} // namespace weft

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Reads fabric files. Tables are read in an order in which each may look at what stands before it: names of switches
+ * and links are the topology's, and a switch's ports limit its cables. What several tables lack is told at once. */
+#include "base/share.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/file/calibration_intervals.hpp"
+#include "fabric/file/fabric_schema.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fnmatch.h>
+#include <map>
+
+namespace weft {
+namespace {
+
+LinkModel read_link(const OptionTable& table)
+{
+  LinkModel model;
+  require_options(table, link_options(), read_options(table, link_options(), {}, model));
+  return model;
+}
+
+/** What a fabric file gives itself is no longer another device's. */
+void check_unmeasured(const OptionTable& table, HostModel& model)
+{
+  if (not table.has("unmeasured")) {
+    std::erase_if(model.unmeasured, [&](const std::string& key) { return table.has(key); });
+    return;
+  }
+  std::vector<std::string> known;
+  for (const Option<HostModel>& row : host_options())
+    known.push_back(row.key);
+  for (const std::string& key : model.unmeasured)
+    check_name(table, "unmeasured", key, known);
+}
+
+std::string find_fabric(const std::string& name_or_path)
+{
+  namespace fs = std::filesystem;
+  std::error_code ignored; // a path that cannot be looked at is one that cannot be found
+  if (fs::is_regular_file(name_or_path, ignored))
+    return name_or_path;
+  if (const std::optional<std::string> shipped = find_shared("fabrics", name_or_path))
+    return *shipped;
+  const std::vector<std::string> known = list_shared("fabrics");
+  const std::string problem =
+      fs::exists(name_or_path, ignored) ? "this is a directory or a device" : "there is no such file";
+  throw UserError("fabric \"" + name_or_path + "\": " + problem + ", and no shipped fabric has that name; " +
+                  did_you_mean(name_or_path, known) + "allowed: a file, or one of " + join(known));
+}
+
+std::vector<PointToPointSegment> read_segments(const OptionTable& file)
+{
+  std::vector<PointToPointSegment> segments;
+  for (const OptionTable& row : file.tables("point_to_point")) {
+    PointToPointSegment segment;
+    require_options(row, point_to_point_options(), read_options(row, point_to_point_options(), {}, segment));
+    if (segments.empty() ? segment.from != Bytes{} : segment.from <= segments.back().from)
+      row.fail("from", "found " + row.found("from") +
+                           "; allowed: \"0B\" in the first [[point_to_point]], then rising from table to table");
+    segments.push_back(segment);
+  }
+  if (segments.empty())
+    segments.emplace_back();
+  return segments;
+}
+
+/** Every [[links]] or [[switches]] table says which names it is for. */
+std::string read_match(const OptionTable& rule)
+{
+  if (const std::optional<std::string> match = rule.text("match"))
+    return *match;
+  rule.fail("match", "is missing; it says for which names the table is: a name, or a pattern with * and ?");
+}
+
+bool matches(const std::string& pattern, const std::string& name)
+{
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/** How many cables end at each vertex. */
+std::vector<int> count_ports(const Topology& topology, const std::vector<Cable>& cables)
+{
+  std::vector<int> ports(static_cast<std::size_t>(topology.host_count() + topology.switch_count()));
+  for (const Cable& cable : cables) {
+    ++ports[static_cast<std::size_t>(cable.lower)];
+    ++ports[static_cast<std::size_t>(cable.upper)];
+  }
+  return ports;
+}
+
+/** A host's only cable to a switch has the host's name; others name both ends, and their number where there are
+ *  several. */
+std::string cable_name(const Topology& topology, const Cable& cable, const std::vector<int>& ports)
+{
+  const bool to_switch = topology.is_host(cable.lower) && not topology.is_host(cable.upper);
+  if (to_switch && ports[static_cast<std::size_t>(cable.lower)] == 1)
+    return topology.vertex_name(cable.lower);
+  const std::string name = topology.vertex_name(cable.lower) + "--" + topology.vertex_name(cable.upper);
+  return cable.number == 0 ? name : name + "#" + std::to_string(cable.number + 1);
+}
+
+/** A [[links]] table. */
+struct LinkRule {
+  OptionTable table;
+  std::string pattern;
+  LinkModel model;
+  bool used = false;
+};
+
+class FabricReader {
+  OptionTable file_;
+  FabricParts parts_;
+
+  const Topology& topology() const { return *parts_.topology; }
+
+  /** Names the keys to begin with where several tables are absent: all that these lack would be a page. */
+  void check_tables() const
+  {
+    static const std::vector<std::pair<std::string, std::string>> FIRST_KEYS{
+        {"fabric", "[fabric] name"}, {"topology", "[topology] kind"}, {"host", "[host] preset"},
+        {"nic", "[nic] preset"},     {"switch", "[switch] preset"},   {"link", "[link] bandwidth and latency"},
+    };
+    std::vector<std::string> absent;
+    for (const auto& [table, keys] : FIRST_KEYS)
+      if (not file_.has(table))
+        absent.push_back(keys);
+    if (absent.size() > 1)
+      throw UserError(file_.file() + ": these keys are missing: " + join(absent) +
+                      "; `weft fabric new` writes a file that has them");
+  }
+
+  /** The tables that must be there. */
+  void read_required()
+  {
+    check_tables();
+    Missing missing;
+    missing.read(0, [&] { return read_about(), 0; });
+    parts_.host = missing.read(HostModel(), [&] {
+      return read_device<HostModel>(file_.table("host"), "host", host_options(), {}, check_unmeasured);
+    });
+    parts_.nic  = missing.read(NicModel(), [&] { return read_nic(file_.table("nic")); });
+    missing.read(SwitchModel(), [&] { return read_switch(file_.table("switch")); });
+    parts_.topology = missing.read(std::unique_ptr<const Topology>(), [&] {
+      return std::unique_ptr<const Topology>(read_topology(file_.table("topology"), parts_.topology_kind));
+    });
+    missing.read(LinkModel(), [&] { return read_link(file_.table("link")); });
+    missing.rethrow();
+  }
+
+  void read_about()
+  {
+    const OptionTable table = file_.table("fabric");
+    AboutFabric about;
+    const std::set<std::string> given = read_options(table, about_options(), {}, about);
+    require_options(table, about_options(), given);
+    if (about.name.empty())
+      table.fail("name", "found \"\"; allowed: a text that is not empty");
+    parts_.name        = about.name;
+    parts_.description = about.description;
+  }
+
+  // ---- Switches
+
+  /** The model that a table describes, and the hash of its forwarding cache. */
+  void add_model(const OptionTable& table, SwitchModel model)
+  {
+    std::shared_ptr<const ForwardingHash> hash;
+    if (model.forwarding.cached()) {
+      try {
+        hash = make_forwarding_hash(model.forwarding.hash, topology());
+      } catch (const HashError& error) {
+        table.table("forwarding").fail("hash", error.what());
+      }
+    }
+    parts_.switches.push_back(std::move(model));
+    parts_.hashes.push_back(std::move(hash));
+  }
+
+  void read_switches()
+  {
+    add_model(file_.table("switch"), read_switch(file_.table("switch")));
+    parts_.model_of.assign(static_cast<std::size_t>(topology().switch_count()), 0);
+    for (const OptionTable& rule : file_.tables("switches")) {
+      const std::string pattern = read_match(rule);
+      add_model(rule, read_switch(rule, parts_.switches.front(), {"match"}));
+      apply_last_model(rule, pattern);
+    }
+  }
+
+  /** To the switches whose names match. */
+  void apply_last_model(const OptionTable& rule, const std::string& pattern)
+  {
+    const int switches = topology().switch_count();
+    bool used          = false;
+    for (int index = 0; index < switches; ++index) {
+      if (not matches(pattern, topology().switch_name(index)))
+        continue;
+      parts_.model_of[static_cast<std::size_t>(index)] = static_cast<int>(parts_.switches.size()) - 1;
+      used                                             = true;
+    }
+    if (not used)
+      rule.fail("match", "found \"" + pattern + "\", and no switch has such a name; the first is \"" +
+                             topology().switch_name(0) + "\", the last \"" + topology().switch_name(switches - 1) +
+                             "\"");
+  }
+
+  const SwitchModel& model_of(int index) const
+  {
+    return parts_.switches[static_cast<std::size_t>(parts_.model_of[static_cast<std::size_t>(index)])];
+  }
+
+  /** Refuses absurd numbers of hosts before anything is made for each of them. */
+  void check_hosts_have_ports() const
+  {
+    const int hosts    = topology().host_count();
+    std::int64_t ports = 0;
+    for (int index = 0; index < topology().switch_count(); ++index)
+      ports += model_of(index).max_ports;
+    if (topology().switch_count() > 0 && hosts > ports)
+      file_.table("switch").fail("max_ports", "the topology has " + std::to_string(hosts) +
+                                                  " hosts, and all switches together " + std::to_string(ports) +
+                                                  " ports; take fewer hosts or switches with more ports");
+  }
+
+  /** @p ports are those that the topology takes of each vertex. */
+  void check_cables_have_ports(const std::vector<int>& ports) const
+  {
+    for (int index = 0; index < topology().switch_count(); ++index) {
+      const int used = ports[static_cast<std::size_t>(topology().host_count() + index)];
+      const int most = model_of(index).max_ports;
+      if (used > most)
+        file_.table("switch").fail("max_ports", "\"" + topology().switch_name(index) + "\" has " +
+                                                    std::to_string(most) + " ports, and the topology needs " +
+                                                    std::to_string(used) +
+                                                    "; take fewer cables or a switch with more ports");
+    }
+  }
+
+  // ---- Progress engines
+
+  void read_progress_engines()
+  {
+    if (const std::optional<ProgressEngine> all = read_progress_engine(file_))
+      parts_.progress_engines.push_back(*all);
+    for (const OptionTable& rule : file_.tables("progress_engines")) {
+      const std::string pattern = read_match(rule);
+      if (parts_.progress_engines.empty())
+        rule.fail("match", "there is no table [progress_engine], whose values [[progress_engines]] change");
+      parts_.progress_engines.push_back(read_progress_engine(rule, parts_.progress_engines.front()));
+      apply_last_engine(rule, pattern);
+    }
+  }
+
+  /** To the hosts whose names match. */
+  void apply_last_engine(const OptionTable& rule, const std::string& pattern)
+  {
+    const int hosts = topology().host_count();
+    parts_.engine_of.resize(static_cast<std::size_t>(hosts));
+    bool used = false;
+    for (int host = 0; host < hosts; ++host) {
+      if (not matches(pattern, topology().host_name(host)))
+        continue;
+      parts_.engine_of[static_cast<std::size_t>(host)] = static_cast<int>(parts_.progress_engines.size()) - 1;
+      used                                             = true;
+    }
+    if (not used)
+      rule.fail("match", "found \"" + pattern + "\", and no host has such a name; the first is \"" +
+                             topology().host_name(0) + "\", the last \"" + topology().host_name(hosts - 1) + "\"");
+  }
+
+  // ---- Links
+
+  std::vector<LinkRule> read_link_rules(const LinkModel& standard) const
+  {
+    std::vector<LinkRule> rules;
+    for (const OptionTable& row : file_.tables("links")) {
+      rules.push_back({row, read_match(row), standard});
+      read_options(row, link_options(), {"match"}, rules.back().model);
+    }
+    return rules;
+  }
+
+  /** The last rule that matches holds, alone. */
+  static LinkModel link_model(const std::string& name, const LinkModel& standard, std::vector<LinkRule>& rules)
+  {
+    LinkModel model = standard;
+    for (LinkRule& rule : rules) {
+      if (not matches(rule.pattern, name))
+        continue;
+      model     = rule.model;
+      rule.used = true;
+    }
+    return model;
+  }
+
+  void read_links()
+  {
+    const std::vector<Cable> cables = topology().cables();
+    const std::vector<int> ports    = count_ports(topology(), cables);
+    check_cables_have_ports(ports);
+    const LinkModel standard    = read_link(file_.table("link"));
+    std::vector<LinkRule> rules = read_link_rules(standard);
+    parts_.links.reserve(2 * cables.size());
+    for (const Cable& cable : cables) {
+      const std::string name = cable_name(topology(), cable, ports);
+      const LinkModel model  = link_model(name, standard, rules);
+      parts_.links.push_back({name + ".up", cable.lower, cable.upper, model.bandwidth, model.latency});
+      parts_.links.push_back({name + ".down", cable.upper, cable.lower, model.bandwidth, model.latency});
+    }
+    for (const LinkRule& rule : rules)
+      if (not rule.used)
+        rule.table.fail("match", "found \"" + rule.pattern + "\", and no cable has such a name; the first is \"" +
+                                     cable_name(topology(), cables.front(), ports) + "\", the last \"" +
+                                     cable_name(topology(), cables.back(), ports) + "\"");
+  }
+
+  void read_shared()
+  {
+    const std::vector<OptionTable> tables = file_.tables("shared");
+    if (tables.empty())
+      return;
+    std::map<std::string, std::size_t> ids;
+    for (std::size_t id = 0; id < parts_.links.size(); ++id)
+      ids.emplace(parts_.links[id].name, id);
+    parts_.shared_of.assign(parts_.links.size(), -1);
+    for (const OptionTable& row : tables) {
+      SharedMedium medium;
+      require_options(row, shared_options(), read_options(row, shared_options(), {}, medium));
+      for (const std::string& name : medium.links)
+        share(row, ids, name);
+      parts_.shared.push_back(std::move(medium));
+    }
+  }
+
+  void read_noise()
+  {
+    if (not file_.has("noise"))
+      return;
+    std::vector<std::string> hosts;
+    hosts.reserve(static_cast<std::size_t>(topology().host_count()));
+    for (int host = 0; host < topology().host_count(); ++host)
+      hosts.push_back(topology().host_name(host));
+    std::vector<std::string> links;
+    links.reserve(parts_.links.size());
+    for (const Link& link : parts_.links)
+      links.push_back(link.name.substr(0, link.name.rfind('.'))); // its cable's name
+    parts_.noise = weft::read_noise(file_.table("noise"), hosts, links);
+  }
+
+  /** A link passes the medium that is read next. */
+  void share(const OptionTable& row, const std::map<std::string, std::size_t>& ids, const std::string& name)
+  {
+    const auto found = ids.find(name);
+    if (found == ids.end())
+      row.fail("links", "found \"" + name + "\", which is no link; the first is \"" + parts_.links.front().name +
+                            "\", the last \"" + parts_.links.back().name + "\"");
+    int& medium = parts_.shared_of[found->second];
+    if (medium >= 0)
+      row.fail("links", "found \"" + name + "\" twice; allowed: one place for each link in all [[shared]] tables");
+    medium = static_cast<int>(parts_.shared.size());
+  }
+
+  /** A rule that loses nothing anywhere is a mistake. */
+  void check_drops() const
+  {
+    std::size_t number = 0;
+    for (const OptionTable& row : file_.table("multicast").tables("drops")) {
+      const DropRule& rule = parts_.multicast.drops[number++];
+      if (rule.link.empty() ||
+          std::ranges::any_of(parts_.links, [&](const Link& link) { return rule.hits(link.name); }))
+        continue;
+      row.fail("link", "found \"" + rule.link + "\", and no link or cable has such a name; the first link is \"" +
+                           parts_.links.front().name + "\", the last \"" + parts_.links.back().name + "\"");
+    }
+  }
+
+public:
+  FabricReader(const std::string& path, const std::vector<std::string>& changes)
+      : file_(OptionTable::read_file(path).changed(changes))
+  {
+    parts_.file    = path;
+    parts_.changes = changes;
+  }
+
+  FabricParts read() &&
+  {
+    file_.allow_only(table_names());
+    read_required();
+    check_calibration_intervals(file_);
+    parts_.segments  = read_segments(file_);
+    parts_.mpi       = read_mpi(file_);
+    parts_.policy    = read_policy(file_);
+    parts_.multicast = read_multicast(file_);
+    read_switches();
+    read_progress_engines();
+    check_hosts_have_ports();
+    read_links();
+    read_shared();
+    check_drops();
+    read_noise();
+    return std::move(parts_);
+  }
+};
+
+} // namespace
+
+Fabric Fabric::load(const std::string& name_or_path, const std::vector<std::string>& changes)
+{
+  return Fabric(FabricReader(find_fabric(name_or_path), changes).read());
+}
+
+} // namespace weft

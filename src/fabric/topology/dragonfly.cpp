@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "fabric/topology/dragonfly.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+
+/** Of the pairs of @p count things. */
+constexpr int pairs(int count)
+{
+  return count * (count - 1) / 2;
+}
+
+/** The place of a pair among those of @p count things, in lexical order. */
+int pair_rank(int one, int other, int count)
+{
+  const auto [lower, upper] = std::minmax(one, other);
+  return lower * (2 * count - lower - 1) / 2 + upper - lower - 1;
+}
+
+/** From @p from to @p to along a cable whose lower end has the lower number. */
+LinkId link_between(int cable, int from, int to)
+{
+  const auto id = static_cast<std::size_t>(cable);
+  return from < to ? up_link(id) : down_link(id);
+}
+
+} // namespace
+
+Dragonfly::Dragonfly(const DragonflyOptions& options)
+    : options_(options), aggregation_(options.link_aggregation), group_routers_(options.chassis * options.routers),
+      first_green_(options.groups * group_routers_ * options.hosts),
+      first_black_(first_green_ + options.groups * options.chassis * pairs(options.routers) * options.router_cables),
+      first_blue_(first_black_ + options.groups * options.routers * pairs(options.chassis) * options.chassis_cables)
+{
+}
+
+Dragonfly::Place Dragonfly::place(int router_index) const
+{
+  return {router_index / group_routers_, router_index % group_routers_ / options_.routers,
+          router_index % options_.routers};
+}
+
+int Dragonfly::router_index(Place place) const
+{
+  return place.group * group_routers_ + place.chassis * options_.routers + place.router;
+}
+
+/** The router of @p group with the cable to @p other_group. */
+Dragonfly::Place Dragonfly::gateway(int group, int other_group) const
+{
+  return place(group * group_routers_ + other_group % group_routers_);
+}
+
+int Dragonfly::green(int chassis_index, int router, int other) const
+{
+  return first_green_ + (chassis_index * pairs(options_.routers) + pair_rank(router, other, options_.routers)) *
+                            options_.router_cables;
+}
+
+int Dragonfly::black(int group, int router, int chassis, int other) const
+{
+  const int pair = group * pairs(options_.chassis) + pair_rank(chassis, other, options_.chassis);
+  return first_black_ + (pair * options_.routers + router) * options_.chassis_cables;
+}
+
+int Dragonfly::blue(int group, int other) const
+{
+  return first_blue_ + pair_rank(group, other, options_.groups) * options_.global_cables;
+}
+
+/** What chooses among parallel cables: the sum varies with every coordinate of a destination. */
+int Dragonfly::spread(VertexId destination) const
+{
+  const bool host    = is_host(destination);
+  const Place target = place(host ? destination / options_.hosts : destination - host_count());
+  const int last     = host ? destination % options_.hosts : 0;
+  return aggregation_.choice(destination, target.group + target.chassis + target.router + last);
+}
+
+/** One step inside the group that both are in. */
+Hop Dragonfly::approach(Place at, Place target, int spread) const
+{
+  if (at.router != target.router) {
+    const int cable = green(at.group * options_.chassis + at.chassis, at.router, target.router);
+    return {link_between(cable + spread % options_.router_cables, at.router, target.router),
+            vertex({at.group, at.chassis, target.router})};
+  }
+  const int cable = black(at.group, at.router, at.chassis, target.chassis);
+  return {link_between(cable + spread % options_.chassis_cables, at.chassis, target.chassis), vertex(target)};
+}
+
+/** One step towards another group. */
+Hop Dragonfly::cross(Place at, int group, int spread) const
+{
+  const Place leaving = gateway(at.group, group);
+  if (router_index(at) != router_index(leaving))
+    return approach(at, leaving, spread);
+  return {link_between(blue(at.group, group) + spread % options_.global_cables, at.group, group),
+          vertex(gateway(group, at.group))};
+}
+
+Hop Dragonfly::next_hop(VertexId at, VertexId to) const
+{
+  if (is_host(at))
+    return {up_link(static_cast<std::size_t>(at)), host_count() + at / options_.hosts};
+  const int target = is_host(to) ? to / options_.hosts : to - host_count();
+  const int from   = at - host_count();
+  if (from == target)
+    return {down_link(static_cast<std::size_t>(to)), to};
+  const Place here  = place(from);
+  const Place there = place(target);
+  return here.group == there.group ? approach(here, there, spread(to)) : cross(here, there.group, spread(to));
+}
+
+std::vector<Cable> Dragonfly::cables() const
+{
+  std::vector<Cable> cables;
+  const auto add = [&cables](VertexId lower, VertexId upper, int count) {
+    for (int number = 0; number < count; ++number)
+      cables.push_back({lower, upper, number});
+  };
+  for (VertexId host = 0; host < host_count(); ++host)
+    add(host, host_count() + host / options_.hosts, 1);
+  for (int group = 0; group < options_.groups; ++group)
+    for (int chassis = 0; chassis < options_.chassis; ++chassis)
+      for (int router = 0; router < options_.routers; ++router)
+        for (int other = router + 1; other < options_.routers; ++other)
+          add(vertex({group, chassis, router}), vertex({group, chassis, other}), options_.router_cables);
+  for (int group = 0; group < options_.groups; ++group)
+    for (int chassis = 0; chassis < options_.chassis; ++chassis)
+      for (int other = chassis + 1; other < options_.chassis; ++other)
+        for (int router = 0; router < options_.routers; ++router)
+          add(vertex({group, chassis, router}), vertex({group, other, router}), options_.chassis_cables);
+  for (int group = 0; group < options_.groups; ++group)
+    for (int other = group + 1; other < options_.groups; ++other)
+      add(vertex(gateway(group, other)), vertex(gateway(other, group)), options_.global_cables);
+  return cables;
+}
+
+int Dragonfly::diameter() const
+{
+  const int inside = (options_.routers > 1 ? 1 : 0) + (options_.chassis > 1 ? 1 : 0);
+  return 2 + (options_.groups > 1 ? 2 * inside + 1 : inside);
+}
+
+std::vector<VertexId> Dragonfly::meeting_switches(std::span<const VertexId> hosts) const
+{
+  std::vector<VertexId> switches;
+  for (const VertexId host : hosts)
+    switches.push_back(host_count() + host / options_.hosts);
+  std::ranges::sort(switches);
+  const auto repeated = std::ranges::unique(switches);
+  switches.erase(repeated.begin(), repeated.end());
+  return switches;
+}
+
+std::unique_ptr<const ForwardingHash> Dragonfly::forwarding_hash() const
+{
+  return make_dragonfly_hash(options_);
+}
+
+std::string Dragonfly::switch_name(int index) const
+{
+  const std::string group = numbered("group", index / group_routers_, options_.groups);
+  return numbered(group + "-router", index % group_routers_, group_routers_);
+}
+
+namespace {
+
+const std::vector<Option<DragonflyOptions>>& dragonfly_options()
+{
+  using M = DragonflyOptions;
+  static const std::vector<Option<M>> ROWS{
+      {"groups", "groups, every one cabled to every other", &M::groups},
+      {"chassis", "chassis of a group; 1 makes a group all to all", &M::chassis, Need::optional},
+      {"routers", "routers (switches) of a chassis, all to all", &M::routers},
+      {"hosts", "hosts on each router", &M::hosts},
+      {"global_cables", "parallel cables between two groups (blue)", &M::global_cables, Need::optional},
+      {"chassis_cables", "parallel cables between routers of the same place in two chassis of a group (black)",
+       &M::chassis_cables, Need::optional},
+      {"router_cables", "parallel cables between two routers of a chassis (green)", &M::router_cables, Need::optional},
+      link_aggregation_option<M>(),
+  };
+  return ROWS;
+}
+
+double pairs_of(int count)
+{
+  return static_cast<double>(count) * (count - 1) / 2;
+}
+
+/** Rule by rule, so that no number of the Dragonfly that overflows is ever computed in ints. */
+void check_size(const OptionTable& table, const DragonflyOptions& options)
+{
+  const double chassis = static_cast<double>(options.groups) * options.chassis;
+  const double places  = static_cast<double>(options.groups) * options.routers;
+  double cables        = chassis * options.routers * options.hosts;
+  check_cable_count(table, "hosts", cables);
+  cables += chassis * pairs_of(options.routers) * options.router_cables;
+  check_cable_count(table, options.router_cables > 1 ? "router_cables" : "routers", cables);
+  cables += places * pairs_of(options.chassis) * options.chassis_cables;
+  check_cable_count(table, options.chassis_cables > 1 ? "chassis_cables" : "chassis", cables);
+  cables += pairs_of(options.groups) * options.global_cables;
+  check_cable_count(table, options.global_cables > 1 ? "global_cables" : "groups", cables);
+}
+
+std::unique_ptr<Topology> build_dragonfly(const OptionTable& table)
+{
+  DragonflyOptions options;
+  require_options(table, dragonfly_options(), read_options(table, dragonfly_options(), {"kind"}, options));
+  check_size(table, options);
+  return std::make_unique<Dragonfly>(options);
+}
+
+} // namespace
+
+TopologyKind dragonfly_kind()
+{
+  return {"dragonfly", "groups of routers, every group cabled to every other; routed minimally",
+          describe_options(dragonfly_options()), build_dragonfly};
+}
+
+} // namespace weft

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Dragonfly: groups of routers (switches), every group cabled to every other (Kim et al., ISCA 2008), in the parameters
+ * of SimGrid's DragonflyZone, which follows the Cray Cascade (Faanes et al., SC 2012).
+ *
+ * A group has `chassis` chassis of `routers` routers with `hosts` hosts each; all are numbered in that order, hosts
+ * fastest. The routers of a chassis are cabled all to all ("green"), as are those of a group that have the same place
+ * in their chassis ("black"). Groups i and j share a cable ("blue") between router j of group i and router i of group
+ * j, counted modulo the routers of a group. (SimGrid has no such rule for more groups than routers in a chassis.)
+ *
+ * Routing is minimal: within a group green before black, between groups to the router with the blue cable, across, and
+ * on to the destination. (So does SimGrid, but from chassis other than 0 inside a group: see
+ * tests/python/test_zones.py.) Where several cables are parallel the destination chooses one. (SimGrid has one link of
+ * as many times the bandwidth.)
+ */
+#pragma once
+
+#include "fabric/topology/link_aggregation.hpp"
+#include "fabric/topology/topology.hpp"
+
+namespace weft {
+
+struct DragonflyOptions {
+  int groups         = 0;
+  int chassis        = 1; ///< of a group
+  int routers        = 0; ///< of a chassis
+  int hosts          = 0; ///< of a router
+  int global_cables  = 1; ///< blue: between two groups
+  int chassis_cables = 1; ///< black: between routers of the same place in two chassis of a group
+  int router_cables  = 1; ///< green: between two routers of a chassis
+  std::string link_aggregation{LinkAggregation().name()};
+};
+
+class Dragonfly : public Topology {
+  DragonflyOptions options_;
+  LinkAggregation aggregation_;
+  int group_routers_; // routers of a group
+  int first_green_, first_black_, first_blue_;
+
+  /** Where a router is. */
+  struct Place {
+    int group;
+    int chassis;
+    int router;
+  };
+
+  Place place(int router_index) const;
+  int router_index(Place place) const;
+  VertexId vertex(Place place) const { return host_count() + router_index(place); }
+  Place gateway(int group, int other_group) const;
+  int green(int chassis_index, int router, int other) const;
+  int black(int group, int router, int chassis, int other) const;
+  int blue(int group, int other) const;
+  Hop cross(Place at, int group, int spread) const;
+  Hop approach(Place at, Place target, int spread) const;
+  int spread(VertexId destination) const;
+
+public:
+  /** All values are positive. */
+  explicit Dragonfly(const DragonflyOptions& options);
+
+  int host_count() const override { return switch_count() * options_.hosts; }
+  int switch_count() const override { return options_.groups * group_routers_; }
+  std::vector<Cable> cables() const override;
+  Hop next_hop(VertexId at, VertexId to) const override;
+  int diameter() const override;
+  /** The hosts' own routers. */
+  std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
+  std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
+  /** "group-03-router-07". */
+  std::string switch_name(int index) const override;
+};
+
+TopologyKind dragonfly_kind();
+
+} // namespace weft

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "fabric/topology/fat_tree.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace weft {
+
+FatTree::FatTree(const FatTreeOptions& options)
+    : levels_(static_cast<int>(options.down.size())), down_(options.down), up_(options.up), parallel_(options.cables),
+      below_{1}, above_{1}, first_{0}, first_cable_{0}, aggregation_(options.link_aggregation)
+{
+  if (down_.empty() || up_.size() != down_.size() || parallel_.size() != down_.size())
+    throw std::logic_error("a fat tree has as many values of each parameter as levels");
+  for (int level = 0; level < levels_; ++level) {
+    below_.push_back(below_.back() * down_[index(level)]);
+    above_.push_back(above_.back() * up_[index(level)]);
+  }
+  if (options.hosts < 0 || options.hosts > below_.back())
+    throw std::logic_error("a fat tree has no more hosts than places for them");
+  first_.push_back(options.hosts > 0 ? options.hosts : below_.back());
+  for (int level = 1; level <= levels_; ++level)
+    first_.push_back(first_.back() + stride(level, levels_));
+  for (int level = 0; level < levels_; ++level)
+    first_cable_.push_back(first_cable_.back() + size(level) * up_[index(level)] * parallel_[index(level)]);
+}
+
+FatTree::Node FatTree::node(VertexId vertex) const
+{
+  int level = 0;
+  while (vertex >= first_[index(level) + 1])
+    ++level;
+  return {level, vertex - first_[index(level)]};
+}
+
+/** What digit @p digit, not below @p level, counts in the positions of @p level. */
+int FatTree::stride(int level, int digit) const
+{
+  return above_[index(level)] * (below_[index(digit)] / below_[index(level)]);
+}
+
+bool FatTree::is_above(Node upper, Node lower) const
+{
+  return upper.level > lower.level &&
+         upper.position / above_[index(upper.level)] == lower.position / stride(lower.level, upper.level) &&
+         upper.position % above_[index(lower.level)] == lower.position % above_[index(lower.level)];
+}
+
+/** Cable @p number between node @p child of @p level and its parent of that digit. */
+int FatTree::cable(int level, int child, int parent_digit, int number) const
+{
+  return first_cable_[index(level)] + (child * up_[index(level)] + parent_digit) * parallel_[index(level)] + number;
+}
+
+/** Which of the parallel cables above a node of @p level leads to @p to. */
+int FatTree::parallel(int level, Node to) const
+{
+  const int parent = to.position / above_[index(level)] / up_[index(level)];
+  return aggregation_.choice(first_[index(to.level)] + to.position, parent) % parallel_[index(level)];
+}
+
+Hop FatTree::climb(Node from, Node to) const
+{
+  const int level = from.level;
+  if (level == levels_)
+    throw std::logic_error("a fat tree has no way from a top switch to a switch that is not below");
+  const int count  = up_[index(level)];
+  const int low    = above_[index(level)];
+  const int digit  = to.position / low % count;
+  const int number = level < to.level ? to.position % parallel_[index(level)] : parallel(level, to);
+  const int parent = from.position % low + digit * low + from.position / (low * down_[index(level)]) * low * count;
+  return {up_link(index(cable(level, from.position, digit, number))), first_[index(level) + 1] + parent};
+}
+
+Hop FatTree::descend(Node from, Node to) const
+{
+  const int level = from.level - 1;
+  const int count = up_[index(level)];
+  const int low   = above_[index(level)];
+  const int digit = to.position / stride(to.level, level) % down_[index(level)];
+  const int child = from.position % low + digit * low + from.position / (low * count) * low * down_[index(level)];
+  return {down_link(index(cable(level, child, from.position / low % count, parallel(level, to)))),
+          first_[index(level)] + child};
+}
+
+Hop FatTree::next_hop(VertexId at, VertexId to) const
+{
+  const Node from   = node(at);
+  const Node target = node(to);
+  return is_above(from, target) ? descend(from, target) : climb(from, target);
+}
+
+std::vector<Cable> FatTree::cables() const
+{
+  std::vector<Cable> cables;
+  cables.reserve(index(first_cable_.back()));
+  for (int level = 0; level < levels_; ++level) {
+    const int low = above_[index(level)];
+    for (int child = 0; child < size(level); ++child) {
+      const int same_parents = child % low + child / (low * down_[index(level)]) * low * up_[index(level)];
+      for (int digit = 0; digit < up_[index(level)]; ++digit)
+        for (int number = 0; number < parallel_[index(level)]; ++number)
+          cables.push_back(
+              {first_[index(level)] + child, first_[index(level) + 1] + same_parents + digit * low, number});
+    }
+  }
+  return cables;
+}
+
+/** The lowest level, 1 at least, where hosts have common ancestors. */
+int FatTree::shared_level(std::span<const VertexId> hosts) const
+{
+  int level = 1;
+  for (const VertexId host : hosts)
+    while (host / below_[index(level)] != hosts.front() / below_[index(level)])
+      ++level;
+  return level;
+}
+
+int FatTree::diameter() const
+{
+  const std::array<VertexId, 2> ends{0, host_count() - 1};
+  return 2 * shared_level(ends);
+}
+
+std::vector<VertexId> FatTree::meeting_switches(std::span<const VertexId> hosts) const
+{
+  const int level = shared_level(hosts);
+  const int count = above_[index(level)];
+  std::vector<VertexId> switches;
+  switches.reserve(index(count));
+  for (int digits = 0; digits < count; ++digits)
+    switches.push_back(first_[index(level)] + hosts.front() / below_[index(level)] * count + digits);
+  return switches;
+}
+
+std::unique_ptr<const ForwardingHash> FatTree::forwarding_hash() const
+{
+  return make_fat_tree_hash({down_, up_, parallel_, 0, std::string(aggregation_.name())});
+}
+
+std::string FatTree::switch_name(int index_of_switch) const
+{
+  const Node found = node(host_count() + index_of_switch);
+  return numbered("level" + std::to_string(found.level), found.position, size(found.level));
+}
+
+namespace {
+
+const std::vector<Option<FatTreeOptions>>& fat_tree_options()
+{
+  using M = FatTreeOptions;
+  static const std::vector<Option<M>> ROWS{
+      {"down", "one value per level, lowest first: hosts of a level 1 switch, switches below one of level 2, ...",
+       &M::down},
+      {"up", "one value per level: switches that a host is cabled to, level 2 switches above one of level 1, ...",
+       &M::up},
+      {"cables", "one value per level: parallel cables to each of those", &M::cables, Need::otherwise("1 each")},
+      {"hosts", "number of hosts, where there is room for more: the last places stay empty", &M::hosts,
+       Need::otherwise("as many as there is room for")},
+      link_aggregation_option<M>(),
+  };
+  return ROWS;
+}
+
+void check_length(const OptionTable& table, const std::string& key, const std::vector<int>& values,
+                  const FatTreeOptions& options)
+{
+  if (values.size() != options.down.size())
+    table.fail(key, "found " + std::to_string(values.size()) + " values; allowed: as many as in \"down\", which has " +
+                        std::to_string(options.down.size()));
+}
+
+/** Level by level, so that no number of the tree that overflows is ever computed in ints. */
+void check_size(const OptionTable& table, const FatTreeOptions& options)
+{
+  double nodes = 1;
+  for (const int children : options.down)
+    nodes *= children;
+  check_cable_count(table, "down", nodes);
+  double cables = 0;
+  for (std::size_t level = 0; level < options.down.size(); ++level) {
+    cables += nodes * options.up[level] * options.cables[level];
+    check_cable_count(table, "up", cables);
+    nodes = nodes / options.down[level] * options.up[level];
+  }
+}
+
+void check_hosts(const OptionTable& table, const FatTreeOptions& options)
+{
+  double places = 1;
+  for (const int children : options.down)
+    places *= children;
+  if (options.hosts > places)
+    table.fail("hosts", "found " + std::to_string(options.hosts) + "; allowed: at most " +
+                            std::to_string(static_cast<std::int64_t>(places)) + ", for which \"down\" has room");
+}
+
+std::unique_ptr<Topology> build_fat_tree(const OptionTable& table)
+{
+  FatTreeOptions options;
+  const std::set<std::string> given = read_options(table, fat_tree_options(), {"kind"}, options);
+  require_options(table, fat_tree_options(), given);
+  if (not given.contains("cables"))
+    options.cables.assign(options.down.size(), 1);
+  check_length(table, "up", options.up, options);
+  check_length(table, "cables", options.cables, options);
+  check_size(table, options);
+  check_hosts(table, options);
+  return std::make_unique<FatTree>(options);
+}
+
+} // namespace
+
+TopologyKind fat_tree_kind()
+{
+  return {"fat_tree", "levels of switches, each with several parents; routed up and down by destination (D-mod-k)",
+          describe_options(fat_tree_options()), build_fat_tree};
+}
+
+} // namespace weft

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "model/host/multicast_model.hpp"
+
+#include <cmath>
+#include <fnmatch.h>
+
+namespace weft {
+namespace {
+
+/** Headers of a UD packet with immediate data on InfiniBand, in bytes: LRH 8, GRH 40 (multicast has it), BTH 12, DETH
+ * 8, ImmDt 4, ICRC 4, VCRC 2 (InfiniBand Architecture Specification, volume 1, release 1.3, chapters 5, 7, 8 and 9). */
+constexpr Bytes UD_HEADERS{78};
+/** Of a UC packet of an RDMA Write with immediate data: RETH 16 instead of DETH. Only first packets have it, and only
+ *  last ones ImmDt: both are taken for all. */
+constexpr Bytes UC_HEADERS{86};
+
+DropRule read_drop(const OptionTable& table)
+{
+  DropRule rule;
+  read_options(table, drop_options(), {}, rule);
+  return rule;
+}
+
+void check_chunk(const OptionTable& table, const MulticastModel& model)
+{
+  if (model.transport == Transport::ud && model.chunk > model.mtu)
+    table.fail("chunk", "found " + table.found("chunk") + "; allowed with transport \"ud\": at most the mtu, " +
+                            to_text(model.mtu) + "; transport \"uc\" has longer messages");
+}
+
+} // namespace
+
+const std::vector<Option<DropRule>>& drop_options()
+{
+  using M               = DropRule;
+  static const Need ANY = Need::otherwise("any");
+  static const std::vector<Option<M>> ROWS{
+      {"probability", "that a chunk gets lost: for each receiver, or on the link for all behind it", &M::probability,
+       Need::optional, Allowed::up_to(1)},
+      {"link", "where: a link's name, a cable's for both directions, or a pattern with * and ?", &M::link,
+       Need::otherwise("at the receivers")},
+      {"call", "number of the multicast call on its communicator, from 0", &M::call, ANY, Allowed::non_negative},
+      {"root", "rank that multicasts", &M::root, ANY, Allowed::non_negative},
+      {"receiver", "rank that misses it", &M::receiver, ANY, Allowed::non_negative},
+      {"chunks", "sequence numbers in the root's data", &M::chunks, ANY, Allowed::non_negative},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<MulticastModel>>& multicast_options()
+{
+  using M = MulticastModel;
+  static const std::vector<Option<M>> ROWS{
+      {"transport", R"("ud", datagrams of at most an mtu, staged, or "uc", messages of any length)", &M::transport,
+       Need::optional},
+      {"mtu", "largest payload of a packet", &M::mtu, Need::optional},
+      {"chunk", "what one request sends or receives", &M::chunk, Need::otherwise("the mtu")},
+      {"packet_overhead", "headers of a packet", &M::packet_overhead,
+       Need::otherwise("InfiniBand's, " + to_text(UD_HEADERS) + ", with \"uc\" " + to_text(UC_HEADERS)),
+       Allowed::non_negative},
+      {"chains", "roots of an Allgather that multicast at the same time", &M::chains, Need::optional},
+      {"chain_map", R"(who is in one: "ranks", neighbours, or "racks" or "pods", the hosts of each)", &M::chain_map,
+       Need::optional, Allowed::one_of({"ranks", "racks", "pods"})},
+      {"trees", "multicast trees among which the data is divided", &M::trees, Need::optional},
+      {"cutoff_slack", "what the cutoff timer adds to the data's time on the cable", &M::cutoff_slack, Need::optional,
+       Allowed::non_negative},
+      {"port_buffer", "what may wait in a switch for a host's cable; more gets lost", &M::port_buffer,
+       Need::otherwise("unlimited, as links are lossless")},
+      {"drop_seed", "of the random drops", &M::drop_seed, Need::optional, Allowed::non_negative},
+  };
+  return ROWS;
+}
+
+bool DropRule::hits(const std::string& link_name) const
+{
+  const auto is_for = [&](const std::string& name) { return fnmatch(link.c_str(), name.c_str(), 0) == 0; };
+  return is_for(link_name) || is_for(link_name.substr(0, link_name.rfind('.')));
+}
+
+double MulticastModel::packets(Bytes block) const
+{
+  const double full = std::floor(block / chunk);
+  return full * std::ceil(chunk / mtu) + std::ceil((block - chunk * full) / mtu);
+}
+
+MulticastModel default_multicast()
+{
+  MulticastModel model;
+  model.chunk           = model.mtu;
+  model.packet_overhead = UD_HEADERS;
+  return model;
+}
+
+MulticastModel read_multicast(const OptionTable& file)
+{
+  const OptionTable table         = file.table("multicast");
+  MulticastModel model            = default_multicast();
+  const std::set<std::string> set = read_options(table, multicast_options(), {"drops"}, model);
+  if (set.contains("chains") && model.chain_map != "ranks")
+    table.fail("chains", "does not go with chain_map \"" + model.chain_map + "\", which makes as many as there are");
+  if (not set.contains("chunk"))
+    model.chunk = model.mtu;
+  if (not set.contains("packet_overhead") && model.transport == Transport::uc)
+    model.packet_overhead = UC_HEADERS;
+  check_chunk(table, model);
+  for (const OptionTable& row : table.tables("drops"))
+    model.drops.push_back(read_drop(row));
+  return model;
+}
+
+} // namespace weft

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "model/nic/nic_model.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace weft {
+namespace {
+
+/** The keys that [nic] and [[nic.calls]] have in common. */
+template <class M> std::vector<Option<M>> costs(Need overhead)
+{
+  return {
+      {"offload_overhead", "host and NIC work of one offloaded call", &M::offload_overhead, std::move(overhead),
+       Allowed::non_negative},
+      {"offload_copy_rate", "the host's copy and conversion rate for offloaded data", &M::offload_copy_rate,
+       Need::optional},
+      {"packet_copy_rate", "at which a packet is copied to and from the NIC; the first one of a call waits for it",
+       &M::packet_copy_rate, Need::optional},
+  };
+}
+
+/** The [[nic.calls]] tables of a [nic] table or of a preset; those of a table replace its preset's. */
+std::vector<NicCalls> read_nic_calls(const OptionTable& nic)
+{
+  std::vector<NicCalls> all;
+  for (const OptionTable& table : nic.tables("calls")) {
+    NicCalls row;
+    require_options(table, nic_calls_options(), read_options(table, nic_calls_options(), {}, row));
+    if (not all.empty() && row.from <= all.back().from)
+      table.fail("from", "found " + table.found("from") +
+                             "; allowed: more than in the [[nic.calls]] before, which is " + to_text(all.back().from));
+    all.push_back(row);
+  }
+  return all;
+}
+
+void read_nic_tables(const OptionTable& from, NicModel& nic)
+{
+  if (from.has("calls"))
+    nic.calls = read_nic_calls(from);
+  if (from.has("host_reduce"))
+    nic.host_reduce_place = from.place("host_reduce");
+  if (from.has("host_bcast"))
+    nic.host_bcast_place = from.place("host_bcast");
+}
+
+} // namespace
+
+NicCalls NicModel::costs(Bytes message) const
+{
+  const auto after = std::ranges::upper_bound(calls, message, {}, &NicCalls::from);
+  return after == calls.begin() ? NicCalls{Bytes(), offload_overhead, offload_copy_rate, packet_copy_rate}
+                                : *std::prev(after);
+}
+
+const std::vector<Option<NicModel>>& nic_options()
+{
+  using M                = NicModel;
+  static const auto ROWS = [] {
+    std::vector<Option<M>> rows = costs<M>(Need::required);
+    rows.insert(rows.begin() + 1, {"message_gap", "delay that each further rank of a host adds to an offloaded call",
+                                   &M::message_gap, Need::required, Allowed::non_negative});
+    const std::vector<Option<M>> others{
+        {"reduce_scatter",
+         R"(what an offloaded Reduce_scatter is: "parts", each rank gets its part, or "allreduce", all get the whole vector and copy their part)",
+         &M::reduce_scatter, Need::optional, Allowed::one_of({"parts", "allreduce"})},
+        {"part_copy_rate", "at which a rank copies its part of a Reduce_scatter that is an Allreduce",
+         &M::part_copy_rate, Need::optional},
+        {"registration_rate", "at which the whole vector of such a call is registered with the NIC",
+         &M::registration_rate, Need::optional},
+        {"registration_from", "smallest whole vector that is registered anew for each such call", &M::registration_from,
+         Need::optional, Allowed::non_negative},
+        {"contributions",
+         R"(what ranks that share a host send: "per-rank", each its own, or "per-host", combined in the host)",
+         &M::contributions, Need::optional, Allowed::one_of({"per-rank", "per-host"})},
+        {"host_reduce", "per-host: the algorithm by which the ranks of a host combine what they contribute",
+         &M::host_reduce, Need::optional},
+        {"host_bcast", "per-host: the algorithm by which the result reaches the ranks of a host", &M::host_bcast,
+         Need::optional},
+    };
+    rows.insert(rows.end(), others.begin(), others.end());
+    return rows;
+  }();
+  return ROWS;
+}
+
+const std::vector<Option<NicCalls>>& nic_calls_options()
+{
+  static const auto ROWS = [] {
+    std::vector<Option<NicCalls>> rows = costs<NicCalls>(Need::required);
+    rows.insert(rows.begin(), {"from", "smallest call that its keys hold for, in place of [nic]'s", &NicCalls::from});
+    return rows;
+  }();
+  return ROWS;
+}
+
+NicModel read_nic(const OptionTable& table)
+{
+  return read_device<NicModel>(table, "nic", nic_options(), {"calls"}, read_nic_tables);
+}
+
+} // namespace weft

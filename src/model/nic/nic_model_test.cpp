@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "model/nic/nic_model.hpp"
+
+#include "base/share.hpp"
+#include "base/test_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+NicModel read_lines(const std::string& lines)
+{
+  return read_nic(OptionTable::read_file(TestFile("[nic]\n" + lines).path()).table("nic"));
+}
+
+std::string nic_message(const std::string& lines)
+{
+  return message_about("[nic]\n" + lines,
+                       [](const std::string& path) { read_nic(OptionTable::read_file(path).table("nic")); });
+}
+
+TEST(Nic, IsReadWithoutAPreset)
+{
+  const NicModel nic = read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\n");
+  EXPECT_EQ(nic.preset, "");
+  EXPECT_EQ(nic.offload_overhead, Seconds(2e-6));
+  EXPECT_EQ(nic.message_gap, Seconds());
+}
+
+TEST(Nic, CopiesAtAnyRateUnlessToldOtherwise)
+{
+  EXPECT_GT(read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\n").offload_copy_rate, BytesPerSecond(1e300));
+  EXPECT_EQ(read_lines("preset = 'connectx-6-dx'\noffload_copy_rate = '5GBps'\n").offload_copy_rate,
+            BytesPerSecond(5e9));
+}
+
+TEST(Nic, RefusesWhatCannotBe)
+{
+  EXPECT_EQ(nic_message("offload_overhead = '2us'\n"),
+            "FILE: [nic] message_gap: is missing; it says: delay that each further rank of a host adds to an offloaded "
+            "call");
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\nmessage_gap = '-1us'\n"),
+            "FILE: [nic] message_gap: found \"-1us\"; allowed: zero or more");
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\noffload_copy_rate = '0Bps'\n"),
+            "FILE: [nic] offload_copy_rate: found \"0Bps\"; allowed: more than zero");
+}
+
+TEST(Nic, LargerCallsCostWhatTheirTableSays)
+{
+  const NicModel nic = read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\npacket_copy_rate = '1GBps'\n"
+                                  "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '5us'\n"
+                                  "[[nic.calls]]\nfrom = '1MiB'\noffload_overhead = '0s'\n"
+                                  "offload_copy_rate = '3GBps'\n");
+  EXPECT_DOUBLE_EQ(nic.costs(Bytes(1023)).offload_overhead.value(), 2e-6);
+  EXPECT_EQ(nic.costs(Bytes(1023)).packet_copy_rate, BytesPerSecond(1e9));
+  EXPECT_DOUBLE_EQ(nic.costs(Bytes(1024)).offload_overhead.value(), 5e-6);
+  EXPECT_GT(nic.costs(Bytes(1024)).packet_copy_rate, BytesPerSecond(1e300)); // each table stands for itself
+  EXPECT_EQ(nic.costs(Bytes(1 << 20)).offload_overhead, Seconds());
+  EXPECT_EQ(nic.costs(Bytes(1 << 20)).offload_copy_rate, BytesPerSecond(3e9));
+}
+
+TEST(Nic, TablesOfLargerCallsRise)
+{
+  const std::string calls = "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '1us'\n";
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n" + calls + calls),
+            "FILE: [nic.calls] from: found \"1KiB\"; allowed: more than in the [[nic.calls]] before, which is 1KiB");
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\noffload_overhead = '1us'\n"),
+            "FILE: [nic.calls] from: is missing; it says: smallest call that its keys hold for, in place of "
+            "[nic]'s");
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n[[nic.calls]]\nfrom = '1KiB'\n"),
+            "FILE: [nic.calls] offload_overhead: is missing; it says: host and NIC work of one offloaded call");
+}
+
+TEST(Nic, RegistersLargeMemoryAlone)
+{
+  const NicModel nic =
+      read_lines("preset = 'connectx-6-dx'\nregistration_rate = '1GBps'\nregistration_from = '1000B'\n");
+  EXPECT_EQ(nic.registration(Bytes(999)), Seconds());
+  EXPECT_EQ(nic.registration(Bytes(1000)), Seconds(1e-6));
+  EXPECT_EQ(read_lines("preset = 'connectx-6-dx'\n").registration(Bytes(1e9)), Seconds());
+}
+
+TEST(Nic, RefusesWaysThatThereAreNot)
+{
+  EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\nreduce_scatter = 'ring'\n"),
+            "FILE: [nic] reduce_scatter: found \"ring\"; allowed: parts, allreduce");
+}
+
+TEST(Nic, ShippedPresetsAreComplete)
+{
+  for (const std::string& name : list_shared("presets/nic")) {
+    const NicModel nic = read_lines("preset = '" + name + "'\n");
+    EXPECT_EQ(nic.preset, name);
+    EXPECT_LT(nic.offload_overhead, Seconds(1e-4)) << name;
+    EXPECT_LT(nic.message_gap, Seconds(1e-4)) << name;
+  }
+}
+
+// data/tofino_osu_allreduce_4x1.csv, smallest sizes, less the links and the switch;
+// tofino_micro_allreduce_vs_ranks.csv.
+TEST(Nic, ConnectX6IsTheMeasuredOne)
+{
+  const NicModel nic = read_lines("preset = 'connectx-6-dx'\n");
+  EXPECT_DOUBLE_EQ(nic.offload_overhead.value(), 2.877e-6);
+  EXPECT_DOUBLE_EQ(nic.message_gap.value(), 8.913111e-6 - 7.228587e-6);
+}
+
+} // namespace
+} // namespace weft

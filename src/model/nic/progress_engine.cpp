@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "model/nic/progress_engine.hpp"
+
+#include "base/share.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+namespace weft {
+
+double closed_throughput(int customers, double service, double think)
+{
+  double throughput = 0;
+  double queue      = 0; // customers at the server, waiting or served
+  for (int count = 1; count <= customers; ++count) {
+    const double residence = service * (1 + queue);
+    throughput             = count / (residence + think);
+    queue                  = throughput * residence;
+  }
+  return throughput;
+}
+
+namespace {
+
+constexpr const char* PRESETS = "presets/progress_engine";
+
+/** What one chunk costs, in cycles. */
+struct Work {
+  double total; ///< by a thread alone
+  double issue; ///< of these, those of the core
+};
+
+Work work_of(const ProgressEngine& engine, double cycles, double instructions)
+{
+  return {cycles, instructions > 0 ? instructions / engine.issue_rate : cycles};
+}
+
+Work receive_work(const ProgressEngine& engine, Transport transport)
+{
+  return transport == Transport::ud ? work_of(engine, engine.ud_cycles, engine.ud_instructions)
+                                    : work_of(engine, engine.uc_cycles, engine.uc_instructions);
+}
+
+/** What so many workers process: each as much as one on a full core, as each has the same share of the traffic. */
+Hertz worker_rate(const ProgressEngine& engine, const Work& work, int workers)
+{
+  const int together = std::min(workers, engine.threads);
+  const double core  = closed_throughput(together, work.issue, work.total - work.issue);
+  return engine.clock * core * (static_cast<double>(workers) / together);
+}
+
+/** Of a chunk's reception by a thread alone. */
+Seconds chunk_time(const ProgressEngine& engine, Transport transport)
+{
+  return Seconds(receive_work(engine, transport).total / engine.clock.value());
+}
+
+void check_threads(const ProgressEngine& engine, int workers)
+{
+  if (workers < 1)
+    throw std::logic_error("no workers");
+  const std::int64_t threads = static_cast<std::int64_t>(engine.cores) * engine.threads;
+  if (workers > threads)
+    throw UserError(engine.place + " receive_workers: found " + std::to_string(workers) + "; allowed: at most " +
+                    std::to_string(threads) + ", the threads of all cores");
+}
+
+} // namespace
+
+void ProgressEngine::check(Transport transport, Bytes chunk, int workers) const
+{
+  check_threads(*this, workers);
+  if (staging_room(transport, chunk) >= workers)
+    return;
+  const bool bytes = staging / chunk < workers;
+  const std::string found =
+      bytes ? "staging: found " + to_text(staging) : "staging_entries: found " + std::to_string(staging_entries);
+  const std::string wanted = bytes ? to_text(chunk * workers) : std::to_string(workers);
+  throw UserError(place + " " + found + "; each of " + std::to_string(workers) + " receive workers holds a chunk of " +
+                  to_text(chunk) + "; allowed: at least " + wanted + "; or take fewer workers or smaller chunks");
+}
+
+Hertz ProgressEngine::receive_chunks(Transport transport, Bytes chunk, int workers) const
+{
+  check(transport, chunk, workers);
+  const Hertz rate = worker_rate(*this, receive_work(*this, transport), workers);
+  if (transport == Transport::uc)
+    return rate;
+  return std::min(rate, Hertz(staging_room(transport, chunk) / latency(transport).value()));
+}
+
+Hertz ProgressEngine::received_chunks(Transport transport, Bytes chunk, int trees, int busy) const
+{
+  const int running    = std::min(busy, cores * threads);
+  const Hertz together = worker_rate(*this, receive_work(*this, transport), running);
+  const int workers    = workers_of(trees);
+  const double each    = std::ceil(static_cast<double>(trees) / workers); // subgroups of the slowest
+  const Hertz rate     = together * (trees / each / busy);
+  return std::min(rate, Hertz(staging_room(transport, chunk) / latency(transport).value()));
+}
+
+double ProgressEngine::staging_room(Transport transport, Bytes chunk) const
+{
+  if (transport == Transport::uc)
+    return std::numeric_limits<double>::infinity();
+  const double room = std::floor(staging / chunk);
+  return staging_entries > 0 ? std::min<double>(room, staging_entries) : room;
+}
+
+Seconds ProgressEngine::latency(Transport transport) const
+{
+  return chunk_time(*this, transport) + (transport == Transport::ud ? copy_latency : Seconds());
+}
+
+BytesPerSecond ProgressEngine::send_rate(Transport /*transport*/, Bytes chunk) const
+{
+  if (send_cycles == 0)
+    return BytesPerSecond(std::numeric_limits<double>::infinity());
+  return chunk * worker_rate(*this, work_of(*this, send_cycles, send_instructions), send_workers);
+}
+
+Seconds ProgressEngine::receive_time(Transport transport, Bytes chunk, Bytes buffer, int workers,
+                                     BytesPerSecond link) const
+{
+  const double chunks     = std::ceil(buffer / chunk);
+  const int busy          = static_cast<int>(std::min<double>(workers, chunks));
+  const Seconds alone     = chunk_time(*this, transport);
+  const Seconds together  = Seconds(chunks / receive_chunks(transport, chunk, busy).value());
+  const Seconds by_link   = buffer / link + alone; // the last chunk is processed after its arrival
+  const Seconds by_worker = std::min(chunk, buffer) / link + std::max(together, alone * std::ceil(chunks / busy));
+  return std::max(by_link, by_worker + activation) + (transport == Transport::ud ? copy_latency : Seconds());
+}
+
+std::int64_t ProgressEngine::communicators(std::int64_t chunks) const
+{
+  const double fit = std::floor(memory / (context + bitmap_size(chunks)));
+  return std::isfinite(fit) ? static_cast<std::int64_t>(fit) : std::numeric_limits<std::int64_t>::max();
+}
+
+Bytes bitmap_size(std::int64_t chunks)
+{
+  return Bytes(std::ceil(static_cast<double>(chunks) / 8));
+}
+
+const std::vector<Option<ProgressEngine>>& progress_engine_options()
+{
+  using M                      = ProgressEngine;
+  static const Need ITS_CYCLES = Need::otherwise("its cycles are all the core's");
+  static const std::vector<Option<M>> ROWS{
+      {"cores", "cores that the workers may run on", &M::cores},
+      {"threads", "hardware threads of a core, which fill one core after the other", &M::threads, Need::optional},
+      {"clock", "of a core", &M::clock},
+      {"issue_rate", "instructions that a core issues a cycle at most, of all its threads", &M::issue_rate,
+       Need::optional},
+      {"ud_cycles", "of a UD chunk's reception by a thread alone", &M::ud_cycles},
+      {"ud_instructions", "of a UD chunk's reception", &M::ud_instructions, ITS_CYCLES},
+      {"uc_cycles", "of a UC chunk's reception by a thread alone", &M::uc_cycles},
+      {"uc_instructions", "of a UC chunk's reception", &M::uc_instructions, ITS_CYCLES},
+      {"send_cycles", "of a chunk's sending by a thread alone", &M::send_cycles, Need::otherwise("unlimited")},
+      {"send_instructions", "of a chunk's sending", &M::send_instructions, ITS_CYCLES},
+      {"receive_workers", "threads that receive", &M::receive_workers, Need::optional},
+      {"send_workers", "threads that send", &M::send_workers, Need::optional},
+      {"staging", "ring of a NIC that UD chunks arrive in", &M::staging, Need::optional},
+      {"staging_entries", "chunks that the ring holds at most", &M::staging_entries, Need::otherwise("unlimited")},
+      {"activation", "from a call's first chunk until the receive workers begin to process", &M::activation,
+       Need::optional, Allowed::non_negative},
+      {"copy_latency", "of a UD chunk's copy from the ring to the user's buffer", &M::copy_latency, Need::optional,
+       Allowed::non_negative},
+      {"memory", "fast memory for bitmaps and contexts", &M::memory, Need::optional},
+      {"context", "of a communicator, beside its bitmap", &M::context, Need::optional, Allowed::non_negative},
+  };
+  return ROWS;
+}
+
+namespace {
+
+void check_instructions(const OptionTable& table, const ProgressEngine& engine, const std::string& kind, double cycles,
+                        double instructions)
+{
+  if (instructions > 0 && cycles > 0 && instructions > cycles * engine.issue_rate)
+    table.fail(kind + "_instructions",
+               "a core cannot issue so many in " + kind + "_cycles; allowed: at most cycles times issue_rate");
+}
+
+void check_engine(const OptionTable& table, const ProgressEngine& engine)
+{
+  check_instructions(table, engine, "ud", engine.ud_cycles, engine.ud_instructions);
+  check_instructions(table, engine, "uc", engine.uc_cycles, engine.uc_instructions);
+  check_instructions(table, engine, "send", engine.send_cycles, engine.send_instructions);
+  check_threads(engine, engine.receive_workers);
+}
+
+} // namespace
+
+std::optional<ProgressEngine> read_progress_engine(const OptionTable& file)
+{
+  if (not file.has("progress_engine"))
+    return std::nullopt;
+  const OptionTable table = file.table("progress_engine");
+  auto engine             = read_device<ProgressEngine>(table, "progress_engine", progress_engine_options());
+  engine.place            = file.file() + ": [progress_engine]";
+  check_engine(table, engine);
+  return engine;
+}
+
+ProgressEngine read_progress_engine(const OptionTable& rule, const ProgressEngine& standard)
+{
+  auto engine = read_device<ProgressEngine>(
+      rule, "progress_engine", progress_engine_options(), {"match"}, [](const OptionTable&, ProgressEngine&) {},
+      &standard);
+  engine.place = rule.file() + ": [[progress_engines]]";
+  check_engine(rule, engine);
+  return engine;
+}
+
+ProgressEngine load_progress_engine(const std::string& name_or_path)
+{
+  std::error_code ignored; // a path that cannot be looked at is one that cannot be found
+  if (std::filesystem::is_regular_file(name_or_path, ignored)) {
+    if (std::optional<ProgressEngine> engine = read_progress_engine(OptionTable::read_file(name_or_path)))
+      return *engine;
+    throw UserError(name_or_path + ": there is no table [progress_engine]; write one, or name a preset: " +
+                    join(list_shared(PRESETS)));
+  }
+  const std::optional<std::string> path = find_shared(PRESETS, name_or_path);
+  if (not path)
+    throw UserError("progress engine \"" + name_or_path + "\": there is no such file, and no preset has that name; " +
+                    did_you_mean(name_or_path, list_shared(PRESETS)) +
+                    "allowed: a file with a table [progress_engine], or one of " + join(list_shared(PRESETS)));
+  const OptionTable file = OptionTable::read_file(*path);
+  ProgressEngine engine;
+  require_options(file, progress_engine_options(), read_options(file, progress_engine_options(), {}, engine));
+  engine.preset = name_or_path;
+  engine.place += " " + name_or_path + ":";
+  check_engine(file, engine);
+  return engine;
+}
+
+std::string describe(const ProgressEngine& engine)
+{
+  return std::to_string(engine.receive_workers) + " receive and " + std::to_string(engine.send_workers) +
+         " send workers on " + (engine.preset.empty() ? "" : engine.preset + ", ") + std::to_string(engine.cores) +
+         " cores of " + std::to_string(engine.threads) + (engine.threads == 1 ? " thread, " : " threads, ") +
+         to_text(engine.clock);
+}
+
+} // namespace weft

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "model/switch/aggregation.hpp"
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+SwitchModel two_channels()
+{
+  SwitchModel model;
+  model.channels = 2;
+  model.slots    = 4;
+  model.payload  = Bytes(100);
+  return model;
+}
+
+class Aggregating : public testing::Test {
+protected:
+  const SwitchModel model = two_channels();
+  Aggregation aggregation{model};
+
+  const SwitchCounters& counters() const { return aggregation.counters(); }
+};
+
+TEST_F(Aggregating, CountsNothingAtFirst)
+{
+  EXPECT_EQ(counters().offloaded, 0);
+  EXPECT_EQ(counters().packets_reduced, 0);
+  EXPECT_EQ(counters().bytes_reduced, 0);
+  EXPECT_EQ(counters().bytes_multicast, 0);
+  EXPECT_EQ(counters().slots_used_max, 0);
+  EXPECT_EQ(counters().channels_used_max, 0);
+  EXPECT_EQ(&aggregation.model(), &model);
+}
+
+TEST_F(Aggregating, ChannelsRunOut)
+{
+  EXPECT_TRUE(aggregation.acquire_channel(-1));
+  EXPECT_TRUE(aggregation.acquire_channel(7));
+  EXPECT_FALSE(aggregation.acquire_channel(8));
+  EXPECT_EQ(counters().channels_used_max, 2);
+}
+
+TEST_F(Aggregating, AChannelThatIsHeldIsGivenAgain)
+{
+  EXPECT_TRUE(aggregation.acquire_channel(1));
+  EXPECT_TRUE(aggregation.acquire_channel(1));
+  EXPECT_EQ(counters().channels_used_max, 1);
+  EXPECT_TRUE(aggregation.acquire_channel(2));
+  EXPECT_TRUE(aggregation.acquire_channel(1)); // all are taken, one of them by this one
+}
+
+TEST_F(Aggregating, AskingForAChannelTakesNone)
+{
+  EXPECT_TRUE(aggregation.has_channel_for(1));
+  EXPECT_EQ(counters().channels_used_max, 0);
+  aggregation.acquire_channel(1);
+  aggregation.acquire_channel(2);
+  EXPECT_TRUE(aggregation.has_channel_for(1));
+  EXPECT_FALSE(aggregation.has_channel_for(3));
+}
+
+TEST_F(Aggregating, AChannelThatIsGivenBackIsFree)
+{
+  EXPECT_TRUE(aggregation.acquire_channel(1));
+  EXPECT_TRUE(aggregation.acquire_channel(2));
+  aggregation.release_channel(1);
+  aggregation.release_channel(1); // it has none any more
+  EXPECT_TRUE(aggregation.acquire_channel(3));
+  EXPECT_FALSE(aggregation.acquire_channel(1));
+  EXPECT_EQ(counters().channels_used_max, 2);
+}
+
+TEST_F(Aggregating, ARefusedChannelLeavesTheCountersAlone)
+{
+  aggregation.acquire_channel(1);
+  aggregation.acquire_channel(2);
+  aggregation.acquire_channel(3);
+  EXPECT_EQ(counters().channels_used_max, 2);
+  EXPECT_EQ(counters().offloaded, 0);
+}
+
+TEST_F(Aggregating, CountsACollectiveWhenItHasEnded)
+{
+  aggregation.begin(Bytes(250));
+  EXPECT_EQ(counters().offloaded, 0);
+  EXPECT_EQ(counters().bytes_reduced, 0);
+  EXPECT_EQ(counters().slots_used_max, 3);
+  aggregation.end(Bytes(250), Bytes(250) * 8, Bytes(250) * 8);
+  EXPECT_EQ(counters().offloaded, 1);
+  EXPECT_EQ(counters().packets_reduced, 3);
+  EXPECT_EQ(counters().bytes_reduced, 2000);
+  EXPECT_EQ(counters().bytes_multicast, 2000);
+}
+
+TEST_F(Aggregating, AddsCollectivesUp)
+{
+  for (int call = 0; call < 3; ++call) {
+    aggregation.begin(Bytes(100));
+    aggregation.end(Bytes(100), Bytes(100) * 2, Bytes(100) * 2);
+  }
+  EXPECT_EQ(counters().offloaded, 3);
+  EXPECT_EQ(counters().packets_reduced, 3);
+  EXPECT_EQ(counters().bytes_reduced, 600);
+  EXPECT_EQ(counters().slots_used_max, 1); // one after the other
+}
+
+TEST_F(Aggregating, ALongMessageHoldsOneChannelsSlots)
+{
+  aggregation.begin(Bytes(1e6));
+  EXPECT_EQ(counters().slots_used_max, 4);
+  aggregation.end(Bytes(1e6), Bytes(1e6) * 2, Bytes(1e6) * 2);
+  EXPECT_EQ(counters().packets_reduced, 10'000);
+}
+
+TEST_F(Aggregating, CollectivesInFlightHoldTheirSlotsTogether)
+{
+  aggregation.begin(Bytes(300));
+  aggregation.begin(Bytes(200));
+  EXPECT_EQ(counters().slots_used_max, 5);
+  aggregation.end(Bytes(300), Bytes(300) * 2, Bytes(300) * 2);
+  aggregation.begin(Bytes(100));
+  EXPECT_EQ(counters().slots_used_max, 5);
+  aggregation.end(Bytes(200), Bytes(200) * 2, Bytes(200) * 2);
+  aggregation.end(Bytes(100), Bytes(100) * 2, Bytes(100) * 2);
+  EXPECT_EQ(counters().offloaded, 3);
+}
+
+TEST_F(Aggregating, WhatHasNotBegunCannotEnd)
+{
+  EXPECT_THROW(aggregation.end(Bytes(1), Bytes(1) * 2, Bytes(1) * 2), std::logic_error);
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/agenda.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+std::size_t Agenda::open(double time)
+{
+  if (idle_.empty()) {
+    idle_.push_back(instants_.size());
+    instants_.emplace_back();
+  }
+  const std::size_t instant = idle_.back();
+  idle_.pop_back();
+  instants_[instant].time = time;
+  heap_.push_back({time, opened_++, instant});
+  std::ranges::push_heap(heap_, Place::later);
+  return instant;
+}
+
+void Agenda::add(Seconds time, Due& who, std::uint64_t what)
+{
+  const double when = std::max(time.value(), now_);
+  if (last_ == NONE || not same(instants_[last_].time, when))
+    last_ = open(when);
+  instants_[last_].entries.push_back({&who, what});
+}
+
+void Agenda::run(std::size_t instant)
+{
+  // Entries may add to it as they happen. NOLINTNEXTLINE(modernize-loop-convert)
+  for (std::size_t at = 0; at < instants_[instant].entries.size(); ++at) {
+    const Entry entry = instants_[instant].entries[at];
+    entry.who->due(entry.what);
+  }
+  instants_[instant].entries.clear();
+  if (last_ == instant)
+    last_ = NONE;
+  idle_.push_back(instant);
+}
+
+void Agenda::clear()
+{
+  for (const Place& place : heap_) {
+    instants_[place.instant].entries.clear();
+    idle_.push_back(place.instant);
+  }
+  heap_.clear();
+  last_ = NONE;
+}
+
+void Agenda::run_until(Seconds time)
+{
+  while (next() <= time) {
+    now_ = next().value();
+    while (next().value() <= now_ || same(now_, next().value())) {
+      const std::size_t instant = heap_.front().instant;
+      std::ranges::pop_heap(heap_, Place::later);
+      heap_.pop_back();
+      run(instant);
+    }
+    for (Settling* one : settling_)
+      one->settle();
+  }
+  now_ = std::max(now_, time.value());
+}
+
+} // namespace weft

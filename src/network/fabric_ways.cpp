@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/fabric_ways.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft {
+
+std::vector<double> FabricWays::capacities(const Fabric& fabric)
+{
+  std::vector<double> all;
+  for (const Link& link : fabric.links())
+    all.push_back(link.bandwidth.value());
+  for (const SharedMedium& medium : fabric.shared())
+    all.push_back(medium.bandwidth.value());
+  if (fabric.host().shares_memory())
+    all.resize(all.size() + static_cast<std::size_t>(fabric.host_count()), fabric.host().memory_bandwidth.value());
+  return all;
+}
+
+/** The resource that a host's memory is. */
+int FabricWays::memory(int host) const
+{
+  return static_cast<int>(fabric_.links().size() + fabric_.shared().size()) + host;
+}
+
+void FabricWays::within(int host, Bytes bytes, double missed, FlowWay& into) const
+{
+  const HostModel& model = fabric_.host();
+  const int copies       = model.copies(bytes - SMPI_ENVELOPE);
+  const bool passes      = model.shares_memory() && missed > 0;
+  into.latency           = model.loopback_latency.value();
+  into.penalty           = std::max(into.latency, 1e-9); // the same for all that share a host's memory
+  into.volume            = bytes.value();
+  into.bound             = model.loopback_bandwidth.value();
+  if (copies == 2 && model.cores_copy()) { // which is time of theirs; what is left is to wait for the memory
+    into.volume = passes ? into.volume : 0;
+    into.bound  = model.memory_bandwidth.value();
+  }
+  if (passes) {
+    into.resources.assign(static_cast<std::size_t>(copies), memory(host));
+    into.volume *= missed;
+    into.bound *= missed;
+  }
+}
+
+void FabricWays::find(int from, int to, Bytes bytes, double missed, FlowWay& into)
+{
+  if (from == to) {
+    within(from, bytes, missed, into);
+    return;
+  }
+  route_.links.clear();
+  route_.through.clear();
+  fabric_.route(from, to, route_);
+  const std::size_t links = fabric_.links().size();
+  double narrowest        = std::numeric_limits<double>::infinity();
+  for (const LinkId id : route_.links) {
+    into.resources.push_back(id);
+    narrowest = std::min(narrowest, fabric_.link(id).bandwidth.value());
+    if (const std::optional<std::size_t> medium = fabric_.shared_by(id)) {
+      into.resources.push_back(static_cast<int>(links + *medium));
+      narrowest = std::min(narrowest, fabric_.shared()[*medium].bandwidth.value());
+    }
+  }
+  const Bytes size(std::max(0.0, (bytes - SMPI_ENVELOPE).value()));
+  // Eager messages are copied into what the NIC reads, and out of what it has written.
+  constexpr double MOST = 0.5; // a flow passes all on its way with all that it is
+  if (fabric_.host().shares_memory() && missed > MOST && fabric_.host().cores_copy() && size < eager_below_) {
+    into.resources.push_back(memory(from));
+    into.resources.push_back(memory(to));
+  }
+  const PointToPointSegment& factors = fabric_.segment(size);
+  // The factor of bandwidth says how much a message gets of what it occupies.
+  const Seconds latency = fabric_.latency(route_) + start(route_, from, to, bytes);
+  into.latency          = (latency * factors.latency_factor).value();
+  into.penalty          = latency.value();
+  into.bound            = narrowest;
+  into.volume           = bytes.value() / factors.bandwidth_factor;
+}
+
+} // namespace weft

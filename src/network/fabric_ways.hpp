@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The ways of messages on a fabric. */
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "network/flow_network.hpp"
+
+#include <vector>
+
+namespace weft {
+
+class FabricWays : public Ways {
+  const Fabric& fabric_;
+  Bytes eager_below_;
+  Route route_;
+
+  void within(int host, Bytes bytes, double missed, FlowWay& into) const;
+  int memory(int host) const;
+
+protected:
+  /** What a message that starts pays beside its route's latency. */
+  virtual Seconds start(const Route& /*route*/, int /*from*/, int /*to*/, Bytes /*bytes*/) { return {}; }
+
+public:
+  explicit FabricWays(const Fabric& fabric)
+      : fabric_(fabric), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
+  {
+  }
+
+  /** Of the resources that ways name: the fabric's links, by id, then its shared media, then its hosts' memories where
+   * they are limited. In bytes per second. */
+  static std::vector<double> capacities(const Fabric& fabric);
+
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override;
+};
+
+} // namespace weft

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/fair_share.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace weft {
+
+void FairShare::push(int resource)
+{
+  const Resource& its = resources_[static_cast<std::size_t>(resource)];
+  if (its.open == 0)
+    return;
+  heap_.push_back({std::max(its.left, 0.0) / its.usage, resource});
+  std::ranges::push_heap(heap_, Level::higher);
+}
+
+void FairShare::fix(std::vector<SharingFlow*>& flows, int flow, double rate)
+{
+  SharingFlow& its                       = *flows[static_cast<std::size_t>(flow)];
+  its.rate                               = rate;
+  fixed_[static_cast<std::size_t>(flow)] = true;
+  for (const int number : its.resources) {
+    Resource& resource = resources_[static_cast<std::size_t>(number)];
+    resource.left -= its.copies * rate;
+    resource.usage -= its.copies * its.weight;
+    --resource.open;
+  }
+}
+
+// The level rises for all at once; what is reached first, a flow's bound or the end of a resource, fixes rates.
+void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double>& capacities)
+{
+  used_.clear();
+  heap_.clear();
+  fixed_.assign(flows.size(), false);
+  by_bound_.resize(flows.size());
+  std::iota(by_bound_.begin(), by_bound_.end(), 0);
+  for (std::size_t flow = 0; flow < flows.size(); ++flow)
+    for (const int number : flows[flow]->resources) {
+      Resource& resource = resources_[static_cast<std::size_t>(number)];
+      if (resource.open++ == 0) {
+        used_.push_back(number);
+        resource.left  = capacities[static_cast<std::size_t>(number)];
+        resource.usage = 0;
+        resource.flows.clear();
+      }
+      resource.usage += flows[flow]->copies * flows[flow]->weight;
+      if (resource.flows.empty() || std::cmp_not_equal(resource.flows.back(), flow))
+        resource.flows.push_back(static_cast<int>(flow));
+    }
+  const auto level_of_bound = [&](int flow) {
+    const SharingFlow& its = *flows[static_cast<std::size_t>(flow)];
+    return its.bound / its.weight;
+  };
+  std::ranges::stable_sort(by_bound_, {}, level_of_bound);
+  for (const int number : used_)
+    push(number);
+
+  auto bounded     = by_bound_.begin();
+  std::size_t open = flows.size();
+  while (open > 0) {
+    while (bounded != by_bound_.end() && fixed_[static_cast<std::size_t>(*bounded)])
+      ++bounded;
+    // The level of a resource only rises as flows that it holds up are fixed lower: what stands in the heap is at most
+    // what holds now.
+    while (not heap_.empty()) {
+      const Level top          = heap_.front();
+      const Resource& resource = resources_[static_cast<std::size_t>(top.resource)];
+      const double now         = resource.open > 0 ? std::max(resource.left, 0.0) / resource.usage : -1.0;
+      if (now == top.value)
+        break;
+      std::ranges::pop_heap(heap_, Level::higher);
+      heap_.pop_back();
+      push(top.resource);
+    }
+    if (heap_.empty() || level_of_bound(*bounded) <= heap_.front().value) {
+      fix(flows, *bounded, flows[static_cast<std::size_t>(*bounded)]->bound);
+      --open;
+      continue;
+    }
+    const Level full = heap_.front();
+    for (const int flow : resources_[static_cast<std::size_t>(full.resource)].flows)
+      if (not fixed_[static_cast<std::size_t>(flow)]) {
+        fix(flows, flow, full.value * flows[static_cast<std::size_t>(flow)]->weight);
+        --open;
+      }
+  }
+  for (const int number : used_)
+    resources_[static_cast<std::size_t>(number)].open = 0;
+}
+
+} // namespace weft

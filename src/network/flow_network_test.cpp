@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/flow_network.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace weft {
+namespace {
+
+/** A star: hosts with a cable up and one down each, of 10 bytes per second; the latency is 1 s. */
+class StarWays : public Ways {
+public:
+  static constexpr int HOSTS = 6;
+  int repeated               = 0;
+  static std::vector<double> capacities() { return std::vector<double>(std::size_t{2} * HOSTS, 10.0); }
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  {
+    into.latency = 1;
+    into.volume  = bytes.value() * missed;
+    into.bound   = from == to ? 5 : 10;
+    if (from != to)
+      into.resources = {from, HOSTS + to};
+  }
+  void repeat(const FlowWay& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) override { ++repeated; }
+};
+
+class Arrivals : public Receiving {
+  Agenda& agenda_;
+
+public:
+  std::map<std::uint64_t, double> times;
+  explicit Arrivals(Agenda& agenda) : agenda_(agenda) {}
+  void arrived(std::uint64_t message) override { times[message] = agenda_.now().value(); }
+};
+
+class FlowNetworkTest : public testing::Test {
+protected:
+  Agenda agenda_;
+  StarWays ways_;
+  Arrivals arrivals_{agenda_};
+  FlowNetwork network_{agenda_, ways_, StarWays::capacities(), StarWays::HOSTS};
+
+  void send(int from, int to, double bytes, std::uint64_t message)
+  {
+    network_.send(from, to, Bytes(bytes), 1, arrivals_, message);
+  }
+};
+
+TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
+{
+  send(0, 1, 100, 1);
+  send(2, 2, 100, 2); // within a host
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
+}
+
+/** Whose first cable takes less the more there are: by the number of those on their way. */
+class CrowdedWays : public StarWays {
+public:
+  int there = 0;
+  bool vary() const override { return true; }
+  void find(int from, int to, Bytes bytes, double missed, FlowWay& into) override
+  {
+    StarWays::find(from, to, bytes, missed, into);
+    ++there;
+  }
+  void left(const FlowWay& /*way*/) override { --there; }
+  double capacity(int resource, double fixed) override { return resource == 0 ? fixed / there : fixed; }
+};
+
+TEST(FlowNetwork, AsksForCapacitiesThatVary)
+{
+  Agenda agenda;
+  CrowdedWays ways;
+  Arrivals arrivals(agenda);
+  FlowNetwork network(agenda, ways, StarWays::capacities(), StarWays::HOSTS);
+  network.send(0, 1, Bytes(100), 1, arrivals, 1);
+  network.send(0, 2, Bytes(50), 1, arrivals, 2); // 5 bytes per second for both
+  agenda.run_until(Seconds(100));
+  EXPECT_DOUBLE_EQ(arrivals.times[2], 21);
+  EXPECT_DOUBLE_EQ(arrivals.times[1], 26);        // 50 bytes are left, and nobody else
+  network.send(0, 1, Bytes(100), 1, arrivals, 3); // whose way is known, but not that it goes it
+  EXPECT_EQ(ways.there, 1);
+}
+
+TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
+{
+  send(0, 1, 100, 1);
+  agenda_.run_until(Seconds(5)); // 40 bytes have gone when the other begins to flow
+  send(0, 2, 30, 2);
+  agenda_.run_until(Seconds(100));
+  // 50 bytes are left of the first at 6 s; the second needs 6 s at half the rate, then 20 are left.
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 14}, {2, 12}}));
+}
+
+TEST_F(FlowNetworkTest, FlowsOfOneGroupEndByWhatTheGroupHasServed)
+{
+  send(0, 1, 100, 1);
+  agenda_.run_until(Seconds(5));
+  send(0, 1, 20, 2); // flows from 6 s on, at 5 bytes per second; 50 are left of the first
+  agenda_.run_until(Seconds(7));
+  send(0, 1, 40, 3); // from 8 s on, when 40 and 10 are left
+  agenda_.run_until(Seconds(100));
+  // 3 s at a third of the rate; then both others have 30 bytes left.
+  EXPECT_NEAR(arrivals_.times[2], 11, 1e-9);
+  EXPECT_NEAR(arrivals_.times[1], 17, 1e-9);
+  EXPECT_NEAR(arrivals_.times[3], 17, 1e-9);
+  EXPECT_FALSE(network_.flows_over(0));
+}
+
+// Neither folded, nor sent the way of the one before.
+TEST_F(FlowNetworkTest, MessagesAreNotEqualWhereCachesHoldOthers)
+{
+  network_.send(0, 1, Bytes(100), 1, arrivals_, 1);
+  agenda_.run_until(Seconds(20));
+  network_.send(0, 1, Bytes(100), 0.5, arrivals_, 2);
+  network_.send(0, 1, Bytes(100), 0.25, arrivals_, 3);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(ways_.repeated, 0);
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 28.5}, {3, 26}}));
+}
+
+TEST_F(FlowNetworkTest, EqualMessagesAreOneFlow)
+{
+  for (std::uint64_t message = 0; message < 4; ++message)
+    send(0, 1, 50, message);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(ways_.repeated, 3);
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{0, 21}, {1, 21}, {2, 21}, {3, 21}}));
+}
+
+/** Sends one of many from host 0 to host 1 whenever it is due. */
+class Sender : public Due {
+  FlowNetwork& network_;
+  Arrivals& arrivals_;
+
+public:
+  Sender(FlowNetwork& network, Arrivals& arrivals) : network_(network), arrivals_(arrivals) {}
+  void due(std::uint64_t message) override { network_.send(0, 1, Bytes(50), 1, arrivals_, message); }
+};
+
+TEST_F(FlowNetworkTest, MessagesThatLeaveAtTheSameTimeButForRoundingAreOneFlow)
+{
+  Sender sender(network_, arrivals_);
+  for (std::uint64_t message = 0; message < 4; ++message)
+    agenda_.add(Seconds(3 + static_cast<double>(message) * 4e-16), sender, message);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(network_.work().messages, 4U);
+  EXPECT_EQ(network_.work().flows, 1U);
+}
+
+TEST_F(FlowNetworkTest, AMessageLikeTheLastOneFromItsHostGoesTheSameWay)
+{
+  send(0, 1, 50, 1);
+  agenda_.run_until(Seconds(100));
+  send(0, 1, 50, 2);
+  agenda_.run_until(Seconds(200));
+  EXPECT_EQ(ways_.repeated, 1);
+  send(0, 2, 50, 3);
+  agenda_.run_until(Seconds(300));
+  send(0, 2, 60, 4);
+  agenda_.run_until(Seconds(400));
+  EXPECT_EQ(ways_.repeated, 1);
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 6}, {2, 106}, {3, 206}, {4, 307}}));
+}
+
+// Six pairs exchange, all begin and end at the same times: rates are found once for those that begin, not for each.
+TEST_F(FlowNetworkTest, RatesAreFoundOnceAnInstant)
+{
+  std::uint64_t message = 0;
+  for (int from = 0; from < StarWays::HOSTS; ++from)
+    for (const int distance : {1, 2})
+      send(from, (from + distance) % StarWays::HOSTS, 50, message++);
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times.size(), 12U);
+  EXPECT_EQ(arrivals_.times.at(0), 11);
+  EXPECT_EQ(network_.work().solved, 1U);
+}
+
+TEST_F(FlowNetworkTest, FoldingChangesNoTime)
+{
+  std::mt19937 random(7);
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    Agenda unfolded_agenda;
+    Arrivals unfolded(unfolded_agenda);
+    FlowNetwork each(unfolded_agenda, ways_, StarWays::capacities(), StarWays::HOSTS, nullptr, false);
+    Agenda folded_agenda;
+    Arrivals folded(folded_agenda);
+    FlowNetwork together(folded_agenda, ways_, StarWays::capacities(), StarWays::HOSTS);
+    double time = 0;
+    for (std::uint64_t message = 0; message < 40; ++message) {
+      if (below(3) == 0)
+        time += below(4);
+      const int from   = below(2);
+      const int to     = below(StarWays::HOSTS);
+      const Bytes size = Bytes(20.0 * (1 + below(2)));
+      unfolded_agenda.run_until(Seconds(time));
+      folded_agenda.run_until(Seconds(time));
+      each.send(from, to, size, 1, unfolded, message);
+      together.send(from, to, size, 1, folded, message);
+    }
+    unfolded_agenda.run_until(Seconds(1000));
+    folded_agenda.run_until(Seconds(1000));
+    ASSERT_EQ(unfolded.times.size(), 40U);
+    for (const auto& [message, when] : unfolded.times)
+      ASSERT_NEAR(folded.times.at(message), when, 1e-9 * when);
+  }
+}
+
+/** Uses a link from some time on, and carries out whatever is handed over in no time. */
+class SomebodyElse : public Others {
+public:
+  int used = -1;
+  std::vector<double> taken;
+  FlowNumber last = 0;
+  bool use(int resource) override { return resource == used; }
+  void take(FlowNumber flow, const FlowWay& /*way*/, double left, std::size_t copies) override
+  {
+    last = flow;
+    taken.push_back(left * static_cast<double>(copies));
+  }
+};
+
+TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
+{
+  SomebodyElse others;
+  FlowNetwork network(agenda_, ways_, StarWays::capacities(), StarWays::HOSTS, &others);
+  network.send(0, 1, Bytes(100), 1, arrivals_, 1);
+  network.send(2, 1, Bytes(100), 1, arrivals_, 2); // shares host 1's cable
+  network.send(3, 4, Bytes(100), 1, arrivals_, 3); // shares nothing
+  agenda_.run_until(Seconds(3));
+  EXPECT_TRUE(network.flows_over(0));
+  network.yield(0);
+  EXPECT_EQ(others.taken, (std::vector<double>{90, 90}));
+  EXPECT_FALSE(network.flows_over(0));
+  network.ends_elsewhere(others.last, Seconds(50));
+  agenda_.run_until(Seconds(100));
+  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 50}, {3, 11}}));
+  others.used = 0;
+  network.send(0, 5, Bytes(70), 1, arrivals_, 4);
+  agenda_.run_until(Seconds(200));
+  EXPECT_EQ(others.taken.back(), 70);
+}
+
+} // namespace
+} // namespace weft
