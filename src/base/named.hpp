@@ -4,6 +4,8 @@
  *   template <> struct Names<Colour> {
  *     static constexpr std::array ROWS{std::pair{Colour::red, "red"sv}, …};
  *   };
+ *
+ * Rows to which others may be added are a function, `static std::vector<…> rows()`.
  */
 #pragma once
 
@@ -19,13 +21,25 @@ namespace weft {
 
 template <class E> struct Names;
 
+template <class E>
+concept HasFixedRows = requires { Names<E>::ROWS.size(); };
+
 /** An enumeration with names. */
 template <class E>
-concept Named = requires { Names<E>::ROWS.size(); };
+concept Named = HasFixedRows<E> || requires { Names<E>::rows().size(); };
+
+/** Its rows: pairs of a value and its name. */
+template <Named E> decltype(auto) named_rows()
+{
+  if constexpr (HasFixedRows<E>)
+    return (Names<E>::ROWS);
+  else
+    return Names<E>::rows();
+}
 
 template <Named E> std::string_view to_text(E value)
 {
-  for (const auto& [known, name] : Names<E>::ROWS)
+  for (const auto& [known, name] : named_rows<E>())
     if (known == value)
       return name;
   throw std::logic_error("a value without a name");
@@ -33,7 +47,7 @@ template <Named E> std::string_view to_text(E value)
 
 template <Named E> std::optional<E> find_named(std::string_view wanted)
 {
-  for (const auto& [value, name] : Names<E>::ROWS)
+  for (const auto& [value, name] : named_rows<E>())
     if (name == wanted)
       return value;
   return std::nullopt;
@@ -43,8 +57,7 @@ template <Named E> std::optional<E> find_named(std::string_view wanted)
 template <Named E> std::vector<std::string> names_of()
 {
   std::vector<std::string> names;
-  names.reserve(Names<E>::ROWS.size());
-  for (const auto& row : Names<E>::ROWS)
+  for (const auto& row : named_rows<E>())
     names.emplace_back(row.second);
   return names;
 }

@@ -8,7 +8,7 @@
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
  *   WEFT_CONTENTION no: links do not contend (binding/settings/settings.hpp)
  *   WEFT_ROUTES   where to write what was proven of the routes of WEFT_PLATFORM; no program runs then
- *   WEFT_OFFLOAD  stream (default), message, multicast, auto or off
+ *   WEFT_OFFLOAD  a mechanism's name (by default stream), auto or off
  *   WEFT_FALLBACK what the hosts do, as collective/host/fallback.hpp has it; where absent, SMPI's options say it
  *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
  *   WEFT_RANK_FLOWS for tests. together: equal messages from rank to rank are one flow, as with many ranks; apart: each
@@ -29,6 +29,7 @@
 #include "binding/platform/fabric_zone.hpp"
 #include "binding/platform/platform_network.hpp"
 #include "binding/process/stacks.hpp"
+#include "binding/registry.hpp"
 #include "binding/run/simulation.hpp"
 #include "binding/settings/settings.hpp"
 
@@ -109,14 +110,6 @@ void read_fallback(weft::Simulation& simulation, bool on_fabric)
   }
 }
 
-/** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
-void check_privatization(weft::OffloadMode mode)
-{
-  if (mode == weft::OffloadMode::message && simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
-    throw weft::UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
-                          " take \"dlopen\", or granularity \"stream\"");
-}
-
 /** @return WEFT_PPN, or as few ranks per host as @p count hosts allow. */
 int ranks_per_host(int ranks, int count)
 {
@@ -161,32 +154,10 @@ void place_ranks(const weft::PlatformNetwork& network)
 /** @p fabric and @p network live as long as the process. */
 weft::Simulation& make_simulation(const weft::Fabric& fabric, weft::Network& network)
 {
-  const weft::OffloadMode mode = read_mode();
-  check_privatization(mode);
-  return weft::Simulation::create(fabric, network, mode, environment("WEFT_RECORD"), environment("WEFT_EVENTS") == "1");
-}
-
-void check_rank(const weft::Fabric& fabric, const std::string& key, int found, int ranks)
-{
-  if (found >= ranks)
-    throw weft::UserError(weft::name_of_file(fabric.file()) + ": [multicast.drops] " + key + ": found " +
-                          std::to_string(found) + ", so that it loses nothing; allowed with " + std::to_string(ranks) +
-                          " ranks: 0 to " + std::to_string(ranks - 1));
-}
-
-void check_multicast(const weft::Fabric& fabric, const std::string& platform)
-{
-  if (not platform.empty())
-    throw weft::UserError("--offload multicast: " + platform +
-                          " is a platform of SimGrid's, which cannot say how hosts "
-                          "multicast; describe the network as a fabric file");
-  for (const weft::ProgressEngine& engine : fabric.progress_engines())
-    engine.check(fabric.multicast().transport, fabric.multicast().chunk);
-  const auto ranks = simgrid::config::get_value<int>("smpi/np");
-  for (const weft::DropRule& rule : fabric.multicast().drops) {
-    check_rank(fabric, "root", rule.root, ranks);
-    check_rank(fabric, "receiver", rule.receiver, ranks);
-  }
+  weft::Simulation& simulation = weft::Simulation::create(fabric, network, read_mode(), environment("WEFT_RECORD"),
+                                                          environment("WEFT_EVENTS") == "1");
+  simulation.decider.use(weft::make_mechanisms(simulation));
+  return simulation;
 }
 
 /** A platform of SimGrid's keeps SimGrid's own options. */
@@ -293,8 +264,8 @@ void load()
   if (const std::string target = environment("WEFT_ROUTES"); not target.empty())
     prove_routes(platform, target);
   weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
-  if (simulation.mode == weft::OffloadMode::multicast)
-    check_multicast(simulation.fabric, platform);
+  if (const weft::MechanismKind* asked = simulation.mode.mechanism())
+    simulation.decider.mechanism(*asked).check(platform, simgrid::config::get_value<int>("smpi/np"));
   read_fallback(simulation, platform.empty());
   weft::make_stacks_ours(simgrid::config::get_value<int>("smpi/np"));
   weft::register_collectives(simulation);

@@ -1,122 +1,101 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/decision.hpp"
 
-#include <stdexcept>
+#include <algorithm>
 
 namespace weft {
 namespace {
 
 Decision fall_back(Fallback reason)
 {
-  return {Path::host, reason};
+  return {nullptr, reason};
 }
 
-/** What @p model cannot do of a call. */
-Fallback lacking(const SwitchModel& model, const CollectiveCall& call)
+/** The mechanism that takes what @p mechanism does not do; null: none. */
+const MechanismKind* rest_of(const MechanismKind& mechanism)
 {
-  switch (model.lacks(std::string(call.kind->name), call.datatype, call.operation)) {
-    case Unsupported::collective:
-      return Fallback::collective;
-    case Unsupported::datatype:
-      return Fallback::datatype;
-    case Unsupported::operation:
-      return Fallback::operation;
-    case Unsupported::none:
-      break;
-  }
-  return call.message == Bytes{} && call.kind->movement->carries_data() ? Fallback::zero_count : Fallback::none;
+  return mechanism.rest.empty() ? nullptr : &mechanism_kind(mechanism.rest);
 }
 
-/** Where no switch could do the call anyway, that is the reason; else that there is no tree. */
-Fallback without_tree(const CallFacts& facts)
+/** @p mechanism, or the one that takes the call in its place; or why none of them can. */
+Decision capable(const MechanismKind& mechanism, Verdicts& verdicts)
 {
-  Fallback reason = facts.no_tree;
-  for (const SwitchModel* model : facts.switches) {
-    reason = lacking(*model, facts.call);
+  const Fallback reason = verdicts.obstacle(mechanism);
+  if (reason == Fallback::none)
+    return {&mechanism};
+  const MechanismKind* rest = reason == Fallback::collective ? rest_of(mechanism) : nullptr;
+  return rest ? capable(*rest, verdicts) : fall_back(reason);
+}
+
+/** The fastest of the mechanisms that can do the call, as predicted; or why the first cannot. */
+Decision fastest(Verdicts& verdicts)
+{
+  std::vector<const MechanismKind*> able;
+  std::optional<Fallback> obstacle;
+  for (const MechanismKind* mechanism : verdicts.predictable()) {
+    const Fallback reason = verdicts.obstacle(*mechanism);
     if (reason == Fallback::none)
-      return facts.no_tree;
+      able.push_back(mechanism);
+    else if (not obstacle)
+      obstacle = reason;
   }
-  return reason;
+  if (able.empty())
+    return fall_back(obstacle.value_or(Fallback::collective));
+  if (able.size() == 1) // nothing to predict
+    return {able.front()};
+  return {*std::ranges::min_element(able, {},
+                                    [&](const MechanismKind* mechanism) { return verdicts.predicted(*mechanism); })};
 }
 
-/** Why no tree of switches can do the call. */
-Fallback obstacle(const CallFacts& facts)
+/** A mechanism that could do the call and is wanted for it. */
+Decision choose(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& verdicts)
 {
-  if (not facts.call.kind->offloadable())
-    return Fallback::collective;
-  if (facts.no_tree != Fallback::none)
-    return without_tree(facts);
-  for (const SwitchModel* model : facts.switches)
-    if (const Fallback reason = lacking(*model, facts.call); reason != Fallback::none)
-      return reason;
-  return Fallback::none;
-}
-
-/** What the run asks for, or leaves to the fabric's policy, or else to what is predicted to be faster. */
-Decision choose(const CallFacts& facts)
-{
-  // Who asks for the multicast protocol gets streams for what it cannot do.
-  OffloadMode mode = facts.asked;
-  if (mode == OffloadMode::automatic && facts.policy)
-    mode = *facts.policy;
-  switch (mode) {
-    case OffloadMode::off:
-      return fall_back(Fallback::policy);
-    case OffloadMode::message:
-      return {Path::message};
-    case OffloadMode::stream:
-    case OffloadMode::multicast:
-      return {Path::stream};
-    case OffloadMode::automatic:
-      break;
-  }
-  return facts.host_is_faster() ? fall_back(Fallback::host_faster) : Decision{Path::stream};
-}
-
-Decision decide_for_tree(const CallFacts& facts)
-{
-  if (facts.asked == OffloadMode::off)
+  if (asked.is_off())
     return fall_back(Fallback::policy);
-  if (facts.ranks == 1)
-    return fall_back(Fallback::one_rank);
-  if (const Fallback reason = obstacle(facts); reason != Fallback::none)
-    return fall_back(reason);
-  const Decision chosen = choose(facts);
-  if (not chosen.offloaded())
-    return chosen;
-  if (not facts.memory_is_shared && (not facts.call.blocking || chosen.path == Path::message))
-    return fall_back(Fallback::privatization);
-  return facts.channel_is_free() ? chosen : fall_back(Fallback::no_free_channel);
-}
-
-bool wants_multicast(const CallFacts& facts)
-{
-  const bool asked_for = facts.asked == OffloadMode::multicast ||
-                         (facts.asked == OffloadMode::automatic && facts.policy == OffloadMode::multicast);
-  return asked_for && facts.call.kind->multicasts && facts.ranks > 1;
-}
-
-Fallback multicast_obstacle(const CallFacts& facts)
-{
-  if (facts.call.message == Bytes())
-    return Fallback::zero_count;
-  if (not facts.memory_is_shared)
-    return Fallback::privatization;
-  return facts.no_multicast();
+  const OffloadMode mode = asked.is_automatic() ? policy.value_or(asked) : asked;
+  if (mode.mechanism())
+    return capable(*mode.mechanism(), verdicts);
+  const Decision found = fastest(verdicts);
+  if (not found.offloaded()) // that no mechanism can do it is the reason, whatever the policy
+    return found;
+  if (mode.is_off())
+    return fall_back(Fallback::policy);
+  return verdicts.hosts_are_faster(*found.mechanism) ? fall_back(Fallback::host_faster) : found;
 }
 
 } // namespace
 
-Decision decide(const CallFacts& facts)
+Decision decide(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& verdicts)
 {
-  if (wants_multicast(facts)) {
-    const Fallback reason = multicast_obstacle(facts);
-    return reason == Fallback::none ? Decision{Path::multicast} : fall_back(reason);
+  Decision decision = choose(asked, policy, verdicts);
+  if (decision.offloaded()) {
+    const Fallback lacking = verdicts.shortage(*decision.mechanism);
+    if (lacking == Fallback::none)
+      return decision;
+    decision = fall_back(lacking);
   }
-  const Decision decision = decide_for_tree(facts);
-  const bool by_multicast = not decision.offloaded() && facts.falls_back_to_multicast && facts.call.kind->multicasts &&
-                            facts.ranks > 1 && multicast_obstacle(facts) == Fallback::none;
-  return by_multicast ? Decision{Path::multicast} : decision;
+  const MechanismKind* theirs = verdicts.hosts_mechanism();
+  const bool able =
+      theirs && verdicts.obstacle(*theirs) == Fallback::none && verdicts.shortage(*theirs) == Fallback::none;
+  return able ? Decision{theirs} : decision;
+}
+
+Decision decide_alone(OffloadMode asked)
+{
+  return fall_back(asked.is_off() ? Fallback::policy : Fallback::one_rank);
+}
+
+std::string_view path_name(const MechanismKind* mechanism)
+{
+  return mechanism ? mechanism->name : "fallback";
+}
+
+std::vector<std::string> path_names()
+{
+  std::vector<std::string> names{std::string(path_name(nullptr))};
+  for (const MechanismKind* mechanism : mechanism_kinds())
+    names.emplace_back(mechanism->name);
+  return names;
 }
 
 } // namespace weft

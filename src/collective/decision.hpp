@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How a call is carried out, and why: a pure function of what is known of the call, its communicator and the run.
+/* Who carries a call out, and why: a pure function of what the run asks for and of what mechanisms say of the call.
  *
- * What a run asks for (OffloadMode) and what becomes of a call (Path) are two things. The first rank of a call decides
- * for all, and nothing that it looks at may differ between the ranks of one correct call.
+ * What a run asks for (OffloadMode) and what becomes of a call (Decision) are two things. The first rank of a call
+ * decides for all, and nothing that it looks at may differ between the ranks of one correct call. No mechanism is named
+ * here.
  */
 #pragma once
 
-#include "fabric/policy.hpp"
-#include "model/collective/collective_kind.hpp"
-#include "model/switch/switch_model.hpp"
+#include "base/units.hpp"
+#include "model/mechanism/offload_mode.hpp"
 
-#include <functional>
+#include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace weft {
-
-/** Who carries a call out. */
-enum class Path {
-  host,     ///< the host's algorithm
-  stream,   ///< switches, packet by packet
-  message,  ///< switches, whole messages at a time
-  multicast ///< the hosts' protocol over the switches' multicast
-};
-/** As it stands in the record. */
-template <> struct Names<Path> {
-  static constexpr std::array ROWS{
-      std::pair{Path::host, std::string_view("fallback")}, std::pair{Path::stream, std::string_view("stream")},
-      std::pair{Path::message, std::string_view("message")}, std::pair{Path::multicast, std::string_view("multicast")}};
-};
 
 /** Why a call falls back to the host's algorithm. */
 enum class Fallback {
@@ -46,7 +33,7 @@ enum class Fallback {
   no_gain,
   no_free_channel,
   host_faster,   ///< predicted
-  no_nic_memory, ///< the NIC's fast memory has no room for the call's state (multicast)
+  no_nic_memory, ///< the NIC's fast memory has no room for the call's state
   privatization, ///< a rank's memory cannot be reached while others run (smpi/privatization:mmap)
 };
 /** As it stands in the record. */
@@ -67,41 +54,46 @@ template <> struct Names<Fallback> {
                                    std::pair{Fallback::privatization, std::string_view("privatization")}};
 };
 
-/** What a call asks for. */
-struct CollectiveCall {
-  const CollectiveKind* kind = nullptr;
-  std::string datatype;  ///< MPI's name; empty where the collective has none
-  std::string operation; ///< MPI's name; empty where there is none, or where a replayed trace does not say
-  Bytes message;         ///< the whole vector
-  bool blocking = true;
-};
+/** What mechanisms say of a call. The decision asks only what it depends on, since answers take time. */
+class Verdicts {
+public:
+  Verdicts()                           = default;
+  Verdicts(const Verdicts&)            = delete;
+  Verdicts& operator=(const Verdicts&) = delete;
+  virtual ~Verdicts()                  = default;
 
-/** All that a decision depends on. What takes time to find out is asked only where it matters. */
-struct CallFacts {
-  OffloadMode asked; ///< by the run
-  CollectiveCall call;
-  int ranks = 0; ///< of the communicator
-  /// Why there is no reduction tree over the communicator; none where there is one.
-  Fallback no_tree = Fallback::none;
-  /// The models of the tree's switches; without a tree, those of all the fabric's smart switches.
-  std::span<const SwitchModel* const> switches;
-  std::optional<OffloadMode> policy;    ///< what the fabric's [[policy]] says of such calls
-  bool memory_is_shared        = true;  ///< whether a rank's memory can be reached while others run
-  bool falls_back_to_multicast = false; ///< the algorithm chosen for the hosts is the multicast protocol
-  std::function<bool()> host_is_faster; ///< predicted
-  std::function<bool()> channel_is_free;
-  /// Why the multicast protocol cannot do the call, apart from its own size and form; none where it can.
-  std::function<Fallback()> no_multicast;
+  /** Why @p mechanism can carry out no such call on the communicator; none where it can. Where that is the collective,
+   *  the call goes to the mechanism's rest. */
+  virtual Fallback obstacle(const MechanismKind& mechanism) = 0;
+  /** What @p mechanism, which could, has not got for this call; none where it has all. */
+  virtual Fallback shortage(const MechanismKind& mechanism) = 0;
+  /** The mechanisms whose times can be predicted, in the order in which they are preferred. */
+  virtual const std::vector<const MechanismKind*>& predictable() = 0;
+  /** Time of the call by @p mechanism, which is one of those and can do it. */
+  virtual Seconds predicted(const MechanismKind& mechanism) = 0;
+  /** Whether the hosts are predicted to be faster than @p mechanism, which can do it. */
+  virtual bool hosts_are_faster(const MechanismKind& mechanism) = 0;
+  /** The mechanism that is chosen as the hosts' algorithm; null where an algorithm is. */
+  virtual const MechanismKind* hosts_mechanism() = 0;
 };
 
 struct Decision {
-  Path path       = Path::host;
-  Fallback reason = Fallback::none; ///< none, or why it is not what was asked for
+  const MechanismKind* mechanism = nullptr;        ///< that carries the call out; null: the hosts
+  Fallback reason                = Fallback::none; ///< none, or why it is not what was asked for
 
-  bool offloaded() const { return path != Path::host; }
+  bool offloaded() const { return mechanism != nullptr; }
   bool operator==(const Decision& other) const = default;
 };
 
-Decision decide(const CallFacts& facts);
+/** For a call on several ranks. @p asked: by the run; @p policy: what the fabric's [[policy]] says of such calls, which
+ *  runs follow that ask for automatic. */
+Decision decide(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& verdicts);
+/** For a call on a communicator of one rank. */
+Decision decide_alone(OffloadMode asked);
+
+/** Who carries a call out, as records name it: "fallback" for the hosts (null), else the mechanism. */
+std::string_view path_name(const MechanismKind* mechanism);
+/** All that path_name() can return. */
+std::vector<std::string> path_names();
 
 } // namespace weft

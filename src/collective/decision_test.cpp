@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/decision.hpp"
 
+#include <functional>
+#include <map>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -9,216 +12,201 @@
 namespace weft {
 namespace {
 
-SwitchModel switch_that_does(const Capability& capability)
-{
-  SwitchModel model;
-  model.capabilities = {capability};
-  return model;
-}
+const MechanismKind& STREAM    = mechanism_kind("stream");
+const MechanismKind& MESSAGE   = mechanism_kind("message");
+const MechanismKind& MULTICAST = mechanism_kind("multicast");
 
-const SwitchModel INT_SUMS = switch_that_does({{"allreduce"}, {"MPI_INT"}, {"MPI_SUM"}});
-const SwitchModel PLAIN;
-const SwitchModel MOVES = switch_that_does({{"bcast", "allgather", "barrier"}, {}, {}});
-
-CollectiveCall call(std::string_view kind, std::string datatype, std::string operation, double message)
-{
-  return {&collective(kind), std::move(datatype), std::move(operation), Bytes(message)};
-}
-
-const CollectiveCall SUM   = call("allreduce", "MPI_INT", "MPI_SUM", 4);
-const CollectiveCall BCAST = call("bcast", "", "", 4);
-
-/** A run in which everything can be offloaded; each test changes what it is about. */
-struct Facts : CallFacts {
-  std::vector<const SwitchModel*> models{&INT_SUMS};
-  Decision decision()
-  {
-    switches = models;
-    return decide(*this);
-  }
-};
+constexpr MechanismKind QUICK{.name = "quick", .meaning = "of this test"};
 
 [[noreturn]] bool must_not_be_asked()
 {
   throw std::logic_error("asked for what the decision does not depend on");
 }
 
-Facts facts(OffloadMode asked, const CollectiveCall& call, std::vector<const SwitchModel*> models = {&INT_SUMS})
-{
-  Facts all;
-  all.asked           = asked;
-  all.call            = call;
-  all.ranks           = 4;
-  all.models          = std::move(models);
-  all.host_is_faster  = [] { return must_not_be_asked(); };
-  all.channel_is_free = [] { return true; };
-  all.no_multicast    = [] { return Fallback::none; };
-  return all;
-}
+/** A call that every mechanism can do; each test changes what it is about. */
+struct Facts : Verdicts {
+  OffloadMode asked;
+  std::optional<OffloadMode> policy;
+  std::map<const MechanismKind*, Fallback> obstacles;
+  std::map<const MechanismKind*, std::function<Fallback()>> shortages;
+  std::vector<const MechanismKind*> predictions{&STREAM};
+  std::map<const MechanismKind*, Seconds> times; ///< of those that may be asked for
+  std::function<bool(const MechanismKind&)> host_is_faster = [](const MechanismKind&) { return must_not_be_asked(); };
+  std::function<const MechanismKind*()> hosts_take         = [] { return nullptr; };
+
+  explicit Facts(OffloadMode its) : asked(its) {}
+  explicit Facts(const MechanismKind& its) : asked(its) {}
+
+  Fallback obstacle(const MechanismKind& mechanism) override
+  {
+    const auto found = obstacles.find(&mechanism);
+    return found == obstacles.end() ? Fallback::none : found->second;
+  }
+  Fallback shortage(const MechanismKind& mechanism) override
+  {
+    if (obstacle(mechanism) != Fallback::none)
+      must_not_be_asked();
+    const auto found = shortages.find(&mechanism);
+    return found == shortages.end() ? Fallback::none : found->second();
+  }
+  const std::vector<const MechanismKind*>& predictable() override { return predictions; }
+  Seconds predicted(const MechanismKind& mechanism) override { return times.at(&mechanism); }
+  bool hosts_are_faster(const MechanismKind& mechanism) override { return host_is_faster(mechanism); }
+  const MechanismKind* hosts_mechanism() override { return hosts_take(); }
+
+  Decision decision() { return decide(asked, policy, *this); }
+};
 
 Decision fallback(Fallback reason)
 {
-  return {Path::host, reason};
+  return {nullptr, reason};
 }
 
-TEST(Decision, IsWhatWasAskedForWhereTheSwitchCan)
+TEST(Decision, IsWhatWasAskedForWhereThatCan)
 {
-  EXPECT_EQ(facts(OffloadMode::stream, SUM).decision(), Decision{Path::stream});
-  EXPECT_EQ(facts(OffloadMode::message, SUM).decision(), Decision{Path::message});
-  EXPECT_EQ(facts(OffloadMode::off, SUM).decision(), fallback(Fallback::policy));
+  for (const MechanismKind* mechanism : mechanism_kinds()) {
+    Facts asked(*mechanism);
+    asked.hosts_take = []() -> const MechanismKind* { return must_not_be_asked(), nullptr; };
+    EXPECT_EQ(asked.decision(), Decision{mechanism}) << mechanism->name;
+  }
+}
+
+TEST(Decision, AsksNoMechanismWhereNoneIsAskedFor)
+{
+  Facts off(OffloadMode::off());
+  off.obstacles = {{&STREAM, Fallback::datatype}};
+  off.policy    = OffloadMode(MESSAGE);
+  EXPECT_EQ(off.decision(), fallback(Fallback::policy));
 }
 
 TEST(Decision, OneRankHasNobodyToCall)
 {
-  for (const OffloadMode mode :
-       {OffloadMode::stream, OffloadMode::message, OffloadMode::multicast, OffloadMode::automatic}) {
-    Facts alone = facts(mode, BCAST, {&MOVES});
-    alone.ranks = 1;
-    EXPECT_EQ(alone.decision(), fallback(Fallback::one_rank)) << to_text(mode);
+  for (const auto& [mode, name] : Names<OffloadMode>::rows())
+    EXPECT_EQ(decide_alone(mode), fallback(mode.is_off() ? Fallback::policy : Fallback::one_rank)) << name;
+}
+
+TEST(Decision, SaysWhyTheMechanismCannot)
+{
+  for (const Fallback reason : {Fallback::collective, Fallback::datatype, Fallback::operation, Fallback::not_on_tree}) {
+    Facts unable(STREAM);
+    unable.obstacles = {{&STREAM, reason}};
+    EXPECT_EQ(unable.decision(), fallback(reason)) << to_text(reason);
   }
-  Facts off = facts(OffloadMode::off, SUM);
-  off.ranks = 1;
-  EXPECT_EQ(off.decision(), fallback(Fallback::policy));
 }
 
-TEST(Decision, SaysWhatTheSwitchLacks)
+TEST(Decision, NeedsWhatTheMechanismLacksForTheCall)
 {
-  const auto reason = [](const CollectiveCall& its) { return facts(OffloadMode::stream, its).decision().reason; };
-  EXPECT_EQ(reason(call("reduce", "MPI_INT", "MPI_SUM", 4)), Fallback::collective);
-  EXPECT_EQ(reason(call("allreduce", "MPI_FLOAT", "MPI_SUM", 4)), Fallback::datatype);
-  EXPECT_EQ(reason(call("allreduce", "MPI_INT", "MPI_MAX", 4)), Fallback::operation);
-  EXPECT_EQ(reason(call("barrier", "", "", 0)), Fallback::collective);
-  EXPECT_EQ(reason(call("scan", "MPI_INT", "MPI_SUM", 4)), Fallback::collective);
+  for (const Fallback reason : {Fallback::no_free_channel, Fallback::privatization, Fallback::no_nic_memory})
+    for (const MechanismKind* mechanism : mechanism_kinds()) {
+      Facts busy(*mechanism);
+      busy.shortages = {{mechanism, [reason] { return reason; }}};
+      EXPECT_EQ(busy.decision(), fallback(reason)) << mechanism->name;
+    }
 }
 
-TEST(Decision, TheFirstThingThatIsLackingCounts)
+TEST(Decision, HandsOverCollectivesThatAMechanismDoesNotDo)
 {
-  const auto reason = [](const CollectiveCall& its) { return facts(OffloadMode::stream, its).decision().reason; };
-  EXPECT_EQ(reason(call("reduce", "MPI_FLOAT", "MPI_MAX", 0)), Fallback::collective);
-  EXPECT_EQ(reason(call("allreduce", "MPI_FLOAT", "MPI_MAX", 0)), Fallback::datatype);
-  EXPECT_EQ(reason(call("allreduce", "MPI_INT", "MPI_MAX", 0)), Fallback::operation);
+  Facts reduction(MULTICAST);
+  reduction.obstacles = {{&MULTICAST, Fallback::collective}};
+  EXPECT_EQ(reduction.decision(), Decision{&STREAM});
+  reduction.shortages = {{&STREAM, [] { return Fallback::no_free_channel; }}};
+  EXPECT_EQ(reduction.decision(), fallback(Fallback::no_free_channel));
+  reduction.obstacles[&STREAM] = Fallback::datatype;
+  EXPECT_EQ(reduction.decision(), fallback(Fallback::datatype));
 }
 
-TEST(Decision, AReplayedTraceHasNoOperation)
+TEST(Decision, HandsOverNothingElse)
 {
-  EXPECT_EQ(facts(OffloadMode::stream, call("allreduce", "MPI_INT", "", 4)).decision(), Decision{Path::stream});
-}
-
-TEST(Decision, OnlyABarrierMayCarryNothing)
-{
-  EXPECT_EQ(facts(OffloadMode::stream, call("allreduce", "MPI_INT", "MPI_SUM", 0)).decision(),
-            fallback(Fallback::zero_count));
-  EXPECT_EQ(facts(OffloadMode::stream, call("barrier", "", "", 0), {&MOVES}).decision(), Decision{Path::stream});
-}
-
-TEST(Decision, EverySwitchOfTheTreeMustBeAble)
-{
-  EXPECT_EQ(facts(OffloadMode::stream, SUM, {&INT_SUMS, &INT_SUMS}).decision(), Decision{Path::stream});
-  EXPECT_EQ(facts(OffloadMode::stream, SUM, {&INT_SUMS, &MOVES}).decision(), fallback(Fallback::collective));
-  EXPECT_EQ(facts(OffloadMode::stream, SUM, {&PLAIN}).decision(), fallback(Fallback::collective));
-}
-
-TEST(Decision, WithoutATreeItSaysSoWhereASwitchCouldHaveDoneTheCall)
-{
-  Facts none   = facts(OffloadMode::stream, SUM, {&MOVES, &INT_SUMS});
-  none.no_tree = Fallback::not_on_tree;
-  EXPECT_EQ(none.decision(), fallback(Fallback::not_on_tree));
-  none.call = call("allreduce", "MPI_FLOAT", "MPI_SUM", 4);
-  EXPECT_EQ(none.decision(), fallback(Fallback::datatype));
-  none.models = {};
-  EXPECT_EQ(none.decision(), fallback(Fallback::not_on_tree));
-}
-
-TEST(Decision, NeedsAFreeChannel)
-{
-  Facts busy           = facts(OffloadMode::stream, SUM);
-  busy.channel_is_free = [] { return false; };
-  EXPECT_EQ(busy.decision(), fallback(Fallback::no_free_channel));
-}
-
-TEST(Decision, NeedsTheMemoryOfRanksThatDoNotRun)
-{
-  Facts closed            = facts(OffloadMode::stream, SUM);
-  closed.memory_is_shared = false;
-  EXPECT_EQ(closed.decision(), Decision{Path::stream}); // each rank reads and writes its own, in its turn
-  closed.asked = OffloadMode::message;
-  EXPECT_EQ(closed.decision(), fallback(Fallback::privatization));
-  closed.asked         = OffloadMode::stream;
-  closed.call.blocking = false;
-  EXPECT_EQ(closed.decision(), fallback(Fallback::privatization));
-  closed.channel_is_free = [] { return must_not_be_asked(); };
-  EXPECT_EQ(closed.decision(), fallback(Fallback::privatization));
+  for (const Fallback reason : {Fallback::zero_count, Fallback::privatization, Fallback::not_on_tree}) {
+    Facts unable(MULTICAST);
+    unable.obstacles = {{&MULTICAST, reason}};
+    EXPECT_EQ(unable.decision(), fallback(reason)) << to_text(reason);
+  }
+  Facts reduction(MESSAGE); // which has no rest
+  reduction.obstacles = {{&MESSAGE, Fallback::collective}};
+  EXPECT_EQ(reduction.decision(), fallback(Fallback::collective));
 }
 
 TEST(Decision, AutoTakesWhatIsPredictedToBeFaster)
 {
-  Facts open          = facts(OffloadMode::automatic, SUM);
-  open.host_is_faster = [] { return true; };
+  Facts open(OffloadMode::automatic());
+  open.host_is_faster = [](const MechanismKind& mechanism) { return &mechanism == &STREAM; };
   EXPECT_EQ(open.decision(), fallback(Fallback::host_faster));
-  open.host_is_faster = [] { return false; };
-  EXPECT_EQ(open.decision(), Decision{Path::stream});
+  open.host_is_faster = [](const MechanismKind&) { return false; };
+  EXPECT_EQ(open.decision(), Decision{&STREAM});
+  open.host_is_faster = [](const MechanismKind&) { return true; };
+  open.shortages      = {{&STREAM, [] { return must_not_be_asked() ? Fallback::none : Fallback::none; }}};
+  EXPECT_EQ(open.decision(), fallback(Fallback::host_faster));
+}
+
+TEST(Decision, AutoSaysWhatKeepsACallFromTheNetworkBeforeThePolicy)
+{
+  Facts unable(OffloadMode::automatic()); // whose prediction must not be asked
+  unable.obstacles = {{&STREAM, Fallback::operation}};
+  EXPECT_EQ(unable.decision(), fallback(Fallback::operation));
+  unable.policy = OffloadMode::off();
+  EXPECT_EQ(unable.decision(), fallback(Fallback::operation));
 }
 
 TEST(Decision, AutoFollowsTheFabricsPolicyFirst)
 {
-  Facts fixed  = facts(OffloadMode::automatic, SUM); // whose prediction must not be asked
-  fixed.policy = OffloadMode::message;
-  EXPECT_EQ(fixed.decision(), Decision{Path::message});
-  fixed.policy = OffloadMode::off;
+  Facts fixed(OffloadMode::automatic()); // whose prediction must not be asked
+  fixed.policy = OffloadMode(MESSAGE);
+  EXPECT_EQ(fixed.decision(), Decision{&MESSAGE});
+  fixed.policy = OffloadMode::off();
   EXPECT_EQ(fixed.decision(), fallback(Fallback::policy));
-  fixed.policy = OffloadMode::multicast; // which cannot reduce
-  EXPECT_EQ(fixed.decision(), Decision{Path::stream});
-  fixed.policy         = OffloadMode::automatic;
-  fixed.host_is_faster = [] { return true; };
+  fixed.policy = OffloadMode(MULTICAST);
+  EXPECT_EQ(fixed.decision(), Decision{&MULTICAST});
+  fixed.obstacles = {{&MULTICAST, Fallback::collective}};
+  EXPECT_EQ(fixed.decision(), Decision{&STREAM});
+  fixed.policy         = OffloadMode::automatic();
+  fixed.host_is_faster = [](const MechanismKind&) { return true; };
   EXPECT_EQ(fixed.decision(), fallback(Fallback::host_faster));
 }
 
 TEST(Decision, OthersThanAutoDoNotAskThePolicy)
 {
-  Facts asked  = facts(OffloadMode::stream, SUM);
-  asked.policy = OffloadMode::off;
-  EXPECT_EQ(asked.decision(), Decision{Path::stream});
+  Facts asked(STREAM);
+  asked.policy = OffloadMode::off();
+  EXPECT_EQ(asked.decision(), Decision{&STREAM});
 }
 
-TEST(Decision, MulticastDoesWhatMovesBytesAndLeavesTheRestToStreams)
+TEST(Decision, HostsMayTakeAMechanismAsTheirAlgorithm)
 {
-  EXPECT_EQ(facts(OffloadMode::multicast, BCAST, {&PLAIN}).decision(), Decision{Path::multicast});
-  EXPECT_EQ(facts(OffloadMode::multicast, SUM).decision(), Decision{Path::stream});
-  EXPECT_EQ(facts(OffloadMode::multicast, call("gather", "", "", 4)).decision(), fallback(Fallback::collective));
-  Facts by_policy  = facts(OffloadMode::automatic, BCAST, {&PLAIN});
-  by_policy.policy = OffloadMode::multicast;
-  EXPECT_EQ(by_policy.decision(), Decision{Path::multicast});
-}
-
-TEST(Decision, SaysWhyThereIsNoMulticast)
-{
-  Facts full        = facts(OffloadMode::multicast, BCAST, {&MOVES});
-  full.no_multicast = [] { return Fallback::no_nic_memory; };
-  EXPECT_EQ(full.decision(), fallback(Fallback::no_nic_memory));
-  full.memory_is_shared = false;
-  EXPECT_EQ(full.decision(), fallback(Fallback::privatization));
-  full.call = call("bcast", "", "", 0);
-  EXPECT_EQ(full.decision(), fallback(Fallback::zero_count));
-}
-
-TEST(Decision, HostsMayFallBackToMulticast)
-{
-  Facts hosts                   = facts(OffloadMode::off, BCAST);
-  hosts.falls_back_to_multicast = true;
-  EXPECT_EQ(hosts.decision(), Decision{Path::multicast});
-  hosts.no_multicast = [] { return Fallback::not_on_tree; };
+  Facts hosts(OffloadMode::off());
+  hosts.hosts_take = [] { return &MULTICAST; };
+  EXPECT_EQ(hosts.decision(), Decision{&MULTICAST});
+  hosts.shortages = {{&MULTICAST, [] { return Fallback::no_nic_memory; }}};
   EXPECT_EQ(hosts.decision(), fallback(Fallback::policy)); // what kept it from the switches
-  hosts.no_multicast = [] { return Fallback::none; };
-  hosts.ranks        = 1;
+  hosts.obstacles = {{&MULTICAST, Fallback::not_on_tree}};
   EXPECT_EQ(hosts.decision(), fallback(Fallback::policy));
+  hosts.asked     = OffloadMode(STREAM);
+  hosts.obstacles = {{&STREAM, Fallback::datatype}};
+  hosts.shortages.clear();
+  EXPECT_EQ(hosts.decision(), Decision{&MULTICAST});
 }
 
-TEST(Decision, EveryPathHasItsText)
+TEST(Decision, EveryPathHasItsName)
 {
-  EXPECT_EQ(to_text(Path::host), "fallback");
-  EXPECT_EQ(to_text(Path::stream), "stream");
-  EXPECT_EQ(to_text(Path::message), "message");
-  EXPECT_EQ(to_text(Path::multicast), "multicast");
+  EXPECT_EQ(path_names(), (std::vector<std::string>{"fallback", "stream", "message", "multicast"}));
+  EXPECT_EQ(path_name(nullptr), "fallback");
+  EXPECT_EQ(path_name(&MESSAGE), "message");
+}
+
+TEST(Decision, AutoComparesThePredictionsOfMechanisms)
+{
+  Facts open(OffloadMode::automatic());
+  open.predictions    = {&STREAM, &QUICK};
+  open.host_is_faster = [](const MechanismKind&) { return false; };
+  open.times          = {{&STREAM, Seconds(2)}, {&QUICK, Seconds(1)}};
+  EXPECT_EQ(open.decision(), Decision{&QUICK});
+  open.times[&QUICK] = Seconds(3);
+  EXPECT_EQ(open.decision(), Decision{&STREAM});
+  open.times     = {}; // of one alone none is asked
+  open.obstacles = {{&STREAM, Fallback::datatype}};
+  EXPECT_EQ(open.decision(), Decision{&QUICK});
+  open.obstacles[&QUICK] = Fallback::collective;
+  EXPECT_EQ(open.decision(), fallback(Fallback::datatype));
 }
 
 TEST(Decision, EveryReasonHasItsText)

@@ -22,15 +22,6 @@ std::string policy_message(const std::string& lines)
   return message.starts_with(place) ? message.substr(place.size()) : message;
 }
 
-TEST(OffloadModes, AreReadAsTheyAreWritten)
-{
-  for (const OffloadMode mode : {OffloadMode::off, OffloadMode::message, OffloadMode::stream, OffloadMode::automatic})
-    EXPECT_EQ(find_named<OffloadMode>(to_text(mode)), mode);
-  EXPECT_EQ(to_text(OffloadMode::automatic), "auto");
-  for (const std::string wrong : {"", "automatic", "Stream", "off "})
-    EXPECT_EQ(find_named<OffloadMode>(wrong), std::nullopt) << wrong;
-}
-
 TEST(PolicyTables, AreOptional)
 {
   EXPECT_EQ(fabric_of(FABRIC).policy_for("allreduce", Bytes(8)), std::nullopt);
@@ -41,8 +32,8 @@ TEST(PolicyTables, HoldForTheirCollectivesAndSizes)
   const Fabric fabric = with_policy("[[policy]]\ncollectives = ['allreduce', 'reduce']\nat_least = '8B'\n"
                                     "below = '1KiB'\noffload = 'off'\n");
   EXPECT_EQ(fabric.policy_for("allreduce", Bytes(7)), std::nullopt);
-  EXPECT_EQ(fabric.policy_for("allreduce", Bytes(8)), OffloadMode::off);
-  EXPECT_EQ(fabric.policy_for("reduce", Bytes(1023)), OffloadMode::off);
+  EXPECT_EQ(fabric.policy_for("allreduce", Bytes(8)), OffloadMode::off());
+  EXPECT_EQ(fabric.policy_for("reduce", Bytes(1023)), OffloadMode::off());
   EXPECT_EQ(fabric.policy_for("reduce", Bytes(1024)), std::nullopt);
   EXPECT_EQ(fabric.policy_for("bcast", Bytes(8)), std::nullopt);
 }
@@ -51,7 +42,7 @@ TEST(PolicyTables, HoldForEverySizeUnlessTheySay)
 {
   const Fabric fabric = with_policy("[[policy]]\ncollectives = ['all']\noffload = 'message'\n");
   for (const double size : {0.0, 1.0, 1e15})
-    EXPECT_EQ(fabric.policy_for("barrier", Bytes(size)), OffloadMode::message);
+    EXPECT_EQ(fabric.policy_for("barrier", Bytes(size)), OffloadMode(mechanism_kind("message")));
   EXPECT_EQ(fabric.policy_for("gather", Bytes(8)), std::nullopt); // nothing that a switch could do
 }
 
@@ -60,9 +51,9 @@ TEST(PolicyTables, TheFirstThatHoldsCounts)
   const Fabric fabric = with_policy("[[policy]]\ncollectives = ['allreduce']\nbelow = '100B'\noffload = 'auto'\n"
                                     "[[policy]]\ncollectives = ['allreduce']\noffload = 'stream'\n"
                                     "[[policy]]\ncollectives = ['all']\noffload = 'off'\n");
-  EXPECT_EQ(fabric.policy_for("allreduce", Bytes(99)), OffloadMode::automatic);
-  EXPECT_EQ(fabric.policy_for("allreduce", Bytes(100)), OffloadMode::stream);
-  EXPECT_EQ(fabric.policy_for("bcast", Bytes(100)), OffloadMode::off);
+  EXPECT_EQ(fabric.policy_for("allreduce", Bytes(99)), OffloadMode::automatic());
+  EXPECT_EQ(fabric.policy_for("allreduce", Bytes(100)), OffloadMode(mechanism_kind("stream")));
+  EXPECT_EQ(fabric.policy_for("bcast", Bytes(100)), OffloadMode::off());
 }
 
 TEST(PolicyTables, AreShown)

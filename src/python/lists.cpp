@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/decision.hpp"
 #include "model/host/mpi_model.hpp"
+#include "model/mechanism/offload_mode.hpp"
 #include "model/switch/streaming.hpp"
 #include "python/bindings.hpp"
 
@@ -56,7 +57,7 @@ void bind_lists(py::module_& module)
   module.attr("SMPI_ENVELOPE_BYTES")        = static_cast<int>(SMPI_ENVELOPE.value());
   module.attr("SMPI_EAGER_THRESHOLD_BYTES") = static_cast<int>(MpiModel{}.eager_threshold.value());
   module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask the switches for.");
-  module.def("paths", &names_of<Path>, "Who carries a call out, as records say it.");
+  module.def("paths", &path_names, "Who carries a call out, as records say it.");
   module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");
   module.def("units", &units, "By the type of a value: its units by rising factor, with that to SI's.");
   module.def("streaming_time", &streaming_times, py::arg("slots"), py::arg("payload_bytes"),

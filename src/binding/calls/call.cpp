@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/calls/paths.hpp"
 #include "binding/data/host_data.hpp"
+#include "binding/mechanisms/offload.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/ranks/by_actor.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
@@ -53,7 +53,7 @@ void Call::begin(MPI_Comm comm)
   start_            = sg::Engine::get_clock();
   rank              = place.rank;
   if (size_ == 1)
-    decision_ = Simulation::get().decider.decide_alone(described_);
+    decision_ = Simulation::get().decider.decide_alone();
   else
     enter(comm);
 }
@@ -74,8 +74,8 @@ void Call::first_enters(Simulation& simulation)
 {
   simulation.check_members(*communicator_);
   decide(simulation);
-  if (pending_->decision.offloaded())
-    pending_->offloaded = make_offloaded_call(simulation, communicator_, pending_->decision.path, described_);
+  if (const MechanismKind* mechanism = pending_->decision.mechanism)
+    pending_->offloaded = simulation.decider.mechanism(*mechanism).start(communicator_, described_);
 }
 
 void Call::compare(Simulation& simulation) const
@@ -141,19 +141,11 @@ void Call::wait_for_schedule(Sleep& until_end) const
   until_end.sleep(SleepsIn::collective);
 }
 
-/** What its core does for an offloaded call; the way that it takes accounts for it. */
-Seconds Call::host_overhead() const
-{
-  if (decision_.path == Path::multicast)
-    return {};
-  return Simulation::get().fabric.nic().costs(Bytes(static_cast<double>(described_.message))).offload_overhead;
-}
-
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
   OffloadedCall& offloaded = *pending_->offloaded;
   CoreNoise& noise         = Simulation::get().core_noise;
-  noise.pay(host_overhead());
+  noise.pay(offloaded.host_overhead());
   Gate own;
   Gate& gate = offloaded.gate(own);
   offloaded.join(rank, buffers, true, operation, [this, &gate](const FlowResult& result) {
@@ -238,7 +230,8 @@ MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call
 MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
                                        MPI_Op operation)
 {
-  Simulation::get().core_noise.pay(call->host_overhead()); // a rank that is killed meanwhile has no request
+  Simulation::get().core_noise.pay(
+      call->pending_->offloaded->host_overhead()); // a rank that is killed meanwhile has no request
   const MPI_Request request = make_request(call);
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, stay, operation,

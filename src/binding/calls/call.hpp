@@ -55,7 +55,6 @@ protected:
   std::shared_ptr<PendingCall> pending_;
   Decision decision_;
 
-  Seconds host_overhead() const;
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
   void check(const FlowResult& result) const;
 

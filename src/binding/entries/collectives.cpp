@@ -260,7 +260,12 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
   const std::string name     = entry.called.name();
   const std::string option   = "smpi/" + name;
   const std::string selected = selected_algorithm(simulation, name);
-  const bool can_multicast   = entry.called.kind->multicasts;
+  std::vector<const Mechanism*> offered; // as algorithms
+  for (const auto& mechanism : simulation.decider.mechanisms())
+    if (mechanism->as_algorithm() && mechanism->does(*entry.called.kind))
+      offered.push_back(mechanism.get());
+  const bool takes_mechanism =
+      std::ranges::any_of(offered, [&](const Mechanism* its) { return its->kind.name == selected; });
   if (selected == "automatic")
     throw UserError(option + ": \"automatic\" runs all algorithms that are registered, weft's too; take one of them");
   if (const char* defect = defect_of(option, selected))
@@ -270,20 +275,20 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
   std::vector<std::string> names;
   for (const auto& algorithm : *algorithms) {
     names.push_back(algorithm.name);
-    // Calls that the multicast protocol cannot do take the simplest way.
-    if (algorithm.name == (can_multicast && selected == "multicast" ? "default" : selected))
+    // Calls that the mechanism cannot do take the simplest way.
+    if (algorithm.name == (takes_mechanism ? "default" : selected))
       entry.selected = reinterpret_cast<Function>(algorithm.coll);
     if (algorithm.name == "default")
       entry.simplest = reinterpret_cast<Function>(algorithm.coll);
   }
-  if (can_multicast)
-    names.emplace_back("multicast");
+  for (const Mechanism* mechanism : offered)
+    names.emplace_back(mechanism->kind.name);
   if (not entry.selected)
     throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
   simulation.algorithms[name] = selected;
-  if (can_multicast)
-    algorithms->push_back({"multicast", "reliable Broadcast over the switches' multicast, else SMPI's default",
-                           reinterpret_cast<void*>(ours)});
+  for (const Mechanism* mechanism : offered)
+    algorithms->push_back(
+        {std::string(mechanism->kind.name), mechanism->as_algorithm(), reinterpret_cast<void*>(ours)});
   algorithms->push_back(
       {"weft", "offloads to smart switches, else falls back to what was selected", reinterpret_cast<void*>(ours)});
   simgrid::config::set_value<std::string>(option.c_str(), "weft");

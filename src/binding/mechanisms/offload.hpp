@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Offloaded calls: their data, and who waits for their end. What carries them out is up to the kinds of them (paths.hpp
- * lists those). */
+/* Offloaded calls: their data, and who waits for their end. What carries them out is up to the mechanisms. */
 #pragma once
 
 #include "binding/data/described.hpp"
@@ -55,6 +54,8 @@ public:
   OffloadedCall& operator=(const OffloadedCall&) = delete;
   virtual ~OffloadedCall()                       = default;
 
+  /** What a rank's core spends on its call before it joins. */
+  virtual Seconds host_overhead() const { return {}; }
   /** What a rank that blocks waits for, opened when its part of the call has ended: one for all, or @p own. */
   Gate& gate(Gate& own) { return all_end_together() ? common_gate_ : own; }
   /** Rank @p rank contributes. Whether its data @p stay as they are until the call's end; of a call that does not block

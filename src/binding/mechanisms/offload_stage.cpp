@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/offload_stage.hpp"
 
+#include "binding/run/core_call.hpp"
+#include "mpi/names.hpp"
+
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -39,6 +42,22 @@ void OffloadStage::rank_ended(int rank)
   call_.stage_ended(rank);
 }
 
+HostStageCall host_stage(const Communicator& communicator, const Described& described)
+{
+  const CallSignature& signature = described.signature;
+  HostStageCall call{.movement = described.movement(),
+                     .root     = signature.root,
+                     .message  = Bytes(static_cast<double>(described.message)),
+                     .parts    = described.part_sizes(communicator.size()),
+                     .buffers  = buffers_of_a_rank(host_call(communicator, described))};
+  if (call.movement.combines)
+    call.commutative = commutes(signature.operation);
+  if (signature.datatype != MPI_DATATYPE_NULL)
+    if (const std::int64_t element = size_of(1, signature.datatype); element > 0 && described.message % element == 0)
+      call.element = Bytes(static_cast<double>(element));
+  return call;
+}
+
 std::unique_ptr<OffloadStage> make_stage(Simulation& simulation, const Communicator& communicator,
                                          const Described& described, Staged& staged)
 {
@@ -46,7 +65,7 @@ std::unique_ptr<OffloadStage> make_stage(Simulation& simulation, const Communica
     return nullptr;
   simulation.record.host_stages = true;
   return std::make_unique<OffloadStage>(simulation.host_network(), communicator, simulation.stage_algorithms,
-                                        simulation.decider.host_stage(communicator, described), staged);
+                                        host_stage(communicator, described), staged);
 }
 
 } // namespace weft

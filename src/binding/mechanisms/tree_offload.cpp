@@ -7,16 +7,27 @@ namespace weft {
 
 TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
                          const Described& described)
-    : TreeOffload(simulation, communicator, described, simulation.decider.host_work(*communicator, described))
+    : TreeOffload(simulation, communicator, described, tree_state(simulation, *communicator))
 {
 }
 
 TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
-                         const Described& described, const HostWork& work)
-    : OffloadedCall(simulation, communicator, described, work.fixed_point_block),
-      call_(communicator->tree_call(described, parts_, simulation.fabric.nic())), host_work_(work),
+                         const Described& described, TreeState& state)
+    : TreeOffload(simulation, communicator, described, state, host_work(simulation.fabric, state, described))
+{
+}
+
+TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+                         const Described& described, TreeState& state, const HostWork& work)
+    : OffloadedCall(simulation, communicator, described, work.fixed_point_block), state_(state), tree_(*state.tree),
+      call_(tree_call(*communicator, described, parts_, simulation.fabric.nic())), host_work_(work),
       stage_(make_stage(simulation, *communicator, described, *this))
 {
+}
+
+Seconds TreeOffload::host_overhead() const
+{
+  return simulation_.fabric.nic().costs(call_.message).offload_overhead;
 }
 
 void TreeOffload::enter(int rank)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls over a reduction tree. How the tree is timed is up to the two kinds of them: streams (stream_offload.cpp) and
- * messages (message_offload.cpp). */
+/* Calls over a reduction tree. How the tree is timed is up to the mechanisms. */
 #pragma once
 
 #include "binding/mechanisms/offload.hpp"
 #include "binding/mechanisms/offload_stage.hpp"
+#include "binding/mechanisms/tree_state.hpp"
 
 #include <memory>
 #include <string>
@@ -14,13 +14,17 @@ namespace weft {
 /** A call over the communicator's reduction tree. */
 class TreeOffload : public OffloadedCall, Staged {
   TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
-              const HostWork& work);
+              TreeState& state);
+  TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
+              TreeState& state, const HostWork& work);
   void contributed(int member) override { member_ready(member); }
   void stage_ended(int rank) override { end(rank); }
   void stage_failed(const std::string& why) override { fail({why}); }
   std::shared_ptr<void> kept() override { return shared_from_this(); }
 
 protected:
+  TreeState& state_;
+  const ReductionTree& tree_;
   const TreeCall call_;
   const HostWork host_work_;
 
@@ -36,6 +40,8 @@ protected:
 
 public:
   TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described);
+
+  Seconds host_overhead() const override;
 };
 
 } // namespace weft

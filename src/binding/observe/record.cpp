@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/observe/record.hpp"
 
-#include "binding/observe/json_rows.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/process/process.hpp"
 #include "mpi/names.hpp"
@@ -73,34 +72,10 @@ void CallStatistics::add(const CallStatistics& other)
   max_time = std::max(max_time, other.max_time);
 }
 
-void MulticastStatistics::add(const MulticastStatistics& other)
-{
-  calls += other.calls;
-  multicasts += other.multicasts;
-  chunks += other.chunks;
-  payload += other.payload;
-  headers += other.headers;
-  fetched_bytes += other.fetched_bytes;
-  for (const auto& [rank, seen] : other.ranks)
-    ranks[rank].add(seen);
-}
-
-void MulticastRank::add(const MulticastRank& other)
-{
-  drops.all += other.drops.all;
-  drops.staging += other.drops.staging;
-  drops.port += other.drops.port;
-  counts.add(other.counts);
-  times.barrier += other.times.barrier;
-  times.multicast += other.times.multicast;
-  times.recovery += other.times.recovery;
-  times.handshake += other.times.handshake;
-}
-
 void Record::count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
                    Decision decision, const std::string& algorithm, double bytes, double duration)
 {
-  calls_[Key{called, communicator_size, datatype, operation, decision.path, decision.reason, algorithm}].add(
+  calls_[Key{called, communicator_size, datatype, operation, decision.mechanism, decision.reason, algorithm}].add(
       {1, bytes, duration, duration});
 }
 
@@ -135,9 +110,12 @@ void Record::write_links(const Run& run, std::ostream& file) const
 {
   RepeatedNumber bandwidth;
   RepeatedNumber carried;
-  RepeatedNumber multicast;
+  std::vector<std::pair<const RecordPart*, RepeatedNumber>> parts;
+  for (const RecordPart* part : run.parts)
+    if (not part->link_field().empty())
+      parts.emplace_back(part, RepeatedNumber());
   RepeatedNumber utilisation;
-  const auto field = [&file](const char* name, const std::string& text) {
+  const auto field = [&file](std::string_view name, const std::string& text) {
     file << ",\n   \"" << name << "\": " << text;
   };
   const char* before = "[";
@@ -147,74 +125,16 @@ void Record::write_links(const Run& run, std::ostream& file) const
       continue;
     const Link& link      = run.fabric.link(id);
     const double capacity = link.bandwidth.value() * run.simulated_time;
-    const auto found      = multicast_on_link_.find(id);
     file << before << "\n  {\n   \"name\": " << Json(link.name).dump();
     field("bandwidth_Bps", bandwidth.text(link.bandwidth.value()));
     field("bytes", carried.text(*bytes));
-    field("multicast_bytes", multicast.text(found == multicast_on_link_.end() ? 0.0 : found->second));
+    for (auto& [part, number] : parts)
+      field(part->link_field(), number.text(part->on_link(id)));
     field("utilisation", utilisation.text(capacity > 0 ? *bytes / capacity : 0.0));
     file << "\n  }";
     before = ",";
   }
   file << (*before == '[' ? "[]" : "\n ]");
-}
-
-namespace {
-
-/** What ranks have seen, with their times divided by @p among. */
-Json seen_to_json(const MulticastRank& seen, double among)
-{
-  return {{"drops", seen.drops.all},
-          {"staging_drops", seen.drops.staging},
-          {"port_drops", seen.drops.port},
-          {"fetch_requests", seen.counts.requests},
-          {"fetched_chunks", seen.counts.fetched},
-          {"duplicates", seen.counts.duplicates},
-          {"timer_expiries", seen.counts.timer_expiries},
-          {"barrier_s", seen.times.barrier / among},
-          {"multicast_s", seen.times.multicast / among},
-          {"recovery_s", seen.times.recovery / among},
-          {"handshake_s", seen.times.handshake / among}};
-}
-
-} // namespace
-
-Json Record::multicast_to_json() const
-{
-  return rows_of(multicast_, [](const auto& entry) -> Json {
-    const auto& [key, row] = entry;
-    Json json{{"collective", key.first},     {"communicator_size", key.second},
-              {"calls", row.calls},          {"multicasts", row.multicasts},
-              {"chunks", row.chunks},        {"payload_bytes", row.payload},
-              {"header_bytes", row.headers}, {"fetched_bytes", row.fetched_bytes}};
-    MulticastRank all;
-    for (const auto& [rank, seen] : row.ranks)
-      all.add(seen);
-    json.update(seen_to_json(all, key.second));
-    json["by_rank"] = rows_of(row.ranks, [](const auto& its) {
-      Json one{{"rank", its.first}};
-      one.update(seen_to_json(its.second, 1));
-      return one;
-    });
-    return json;
-  });
-}
-
-Json Record::multicast_calls_to_json() const
-{
-  return rows_of(multicast_calls_, [](const MulticastRankCall& call) {
-    Json json{{"rank", call.rank},
-              {"communicator", call.communicator},
-              {"collective", call.collective},
-              {"start_s", call.start}};
-    json.update(seen_to_json(call.seen, 1));
-    return json;
-  });
-}
-
-void Record::count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call)
-{
-  multicast_[{called.name(), communicator_size}].add(call);
 }
 
 namespace {
@@ -234,7 +154,7 @@ struct CallName {
 
 Json call_to_json(const CallName& name, const CallStatistics& row, const std::map<std::string, std::string>& algorithms)
 {
-  const bool smpi = name.path == to_text(Path::host) && name.algorithm.empty();
+  const bool smpi = name.path == path_name(nullptr) && name.algorithm.empty();
   // SMPI has no choice of algorithms for some collectives, the non-blocking ones among them.
   const auto theirs      = algorithms.find(name.collective);
   const std::string used = smpi ? "smpi:" + (theirs == algorithms.end() ? "only" : theirs->second) : name.algorithm;
@@ -262,7 +182,7 @@ Json Record::calls_to_json(const Run& run) const
   std::map<CallName, CallStatistics> rows;
   for (const auto& [key, row] : calls_)
     rows[{key.called.name(), key.called.blocking, key.communicator_size, datatype_name(key.datatype),
-          operation_name(key.operation), std::string(to_text(key.path)), std::string(to_text(key.reason)),
+          operation_name(key.operation), std::string(path_name(key.mechanism)), std::string(to_text(key.reason)),
           key.algorithm}]
         .add(row);
   return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
@@ -297,33 +217,35 @@ Json Record::host_calls_to_json() const
 
 void Record::write_json(const Run& run, std::ostream& file) const
 {
-  const Json first{{"schema", "weft-run/1"},
-                   {"weft", WEFT_VERSION},
-                   {"simgrid", simgrid_version()},
-                   {"fabric", fabric_to_json(run.fabric)},
-                   {"ranks", run.ranks},
-                   {"hosts_used", run.hosts_used},
-                   {"offload", std::string(to_text(run.mode))},
-                   {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
-                   {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
-                   {"host_stages", host_stages},
-                   {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
-                   {"simulated_time_s", run.simulated_time},
-                   {"profile", Profile::get().kinds_to_json(run.simulated_time)},
-                   {"mpi_calls", Profile::get().functions_to_json()},
-                   {"collectives", calls_to_json(run)},
-                   {"multicast", multicast_to_json()},
-                   {"switches", switches_to_json(run)}};
-  Json last = Json::object();
+  Json first{{"schema", "weft-run/1"},
+             {"weft", WEFT_VERSION},
+             {"simgrid", simgrid_version()},
+             {"fabric", fabric_to_json(run.fabric)},
+             {"ranks", run.ranks},
+             {"hosts_used", run.hosts_used},
+             {"offload", std::string(to_text(run.mode))},
+             {"progress", std::string(to_text(run.fabric.mpi().value_or(MpiModel()).progress))},
+             {"poll_overhead_s", run.poll_overhead ? Json(run.poll_overhead->value()) : Json()},
+             {"host_stages", host_stages},
+             {"outcome", {{"kind", outcome.kind}, {"message", outcome.message}}},
+             {"simulated_time_s", run.simulated_time},
+             {"profile", Profile::get().kinds_to_json(run.simulated_time)},
+             {"mpi_calls", Profile::get().functions_to_json()},
+             {"collectives", calls_to_json(run)}};
+  for (const RecordPart* part : run.parts)
+    part->add_rows(first);
+  first["switches"] = switches_to_json(run);
+  Json last         = Json::object();
   if (run.stacks)
     last["stacks"] = {{"bytes", run.stacks->bytes}, {"number", run.stacks->made}, {"unguarded", run.stacks->unguarded}};
   if (run.fabric.noise())
     last["noise"] = {{"seed", run.fabric.noise()->seed}};
   if (keep_events) {
-    last["events"]          = events_to_json(run);
-    last["slices"]          = Profile::get().slices_to_json();
-    last["host_calls"]      = host_calls_to_json();
-    last["multicast_calls"] = multicast_calls_to_json();
+    last["events"]     = events_to_json(run);
+    last["slices"]     = Profile::get().slices_to_json();
+    last["host_calls"] = host_calls_to_json();
+    for (const RecordPart* part : run.parts)
+      part->add_events(last);
   }
   const std::string begin = first.dump(1);
   file << std::string_view(begin).substr(0, begin.size() - 2) << ",\n \"links\": "; // without "\n}"

@@ -5,12 +5,13 @@
  */
 #pragma once
 
+#include "binding/observe/record_part.hpp"
 #include "binding/process/stacks.hpp"
 #include "collective/decision.hpp"
 #include "collective/host/engine/tally.hpp"
-#include "collective/multicast/protocol.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/forwarding_state.hpp"
+#include "model/collective/collective_kind.hpp"
 #include "model/switch/aggregation.hpp"
 
 #include <smpi/smpi.h>
@@ -19,7 +20,6 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -59,52 +59,6 @@ struct HostedCall {
   double end;
 };
 
-/** How long a rank spends in the phases of multicast calls, in simulated seconds. */
-struct MulticastTimes {
-  double barrier   = 0;
-  double multicast = 0;
-  double recovery  = 0;
-  double handshake = 0;
-};
-
-/** Chunks that did not reach a rank. */
-struct MulticastDrops {
-  std::int64_t all     = 0;
-  std::int64_t staging = 0; ///< of those, for which a staging ring had no room
-  std::int64_t port    = 0; ///< of those, for which a switch had no room
-};
-
-/** What a rank has seen of multicast calls. */
-struct MulticastRank {
-  MulticastDrops drops;
-  MulticastCounts counts;
-  MulticastTimes times;
-
-  void add(const MulticastRank& other);
-};
-
-/** One rank's multicast call, whose phases follow one another. */
-struct MulticastRankCall {
-  int rank; ///< of the run
-  int communicator;
-  std::string collective;
-  double start;
-  MulticastRank seen;
-};
-
-/** The multicast calls of one collective on communicators of one size. */
-struct MulticastStatistics {
-  std::int64_t calls      = 0;
-  std::int64_t multicasts = 0; ///< roots' blocks
-  std::int64_t chunks     = 0; ///< of those, each counted once whatever the number of receivers
-  double payload          = 0; ///< bytes of those
-  double headers          = 0; ///< bytes of their packets' headers
-  double fetched_bytes    = 0;
-  std::map<int, MulticastRank> ranks; ///< of the run
-
-  void add(const MulticastStatistics& other);
-};
-
 /** How the program ended, as far as the simulation can tell. */
 struct Outcome {
   std::string kind = "completed"; ///< docs/record.md lists all
@@ -117,21 +71,19 @@ class Record {
     int communicator_size;
     MPI_Datatype datatype;
     MPI_Op operation;
-    Path path;
+    const MechanismKind* mechanism;
     Fallback reason;
     std::string algorithm; // of weft's on the hosts; empty where they have none
     auto tie() const
     {
-      return std::tie(called.kind, called.blocking, communicator_size, datatype, operation, path, reason, algorithm);
+      return std::tie(called.kind, called.blocking, communicator_size, datatype, operation, mechanism, reason,
+                      algorithm);
     }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
   std::map<Key, CallStatistics> calls_;
   std::vector<SwitchEvent> events_;
   std::vector<HostedCall> host_calls_;
-  std::vector<MulticastRankCall> multicast_calls_;
-  std::map<std::pair<std::string, int>, MulticastStatistics> multicast_; // by collective and communicator size
-  std::map<LinkId, double> multicast_on_link_;                           // payload bytes
 
 public:
   bool keep_events = false;
@@ -144,11 +96,6 @@ public:
   void add_event(const SwitchEvent& event);
   /** Where events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
-  void add_multicast_call(MulticastRankCall call) { multicast_calls_.push_back(std::move(call)); }
-  /** Count a call of the multicast protocol. */
-  void count_multicast(CalledCollective called, int communicator_size, const MulticastStatistics& call);
-  /** Count what multicasts put on a link, without headers. */
-  void count_multicast_on_link(LinkId link, Bytes payload) { multicast_on_link_[link] += payload.value(); }
 
   /** What the record needs to know of the run beside the calls. */
   struct Run {
@@ -158,6 +105,7 @@ public:
     int hosts_used        = 0;
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
+    std::vector<const RecordPart*> parts;                       ///< of mechanisms, in their order
     std::function<std::optional<double>(LinkId)> bytes_on_link; ///< nothing where they are not counted
     std::function<std::optional<LookupCounters>(int)> lookups;  ///< by switch; nothing where it has no cache
     std::map<std::string, std::string> algorithms;              ///< collective -> fallback algorithm
@@ -168,11 +116,9 @@ public:
   void write_json(const Run& run, std::ostream& file) const;
 
 private:
-  nlohmann::ordered_json calls_to_json(const Run& run) const;
-  nlohmann::ordered_json multicast_to_json() const;
-  nlohmann::ordered_json events_to_json(const Run& run) const;
-  nlohmann::ordered_json host_calls_to_json() const;
-  nlohmann::ordered_json multicast_calls_to_json() const;
+  Json calls_to_json(const Run& run) const;
+  Json events_to_json(const Run& run) const;
+  Json host_calls_to_json() const;
   void write_links(const Run& run, std::ostream& file) const;
 };
 

@@ -68,31 +68,10 @@ std::string Communicator::text() const
   return world == 0 ? "MPI_COMM_WORLD" : "MPI_COMM_WORLD of program " + std::to_string(world + 1);
 }
 
-TreeCall Communicator::tree_call(const Described& described, const std::vector<double>& parts,
-                                 const NicModel& nic) const
+void Communicator::release()
 {
-  const CallSignature& signature = described.signature;
-  TreeCall call{described.movement(), Bytes(static_cast<double>(described.message)), -1, {}, {}};
-  if (nic.scatters_whole_vectors() && call.movement == Movement::reduce_scatter) {
-    call.movement = Movement::allreduce;
-    call.copied   = Bytes(std::ranges::max(parts));
-  }
-  if (signature.root >= 0)
-    call.root = member(signature.root);
-  if (call.movement.in_parts()) {
-    call.parts.resize(member_ranks.size());
-    for (int rank = 0; rank < size(); ++rank)
-      call.parts[static_cast<std::size_t>(member(rank))] += parts[static_cast<std::size_t>(rank)];
-  }
-  return call;
-}
-
-std::shared_ptr<const StreamPlan> Communicator::plan(const Fabric& fabric, const TreeCall& call,
-                                                     BytesPerSecond host_rate)
-{
-  if (not kept_plan_ || kept_plan_->host_rate != host_rate || kept_plan_->call != call)
-    kept_plan_ = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(fabric, *tree, call, host_rate))};
-  return kept_plan_->plan;
+  for (const auto& [kind, state] : states_)
+    state->release();
 }
 
 std::shared_ptr<PendingCall> Communicator::enter(int rank, const CallSignature& signature)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What weft knows of each MPI communicator: where its ranks are, its tree, its calls in flight.
+/* What weft knows of each MPI communicator: where its ranks are, its calls in flight, and what mechanisms keep there.
  *
  * Every rank's n-th collective on a communicator must be the same call. The first rank to make it enters it; the
  * others are held against that entry, so that a program that breaks the rule is told so instead of hanging.
@@ -8,20 +8,21 @@
 
 #include "binding/data/described.hpp"
 #include "collective/decision.hpp"
-#include "collective/in_network/stream.hpp"
-#include "collective/multicast/plan.hpp"
+#include "fabric/fabric.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <typeindex>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -62,6 +63,18 @@ struct CommunicatorKey {
   auto operator<=>(const CommunicatorKey&) const = default;
 };
 
+/** What a mechanism, or who decides, keeps at a communicator as long as that lives. */
+class CommunicatorState {
+public:
+  CommunicatorState()                                    = default;
+  CommunicatorState(const CommunicatorState&)            = delete;
+  CommunicatorState& operator=(const CommunicatorState&) = delete;
+  virtual ~CommunicatorState()                           = default;
+
+  /** Gives back what calls on the communicator have taken of the run. */
+  virtual void release() {}
+};
+
 class Communicator {
 public:
   const int id;              ///< SMPI's number
@@ -71,26 +84,12 @@ public:
   std::vector<VertexId> rank_hosts;
   std::vector<simgrid::s4u::Host*> hosts; ///< of each rank; none where it has ended
   /// Who contributes to the tree: each rank, or each host for all of its ranks (see NicModel::contributions).
-  std::vector<int> member_of;                 ///< by rank
-  std::vector<std::vector<int>> member_ranks; ///< by member; the first one speaks for it
-  std::vector<int> nic_position;              ///< by member: which one it is of those that share its NIC
-  std::optional<ReductionTree> tree;
-  std::vector<const SwitchModel*> models; ///< of the tree's switches, each once, in their order
-  /// Results of predictions by call: collective, whether it blocks, bytes, root, operation, calls in a row.
-  using PredictedCall = std::tuple<const CollectiveKind*, bool, std::int64_t, int, MPI_Op, int>;
-  std::map<PredictedCall, bool> host_is_faster;
+  std::vector<int> member_of;                      ///< by rank
+  std::vector<std::vector<int>> member_ranks;      ///< by member; the first one speaks for it
   std::pair<const CollectiveKind*, int> last_call; ///< that was decided: collective and root
-  int calls_in_a_row = 1; ///< to which the call belongs that was decided last, as predictions take it
-  NoTree no_tree     = NoTree::no_common_switch; ///< where there is none: why
-  std::vector<bool> attached;                    ///< ranks that will tell when they free it
-  int freed                 = 0;                 ///< how many ranks have
-  bool served               = false;             ///< whether its switches have actors for it (message granularity)
-  std::int64_t served_calls = 0;                 ///< calls that those have been given
-  std::vector<simgrid::s4u::ActorPtr> servers;   ///< those actors
-  std::uint32_t streamed_calls = 0;              ///< that have started
-  std::shared_ptr<Communicator> speakers;        ///< of the members, where ranks share them: see multicasting()
-  std::optional<GroupResult> multicast;          ///< its multicast trees, where a call has asked for them
-  std::int64_t multicast_calls = 0;              ///< by the multicast protocol
+  int calls_in_a_row = 1;     ///< to which the call belongs that was decided last, as predictions take it
+  std::vector<bool> attached; ///< ranks that will tell when they free it
+  int freed = 0;              ///< how many ranks have
 
   CommunicatorKey key() const { return {world, id}; }
   bool is_world() const { return id < 0; }
@@ -100,20 +99,23 @@ public:
   int members() const { return static_cast<int>(member_ranks.size()); }
   /** Whether @p rank speaks for its member. */
   bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
-  /** Who takes part in multicasts: those who speak for members. */
-  static std::shared_ptr<Communicator> multicasting(const std::shared_ptr<Communicator>& communicator)
-  {
-    return communicator->speakers ? communicator->speakers : communicator;
-  }
-  Communicator& multicasting() { return speakers ? *speakers : *this; }
   int member(int rank) const { return member_of[static_cast<std::size_t>(rank)]; }
   /** "MPI_COMM_WORLD", "MPI_COMM_WORLD of program 2" after the first, or "communicator 3 (of 4 ranks)". */
   std::string text() const;
 
-  /** What a call is to the tree: parts and root by member. @p parts are those of the ranks. */
-  TreeCall tree_call(const Described& described, const std::vector<double>& parts, const NicModel& nic) const;
-  /** The streams of a call over its tree. Programs make the same calls over and over, so the last plan is kept. */
-  std::shared_ptr<const StreamPlan> plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate);
+  /** The state of a kind, which @p make makes when it is first asked for. */
+  template <std::derived_from<CommunicatorState> State, class Make> State& state(Make&& make)
+  {
+    for (const auto& [kind, its] : states_)
+      if (kind == typeid(State))
+        return static_cast<State&>(*its);
+    std::unique_ptr<State> made = make();
+    State& its                  = *made;
+    states_.emplace_back(typeid(State), std::move(made));
+    return its;
+  }
+  /** Nobody will use it any more: what calls on it have taken is given back. */
+  void release();
 
   /** Rank @p rank makes its next call. Returns the entry, whose signature may differ from @p signature; where
    *  entered == 1, this rank is the first. */
@@ -132,12 +134,7 @@ public:
   Communicator(CommunicatorKey key, int handle, int ranks);
 
 private:
-  struct KeptPlan {
-    TreeCall call;
-    BytesPerSecond host_rate;
-    std::shared_ptr<const StreamPlan> plan;
-  };
-  std::optional<KeptPlan> kept_plan_;
+  std::vector<std::pair<std::type_index, std::unique_ptr<CommunicatorState>>> states_;
   std::vector<std::int64_t> calls_made_; // by rank
   std::int64_t first_pending_ = 0;       // number of the oldest call in pending_
   std::deque<std::shared_ptr<PendingCall>> pending_;

@@ -4,7 +4,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 
-#include <set>
+#include <map>
 #include <simgrid/s4u.hpp>
 
 namespace sg = simgrid::s4u;
@@ -12,22 +12,10 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** The models of a tree's switches, each where it comes first. */
-std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionTree& tree)
-{
-  std::vector<const SwitchModel*> models;
-  std::set<const SwitchModel*> seen;
-  for (const TreeSwitch& node : tree.switches)
-    if (const SwitchModel* model = &fabric.switch_model(node.index); seen.insert(model).second)
-      models.push_back(model);
-  return models;
-}
-
-/** Find out where the ranks are and who speaks for them. @return the hosts of the members. */
-std::vector<VertexId> describe_members(Communicator& communicator, MPI_Comm comm, const Network& network, bool combine)
+/** Find out where the ranks are and who speaks for them. */
+void describe_members(Communicator& communicator, MPI_Comm comm, const Network& network, bool combine)
 {
   std::map<VertexId, std::vector<int>> members_at;
-  std::vector<VertexId> member_hosts;
   for (int rank = 0; rank < comm->size(); ++rank) {
     communicator.actors.push_back(comm->group()->actor(rank));
     // A member that has ended cannot take part any more; where it was does not matter.
@@ -37,30 +25,12 @@ std::vector<VertexId> describe_members(Communicator& communicator, MPI_Comm comm
     communicator.rank_hosts.push_back(host);
     std::vector<int>& members = members_at[host];
     if (members.empty() || not combine) {
-      communicator.nic_position.push_back(static_cast<int>(members.size()));
       members.push_back(communicator.members());
       communicator.member_ranks.emplace_back();
-      member_hosts.push_back(host);
     }
     communicator.member_of.push_back(members.back());
     communicator.member_ranks[static_cast<std::size_t>(members.back())].push_back(rank);
   }
-  return member_hosts;
-}
-
-/** Those who speak for the members, as a communicator of one rank each; null where all ranks do. */
-std::shared_ptr<Communicator> speakers_of(const Communicator& all)
-{
-  if (all.members() == all.size())
-    return nullptr;
-  auto speakers = std::make_shared<Communicator>(all.key(), all.handle, all.members());
-  for (int member = 0; member < all.members(); ++member) {
-    const auto rank = static_cast<std::size_t>(all.member_ranks[static_cast<std::size_t>(member)].front());
-    speakers->actors.push_back(all.actors[rank]);
-    speakers->rank_hosts.push_back(all.rank_hosts[rank]);
-    speakers->hosts.push_back(all.hosts[rank]);
-  }
-  return speakers;
 }
 
 } // namespace
@@ -75,23 +45,15 @@ int Worlds::of(const sg::Actor& rank)
   return world;
 }
 
-Communicators::Communicators(const FabricState& state, const Network& network, Decider& decider)
-    : state_(state), network_(network), decider_(decider)
+Communicators::Communicators(const Fabric& fabric, const Network& network)
+    : network_(network), combine_(fabric.nic().host_combines())
 {
 }
 
 std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, CommunicatorKey key)
 {
   auto communicator = std::make_shared<Communicator>(key, described_++, comm->size());
-  const std::vector<VertexId> hosts =
-      describe_members(*communicator, comm, network_, state_.fabric().nic().host_combines());
-  communicator->speakers = speakers_of(*communicator);
-  TreeResult result      = build_reduction_tree(state_, hosts, communicator->tree_number());
-  communicator->tree     = std::move(result.tree);
-  if (communicator->tree)
-    communicator->models = models_of(state_.fabric(), *communicator->tree);
-  else
-    communicator->no_tree = result.obstacle;
+  describe_members(*communicator, comm, network_, combine_);
   return communicator;
 }
 
@@ -132,10 +94,7 @@ void Communicators::release_if_done(Communicator& communicator)
   // A rank that has not used it yet will still do so, and must find the calls that the others have made.
   if (communicator.freed < communicator.size() || not communicator.pending().empty())
     return;
-  decider_.release(communicator);
-  for (const sg::ActorPtr& server : communicator.servers)
-    server->kill();
-  communicator.servers.clear();   // they hold the communicator
+  communicator.release();
   all_.erase(communicator.key()); // the last use of it
 }
 

@@ -10,8 +10,7 @@
 #include "binding/platform/network.hpp"
 #include "binding/ranks/by_actor.hpp"
 #include "binding/run/communicator.hpp"
-#include "binding/run/decider.hpp"
-#include "fabric/fabric_state.hpp"
+#include "fabric/fabric.hpp"
 
 #include <map>
 #include <memory>
@@ -34,9 +33,8 @@ public:
 };
 
 class Communicators {
-  const FabricState& state_;
   const Network& network_;
-  Decider& decider_;
+  const bool combine_; // the ranks of a host speak as one
   Worlds worlds_;
   std::map<CommunicatorKey, std::shared_ptr<Communicator>> all_;
   int described_     = 0; // until now
@@ -47,8 +45,8 @@ class Communicators {
   void release(Communicator& communicator);
 
 public:
-  /** All must outlive it. */
-  Communicators(const FabricState& state, const Network& network, Decider& decider);
+  /** @p network must outlive it. */
+  Communicators(const Fabric& fabric, const Network& network);
 
   /** The state of a communicator of more than one rank; to be asked by its rank @p rank. */
   const std::shared_ptr<Communicator>& find(MPI_Comm comm, int rank);

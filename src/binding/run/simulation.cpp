@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace sg = simgrid::s4u;
 
@@ -33,10 +35,8 @@ Simulation::Simulation(const Fabric& its_fabric, Network& its_network, OffloadMo
                        const std::string& record_path)
     : record_file_(record_path), fabric(its_fabric), state(fabric), network(its_network),
       core_noise(its_fabric, its_network), mode(its_mode), stage_algorithms(HostStageAlgorithms::of(fabric.nic())),
-      decider(
-          state, mode, algorithms, hosts_fallback, stage_algorithms, [this] { return message_costs(fabric, network); },
-          switches),
-      communicators(state, network, decider)
+      decider(fabric, mode, algorithms, hosts_fallback, [this]() -> const MessageCosts& { return costs(); }),
+      communicators(fabric, network)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
     switches.emplace_back(fabric.switch_model(index));
@@ -73,10 +73,17 @@ Simulation& Simulation::get()
   return *the_simulation();
 }
 
+const MessageCosts& Simulation::costs()
+{
+  if (not costs_)
+    costs_ = message_costs(fabric, network);
+  return *costs_;
+}
+
 HostNetwork& Simulation::host_network()
 {
   if (not host_network_) {
-    host_network_             = make_host_network(message_costs(fabric, network));
+    host_network_             = make_host_network(costs());
     host_network_->core_noise = &core_noise;
     host_network_->refuse     = [this](const std::string& why) { refuse_fallback(why); };
     if (fabric.mpi() && fabric.mpi()->progress == Progress::calls)
@@ -118,12 +125,17 @@ void Simulation::write_record() const
   if (not record_file_.wanted())
     return;
   Profile::get().stop();
+  std::vector<const RecordPart*> parts;
+  for (const auto& mechanism : decider.mechanisms())
+    if (const RecordPart* part = mechanism->report())
+      parts.push_back(part);
   const Record::Run run{fabric,
                         mode,
                         ranks_.count(),
                         ranks_.hosts(),
                         sg::Engine::get_clock(),
                         switches,
+                        std::move(parts),
                         [this](LinkId link) { return network.bytes_on_link(link); },
                         [this](int index) { return network.lookups(index); },
                         algorithms,

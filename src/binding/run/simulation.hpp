@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ class Simulation {
   Ranks ranks_;
 
   std::unique_ptr<HostNetwork> host_network_;
+  std::optional<MessageCosts> costs_;
 
   void check_stacks();
   void write_record() const;
@@ -50,7 +52,6 @@ public:
   const HostStageAlgorithms stage_algorithms; ///< of the ranks of a host in an offloaded call
   Decider decider;
   Communicators communicators;
-  std::map<VertexId, int> receiving_workers; ///< of hosts' progress engines, at work for multicasts
 
   /** Make the process's simulation. @p fabric and @p network live as long as the process. @p record_path may be empty:
    *  no record. */
@@ -59,6 +60,8 @@ public:
   static Simulation& get();
   Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode, const std::string& record_path);
 
+  /** What the run's messages cost; known once the ranks have started. */
+  const MessageCosts& costs();
   /** As schedules of hosts see the network; made when the first call needs it, by make_host_network. */
   HostNetwork& host_network();
   /** What the hosts are told to do cannot do a call: end the run. */

@@ -180,7 +180,7 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.progress_engine(1)->clock, Hertz(7));
   EXPECT_EQ(fabric.progress_engine(1)->preset, "bluefield-3-dpa");
   EXPECT_EQ(fabric.progress_engine(0)->preset, "epyc-7413-core");
-  EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode::stream);
+  EXPECT_EQ(fabric.policy_for("reduce", Bytes(7)), OffloadMode(mechanism_kind("stream")));
   EXPECT_EQ(fabric.multicast().chunk, Bytes(7));
   ASSERT_EQ(fabric.multicast().drops.size(), 1);
   EXPECT_EQ(fabric.multicast().drops.front().receiver, 7);

@@ -2,8 +2,7 @@
 /* What one call of the multicast protocol is: its blocks, of how many chunks, in which chains. */
 #pragma once
 
-#include "binding/data/described.hpp"
-#include "binding/run/communicator.hpp"
+#include "binding/mechanisms/multicast/multicast_state.hpp"
 #include "collective/multicast/protocol.hpp"
 
 #include <cstdint>
@@ -25,8 +24,10 @@ struct MulticastCall {
   Bytes size(int number_of_it) const { return sizes[static_cast<std::size_t>(number_of_it)]; }
 };
 
-/** The next call on a communicator; ranks without a part, of no bytes, have no block. */
-MulticastCall describe_multicast(const std::shared_ptr<Communicator>& communicator, const MulticastModel& model,
-                                 CalledCollective called, const std::vector<double>& parts);
+/** The next call on @p all, whose state is @p state; members without a part, of no bytes, have no block. @p parts: by
+ *  member. */
+MulticastCall describe_multicast(const std::shared_ptr<Communicator>& all, MulticastState& state,
+                                 const MulticastModel& model, CalledCollective called,
+                                 const std::vector<double>& parts);
 
 } // namespace weft

@@ -63,8 +63,9 @@ std::vector<BlockRun> interleaved_without(const std::vector<BlockRun>& runs, con
 
 } // namespace
 
-MulticastFlows::MulticastFlows(Simulation& simulation, const MulticastCall& call, MulticastListener& listener)
-    : simulation_(simulation), call_(call), listener_(listener), reception_(simulation, call),
+MulticastFlows::MulticastFlows(Simulation& simulation, MulticastRun& run, const MulticastCall& call,
+                               MulticastListener& listener)
+    : simulation_(simulation), run_(run), call_(call), listener_(listener), reception_(simulation.fabric, run, call),
       losses_(call.sizes.size()), ranks_at_(call.group.ranks_at.size()),
       hearing_(static_cast<std::size_t>(call.communicator->size())),
       drops_(static_cast<std::size_t>(call.communicator->size()))
@@ -177,7 +178,7 @@ void MulticastFlows::depart()
   const MulticastPlan& plan = departure->plan;
   departure->prepare();
   for (std::size_t at = 0; at < plan.links.size(); ++at)
-    simulation_.record.count_multicast_on_link(plan.links[at].link, plan.payloads[at]);
+    run_.record.count_on_link(plan.links[at].link, plan.payloads[at]);
   for (std::size_t member = 0; member < plan.arrivals.size(); ++member) {
     if (plan.arrivals[member].flows == 0)
       continue;

@@ -77,6 +77,7 @@ class MulticastFlows {
   using Deliveries = std::map<double, std::vector<std::pair<int, std::vector<BlockRun>>>>;
 
   Simulation& simulation_;
+  MulticastRun& run_;
   const MulticastCall& call_;
   MulticastListener& listener_;
   MulticastReception reception_;
@@ -125,7 +126,7 @@ class MulticastFlows {
 
 public:
   /** All must outlive it. */
-  MulticastFlows(Simulation& simulation, const MulticastCall& call, MulticastListener& listener);
+  MulticastFlows(Simulation& simulation, MulticastRun& run, const MulticastCall& call, MulticastListener& listener);
 
   /** A message as MPI sends them. */
   void message(int from, int to, Bytes payload, std::function<void()> arrived);

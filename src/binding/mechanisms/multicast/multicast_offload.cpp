@@ -44,6 +44,7 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
     double start         = 0; // of its call
     MulticastTimes times{};
   };
+  MulticastRun& run_;
   const MulticastCall call_;
   MulticastData data_;
   MulticastFlows flows_;
@@ -53,12 +54,12 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
   std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
 
 public:
-  MulticastOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
-                   const Described& described)
-      : OffloadedCall(simulation, communicator, described, 0),
-        call_(describe_multicast(Communicator::multicasting(communicator), simulation.fabric.multicast(), called_,
+  MulticastOffload(Simulation& simulation, MulticastRun& run, MulticastState& state,
+                   const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : OffloadedCall(simulation, communicator, described, 0), run_(run),
+        call_(describe_multicast(communicator, state, simulation.fabric.multicast(), called_,
                                  parts_of_members(*communicator, parts_))),
-        data_(call_, *exchange_, movement_), flows_(simulation, call_, *this), protocol_(call_.shape, *this),
+        data_(call_, *exchange_, movement_), flows_(simulation, run, call_, *this), protocol_(call_.shape, *this),
         ranks_(static_cast<std::size_t>(call_.communicator->size())),
         stage_(make_stage(simulation, *communicator, described, *this))
   {
@@ -222,19 +223,19 @@ private:
       const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
       statistics_.ranks.emplace(of_run, seen);
       if (simulation_.record.keep_events)
-        simulation_.record.add_multicast_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});
+        run_.record.add_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});
     }
-    simulation_.record.count_multicast(called_, communicator_->size(), statistics_);
+    run_.record.count(called_, communicator_->size(), statistics_);
   }
 };
 
 } // namespace
 
-std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation,
+std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation, MulticastRun& run, MulticastState& state,
                                                    const std::shared_ptr<Communicator>& communicator,
                                                    const Described& described)
 {
-  return std::make_shared<MulticastOffload>(simulation, communicator, described);
+  return std::make_shared<MulticastOffload>(simulation, run, state, communicator, described);
 }
 
 } // namespace weft

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Offloaded calls by the multicast protocol. */
+/* Calls by the multicast protocol. */
 #pragma once
 
+#include "binding/mechanisms/multicast/multicast_state.hpp"
 #include "binding/mechanisms/offload.hpp"
 
 #include <memory>
 
 namespace weft {
 
-std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation,
+/** @p run and @p state, that of @p communicator, must outlive it. */
+std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation, MulticastRun& run, MulticastState& state,
                                                    const std::shared_ptr<Communicator>& communicator,
                                                    const Described& described);
 

@@ -6,10 +6,11 @@
 
 namespace weft {
 
-MulticastReception::MulticastReception(Simulation& simulation, const MulticastCall& call)
-    : simulation_(simulation), call_(call), busy_(static_cast<std::size_t>(call.communicator->size()))
+MulticastReception::MulticastReception(const Fabric& fabric, MulticastRun& run, const MulticastCall& call)
+    : fabric_(fabric), receiving_workers_(run.receiving_workers), call_(call),
+      busy_(static_cast<std::size_t>(call.communicator->size()))
 {
-  if (simulation.fabric.progress_engines().empty())
+  if (fabric.progress_engines().empty())
     return;
   for (int rank = 0; rank < call.communicator->size(); ++rank)
     rings_.emplace_back(engine(rank)->staging_room(call.model.transport, call.model.chunk), engine(rank)->activation);
@@ -27,7 +28,7 @@ void MulticastReception::begin(int rank)
   if (not its || busy_[static_cast<std::size_t>(rank)])
     return;
   busy_[static_cast<std::size_t>(rank)] = true;
-  simulation_.receiving_workers[host(rank)] += workers(*its);
+  receiving_workers_[host(rank)] += workers(*its);
 }
 
 void MulticastReception::end(int rank)
@@ -35,7 +36,7 @@ void MulticastReception::end(int rank)
   if (not busy_[static_cast<std::size_t>(rank)])
     return;
   busy_[static_cast<std::size_t>(rank)] = false;
-  simulation_.receiving_workers[host(rank)] -= workers(*engine(rank));
+  receiving_workers_[host(rank)] -= workers(*engine(rank));
 }
 
 MulticastReception::Processed MulticastReception::process(int rank, const StagingRing::Arrival& arrival,
@@ -45,7 +46,7 @@ MulticastReception::Processed MulticastReception::process(int rank, const Stagin
   if (not its)
     return {arrival.last, {}};
   // Workers that have all they wait for have stopped; its own have not.
-  const int busy           = std::max(simulation_.receiving_workers[host(rank)], workers(*its));
+  const int busy           = std::max(receiving_workers_[host(rank)], workers(*its));
   StagingRing::Taken taken = rings_[static_cast<std::size_t>(rank)].take(arrival, rate(*its, busy).value(), going);
   return {taken.processed + its->latency(call_.model.transport).value(), std::move(taken.lost)};
 }

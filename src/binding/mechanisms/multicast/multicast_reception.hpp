@@ -4,23 +4,24 @@
 #pragma once
 
 #include "binding/mechanisms/multicast/multicast_call.hpp"
-#include "binding/run/simulation.hpp"
 #include "model/nic/staging_ring.hpp"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 namespace weft {
 
 class MulticastReception {
-  Simulation& simulation_;
+  const Fabric& fabric_;
+  std::map<VertexId, int>& receiving_workers_; // by host
   const MulticastCall& call_;
   std::vector<StagingRing> rings_; // by rank; none where no host has a progress engine
   std::vector<bool> busy_;         // by rank: its workers are at work
 
   VertexId host(int rank) const { return call_.communicator->rank_hosts[static_cast<std::size_t>(rank)]; }
-  const ProgressEngine* engine(int rank) const { return simulation_.fabric.progress_engine(host(rank)); }
+  const ProgressEngine* engine(int rank) const { return fabric_.progress_engine(host(rank)); }
   int workers(const ProgressEngine& engine) const { return engine.workers_of(call_.model.trees); }
   Hertz rate(const ProgressEngine& engine, int busy) const
   {
@@ -28,8 +29,8 @@ class MulticastReception {
   }
 
 public:
-  /** Both must outlive it. */
-  MulticastReception(Simulation& simulation, const MulticastCall& call);
+  /** All must outlive it. */
+  MulticastReception(const Fabric& fabric, MulticastRun& run, const MulticastCall& call);
   MulticastReception(const MulticastReception&)            = delete;
   MulticastReception& operator=(const MulticastReception&) = delete;
   ~MulticastReception();

@@ -11,14 +11,20 @@
  * SMPI replaces S4U's copy callback by one that copies bytes: a receiver gets the first eight bytes of the object that
  * was put. So what is put is a struct whose first member is its own address.
  */
-#include "binding/mechanisms/message/message_offload.hpp"
+#include "binding/mechanisms/message/message.hpp"
 
+#include "base/error.hpp"
+#include "binding/mechanisms/tree_mechanism.hpp"
 #include "binding/mechanisms/tree_offload.hpp"
 #include "binding/platform/flow_result.hpp"
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
+#include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;
 
@@ -32,6 +38,36 @@ template <class T> class Addressed {
 };
 
 class MessageCall;
+
+/** What messages of a communicator have besides its tree. */
+struct MessageState : CommunicatorState {
+  std::int64_t calls = 0;            ///< that its switches have been given
+  bool served        = false;        ///< whether its switches have actors
+  std::vector<sg::ActorPtr> servers; ///< those actors
+  std::vector<int> nic_position;     ///< by member: which one it is of those that share its NIC
+
+  explicit MessageState(const Communicator& communicator);
+  void release() override;
+};
+
+MessageState::MessageState(const Communicator& communicator)
+{
+  std::map<VertexId, int> members_at;
+  for (const std::vector<int>& ranks : communicator.member_ranks)
+    nic_position.push_back(members_at[communicator.rank_hosts[static_cast<std::size_t>(ranks.front())]]++);
+}
+
+void MessageState::release()
+{
+  for (const sg::ActorPtr& server : servers)
+    server->kill();
+  servers.clear(); // they hold the communicator
+}
+
+MessageState& message_state(Communicator& communicator)
+{
+  return communicator.state<MessageState>([&] { return std::make_unique<MessageState>(communicator); });
+}
 
 struct Request : Addressed<Request> {
   Below below; ///< the members that it speaks for
@@ -82,6 +118,7 @@ public:
 };
 
 class MessageCall : public TreeOffload {
+  MessageState& messages_;
   Traffic traffic_;
   std::int64_t number_;                         // among the communicator's calls of this kind
   std::vector<sg::SemaphorePtr> members_ready_; // by member
@@ -90,8 +127,8 @@ public:
   Reply reply;
 
   MessageCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : TreeOffload(simulation, communicator, described), traffic_(*communicator->tree, call_),
-        number_(communicator->served_calls++)
+      : TreeOffload(simulation, communicator, described), messages_(message_state(*communicator)),
+        traffic_(tree_, call_), number_(messages_.calls++)
   {
     for (int member = 0; member < communicator->members(); ++member)
       members_ready_.push_back(sg::Semaphore::create(0));
@@ -108,6 +145,9 @@ public:
   }
 
   void speak(int rank) override;
+
+private:
+  void ensure_served();
 
 protected:
   void member_ready(int member) override { members_ready_[static_cast<std::size_t>(member)]->release(); }
@@ -141,10 +181,10 @@ class ServingSwitch {
   std::vector<sg::CommPtr> replies_;
 
 public:
-  ServingSwitch(Simulation& simulation, std::shared_ptr<Communicator> communicator, int position)
+  ServingSwitch(Simulation& simulation, std::shared_ptr<Communicator> communicator, TreeState& state, int position)
       : simulation_(simulation), communicator_(std::move(communicator)), position_(position),
-        node_(communicator_->tree->switches[static_cast<std::size_t>(position)]),
-        aggregation_(simulation.switches[static_cast<std::size_t>(node_.index)])
+        node_(state.tree->switches[static_cast<std::size_t>(position)]),
+        aggregation_(state.aggregation(static_cast<std::size_t>(position)))
   {
   }
 
@@ -224,19 +264,18 @@ private:
   }
 };
 
-/** Start the actors of a communicator's tree at its first offloaded call. */
-void ensure_served(Simulation& simulation, const std::shared_ptr<Communicator>& communicator)
+/** Start the actors of the communicator's tree at its first call. */
+void MessageCall::ensure_served()
 {
-  if (std::exchange(communicator->served, true))
+  if (std::exchange(messages_.served, true))
     return;
-  for (int position = 0; std::cmp_less(position, communicator->tree->switches.size()); ++position) {
-    const int index = communicator->tree->switches[static_cast<std::size_t>(position)].index;
-    communicator->servers.emplace_back(simulation.network.switch_host(index)
-                                           ->add_actor(mailbox_name(*communicator, "switch" + std::to_string(position)),
-                                                       [&simulation, communicator, position] {
-                                                         ServingSwitch(simulation, communicator, position).serve();
-                                                       })
-                                           ->daemonize());
+  for (int position = 0; std::cmp_less(position, tree_.switches.size()); ++position) {
+    sg::Host* host   = simulation_.network.switch_host(tree_.switches[static_cast<std::size_t>(position)].index);
+    const auto serve = [&simulation = simulation_, communicator = communicator_, &state = state_, position] {
+      ServingSwitch(simulation, communicator, state, position).serve();
+    };
+    messages_.servers.emplace_back(
+        host->add_actor(mailbox_name(*communicator_, "switch" + std::to_string(position)), serve)->daemonize());
   }
 }
 
@@ -244,13 +283,13 @@ void MessageCall::speak(int rank)
 {
   if (not must_speak(rank))
     return;
-  ensure_served(simulation_, communicator_); // gives way to other ranks
+  ensure_served(); // gives way to other ranks
   const int member = communicator_->member(rank);
   const auto at    = static_cast<std::size_t>(member);
 
   const ReplyMailbox reply_mailbox;
   Request request;
-  request.below            = {communicator_->tree->place[at], communicator_->tree->place[at] + 1};
+  request.below            = {tree_.place[at], tree_.place[at] + 1};
   request.reply_mailbox    = reply_mailbox.get();
   request.call             = this;
   Reply* received          = nullptr;
@@ -258,13 +297,13 @@ void MessageCall::speak(int rank)
   members_ready_[at]->acquire();
 
   const NicModel& nic    = simulation_.fabric.nic();
-  const auto before      = static_cast<double>(communicator_->nic_position[at]);
+  const auto before      = static_cast<double>(messages_.nic_position[at]);
   const Seconds overhead = nic.costs(call_.message).offload_overhead;
   const Seconds memory   = call_.copied > Bytes() ? nic.registration(call_.message) : Seconds();
   sg::this_actor::sleep_for((overhead + memory + nic.message_gap * before).value());
 
-  const int entry          = communicator_->tree->entry[at];
-  const int index          = communicator_->tree->switches[static_cast<std::size_t>(entry)].index;
+  const int entry          = tree_.entry[at];
+  const int index          = tree_.switches[static_cast<std::size_t>(entry)].index;
   const SwitchModel& model = simulation_.fabric.switch_model(index);
   ingress(*communicator_, entry)->put(&request, simulated_size(up(request.below, model)));
   answer->wait();
@@ -273,12 +312,31 @@ void MessageCall::speak(int rank)
   member_done(member);
 }
 
+class Message : public TreeMechanism {
+  bool needs_shared_memory(const Described& /*described*/) const override { return true; }
+  std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
+                                      const Described& described) override
+  {
+    return std::make_shared<MessageCall>(simulation_, communicator, described);
+  }
+
+public:
+  explicit Message(Simulation& simulation) : TreeMechanism(mechanism_kind("message"), simulation) {}
+
+  /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
+  void check(const std::string& /*platform*/, int /*ranks*/) const override
+  {
+    if (simgrid::config::get_value<std::string>("smpi/privatization") == "mmap")
+      throw UserError("smpi/privatization: found \"mmap\", which does not go with offload granularity \"message\";"
+                      " take \"dlopen\", or granularity \"stream\"");
+  }
+};
+
 } // namespace
 
-std::shared_ptr<OffloadedCall>
-make_message_call(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
+std::unique_ptr<Mechanism> make_message(Simulation& simulation)
 {
-  return std::make_shared<MessageCall>(simulation, communicator, described);
+  return std::make_unique<Message>(simulation);
 }
 
 } // namespace weft

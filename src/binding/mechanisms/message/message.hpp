@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Whole messages from switch to switch of the tree. */
+#pragma once
+
+#include "binding/run/mechanism.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::unique_ptr<Mechanism> make_message(Simulation& simulation);
+
+} // namespace weft

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/multicast/multicast.hpp"
+
+#include "base/error.hpp"
+#include "base/share.hpp"
+#include "binding/mechanisms/multicast/multicast_offload.hpp"
+#include "binding/settings/settings.hpp"
+#include "collective/in_network/tree_obstacle.hpp"
+#include "collective/multicast/chunks.hpp"
+
+#include <string>
+
+namespace weft {
+namespace {
+
+void check_rank(const Fabric& fabric, const std::string& key, int found, int ranks)
+{
+  if (found >= ranks)
+    throw UserError(name_of_file(fabric.file()) + ": [multicast.drops] " + key + ": found " + std::to_string(found) +
+                    ", so that it loses nothing; allowed with " + std::to_string(ranks) + " ranks: 0 to " +
+                    std::to_string(ranks - 1));
+}
+
+class Multicast : public Mechanism {
+  Simulation& simulation_;
+  MulticastRun run_;
+
+  MulticastState& state(Communicator& communicator)
+  {
+    return communicator.state<MulticastState>(
+        [&] { return std::make_unique<MulticastState>(simulation_.state, run_, communicator); });
+  }
+  /** The chunks of a rank's receive buffer. */
+  std::int64_t chunks(const Described& described) const
+  {
+    return chunks_of(simulation_.fabric.multicast(), Bytes(static_cast<double>(described.message)));
+  }
+
+public:
+  explicit Multicast(Simulation& simulation) : Mechanism(mechanism_kind("multicast")), simulation_(simulation) {}
+
+  void check(const std::string& platform, int ranks) const override;
+  bool does(const CollectiveKind& collective) const override { return collective.multicasts; }
+  const char* as_algorithm() const override
+  {
+    return "reliable Broadcast over the switches' multicast, else SMPI's default";
+  }
+  Fallback obstacle(Communicator& communicator, const Described& described) override;
+  Fallback shortage(Communicator& communicator, const Described& described) override
+  {
+    return state(communicator).has_memory(chunks(described)) ? Fallback::none : Fallback::no_nic_memory;
+  }
+  std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
+                                       const Described& described) override
+  {
+    MulticastState& its = state(*communicator);
+    its.take_memory(chunks(described));
+    return make_multicast_call(simulation_, run_, its, communicator, described);
+  }
+  const RecordPart* report() const override { return &run_.record; }
+};
+
+void Multicast::check(const std::string& platform, int ranks) const
+{
+  if (not platform.empty())
+    throw UserError("--offload multicast: " + platform +
+                    " is a platform of SimGrid's, which cannot say how hosts "
+                    "multicast; describe the network as a fabric file");
+  const Fabric& fabric = simulation_.fabric;
+  for (const ProgressEngine& engine : fabric.progress_engines())
+    engine.check(fabric.multicast().transport, fabric.multicast().chunk);
+  for (const DropRule& rule : fabric.multicast().drops) {
+    check_rank(fabric, "root", rule.root, ranks);
+    check_rank(fabric, "receiver", rule.receiver, ranks);
+  }
+}
+
+Fallback Multicast::obstacle(Communicator& communicator, const Described& described)
+{
+  if (not does(described.kind()))
+    return Fallback::collective;
+  if (described.message == 0)
+    return Fallback::zero_count;
+  if (not memory_is_shared())
+    return Fallback::privatization;
+  const GroupResult& group = state(communicator).group;
+  return group.group ? Fallback::none : reason_of(group.obstacle);
+}
+
+} // namespace
+
+std::unique_ptr<Mechanism> make_multicast(Simulation& simulation)
+{
+  return std::make_unique<Multicast>(simulation);
+}
+
+} // namespace weft

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* The hosts' multicast protocol over the switches' multicast. */
+#pragma once
+
+#include "binding/run/mechanism.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::unique_ptr<Mechanism> make_multicast(Simulation& simulation);
+
+} // namespace weft

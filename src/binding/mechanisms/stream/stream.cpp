@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Stream granularity: ranks leave their contribution and sleep; when the last contribution is there the flows of all
+ * tree switches start; when the last flow ends, all wake up. */
+#include "binding/mechanisms/stream/stream.hpp"
+
+#include "binding/mechanisms/tree_mechanism.hpp"
+#include "binding/mechanisms/tree_offload.hpp"
+#include "collective/host/prediction.hpp"
+#include "collective/in_network/stream_jitter.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+/** How many streams of a communicator have started, by which their jitter differs. */
+struct StreamState : CommunicatorState {
+  std::uint32_t calls = 0;
+};
+
+class StreamCall : public TreeOffload {
+  std::shared_ptr<const StreamPlan> plan_;
+  int ready_    = 0; // members
+  int flows_    = 0; // that have not ended
+  double start_ = 0;
+
+public:
+  using TreeOffload::TreeOffload;
+
+protected:
+  bool all_end_together() const override { return communicator_->members() == communicator_->size(); }
+  void member_ready(int) override
+  {
+    if (++ready_ == communicator_->members())
+      start();
+  }
+
+private:
+  Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
+
+  /** What jitter adds to the base latency. */
+  Seconds jitter()
+  {
+    const auto& noise = simulation_.fabric.noise();
+    if (not noise || noise->links.empty())
+      return {};
+    const std::uint32_t number =
+        communicator_->state<StreamState>([] { return std::make_unique<StreamState>(); }).calls++;
+    return stream_jitter(tree_, call_, Jitter(*noise), static_cast<std::uint32_t>(communicator_->handle), number);
+  }
+
+  void start()
+  {
+    start_                = sg::Engine::get_clock();
+    plan_                 = state_.plan(simulation_.fabric, call_, host_work_.rate);
+    const Seconds latency = plan_->base_latency + jitter();
+    for (const SwitchPlan& its : plan_->switches)
+      flows_ += static_cast<int>(its.flows.size());
+    for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
+      state_.aggregation(position).begin(vector());
+      for (const StreamFlow& flow : plan_->switches[position].flows)
+        simulation_.network.start_flow(flow, latency, tree_.forwarding, arrival([this] {
+                                         if (--flows_ == 0)
+                                           finish();
+                                       }));
+    }
+  }
+
+  void finish()
+  {
+    const double now = sg::Engine::get_clock();
+    for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
+      const SwitchPlan& its = plan_->switches[position];
+      state_.aggregation(position).end(vector(), its.reduced, its.multicast);
+      simulation_.record.add_event({tree_.switches[position].index, communicator_->id, called_, communicator_->size(),
+                                    call_.message.value(), start_, now});
+    }
+    for (int member = 0; member < communicator_->members(); ++member)
+      member_done(member);
+  }
+};
+
+class Stream : public TreeMechanism {
+  bool needs_shared_memory(const Described& described) const override
+  {
+    return not described.signature.called.blocking;
+  }
+  std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
+                                      const Described& described) override
+  {
+    return std::make_shared<StreamCall>(simulation_, communicator, described);
+  }
+
+public:
+  explicit Stream(Simulation& simulation) : TreeMechanism(mechanism_kind("stream"), simulation) {}
+
+  bool predicts() const override { return true; }
+  Seconds predicted(Communicator& communicator, const Described& described, int calls) override;
+};
+
+Seconds Stream::predicted(Communicator& communicator, const Described& described, int calls)
+{
+  const Fabric& fabric = simulation_.fabric;
+  TreeState& state     = tree_state(simulation_, communicator);
+  const TreeCall call  = tree_call(communicator, described, described.part_sizes(communicator.size()), fabric.nic());
+  const auto plan      = state.plan(fabric, call, host_work(fabric, state, described).rate);
+  // A stream ends for all ranks at once, so that streams in a row do not overlap.
+  if (communicator.members() == communicator.size())
+    return plan->duration();
+  return predicted_staged_interval(fabric, simulation_.costs(), communicator.rank_hosts,
+                                   {communicator.member_of, communicator.member_ranks}, simulation_.stage_algorithms,
+                                   host_stage(communicator, described), plan->duration(), calls);
+}
+
+} // namespace
+
+std::unique_ptr<Mechanism> make_stream(Simulation& simulation)
+{
+  return std::make_unique<Stream>(simulation);
+}
+
+} // namespace weft

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* Packets stream through the tree of switches: one flow per tree switch. */
+#pragma once
+
+#include "binding/run/mechanism.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <memory>
+
+namespace weft {
+
+std::unique_ptr<Mechanism> make_stream(Simulation& simulation);
+
+} // namespace weft

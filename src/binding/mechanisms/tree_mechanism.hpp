@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* A mechanism that carries calls out over the communicator's tree of switches: who can, and the channels that it takes.
+ */
+#pragma once
+
+#include "binding/mechanisms/tree_state.hpp"
+#include "binding/run/mechanism.hpp"
+#include "binding/run/simulation.hpp"
+
+#include <memory>
+
+namespace weft {
+
+class TreeMechanism : public Mechanism {
+  /** Whether a rank must reach other ranks' memory for such a call. */
+  virtual bool needs_shared_memory(const Described& described) const = 0;
+  /** The call, for which the channels are taken. */
+  virtual std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
+                                              const Described& described) = 0;
+
+protected:
+  Simulation& simulation_;
+
+public:
+  TreeMechanism(const MechanismKind& its_kind, Simulation& simulation) : Mechanism(its_kind), simulation_(simulation) {}
+
+  bool does(const CollectiveKind& collective) const override { return collective.offloadable(); }
+  Fallback obstacle(Communicator& communicator, const Described& described) override;
+  Fallback shortage(Communicator& communicator, const Described& described) override;
+  std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
+                                       const Described& described) override;
+};
+
+} // namespace weft

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "binding/mechanisms/tree_state.hpp"
+
+#include "binding/run/core_call.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace weft {
+namespace {
+
+std::vector<VertexId> hosts_of_members(const Communicator& communicator)
+{
+  std::vector<VertexId> hosts;
+  for (const std::vector<int>& ranks : communicator.member_ranks)
+    hosts.push_back(communicator.rank_hosts[static_cast<std::size_t>(ranks.front())]);
+  return hosts;
+}
+
+/** The models of a tree's switches, each where it comes first. */
+std::vector<const SwitchModel*> models_of(const Fabric& fabric, const ReductionTree& tree)
+{
+  std::vector<const SwitchModel*> models;
+  std::set<const SwitchModel*> seen;
+  for (const TreeSwitch& node : tree.switches)
+    if (const SwitchModel* model = &fabric.switch_model(node.index); seen.insert(model).second)
+      models.push_back(model);
+  return models;
+}
+
+std::vector<const SwitchModel*> smart_models(const Fabric& fabric)
+{
+  std::vector<const SwitchModel*> models;
+  for (const SwitchModel& model : fabric.switch_models())
+    if (model.smart())
+      models.push_back(&model);
+  return models;
+}
+
+} // namespace
+
+TreeState::TreeState(Simulation& simulation, const Communicator& communicator)
+    : channel_holder_(communicator.handle), switches_(simulation.switches)
+{
+  TreeResult result =
+      build_reduction_tree(simulation.state, hosts_of_members(communicator), communicator.tree_number());
+  tree = std::move(result.tree);
+  if (not tree)
+    no_tree = result.obstacle;
+  models = tree ? models_of(simulation.fabric, *tree) : smart_models(simulation.fabric);
+}
+
+Aggregation& TreeState::aggregation(std::size_t position)
+{
+  return switches_[static_cast<std::size_t>(tree->switches[position].index)];
+}
+
+bool TreeState::channels_are_free()
+{
+  return std::ranges::all_of(tree->switches, [this](const TreeSwitch& node) {
+    return switches_[static_cast<std::size_t>(node.index)].has_channel_for(channel_holder_);
+  });
+}
+
+void TreeState::take_channels()
+{
+  for (const TreeSwitch& node : tree->switches)
+    switches_[static_cast<std::size_t>(node.index)].acquire_channel(channel_holder_);
+}
+
+void TreeState::release()
+{
+  if (tree)
+    for (const TreeSwitch& node : tree->switches)
+      switches_[static_cast<std::size_t>(node.index)].release_channel(channel_holder_);
+}
+
+std::shared_ptr<const StreamPlan> TreeState::plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate)
+{
+  if (not kept_plan_ || kept_plan_->host_rate != host_rate || kept_plan_->call != call)
+    kept_plan_ = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(fabric, *tree, call, host_rate))};
+  return kept_plan_->plan;
+}
+
+TreeState& tree_state(Simulation& simulation, Communicator& communicator)
+{
+  return communicator.state<TreeState>([&] { return std::make_unique<TreeState>(simulation, communicator); });
+}
+
+TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts,
+                   const NicModel& nic)
+{
+  const CallSignature& signature = described.signature;
+  TreeCall call{described.movement(), Bytes(static_cast<double>(described.message)), -1, {}, {}};
+  if (nic.scatters_whole_vectors() && call.movement == Movement::reduce_scatter) {
+    call.movement = Movement::allreduce;
+    call.copied   = Bytes(std::ranges::max(parts));
+  }
+  if (signature.root >= 0)
+    call.root = communicator.member(signature.root);
+  if (call.movement.in_parts()) {
+    call.parts.resize(communicator.member_ranks.size());
+    for (int rank = 0; rank < communicator.size(); ++rank)
+      call.parts[static_cast<std::size_t>(communicator.member(rank))] += parts[static_cast<std::size_t>(rank)];
+  }
+  return call;
+}
+
+HostWork host_work(const Fabric& fabric, const TreeState& state, const Described& described)
+{
+  const SwitchCall call          = switch_call(described);
+  const BytesPerSecond copy_rate = fabric.nic().costs(call.message).offload_copy_rate;
+  for (const SwitchModel* model : state.models) {
+    const Capability* capability = model->serving(std::string(call.kind->name), call.datatype, call.operation);
+    if (not capability || capability->conversion.empty())
+      continue;
+    // One core does one after the other.
+    const double seconds_a_byte = 1 / copy_rate.value() + 1 / capability->conversion_rate.value();
+    return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
+  }
+  return {copy_rate, 0};
+}
+
+} // namespace weft

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* What a mechanism adds to the record, beside the rows that calls of all mechanisms have. */
+#pragma once
+
+#include "binding/observe/json_rows.hpp"
+#include "fabric/topology/topology.hpp"
+
+#include <string_view>
+
+namespace weft {
+
+class RecordPart {
+public:
+  RecordPart()                             = default;
+  RecordPart(const RecordPart&)            = delete;
+  RecordPart& operator=(const RecordPart&) = delete;
+  virtual ~RecordPart()                    = default;
+
+  /** Adds fields behind the rows of calls. */
+  virtual void add_rows(Json& /*record*/) const {}
+  /** Adds fields that list single calls, where events are kept. */
+  virtual void add_events(Json& /*record*/) const {}
+  /** The field that links have of it; empty: none. */
+  virtual std::string_view link_field() const { return {}; }
+  virtual double on_link(LinkId /*link*/) const { return 0; }
+};
+
+} // namespace weft
