@@ -11,6 +11,7 @@ from measure import Case, Cost, ratio
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.runs import launch
+from weft.runs.offloads import OFFLOADS
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
@@ -90,7 +91,7 @@ def _case(key: Key, program: Path, few: int, many: int) -> Case:
 
 
 def _mode_options(mode: str) -> dict[str, Any]:
-    offloads = mode in launch.OFFLOADS
+    offloads = mode in OFFLOADS
     return {"offload": mode} if offloads else {"offload": "off", "fallback": mode}
 
 

@@ -22,7 +22,7 @@ from weft.base import paths
 from weft.base.output import whole_file
 from weft.runs import launch
 from weft.runs.report import new_table
-from weft.runs.request import Offload, Request
+from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 SIZES = tuple(4**k for k in range(1, 11))
@@ -139,11 +139,11 @@ def _fabric(work: Path, switch: str, place: Place) -> Path:
     return file
 
 
-Run = Callable[[Offload, str | None], Mapping[Call, Times]]
+Run = Callable[[str, str | None], Mapping[Call, Times]]
 
 
 def _runner(program: Path, fabric: Path, place: Place, ranks: int) -> Run:
-    def run(offload: Offload, fallback: str | None) -> Mapping[Call, Times]:
+    def run(offload: str, fallback: str | None) -> Mapping[Call, Times]:
         request = Request.of(
             fabric=str(fabric),
             ranks=ranks,

@@ -77,6 +77,13 @@ class HostSchedule(typing.TypedDict):
     messages: list[tuple[int, int, int, float]]
     combined_bytes: list[float]
 
+class Mechanism(typing.TypedDict):
+    """A way in which the network carries out collectives."""
+
+    name: str
+    meaning: str
+    rest: str
+
 class Mpi(typing.TypedDict):
     """What the hosts' MPI library adds to messages; a rate without limit is infinite."""
 
@@ -228,6 +235,7 @@ __all__: list[str] = [
     "list_presets",
     "load_fabric",
     "load_progress_engine",
+    "mechanisms",
     "offload_modes",
     "parse_bandwidth",
     "paths",
@@ -492,9 +500,14 @@ def load_progress_engine(name_or_path: str) -> ProgressEngine:
     A preset, or the table [progress_engine] of a file. Raises UserError.
     """
 
+def mechanisms() -> list[Mechanism]:
+    """
+    The ways in which the network carries out collectives; `rest`: which one takes those that it does not do.
+    """
+
 def offload_modes() -> list[str]:
     """
-    What a run may ask the switches for.
+    What a run may ask for: a mechanism, auto or off.
     """
 
 def parse_bandwidth(text: str) -> float:
@@ -536,7 +549,7 @@ def selections() -> list[Selection]:
 
 def smpi_fallbacks(fallback: str) -> dict[str, str]:
     """
-    Check what a run is told to do on the hosts (collective/hosts/fallback.hpp), but for SMPI's names: those, by collective, and for all under an empty name.
+    Check what a run is told to do on the hosts (collective/host/fallback.hpp), but for SMPI's names: those, by collective, and for all under an empty name.
     """
 
 def streaming_time(

@@ -4,6 +4,7 @@
 #include "model/mechanism/offload_mode.hpp"
 #include "model/switch/streaming.hpp"
 #include "python/bindings.hpp"
+#include "python/rows.hpp"
 
 #include <map>
 #include <pybind11/numpy.h>
@@ -14,6 +15,22 @@ namespace weft::python {
 namespace py = pybind11;
 
 namespace {
+
+// What is static here is made when the module is loaded, before anybody could catch anything.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
+const RowKind<"Mechanism", MechanismKind> MECHANISM{
+    "A way in which the network carries out collectives.",
+    {{"name", [](const MechanismKind& one) { return std::string(one.name); }},
+     {"meaning", [](const MechanismKind& one) { return std::string(one.meaning); }},
+     {"rest", [](const MechanismKind& one) { return std::string(one.rest); }}}};
+
+Rows<"Mechanism"> mechanisms()
+{
+  Rows<"Mechanism"> rows;
+  for (const MechanismKind* kind : mechanism_kinds())
+    rows.append(MECHANISM(*kind));
+  return rows;
+}
 
 using Factors = std::vector<std::pair<std::string, double>>;
 
@@ -56,7 +73,9 @@ void bind_lists(py::module_& module)
 {
   module.attr("SMPI_ENVELOPE_BYTES")        = static_cast<int>(SMPI_ENVELOPE.value());
   module.attr("SMPI_EAGER_THRESHOLD_BYTES") = static_cast<int>(MpiModel{}.eager_threshold.value());
-  module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask the switches for.");
+  module.def("mechanisms", &mechanisms,
+             "The ways in which the network carries out collectives; `rest`: which one takes those that it does not do.");
+  module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask for: a mechanism, auto or off.");
   module.def("paths", &path_names, "Who carries a call out, as records say it.");
   module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");
   module.def("units", &units, "By the type of a value: its units by rising factor, with that to SI's.");

@@ -4,14 +4,13 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from weft import _core
 from weft.base import paths
 from weft.base.units import UNITS
-from weft.runs import report, request
+from weft.runs import offloads, report, request
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,8 +33,12 @@ def test_rows_have_the_keys_that_their_kinds_list() -> None:
 
 
 def test_modes_are_the_core_s() -> None:
-    assert list(get_args(request.Offload)) == _core.offload_modes()
-    assert set(_core.offload_modes()) - set(_core.paths()) == {"auto", "off"}
+    names = [row["name"] for row in _core.mechanisms()]
+    assert [*names, "auto", "off"] == _core.offload_modes()
+    assert ["fallback", *names] == _core.paths()
+    assert list(offloads.meanings()) == _core.offload_modes()
+    assert names[0] == request.DEFAULT_OFFLOAD
+    assert {row["rest"] for row in _core.mechanisms()} <= {"", *names}
 
 
 def test_every_reason_for_falling_back_is_explained() -> None:

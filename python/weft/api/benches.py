@@ -277,7 +277,7 @@ def validate(
     Args:
         tables: CSV, or what the OSU benchmarks, IMB or SKaMPI print.
         fabric: What they are compared with.
-        mode: "stream" or "message", what hosts did ("openmpi-5.0"), "pingpong" or "bandwidth".
+        mode: A mechanism ("stream"), what hosts did ("openmpi-5.0"), "pingpong" or "bandwidth".
         column: Column of the times, where there are several.
         ranks: Of tables by size: hosts, one rank each.
         bytes: Of tables by ranks: size of the Allreduce.

@@ -36,9 +36,10 @@ from weft.runs import launch
 from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.launch import PreparedRun
+from weft.runs.offloads import OFFLOADS
 from weft.runs.record import Record
 from weft.runs.replay import Recording
-from weft.runs.request import Offload, Request
+from weft.runs.request import DEFAULT_OFFLOAD, Request
 from weft.study import compare as comparing
 from weft.study.comparison import Comparison
 from weft.trace.folder import check_target, read_folder
@@ -56,7 +57,7 @@ class NetworkOptions(TypedDict, total=False):
     platform: PathLike | None
     ppn: int | None
     contention: bool
-    offload: Offload
+    offload: str
     fallback: PathLike | None
     cfg: Mapping[str, object] | Sequence[str]
     timeout: float | None
@@ -87,7 +88,7 @@ def run(
     platform: PathLike | None = None,
     ppn: int | None = None,
     contention: bool = True,
-    offload: Offload = "stream",
+    offload: str = DEFAULT_OFFLOAD,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
     privatize: bool = True,
@@ -114,9 +115,8 @@ def run(
         ppn: Ranks per host. By default one while there are hosts enough, else as few as possible.
         contention: Whether messages share links. False gives each message the full bandwidth of
             every link on its way (SimGrid's sharing policy FATPIPE), and goes with `offload="off"`.
-        offload: How the switches do collectives: "stream" (packet by packet), "message" (message by
-            message), "multicast" (the hosts' multicast protocol), "auto" (where it is predicted to
-            be faster) or "off".
+        offload: How the network does collectives: a mechanism ("stream": packet by packet), "auto"
+            (where it is predicted to be faster) or "off"; `weft run --help` lists all.
         fallback: What the hosts do where nothing is offloaded: an MPI library's choice of
             algorithms, or a file of one, or an algorithm. By default "openmpi-5.0".
         host_speed: The speed of this machine by which computation is timed, such as "10Gf", or
@@ -322,7 +322,7 @@ def _network(options: NetworkOptions) -> dict[str, Any]:
         "platform": None if platform is None else Path(platform),
         "ppn": None if ppn is None else whole("ppn", ppn, 1, launch.MOST_RANKS),
         "contention": bool(options.get("contention", True)),
-        "offload": choice("offload", options.get("offload", "stream"), launch.OFFLOADS),
+        "offload": choice("offload", options.get("offload", DEFAULT_OFFLOAD), OFFLOADS),
         "fallback": None if fallback is None else os.fspath(fallback),
         "config": settings(options.get("cfg", ())),
         "timeout_s": None if timeout is None else _seconds(timeout),

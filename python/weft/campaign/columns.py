@@ -3,6 +3,10 @@
 
 from dataclasses import dataclass
 
+from weft.runs import offloads
+
+_MECHANISMS = ", ".join(f"`{name}`" for name in offloads.MECHANISMS)
+
 
 @dataclass(frozen=True)
 class Column:
@@ -58,7 +62,7 @@ COLLECTIVE_COLUMNS: dict[str, Column] = {
     "communicator_size": Column("ranks", "Ranks of the communicators"),
     "datatype": Column("", "MPI's name of it"),
     "op": Column("", "MPI's name of the operation; empty where nothing is combined"),
-    "path": Column("", "`stream`, `message` or `multicast`, by the switches; `fallback`, by hosts"),
+    "path": Column("", f"What did it: {_MECHANISMS}; `fallback`: the hosts"),
     "reason": Column("", "Why it fell back; empty if offloaded"),
     "algorithm": Column("", "The algorithm of the hosts; empty if offloaded"),
     "calls": Column("calls", "Each once, however many ranks take part"),

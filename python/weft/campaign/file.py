@@ -36,7 +36,8 @@ from weft.campaign.axes import Grid, Point, Value
 from weft.campaign.columns import COLUMNS
 from weft.campaign.programs import Program, read_programs, truth
 from weft.campaign.ranges import is_range, spread
-from weft.runs.launch import MOST_RANKS, OFFLOADS
+from weft.runs.launch import MOST_RANKS
+from weft.runs.offloads import OFFLOADS
 
 WORDS: Mapping[str, str] = {
     "program": "one of the programs that the file describes",
@@ -44,7 +45,7 @@ WORDS: Mapping[str, str] = {
     "ranks": "number of MPI ranks",
     "ppn": "ranks per host",
     "contention": "true, or false for links that do not contend, as `weft run --no-contention`",
-    "offload": "how the switches do collectives: " + ", ".join(OFFLOADS),
+    "offload": "how the network does collectives: " + ", ".join(OFFLOADS),
     "fallback": "what the hosts do where nothing is offloaded, as `weft run --fallback` takes it",
     "host_speed": "speed of this machine, such as 10Gf, by which computation is timed",
     "seed": "a whole number, with which the fabric's noise and its random drops are drawn",

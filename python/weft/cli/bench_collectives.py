@@ -31,6 +31,7 @@ from weft.cli.common import (
     ranks_option,
 )
 from weft.cli.files import Command as FileCommand
+from weft.runs import offloads
 from weft.runs.record import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study import bench_collectives as api
@@ -64,7 +65,7 @@ ranks, and no algorithms that the benchmark writes out."""
 def _help(collective: Collective) -> str:
     return _HELP.format(
         title=collective.title,
-        offloading=", ".join(f"`{mode}`" for mode in api.OFFLOADING),
+        offloading=", ".join(f"`{mode}`" for mode in offloads.WAYS),
         written=", ".join(f"`{mode}`" for mode in collective.written_out),
         name=collective.name,
         osu=_AS_OSU.format(name=collective.name) if collective.name in BENCHMARKS else "",

@@ -28,7 +28,7 @@ from weft.cli.common import (
     progress_bar,
 )
 from weft.cli.files import Command as FileCommand
-from weft.runs import launch
+from weft.runs import launch, offloads
 from weft.runs.site import load_fabric
 from weft.study import micro_benchmarks as api
 from weft.study.benchmarks import OPERATIONS, TYPES, Benchmark
@@ -82,9 +82,9 @@ Rank 0 makes the call and flushes it, in one lock of rank 1's window.
 A window of calls is made before each synchronization.
 """,
 }
-_MODES = """
-A mode is a way to offload (`stream`, `message`, `multicast`, `auto`), or what `weft run --fallback`
-takes, which then runs on the hosts: an MPI library's choice of algorithms (`openmpi-5.0`,
+_WAYS = ", ".join(f"`{way}`" for way in offloads.WAYS)
+_MODES = f"""
+A mode is a way to offload ({_WAYS}), or what `weft run --fallback` takes, which then runs on the hosts: an MPI library's choice of algorithms (`openmpi-5.0`,
 `mpich-4`), an algorithm (`recursive_doubling`), or SMPI's (`smpi:rdb`). Where the switches cannot
 do it the hosts do, and the mode is called after what was simulated: `recursive_doubling for
 stream`.

@@ -23,9 +23,10 @@ from weft.base.errors import WeftError
 from weft.base.units import format_size
 from weft.cli import completion
 from weft.cli.files import Finite, Input, Output, Setting, Size, fabric_name
-from weft.runs import launch
+from weft.runs import launch, offloads
 from weft.runs.record import Record, write_record
 from weft.runs.report import console, print_run
+from weft.runs.request import DEFAULT_OFFLOAD
 from weft.study.bench import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60
@@ -166,12 +167,12 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--offload",
-        type=click.Choice(launch.OFFLOADS),
-        default="stream",
+        type=click.Choice(offloads.OFFLOADS),
+        default=DEFAULT_OFFLOAD,
         show_default=True,
-        help="How the switches do a collective: packet by packet; message by message; Bcast and"
-        " Allgather by the hosts' multicast protocol; packet by packet where that is predicted to"
-        " be faster (or as the fabric's [[policy]] says); or not at all.",
+        help="How the network does a collective. "
+        + "; ".join(f"{mode}: {meaning}" for mode, meaning in offloads.meanings().items())
+        + ".",
     ),
     click.option(
         "--fallback",

@@ -8,6 +8,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from weft import _core
 from weft.cli.files import command
+from weft.runs import offloads
 
 _SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_WEFT_COMPLETE"
@@ -57,7 +58,7 @@ def on_hosts(_: click.Context, __: click.Parameter, typed: str) -> list[Completi
 
 def modes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     """Return what --modes takes; of several with commas, the last."""
-    return _last_of_list(typed, {"stream", "message", "multicast", "auto", *_ways()})
+    return _last_of_list(typed, {*offloads.WAYS, *_ways()})
 
 
 def changes(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:

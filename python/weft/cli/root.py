@@ -5,6 +5,7 @@ import click
 
 from weft import _core
 from weft.cli.groups import lazy_group
+from weft.runs.offloads import meanings
 
 _COMMANDS = {
     "run": ("weft.cli.run", "Run an MPI program on a simulated fabric."),
@@ -27,7 +28,8 @@ _COMMANDS = {
     "f90": ("weft.cli.compilers", "Compile Fortran MPI programs for the simulator."),
 }
 
-_HELP = """
+_OFFLOADS = "\n".join(f"  {mode:<10} {meaning}" for mode, meaning in meanings().items())
+_HELP = f"""
 Simulate MPI programs on clusters whose switches compute.
 
 weft runs an unmodified MPI program (C, C++, Fortran) on a simulated fabric of hosts, links and
@@ -44,10 +46,7 @@ Words:
   fabric     the network: hosts, NICs, links, switches; a TOML file or a shipped name
   offload    let the switches do a collective
   fallback   the algorithm on the hosts, for what is not offloaded
-  stream     offloaded as a packet pipeline does it, packet by packet
-  message    offloaded by store and forward, one message per rank
-  multicast  Bcast and Allgather by the hosts, on switches that copy packets
-  auto       stream where that is predicted to be faster, else the hosts
+{_OFFLOADS}
   ppn        ranks per host
 """
 

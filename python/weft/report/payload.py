@@ -14,6 +14,7 @@ from weft.report.axes import Axis
 from weft.report.fabrics import Variant, variants
 from weft.report.sentences import REASONS, question
 from weft.report.study import Study
+from weft.runs.request import DEFAULT_OFFLOAD
 
 STATES = ("done", "failed", "refused", "missing")
 OUTCOMES = ("faster", "same", "slower", "fell back", "no collectives", "failed", "missing")
@@ -62,6 +63,7 @@ def payload(study: Study) -> dict[str, Any]:
         "states": STATES,
         "outcomes": OUTCOMES,
         "reasons": REASONS,
+        "offload": DEFAULT_OFFLOAD,
         "n": len(study.points),
         "rows": rows,
         "calls": calls,

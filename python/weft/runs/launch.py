@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import get_args
 
 from weft import _core
 from weft.base import paths
@@ -31,14 +30,13 @@ from weft.runs.libraries import (
 )
 from weft.runs.program import check_program, find_program
 from weft.runs.record import EventPart, OutcomePart, Record
-from weft.runs.request import Offload, Request
+from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
 from weft.runs.variables import program_may_be_shared
 from weft.trace.folder import waitall_notes
 
-OFFLOADS: tuple[Offload, ...] = get_args(Offload)
 DEFAULT_FALLBACK = "openmpi-5.0"
 _FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
 """How messages of schedules and from rank to rank are carried, which must change nothing, and

@@ -11,11 +11,11 @@ is all of it that a result depends on; beside it stand what is written and how l
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from weft.trace.folder import Folder
 
-Offload = Literal["stream", "message", "multicast", "auto", "off"]
+DEFAULT_OFFLOAD = "stream"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Placement:
 class Collectives:
     """How its collectives are done."""
 
-    offload: Offload = "stream"
+    offload: str = DEFAULT_OFFLOAD
+    """One of `weft.runs.offloads.OFFLOADS`."""
     fallback: str | None = None
     """SMPI algorithm of every Allreduce that is not offloaded; by default Open MPI's choice."""
 

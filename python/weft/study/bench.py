@@ -19,7 +19,7 @@ from weft.base.inputs import InUseError
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
-from weft.runs import launch
+from weft.runs import launch, offloads
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.request import Request
@@ -34,7 +34,7 @@ COLUMNS = (
     *("fabric", "collective", "mode", "path", "reason"),
     *("ranks", "ppn", "bytes", "latency_us"),
 )
-_OFFLOADING = ("stream", "message", "auto")
+_OFFLOADING = (*offloads.SWITCHES, "auto")
 _INT_BYTES = 4
 _EACH = "each"  # the program's word for times of single calls
 _NO_TIME_TO_LOOK = ("smpi/wtime:0",)  # at the clock: the loop is as long as when it is timed alone

@@ -18,7 +18,7 @@ from weft.base import paths
 from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
-from weft.runs import launch
+from weft.runs import launch, offloads
 from weft.runs.record import LinkPart, Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
@@ -42,7 +42,6 @@ COLUMNS = (
     "receive_Bps",
     "port_bytes",
 )
-OFFLOADING = tuple(mode for mode in launch.OFFLOADS if mode != "off")
 _INT_BYTES = 4
 # What keeps the memory of thousands of ranks small: all of them share the pages of their buffers.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")
@@ -164,7 +163,7 @@ def check(study: CollectivesBench) -> None:
 
 
 def _own_modes(collective: Collective) -> list[str]:
-    return [*OFFLOADING, *collective.written_out]
+    return [*offloads.WAYS, *collective.written_out]
 
 
 def run(study: CollectivesBench, progress: Progress | None = None) -> list[CollectiveTime]:
@@ -225,7 +224,7 @@ def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Re
 
 
 def _options(collective: Collective, mode: str) -> dict[str, Any]:
-    if mode in OFFLOADING:
+    if mode in offloads.WAYS:
         return {"offload": mode}
     own = mode in collective.written_out
     return {"offload": "off", **({} if own else {"fallback": mode})}
@@ -256,7 +255,7 @@ def _row(
         port_bytes(load_fabric(study.fabric, study.changes), record.links),
         means,
         record.fabric.label,
-        way_taken(record, mode, study.collective.called, offloading=mode in OFFLOADING),
+        way_taken(record, mode, study.collective.called, offloading=mode in offloads.WAYS),
         quantiles.percentiles_of([time for its in calls for time in its], study.percentiles),
         calls,
     )

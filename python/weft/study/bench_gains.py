@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 from weft.base.units import format_ratio
-from weft.study.bench_collectives import OFFLOADING
+from weft.runs import offloads
 from weft.study.compare import BEST
 
 Times = Mapping[int, float]
@@ -16,8 +16,8 @@ def gains(found: Mapping[str, Times]) -> list[str]:
 
     `found` has the times by what tables call a mode; a gain is the least and the most of all sizes.
     """
-    offloaded = [mode for mode in found if mode in OFFLOADING]
-    hosts = [mode for mode in found if mode not in OFFLOADING and " for " not in mode]
+    offloaded = [mode for mode in found if mode in offloads.WAYS]
+    hosts = [mode for mode in found if mode not in offloads.WAYS and " for " not in mode]
     if BEST not in hosts:
         return []
     return [

@@ -90,7 +90,7 @@ def _other(collective: str, request: Bench) -> Mapping[int, float]:
     (mode,) = request.modes
     text = Path(_core.load_fabric(request.fabric).file).read_text(encoding="utf-8")
     asked = ",".join(f"{collective}:{size}" for size in request.sizes)
-    by_switches = mode in _core.offload_modes()
+    by_switches = mode in offloads.OFFLOADS
     way = {"offload": mode} if by_switches else {"offload": "off", "fallback": mode}
     with compiled("collective_latency") as program:
         lines, _ = program.run(

@@ -19,7 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, plural
-from weft.runs import launch
+from weft.runs import launch, offloads
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
@@ -27,7 +27,6 @@ from weft.runs.site import choose_ppn, load_fabric
 from weft.runs.toolchain import compile_c
 from weft.study import benchmarks, quantiles
 from weft.study.bench import Progress, check_memory, check_mode
-from weft.study.bench_collectives import OFFLOADING
 from weft.study.benchmarks import TYPES, Benchmark
 from weft.study.compare import BEST
 from weft.study.ways import Way, WentAWay, labels, way_taken
@@ -166,7 +165,7 @@ def check(study: Study) -> None:
         raise WeftError(f"{named('back_to_back')}: is of blocking collectives only")
     simgrid = SimGrid()
     for mode in study.modes:
-        check_mode("modes", mode, OFFLOADING, simgrid)
+        check_mode("modes", mode, offloads.WAYS, simgrid)
     for ranks, ppn in zip(study.ranks, study.ppn, strict=True):
         choose_ppn(load_fabric(study.fabric, study.changes), ranks, ppn)
 
@@ -287,7 +286,7 @@ def _ran(request: Request, mode: str, take: Callable[[str], None]) -> Record:
 def _way(study: Study, record: Record, mode: str) -> Way:
     if not study.benchmark.collective:
         return Way(MESSAGES, label=MESSAGES)
-    return way_taken(record, mode, (study.benchmark.called,), offloading=mode in OFFLOADING)
+    return way_taken(record, mode, (study.benchmark.called,), offloading=mode in offloads.WAYS)
 
 
 def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None) -> Request:
@@ -314,7 +313,7 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
 def _options(mode: str) -> dict[str, Any]:
     if mode == MESSAGES:
         return {}
-    return {"offload": mode} if mode in OFFLOADING else {"offload": "off", "fallback": mode}
+    return {"offload": mode} if mode in offloads.WAYS else {"offload": "off", "fallback": mode}
 
 
 # ---- Rows

@@ -23,12 +23,12 @@ from weft.calibrate.host_rows import read_rows
 from weft.calibrate.samples import check_sizes, read_pingpong
 from weft.calibrate.simulated import MOST_SIZES
 from weft.calibrate.tables import Rows, Table, TableRow, part, read_table, time_column
+from weft.runs import offloads
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import choose_ppn
 from weft.study.bench import check_mode
 from weft.study.validate import BANDWIDTH, PING_PONG, RATE, Check
 
-OFFLOADED = ("stream", "message")
 _MESSAGES = (PING_PONG, BANDWIDTH)
 _INT_BYTES = 4
 
@@ -54,7 +54,7 @@ class Asked:
 
 def own_checks(tables: Sequence[Path], asked: Asked) -> list[Check]:
     """Read the tables, prove them, and return what is to be compared."""
-    check_mode("mode", asked.mode, (*OFFLOADED, *_MESSAGES), SimGrid())
+    check_mode("mode", asked.mode, (*offloads.SWITCHES, *_MESSAGES), SimGrid())
     stems = [path.stem for path in tables]
     for path in tables:
         if stems.count(path.stem) > 1:
@@ -126,7 +126,7 @@ def _of_messages(table: Table, asked: Asked) -> str:
 
 
 def _of_collectives(table: Table, asked: Asked) -> list[Check]:
-    if asked.mode in OFFLOADED:
+    if asked.mode in offloads.SWITCHES:
         raise WeftError(
             f"{named('mode')}: found '{asked.mode}'; a table with the column 'collective' is"
             " compared with what the hosts do: openmpi-5.0, mpich-4, ..."

@@ -36,6 +36,7 @@ from weft.calibrate.tables import (
     seconds_per_unit,
     size_column,
 )
+from weft.runs import offloads
 from weft.study import bench
 from weft.study.bench import Bench
 from weft.study.ways import check_as_asked
@@ -221,7 +222,7 @@ def _collective(check: Check) -> Result:
     fabric = _core.load_fabric(_fabric(check))
     check_fits(fabric, dict.fromkeys(rows, 0.0), named("fabric"))
     text = Path(fabric.file).read_text(encoding="utf-8")
-    offload = check.mode if check.mode in _core.offload_modes() else "off"
+    offload = check.mode if check.mode in offloads.OFFLOADS else offloads.OFF
     fallback = check.mode if offload == "off" else None
     with compiled("collective_latency") as program:
         simulated = simulate_rows(

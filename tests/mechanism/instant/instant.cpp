@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* A mechanism of the tests' own: all ranks have all data a fixed time after the last of them has called. */
+#include "binding/mechanisms/offload.hpp"
+#include "binding/registry.hpp"
+
+#include <memory>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+
+namespace sg = simgrid::s4u;
+
+namespace weft {
+namespace {
+
+constexpr Seconds DELAY{1e-3};
+
+class InstantCall : public OffloadedCall {
+  int entered_ = 0;
+
+  void enter(int /*rank*/) override
+  {
+    if (++entered_ < communicator_->size())
+      return;
+    simgrid::kernel::timer::Timer::set(sg::Engine::get_clock() + DELAY.value(), [this, kept = shared_from_this()] {
+      for (int rank = 0; rank < communicator_->size(); ++rank)
+        end(rank);
+    });
+  }
+
+public:
+  InstantCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : OffloadedCall(simulation, communicator, described, 0)
+  {
+  }
+};
+
+class Instant : public Mechanism {
+  Simulation& simulation_;
+
+public:
+  explicit Instant(Simulation& simulation) : Mechanism(mechanism_kind("instant")), simulation_(simulation) {}
+
+  bool does(const CollectiveKind& collective) const override { return collective.offloadable(); }
+  Fallback obstacle(Communicator& /*communicator*/, const Described& described) override
+  {
+    return does(described.kind()) ? Fallback::none : Fallback::collective;
+  }
+  Fallback shortage(Communicator& /*communicator*/, const Described& /*described*/) override { return Fallback::none; }
+  std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
+                                       const Described& described) override
+  {
+    return std::make_shared<InstantCall>(simulation_, communicator, described);
+  }
+};
+
+const bool ADDED = add_mechanism(
+    [](Simulation& simulation) -> std::unique_ptr<Mechanism> { return std::make_unique<Instant>(simulation); });
+
+} // namespace
+} // namespace weft
