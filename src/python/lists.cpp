@@ -73,8 +73,9 @@ void bind_lists(py::module_& module)
 {
   module.attr("SMPI_ENVELOPE_BYTES")        = static_cast<int>(SMPI_ENVELOPE.value());
   module.attr("SMPI_EAGER_THRESHOLD_BYTES") = static_cast<int>(MpiModel{}.eager_threshold.value());
-  module.def("mechanisms", &mechanisms,
-             "The ways in which the network carries out collectives; `rest`: which one takes those that it does not do.");
+  module.def(
+      "mechanisms", &mechanisms,
+      "The ways in which the network carries out collectives; `rest`: which one takes those that it does not do.");
   module.def("offload_modes", &names_of<OffloadMode>, "What a run may ask for: a mechanism, auto or off.");
   module.def("paths", &path_names, "Who carries a call out, as records say it.");
   module.def("fallback_reasons", &names_of<Fallback>, "Why a call falls back, as records say it; \"\": it does not.");
