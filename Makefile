@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $$(($(JOBS) + 1)) --dist loadfi
 
 files = $(if $(wildcard $(1)),$(shell find $(wildcard $(1)) -type f -name '$(2)' ! -path '*/__pycache__/*'))
 CXX_FILES := $(call files,src,*.[ch]pp)
-C_FILES := $(call files,examples tests,*.[ch])
+C_FILES := $(call files,examples tests,*.[ch]) $(call files,tests/mechanism,*.cpp)
 PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
                    $(call files,src/compilers presets fabrics data examples inventories,*)

@@ -8,7 +8,7 @@
  *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
  *   WEFT_CONTENTION no: links do not contend (binding/settings/settings.hpp)
  *   WEFT_ROUTES   where to write what was proven of the routes of WEFT_PLATFORM; no program runs then
- *   WEFT_OFFLOAD  a mechanism's name (by default stream), auto or off
+ *   WEFT_OFFLOAD  a mechanism's name (by default the first one's), auto or off
  *   WEFT_FALLBACK what the hosts do, as collective/host/fallback.hpp has it; where absent, SMPI's options say it
  *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
  *   WEFT_RANK_FLOWS for tests. together: equal messages from rank to rank are one flow, as with many ranks; apart: each
@@ -85,7 +85,7 @@ void describe_network()
 
 weft::OffloadMode read_mode()
 {
-  const std::string text = environment("WEFT_OFFLOAD", "stream");
+  const std::string text = environment("WEFT_OFFLOAD", std::string(weft::mechanism_kinds().front()->name));
   if (const auto mode = weft::find_named<weft::OffloadMode>(text))
     return *mode;
   throw weft::UserError("WEFT_OFFLOAD: found \"" + text +

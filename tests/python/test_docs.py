@@ -211,7 +211,7 @@ def test_commands_that_are_not_run_are_ones_at_least() -> None:
 
 
 def test_the_guide_names_every_variable_that_the_platform_reads() -> None:
-    sources = (path.read_text() for path in (ROOT / "src" / "simgrid").glob("*.cpp"))
+    sources = (path.read_text() for path in (ROOT / "src" / "binding").rglob("*.cpp"))
     read = set(re.findall(r'(?:environment|getenv|lines)\("(WEFT_\w+)"', "".join(sources)))
     assert len(read) > 5
     guide = (ROOT / "docs" / "guide.md").read_text()

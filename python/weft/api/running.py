@@ -32,14 +32,13 @@ from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.process import Streams
 from weft.base.units import parse_size
-from weft.runs import launch
+from weft.runs import launch, offloads
 from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.launch import PreparedRun
-from weft.runs.offloads import OFFLOADS
 from weft.runs.record import Record
 from weft.runs.replay import Recording
-from weft.runs.request import DEFAULT_OFFLOAD, Request
+from weft.runs.request import Request
 from weft.study import compare as comparing
 from weft.study.comparison import Comparison
 from weft.trace.folder import check_target, read_folder
@@ -88,7 +87,7 @@ def run(
     platform: PathLike | None = None,
     ppn: int | None = None,
     contention: bool = True,
-    offload: str = DEFAULT_OFFLOAD,
+    offload: str = offloads.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
     privatize: bool = True,
@@ -322,7 +321,7 @@ def _network(options: NetworkOptions) -> dict[str, Any]:
         "platform": None if platform is None else Path(platform),
         "ppn": None if ppn is None else whole("ppn", ppn, 1, launch.MOST_RANKS),
         "contention": bool(options.get("contention", True)),
-        "offload": choice("offload", options.get("offload", DEFAULT_OFFLOAD), OFFLOADS),
+        "offload": choice("offload", options.get("offload", offloads.DEFAULT), offloads.OFFLOADS),
         "fallback": None if fallback is None else os.fspath(fallback),
         "config": settings(options.get("cfg", ())),
         "timeout_s": None if timeout is None else _seconds(timeout),

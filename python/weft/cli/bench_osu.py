@@ -84,10 +84,11 @@ A window of calls is made before each synchronization.
 }
 _WAYS = ", ".join(f"`{way}`" for way in offloads.WAYS)
 _MODES = f"""
-A mode is a way to offload ({_WAYS}), or what `weft run --fallback` takes, which then runs on the hosts: an MPI library's choice of algorithms (`openmpi-5.0`,
-`mpich-4`), an algorithm (`recursive_doubling`), or SMPI's (`smpi:rdb`). Where the switches cannot
-do it the hosts do, and the mode is called after what was simulated: `recursive_doubling for
-stream`.
+A mode is a way to offload ({_WAYS}), or what
+`weft run --fallback` takes, which then runs on the hosts: an MPI library's choice of algorithms
+(`openmpi-5.0`, `mpich-4`), an algorithm (`recursive_doubling`), or SMPI's (`smpi:rdb`). Where the
+switches cannot do it the hosts do, and the mode is called after what was simulated:
+`recursive_doubling for stream`.
 """
 
 

@@ -26,7 +26,6 @@ from weft.cli.files import Finite, Input, Output, Setting, Size, fabric_name
 from weft.runs import launch, offloads
 from weft.runs.record import Record, write_record
 from weft.runs.report import console, print_run
-from weft.runs.request import DEFAULT_OFFLOAD
 from weft.study.bench import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60
@@ -168,7 +167,7 @@ _network_options: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--offload",
         type=click.Choice(offloads.OFFLOADS),
-        default=DEFAULT_OFFLOAD,
+        default=offloads.DEFAULT,
         show_default=True,
         help="How the network does a collective. "
         + "; ".join(f"{mode}: {meaning}" for mode, meaning in offloads.meanings().items())

@@ -14,7 +14,7 @@ from weft.report.axes import Axis
 from weft.report.fabrics import Variant, variants
 from weft.report.sentences import REASONS, question
 from weft.report.study import Study
-from weft.runs.request import DEFAULT_OFFLOAD
+from weft.runs import offloads
 
 STATES = ("done", "failed", "refused", "missing")
 OUTCOMES = ("faster", "same", "slower", "fell back", "no collectives", "failed", "missing")
@@ -63,7 +63,7 @@ def payload(study: Study) -> dict[str, Any]:
         "states": STATES,
         "outcomes": OUTCOMES,
         "reasons": REASONS,
-        "offload": DEFAULT_OFFLOAD,
+        "offload": offloads.DEFAULT,
         "n": len(study.points),
         "rows": rows,
         "calls": calls,

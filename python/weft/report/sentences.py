@@ -14,7 +14,7 @@ from weft.campaign.file import REPEATS
 from weft.report.axes import FABRIC, OFF, OFFLOAD, Axis
 from weft.report.compare import alike
 from weft.report.study import Compared, Study
-from weft.runs.request import DEFAULT_OFFLOAD
+from weft.runs import offloads
 
 _GROUPS = ("program", FABRIC, OFFLOAD)
 _MOST_SENTENCES = 4
@@ -135,7 +135,7 @@ def _nothing_compared(study: Study) -> str:
     if not states["done"]:
         bad = plural(ended, "combination")
         return f"No run came to its end: all {bad} that were tried failed or were refused."
-    offloads = {point.get(OFFLOAD, DEFAULT_OFFLOAD) for point in study.points}
+    offloads = {point.get(OFFLOAD, offloads.DEFAULT) for point in study.points}
     lack = f"run without offloading (offload = {OFF})"
     if offloads == {OFF}:
         lack = "run with offloading (all have offload = off)"

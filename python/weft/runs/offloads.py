@@ -4,6 +4,7 @@
 from weft import _core
 
 OFF = "off"
+DEFAULT = _core.mechanisms()[0]["name"]
 MECHANISMS = tuple(row["name"] for row in _core.mechanisms())
 OFFLOADS = tuple(_core.offload_modes())
 WAYS = tuple(mode for mode in OFFLOADS if mode != OFF)

@@ -13,9 +13,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from weft.runs import offloads
 from weft.trace.folder import Folder
-
-DEFAULT_OFFLOAD = "stream"
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Placement:
 class Collectives:
     """How its collectives are done."""
 
-    offload: str = DEFAULT_OFFLOAD
+    offload: str = offloads.DEFAULT
     """One of `weft.runs.offloads.OFFLOADS`."""
     fallback: str | None = None
     """SMPI algorithm of every Allreduce that is not offloaded; by default Open MPI's choice."""

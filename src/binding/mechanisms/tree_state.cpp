@@ -13,6 +13,7 @@ namespace {
 std::vector<VertexId> hosts_of_members(const Communicator& communicator)
 {
   std::vector<VertexId> hosts;
+  hosts.reserve(communicator.member_ranks.size());
   for (const std::vector<int>& ranks : communicator.member_ranks)
     hosts.push_back(communicator.rank_hosts[static_cast<std::size_t>(ranks.front())]);
   return hosts;

@@ -21,6 +21,7 @@ std::vector<const MechanismKind*>& rows()
 {
   static std::vector<const MechanismKind*> all = [] {
     std::vector<const MechanismKind*> own;
+    own.reserve(OWN.size());
     for (const MechanismKind& kind : OWN)
       own.push_back(&kind);
     return own;

@@ -15,7 +15,7 @@ struct MechanismKind {
   std::string_view rest = {};
 };
 
-/** All rows, in the order in which messages name them. */
+/** All rows, in the order in which messages name them; runs take the first where they say nothing. */
 const std::vector<const MechanismKind*>& mechanism_kinds();
 
 /** The row of that name. Throws std::logic_error where there is none. */
