@@ -135,11 +135,11 @@ def _nothing_compared(study: Study) -> str:
     if not states["done"]:
         bad = plural(ended, "combination")
         return f"No run came to its end: all {bad} that were tried failed or were refused."
-    offloads = {point.get(OFFLOAD, offloads.DEFAULT) for point in study.points}
+    asked = {point.get(OFFLOAD, offloads.DEFAULT) for point in study.points}
     lack = f"run without offloading (offload = {OFF})"
-    if offloads == {OFF}:
+    if asked == {OFF}:
         lack = "run with offloading (all have offload = off)"
-    elif OFF in offloads:
+    elif OFF in asked:
         lack = "pair of runs that differ in offload alone"
     times = study.rows.filter(state="done")["simulated_time_s"].drop_nulls()
     low, high = (in_time(float(one)) for one in (times.min() or 0, times.max() or 0))  # type: ignore[arg-type]
