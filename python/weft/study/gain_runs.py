@@ -10,6 +10,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.calibrate.simulated import compiled
 from weft.calibrate.tables import Table, TableRow, read_table, size_column
+from weft.runs import offloads
 from weft.study.bench import Bench
 from weft.study.gain import Gain, GainResult, Pair, Times
 from weft.study.validate import CHECKS, ITERATIONS, Progress, latencies, time_us
