@@ -13,6 +13,7 @@ from studies import (
     performance,
     progress_engine,
     reports,
+    rooms,
     scale,
     testbed,
     tutorial,
@@ -49,7 +50,7 @@ STUDIES: dict[str, Study] = {
             gains,
             traces,
         ),
-        *(host_algorithms, testbed, tutorial),
+        *(host_algorithms, rooms, testbed, tutorial),
         *(campaigns, command_line, fabric_files, reports),
         *(point_to_point, collectives, dt, speed),
         *(

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from studies.rooms import CORE_ENDS, PACKAGE, SRC, includes, own_rooms, rooms, sources, used_rooms
+
 ROOT = Path(__file__).parents[2]
-SRC = ROOT / "src"
-CORE_ENDS = "up to here the core"
 # Beside what stands above them, and instead of it: what ARCHITECTURE.md says in words.
 ONLY = {
     "allocator": set[str](),
@@ -25,59 +25,14 @@ ONLY = {
 }
 NOT = {"python": ("mpi", "binding", "compilers", "replay")}
 MOST_FILES = 20
-_INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
-
-
-def rooms() -> list[str]:
-    """Return src/'s rooms in the order of ARCHITECTURE.md, and where the core ends.
-
-    A line that is indented more is of a room within the last one that is indented less.
-    """
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    listed = text.split("\nsrc/ ", 1)[1].split("\npython/weft/", 1)[0]
-    found: list[str] = []
-    above: list[tuple[int, str]] = []
-    for match in re.finditer(rf"^( +)([\w/]+)/ |{CORE_ENDS}", listed, re.MULTILINE):
-        if match[1] is None:
-            found.append(CORE_ENDS)
-            continue
-        indent = len(match[1])
-        above = [one for one in above if one[0] < indent]
-        name = "/".join([*(name for _, name in above), match[2]])
-        above.append((indent, match[2]))
-        found.append(name)
-    return found
-
-
-def sources(room: str) -> list[Path]:
-    """Return a room's files; what tests include is up to them."""
-    return [path for path in sorted((SRC / room).glob("*.?pp")) if not path.stem.endswith("_test")]
-
-
-def includes(path: Path) -> list[tuple[bool, str]]:
-    """Return what a file includes, and whether it is weft's own."""
-    return [
-        (quote == '"', name) for quote, name in _INCLUDE.findall(path.read_text(encoding="utf-8"))
-    ]
-
-
-def own_rooms(path: Path) -> set[str]:
-    """Return the rooms that a file includes."""
-    return {str(Path(name).parent) for own, name in includes(path) if own}
-
-
-def own_rooms_of(room: str) -> set[str]:
-    """Return the other rooms that a room includes."""
-    return {other for path in sources(room) for other in own_rooms(path)} - {room}
 
 
 def allowed(room: str) -> set[str]:
-    """Return what a room may include: what stands above it, and the rooms within it."""
+    """Return what a room may include: itself and what stands above it."""
     order = [one for one in rooms() if one != CORE_ENDS]
     if room in ONLY:
         return ONLY[room]
-    above = order[: order.index(room) + 1]
-    known = [*above, *(one for one in order if one.startswith(f"{room}/"))]
+    known = order[: order.index(room) + 1]
     return {one for one in known if not one.startswith(NOT.get(room, ("/",)))}
 
 
@@ -119,7 +74,7 @@ def test_the_core_knows_neither_simgrid_nor_mpi() -> None:
 
 
 def test_no_two_rooms_know_each_other() -> None:
-    graph = {room: own_rooms_of(room) for room in rooms() if room != CORE_ENDS}
+    graph = {room: used_rooms(room) for room in rooms() if room != CORE_ENDS}
     assert len(graph) > 30
     try:
         TopologicalSorter(graph).prepare()
@@ -141,3 +96,26 @@ def test_the_units_of_a_room_of_the_binding_form_no_circle(room: str) -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
         pytest.fail("units that know each other in a circle: " + " -> ".join(circle.args[1]))
+
+
+def named_files() -> list[tuple[Path, str]]:
+    """Return what the map and the rooms' first pages name in code style: a file or a folder."""
+    pages = [ROOT / "ARCHITECTURE.md", *SRC.rglob("README.md")]
+    return [
+        (page, name)
+        for page in pages
+        for name in re.findall(r"`((?:[\w.]+/)+[\w.]*)`", page.read_text(encoding="utf-8"))
+    ]
+
+
+def test_files_that_the_map_names_are_there() -> None:
+    wrong = [
+        f"{page.relative_to(ROOT)} names {name}"
+        for page, name in named_files()
+        if not any(
+            [*base.glob(f"{name}*")]
+            for base in (page.parent, SRC / "collective" / "host", ROOT, SRC, PACKAGE)
+        )
+    ]
+    assert len(named_files()) > 30
+    assert wrong == []

@@ -62,7 +62,8 @@ def test_every_figure_of_the_documents_is_made_by_something() -> None:
 
 
 def test_every_figure_is_shown_and_every_place_is_filled() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (*DOCS.glob("*.md"), ROOT / "README.md")]
+    pages = (*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md")
+    texts = [path.read_text(encoding="utf-8") for path in pages]
     shown = {name for text in texts for name in re.findall(r"\]\((?:docs/)?(\S+\.png)\)", text)}
     assert shown == {str(path.relative_to(DOCS)) for path in pictures("figures", "images")}
     filled = {place for study in STUDIES.values() for place in study.texts()}
