@@ -99,7 +99,7 @@ def figures() -> Mapping[Path, Figure]:
     axes = figure.add_subplot()
     _draw(axes, "src/", with_sources, {room: used_rooms(room) for room in with_sources})
     # Nothing uses a room below it, so that this corner is empty.
-    corner = axes.inset_axes((0.68, 0.68, 0.32, 0.32))
+    corner = figure.add_axes((0.73, 0.69, 0.27, 0.27))
     _draw(corner, "python/weft/", groups(), {name: used_groups(name) for name in groups()})
     return {IMAGES / "rooms.png": figure}
 
@@ -113,7 +113,7 @@ def _draw(axes: Axes, title: str, names: Sequence[str], used: Mapping[str, set[s
     parts = [*dict.fromkeys(name.split("/")[0] for name in names)]
     for name, row in places.items():
         colour = COLOURS[parts.index(name.split("/")[0]) % len(COLOURS)]
-        columns = [places[other] for other in used[name] if other in places]
+        columns = sorted(places[other] for other in used[name] if other in places)
         axes.plot([-0.5, row], [row, row], color="#dddddd", linewidth=0.6, zorder=1)
         axes.plot([row, row], [row, len(names) - 0.5], color="#dddddd", linewidth=0.6, zorder=1)
         axes.plot(columns, [row] * len(columns), "o", color=colour, markersize=5, zorder=2)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The groups of the Python package form a line, and the map names them in its order."""
 
-from studies.rooms import PACKAGE, ROOT, group, groups, imports
+from studies.rooms import PACKAGE, group, groups, imports
+from studies.study import ROOT
 
 
 def test_the_map_names_every_group() -> None:
