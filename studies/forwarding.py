@@ -262,7 +262,7 @@ def record_trace(program: Program, results: Path) -> Path:
         return trace
     print(f"recording {program.name}, {program.ranks} ranks", flush=True)
     folder.mkdir(parents=True, exist_ok=True)
-    options = ("--fabric", FABRICS[0], "-n", str(program.ranks), "--record-ti", str(trace))
+    options = ("--fabric", FABRICS[0], "-n", str(program.ranks), "--record", str(trace))
     command = [*WEFT, "run", "--quiet", *options, *_RECORDING, *program.settings]
     ran = subprocess.run(
         [*command, "--", str(compiled), *program.arguments],

@@ -54,7 +54,7 @@ def record_is(fabric: Path, trace: Path) -> Path:
     command = [
         *(sys.executable, "-m", "weft.cli.main", "run", "--quiet", "--fabric", str(fabric)),
         *("-n", ranks, "--offload", "off", "--cfg", "smpi/wtime:0"),
-        *("--record-ti", str(trace), "--", str(sources.nas("is")), ranks, "S"),
+        *("--record", str(trace), "--", str(sources.nas("is")), ranks, "S"),
     ]
     ended = subprocess.run(command, text=True, capture_output=True, check=False)
     if ended.returncode != 0:

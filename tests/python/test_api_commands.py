@@ -37,7 +37,7 @@ OTHERWISE = {
         "size": "bytes",
     },
     "type_": "type",
-    **{"record_ti": "simgrid", "fit_": "fit", "bytes_": "bytes", "hashes": "hash"},
+    **{"fit_": "fit", "bytes_": "bytes", "hashes": "hash"},
     **{"hash_name": "hash", "ended": "end", "out": "directory", "file": "campaign"},
     **{
         "p4runtime": "switch",

@@ -323,7 +323,7 @@ def wait_for(folder: Path, text: str) -> bool:
     ("options", "says"),
     [
         (("--offload", "off"), "--compare: found together with --offload off"),
-        (("--record-ti", "t"), "--record-ti: found together with --compare"),
+        (("--record", "t"), "--record: found together with --compare"),
     ],
 )
 def test_what_goes_with_no_comparison_is_refused(
@@ -336,7 +336,7 @@ def test_what_goes_with_no_comparison_is_refused(
 
 def test_a_replay_is_compared_too(program: Program, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    run = [*WEFT, "run", "-q", "--fabric", "tofino-4", "-n", "4", "--record-ti", str(trace)]
+    run = [*WEFT, "run", "-q", "--fabric", "tofino-4", "-n", "4", "--record", str(trace)]
     assert run_command([*run, "--", str(program("regular.c")), "collectives"]).status == 0
     result = run_command([*WEFT, "replay", str(trace), "--fabric", "tofino-16", "--compare"])
     assert result.status == 0, result.stderr

@@ -180,7 +180,7 @@ def test_standard_output_that_is_a_file_is_known_by_any_name(here: Path) -> None
     [
         ("run --fabric tofino-4 -n 2 --json - --trace - -- ./ring", "standard output, as --"),
         ("testbed diff p.csv f.toml --json - --script /dev/stdout", "standard output, as --"),
-        ("run --fabric tofino-4 -n 2 --record-ti - -- ./ring", "--record-ti: found '-'"),
+        ("run --fabric tofino-4 -n 2 --record - -- ./ring", "--record: found '-'"),
         ("demo --out -", "--out: found '-'"),
         ("fabric plot tofino-4 -o -", "-o: found 'standard output'"),
         ("fabric export tofino-4 -o -", "-o: found 'standard output'"),

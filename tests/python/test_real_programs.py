@@ -52,14 +52,6 @@ def test_a_real_program_replays_in_its_own_time(program: Program, tmp_path: Path
     check_replay(program, tmp_path, 1e-6, "--record")
 
 
-@pytest.mark.parametrize(
-    "program", [one for one in SMALL if "HPCC" not in one.name], ids=lambda program: program.name
-)
-def test_simgrids_trace_of_a_real_program_replays_too(program: Program, tmp_path: Path) -> None:
-    """HPCC uses communicators of its own, which SimGrid does not trace."""
-    check_replay(program, tmp_path, 0.01, "--record-ti", "--cfg", "smpi/wtime:0")
-
-
 def check_replay(program: Program, directory: Path, bound: float, *options: str) -> None:
     trace, record = directory / "trace", directory / "replayed.json"
     fabric = fabric_with("sharp", directory)

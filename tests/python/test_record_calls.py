@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""weft's own traces: what SimGrid's do not hold is recorded, and replays in the program's time."""
+"""weft's own traces: all of a program is recorded, and replays in its time."""
 
 import gzip
 import json
@@ -88,15 +88,15 @@ def test_a_replay_on_the_same_fabric_is_the_program(record: Record, part: str) -
     check_replay(record("recorded.c", part), "--fabric", "tofino-16")
 
 
-WERE_REFUSED = (
+IRREGULAR = (
     *("split", "waitany", "waitsome", "waitpart", "profiled", "derived", "sendrecv"),
     *("persistent", "nonblocking", "poll", "operations", "communicators", "clocks", "window"),
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", WERE_REFUSED)
-def test_what_simgrids_traces_do_not_hold_is_recorded(record: Record, part: str) -> None:
+@pytest.mark.parametrize("part", IRREGULAR)
+def test_irregular_programs_replay_too(record: Record, part: str) -> None:
     check_replay(record("unfit.c", part, on="tofino-4", ranks=4), "--fabric", "tofino-4")
 
 
@@ -173,15 +173,6 @@ def test_memory_by_address_is_refused(program: Program, tmp_path: Path) -> None:
         "was not written: rank 0 calls MPI_Win_create_dynamic, which traces do not hold" in message
     )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_only_one_trace_is_recorded(program: Program, tmp_path: Path) -> None:
-    result = weft(
-        *("run", "--fabric", "tofino-4", "-n", "4", "--record", str(tmp_path / "a")),
-        *("--record-ti", str(tmp_path / "b"), "--", str(program("recorded.c")), "waitany"),
-    )
-    assert result.status == 2
-    assert "--record: found together with --record-ti" in result.stderr
 
 
 WHOLE = """weft-calls 2 2

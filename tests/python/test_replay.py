@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Traces: a replay takes the program's time, and what would not is not recorded."""
+"""Replays take the program's time, of weft's traces and SimGrid's; what is none is refused."""
 
 import json
 import shutil
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import simulated
 from conftest import Program
 from simulated import WEFT, Result, read_record, run_command, weft
 
 from weft.trace.actions import UnfitError
 from weft.trace.survey import Survey
-from weft.trace.tracer import Translator
 
 Record = Callable[..., Path]
+TRACES = simulated.TESTS / "traces"
 PARTS = ("ring", "row", "any", "pingpong", "collectives", "uneven", "nonblocking", "waits")
 
 
@@ -39,7 +40,7 @@ def record(program: Program, tmp_path: Path) -> Record:
         status: int = 0,
     ) -> Path:
         result = weft(
-            *("run", "--fabric", on, "-n", str(ranks), "--record-ti", str(tmp_path / "trace")),
+            *("run", "--fabric", on, "-n", str(ranks), "--record", str(tmp_path / "trace")),
             *("-q", "--json", str(tmp_path / "run.json"), *options),
             *("--", str(program(source)), part),
         )
@@ -50,15 +51,23 @@ def record(program: Program, tmp_path: Path) -> Record:
     return recorded
 
 
+@pytest.fixture
+def of_simgrid(tmp_path: Path) -> Callable[[str], Path]:
+    """Copy a trace of regular.c of 4 ranks that earlier versions made of what SimGrid traces."""
+    return lambda part: Path(shutil.copytree(TRACES / part, tmp_path / "trace"))
+
+
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.slow
-def test_a_replay_on_the_same_fabric_takes_the_same_time(
-    record: Record, part: str, offload: str
+def test_simgrids_trace_takes_the_programs_time(
+    of_simgrid: Callable[[str], Path], program: Program, tmp_path: Path, part: str, offload: str
 ) -> None:
-    trace = record("regular.c", part, "--offload", offload, ranks=16)
-    ran = read_record(trace.parent / "run.json")
-    again = replay(trace, "--fabric", "tofino-16", "--offload", offload)
+    where = ("--fabric", "tofino-16", "--offload", offload)
+    run = ("run", "-q", *where, "-n", "4", "--json", str(tmp_path / "run.json"))
+    assert weft(*run, "--", str(program("regular.c")), part).status == 0
+    ran = read_record(tmp_path / "run.json")
+    again = replay(of_simgrid(part), *where)
     assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=0.01)
     assert ran["simulated_time_s"] > 0
 
@@ -81,7 +90,7 @@ def test_an_alltoall_is_replayed_on_switches_that_do_it(
     words = ("alltoall", "1000", "0")
     trace, target = tmp_path / "trace", tmp_path / "run.json"
     result = weft(
-        *("run", *on, "-n", "8", "--record-ti", str(trace), "-q", "--json", str(target)),
+        *("run", *on, "-n", "8", "--record", str(trace), "-q", "--json", str(target)),
         *("--", str(program("collectives.c")), *words),
     )
     assert result.status == 0, result.stderr
@@ -110,20 +119,6 @@ def test_computation_is_replayed_as_operations(record: Record) -> None:
     again = replay(trace, "--fabric", "tofino-16", "--offload", "off")
     # Beside it the hosts spend a little on each message.
     assert 200e-6 <= again["simulated_time_s"] < 220e-6
-
-
-def test_timed_computation_is_in_the_trace(program: Program, tmp_path: Path) -> None:
-    target = tmp_path / "trace"
-    result = weft(
-        *("run", "-q", "--fabric", "tofino-4", "-n", "4", "--record-ti", str(target)),
-        *("--host-speed", "1Gf", "--json", str(tmp_path / "run.json")),
-        *("--cfg", "smpi/cpu-threshold:0", "--", str(program("loaded.c"))),
-    )
-    assert result.status == 0, result.stderr
-    again = replay(target, "--fabric", "tofino-4")
-    ran = read_record(tmp_path / "run.json")
-    assert " compute " in (target / "actions.txt").read_text()
-    assert again["simulated_time_s"] == pytest.approx(ran["simulated_time_s"], rel=0.01)
 
 
 def test_several_ranks_a_host_stay_together(record: Record) -> None:
@@ -162,52 +157,6 @@ def test_a_replay_has_a_timeline(record: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "reason"),
-    [
-        ("split", "MPI_Allreduce is called on a communicator of 2 ranks"),
-        ("waitany", "calls MPI_Waitany"),
-        ("waitsome", "rank 0 ends with requests that it never waits for"),
-        ("waitpart", "waits for 1 of its 2 open non-blocking collectives in one MPI_Waitall"),
-        ("profiled", "waits for 2 requests by a way past MPI_Waitall (PMPI_Waitall)"),
-        ("derived", "a derived datatype"),
-        ("sendrecv", "rank 1 is sent 0 messages, and receives 1"),
-        ("window", "rank 0 calls MPI_Win_fence"),
-        ("persistent", "rank 0 calls MPI_Startall"),
-        ("nonblocking", "MPI_Test for a non-blocking collective"),
-    ],
-)
-def test_a_program_whose_trace_would_lie_is_not_recorded(
-    program: Program, tmp_path: Path, part: str, reason: str
-) -> None:
-    result = try_to_record(program, tmp_path, part)
-    assert result.status == 2
-    (message,) = result.messages
-    assert reason in message
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("part", "doubt"),
-    [
-        ("poll", "the program calls MPI_Test"),
-        ("operations", "is called with MPI_MAX and MPI_SUM"),
-        ("communicators", "SimGrid's trace does not have MPI_Comm_split (80 calls, "),
-        (
-            "clocks",
-            "does not have MPI_Wtime (400 calls, 4e-06 s of all ranks together); with --cfg",
-        ),
-    ],
-)
-def test_a_doubtful_trace_is_kept_and_doubted(
-    program: Program, tmp_path: Path, part: str, doubt: str
-) -> None:
-    result = try_to_record(program, tmp_path, part)
-    assert result.status == 0
-    assert any(doubt in message for message in result.messages)
-    assert (tmp_path / "trace" / "actions.txt").exists()
-
-
-@pytest.mark.parametrize(
     ("part", "status", "reason"),
     [
         ("crashing", 134, "was not written: the program did not end"),
@@ -231,7 +180,7 @@ def test_a_program_may_end_with_any_status(record: Record) -> None:
 def try_to_record(program: Program, directory: Path, part: str) -> Result:
     return weft(
         *("run", "-q", "--fabric", "tofino-4", "-n", "4"),
-        *("--record-ti", str(directory / "trace"), "--", str(program("unfit.c")), part),
+        *("--record", str(directory / "trace"), "--", str(program("unfit.c")), part),
     )
 
 
@@ -247,15 +196,13 @@ def refused(*words: str) -> str:
 
 def test_a_trace_takes_no_place_of_something_else(program: Program, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
-    run = ("run", "--fabric", "tofino-4", "-n", "4", "--record-ti")
+    run = ("run", "--fabric", "tofino-4", "-n", "4", "--record")
     arguments = ("--", str(program("regular.c")), "ring")
     assert "holds something else than a trace" in refused(*run, str(tmp_path), *arguments)
     file = str(tmp_path / "notes")
     assert "holds something else than a trace" in refused(*run, file, *arguments)
     assert "there is no directory" in refused(*run, str(tmp_path / "no" / "trace"), *arguments)
     assert "cannot write /proc/trace" in refused(*run, "/proc/trace", *arguments)
-    together = ("--record-ti", str(tmp_path / "t"), "--trace", str(tmp_path / "timeline"))
-    assert "together with --trace" in refused(*run[:-1], *together, *arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
 
@@ -267,7 +214,7 @@ def test_a_trace_replaces_a_trace(record: Record) -> None:
 
 def test_a_trace_replaces_the_directory_in_which_one_is(record: Record, program: Program) -> None:
     trace = record("regular.c", "ring")
-    run = ("run", "-q", "--fabric", "tofino-4", "-n", "4", "--record-ti", ".", "--")
+    run = ("run", "-q", "--fabric", "tofino-4", "-n", "4", "--record", ".", "--")
     again = run_command([*WEFT, *run, str(program("regular.c")), "pingpong"], cwd=trace)
     assert again.status == 0, again.stderr
     assert not again.messages
@@ -275,13 +222,13 @@ def test_a_trace_replaces_the_directory_in_which_one_is(record: Record, program:
     assert [path.name for path in trace.parent.iterdir() if path.name.startswith(".")] == []
 
 
-def test_what_is_no_trace_is_refused(record: Record, tmp_path: Path) -> None:
+def test_what_is_no_trace_is_refused(of_simgrid: Callable[[str], Path], tmp_path: Path) -> None:
     def said() -> str:
         return refused("replay", str(trace), "--fabric", "tofino-16")
 
     trace = tmp_path / "nothing"
     assert "is no trace (manifest.json cannot be read: No such file" in said()
-    trace = record("regular.c", "ring")
+    trace = of_simgrid("ring")
     actions, manifest = trace / "actions.txt", trace / "manifest.json"
     whole, kept = actions.read_text(), manifest.read_text()
 
@@ -319,69 +266,10 @@ def test_a_trace_moves_with_its_directory(record: Record, tmp_path: Path) -> Non
     assert replay(moved, "--fabric", "tofino-16")["simulated_time_s"] > 0
 
 
-# ---- The tracer's lines --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("traced", "ours"),
-    [
-        ("0 init", None),
-        ("1 send 2 7 100 6", "1 send 2 7 100 MPI_BYTE"),
-        ("1 sendRecv 100 2 50 0 6 1", "1 sendrecv 100 2 50 0 MPI_BYTE MPI_INT"),
-        ("0 allreduce 16 0 1 ", "0 allreduce 16 MPI_INT MPI_OP_NULL"),
-        ("0 reduce 16 0 3 0 ", "0 reduce 16 3 MPI_DOUBLE MPI_OP_NULL"),
-        ("0 waitall 2 3 0 5 0 -333 6", "0 waitlist 0 3 0 5 0 -333 6"),
-        ("0 waitall 2", None),
-        # Zero counts are left out, and those that MPI ignores may be anything.
-        ("2 allgather 0 1 1", "2 allgather 0 0 MPI_INT MPI_INT"),
-        ("2 gather 5 1 1 1", "2 gather 5 0 1 MPI_INT MPI_INT"),
-        ("2 gather 5 18446744073709551615 1 1 0", "2 gather 5 0 1 MPI_INT MPI_INT"),
-        ("1 gather 5 5 1 1 1", "1 gather 5 5 1 MPI_INT MPI_INT"),
-        ("2 scatter 99 5 1 0 1", "2 scatter 0 5 1 MPI_INT MPI_INT"),
-        ("0 reducescatter 5 0 0 6 0 1", "0 reduce_scatter 5 0 0 6 MPI_INT MPI_OP_NULL"),
-        ("0 reducescatter 0 0 0 1 ", "0 reduce_scatter_block 3 MPI_INT MPI_OP_NULL"),
-        ("0 alltoallv 6 0 1 2 3 4 1 1 1 1 1 0", "0 alltoallv 0 1 2 3 1 1 1 1 MPI_INT MPI_DOUBLE"),
-    ],
-)
-def test_what_the_tracer_writes_is_translated(traced: str, ours: str | None) -> None:
-    line = Translator(4).translate(traced.split())
-    assert line == (ours.split() if ours else None)
-
-
-@pytest.mark.parametrize(
-    "traced",
-    [
-        "0 alltoallv 24 0 1 2 3 4 1 1 1 1 1 0",
-        "0 bcast 4 0 -1",
-        "0 bcast 4 0",
-        "0 Put 4 0 1",
-        "0 reducescatter 1 2 1",
-    ],
-)
-def test_what_the_tracer_does_not_say_is_not_guessed(traced: str) -> None:
-    with pytest.raises(UnfitError):
-        Translator(4).translate(traced.split())
-
-
-def resolved(*lines: str) -> list[str]:
-    found = Survey(2)
-    words = [line.split() for line in lines]
-    for line in words:
-        found.add(line)
-    found.check()
-    return [" ".join(found.resolve(line)) for line in words]
+# ---- SimGrid's lines -----------------------------------------------------------------------------
 
 
 END = ("0 finalize", "1 finalize")
-
-
-def test_counts_tell_any_source_from_no_process() -> None:
-    receive = ("0 irecv -333 4 1 MPI_INT", "0 wait -333 0 4")
-    assert resolved(*receive, *END)[:2] == ["0 irecv -666 4 1 MPI_INT", "0 wait -666 0 4"]
-    sent = resolved(*receive, "1 send 0 4 1 MPI_INT", *END)
-    assert sent[:2] == ["0 irecv -555 4 1 MPI_INT", "0 wait -555 0 4"]
-    away = resolved("0 isend -333 4 1 MPI_INT", "0 wait 0 -333 4", *END)
-    assert away[:2] == ["0 isend -666 4 1 MPI_INT", "0 wait 0 -666 4"]
 
 
 @pytest.mark.parametrize(
@@ -395,5 +283,8 @@ def test_counts_tell_any_source_from_no_process() -> None:
     ],
 )
 def test_what_does_not_fit_together_is_unfit(lines: tuple[str, ...]) -> None:
+    found = Survey(2)
     with pytest.raises(UnfitError):
-        resolved(*lines, *END)
+        for line in (*lines, *END):
+            found.add(line.split())
+        found.check()

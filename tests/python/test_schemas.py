@@ -16,12 +16,12 @@ from weft.base.models import Model, unknown
 from weft.runs import launch, outcome
 from weft.runs.launch import prepare
 from weft.runs.record import Record, read_record, write_record
-from weft.runs.replay import record_trace
+from weft.runs.replay import record_calls
 from weft.runs.request import Request
 from weft.study.compare import compare
 from weft.study.comparison import ComparisonRecord, write_comparison
 from weft.testbed import inventory, plan, plan_file, wanted
-from weft.trace.folder import MANIFEST, Manifest
+from weft.trace.folder import MANIFEST, CallsManifest
 
 # What is run of tests/smpi, and how.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -97,13 +97,13 @@ def test_comparisons_plans_and_traces_are_what_their_models_say(
 ) -> None:
     prepared = prepare(request("latency.c 64 1 2", program, tmp_path))
     write_comparison(compare(prepared), tmp_path / "both.json")
-    record_trace(prepared, tmp_path / "trace")
+    record_calls(prepared, tmp_path / "trace")
     made = plan.make(inventory.read("topocloud-64"), [wanted.read("star-8"), wanted.read("line-4")])
     plan_file.write(made, tmp_path / "plan.json")
     for path, kind in (
         (tmp_path / "both.json", ComparisonRecord),
         (tmp_path / "plan.json", plan_file.PlanRecord),
-        (tmp_path / "trace" / MANIFEST, Manifest),
+        (tmp_path / "trace" / MANIFEST, CallsManifest),
     ):
         found = json.loads(path.read_text("utf-8"))
         read = kind.from_json(found)

@@ -222,15 +222,12 @@ def compare(
 
 
 @call
-def record_trace(
-    program: PathLike, trace: PathLike, *, simgrid: bool = False, **options: Unpack[RunOptions]
-) -> Recording:
+def record_trace(program: PathLike, trace: PathLike, **options: Unpack[RunOptions]) -> Recording:
     """Run a program and record all its calls of MPI, and what is computed between them.
 
     Args:
         program: As for `weft.run`.
         trace: The folder to write, which `weft.replay` takes.
-        simgrid: Record SimGrid's time-independent trace, which holds less.
         options: Those of `weft.run`.
 
     Returns:
@@ -241,18 +238,12 @@ def record_trace(
         WeftError: weft cannot start the run, or the folder is there.
     """
     check_target("trace", Path(trace))
-    if simgrid and options.get("timeline") is not None:
-        raise WeftError(
-            "simgrid: found together with timeline, and SimGrid writes one of them at a time;"
-            " leave one out"
-        )
     on_line, source = options.get("on_line"), options.get("input")
 
     def heard(one: PreparedRun) -> Record:
         return _heard(one, on_line, source)
 
-    make = replaying.record_trace if simgrid else replaying.record_calls
-    recording = make(_of_program(program, options), Path(trace), runner=heard)
+    recording = replaying.record_calls(_of_program(program, options), Path(trace), runner=heard)
     _whole(recording.record)
     return recording
 

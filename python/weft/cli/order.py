@@ -27,7 +27,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     ),
     "Simulation": ("--host-speed", "--no-privatize", "--cfg", "--timeout", "--memory"),
 }
-_WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--record-ti", "--plot")
+_WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
 _LAST = ("--force", "--quiet")
 _EITHER = ("--fabric", "--platform")
 """Options of which one must be given where a command has both."""

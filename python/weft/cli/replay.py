@@ -17,7 +17,7 @@ from weft.trace.folder import read_folder
 _HELP = """
 Replay a recorded program on another fabric, or with another offload, without running it.
 
-The trace is one that `weft run --record` (or --record-ti) has written: the calls of every rank and
+The trace is one that `weft run --record` has written: the calls of every rank and
 the operations that it computed between them, without times. A replay needs neither the program nor
 its memory. Its ranks are those of the recorded run; so is --ppn, where it was given then.
 

@@ -2,7 +2,6 @@
 """`weft run`."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +61,6 @@ to start; 124 after --timeout, 137 above --memory.
     " `weft replay`.",
 )
 @click.option(
-    "--record-ti",
-    type=OutputDirectory(whole=True),
-    metavar="DIRECTORY",
-    help="The same from SimGrid's time-independent trace, which holds less.",
-)
-@click.option(
     "--host-speed",
     metavar="SPEED|auto",
     help="Time the computation on the hosts: the speed of this machine, such as 10Gf, or auto to"
@@ -84,7 +77,6 @@ to start; 124 after --timeout, 137 above --memory.
 def run(
     json_file: Path | None,
     record: Path | None,
-    record_ti: Path | None,
     compare: bool,
     no_intervals: bool,
     no_privatize: bool,
@@ -92,43 +84,26 @@ def run(
     **options: Any,
 ) -> int:
     """Check, run, report."""
-    timeline = options["timeline"]
-    recorder = _recorder(record, record_ti, timeline, compare=compare)
+    if record is not None:
+        _check_recorded(record, compare=compare)
     request = Request.of(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
-    if recorder is None:
+    if record is None:
         return report(launch.run(plan), json_file, quiet=quiet)
-    option, target, make = recorder
-    recording = make(plan, target)
+    recording = replay.record_calls(plan, record)
     status = report(recording.record, json_file, quiet=quiet)
     for message in recording.messages:
-        click.echo(f"weft: {option}: {message}", err=True)
+        click.echo(f"weft: --record: {message}", err=True)
     return status or recording.exit_status
 
 
-def _recorder(
-    record: Path | None, record_ti: Path | None, timeline: Path | None, *, compare: bool
-) -> tuple[str, Path, Callable[[launch.PreparedRun, Path], replay.Recording]] | None:
-    """Return the option, the place and the way of the trace that is asked for."""
-    if record is not None and record_ti is not None:
-        raise WeftError("--record: found together with --record-ti; leave one out")
-    if record is not None:
-        option, target, make = "--record", record, replay.record_calls
-    elif record_ti is not None:
-        option, target, make = "--record-ti", record_ti, replay.record_trace
-    else:
-        return None
+def _check_recorded(target: Path, *, compare: bool) -> None:
+    """Refuse a trace that could not be written after the run."""
     if compare:
         raise WeftError(
-            f"{option}: found together with --compare, which runs the program twice; record it"
+            "--record: found together with --compare, which runs the program twice; record it"
             " first, then `weft replay DIRECTORY --compare`"
         )
-    if timeline is not None and option == "--record-ti":
-        raise WeftError(
-            "--record-ti: found together with --trace, and SimGrid writes one of them at a time;"
-            " leave one out"
-        )
-    check_target(option, target)
-    return option, target, make
+    check_target("--record", target)

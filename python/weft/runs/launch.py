@@ -10,7 +10,6 @@ outcome.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +34,6 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
 from weft.runs.variables import program_may_be_shared
-from weft.trace.folder import waitall_notes
 
 DEFAULT_FALLBACK = "openmpi-5.0"
 _FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
@@ -210,8 +208,6 @@ def run(
             streams=streams,
         )
         record = _make_record(plan, work, ended, start)
-        if plan.request.outputs.ti_trace is not None and record.ended:
-            _take_ti_trace(work, plan.request.outputs.ti_trace)
         if plan.request.outputs.timeline is not None:
             trace = work / "trace.paje"
             if not record.failed and not is_complete(trace):
@@ -226,18 +222,6 @@ def _write_timeline(trace: Path, record: Record, target: Path) -> None:
         write_timeline(trace, record, target)
     except WeftError as error:
         record.unwritten = error.message
-
-
-def _take_ti_trace(work: Path, target: Path) -> None:
-    """Move the one file that SimGrid has written, under a name of its own, and weft's notes."""
-    (written,) = (work / "ti_files").iterdir()
-    shutil.move(written, target)
-    if (notes := _waitall_notes(work)).exists():
-        shutil.move(notes, waitall_notes(target))
-
-
-def _waitall_notes(work: Path) -> Path:
-    return work / "waitall-notes"
 
 
 def prove_routes(platform: Path) -> str:
@@ -300,7 +284,6 @@ def _settings(plan: PreparedRun, work: Path) -> list[str]:
         f"{_SELECTOR}{_SMPI_SELECTOR}",
         *(_speed_settings(request.simulation.host_speed) or ["smpi/simulate-computation:no"]),
         *(_trace_settings(work) if request.outputs.timeline else []),
-        *(_ti_settings(work) if request.outputs.ti_trace else []),
         *without_private_libraries(request.simulation.config),
     ]
 
@@ -320,18 +303,6 @@ def _trace_settings(work: Path) -> list[str]:
     ]
 
 
-def _ti_settings(work: Path) -> list[str]:
-    return [
-        "tracing:yes",
-        f"tracing/filename:{work / 'ti'}",
-        "tracing/smpi:yes",
-        "tracing/smpi/computing:yes",
-        "tracing/smpi/sleeping:yes",
-        "tracing/smpi/format:TI",
-        "tracing/smpi/format/ti-one-file:yes",
-    ]
-
-
 def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
     ours = {
         **plan.site.environment(work / "hosts"),
@@ -344,11 +315,6 @@ def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
         "WEFT_REFUSAL": str(work / outcome.REFUSED),
         **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
         **({"WEFT_CALLS": str(plan.request.outputs.calls)} if plan.request.outputs.calls else {}),
-        **(
-            {"WEFT_WAITALL_NOTES": str(_waitall_notes(work))}
-            if plan.request.outputs.ti_trace
-            else {}
-        ),
         **(
             {"WEFT_MESSAGES": str(plan.request.outputs.messages)}
             if plan.request.outputs.messages

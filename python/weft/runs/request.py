@@ -72,8 +72,6 @@ class Outputs:
 
     timeline: Path | None = None
     """Where to write what every rank and switch did when."""
-    ti_trace: Path | None = None
-    """Where SimGrid is to write its time-independent trace; not together with a timeline."""
     calls: Path | None = None
     """Where to write every call, for a trace of weft's own."""
     messages: Path | None = None

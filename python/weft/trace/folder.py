@@ -22,10 +22,6 @@ from weft.base.reading import UnreadableError, described, read_json
 from weft.trace import calls
 from weft.trace.actions import UnfitError, Words
 from weft.trace.survey import Survey
-from weft.trace.tracer import UNKNOWN_OPERATION, Translator, Waitalls
-
-Operations = dict[tuple[str, str], str]
-"""The operation of a collective with a datatype."""
 
 SCHEMA: Literal["weft-trace/1"] = "weft-trace/1"
 CALLS_SCHEMA: Literal["weft-trace/2"] = "weft-trace/2"
@@ -130,34 +126,6 @@ def _is_ours(directory: Path) -> bool:
     return {path.name for path in directory.iterdir()} <= {MANIFEST, ACTIONS, calls.CALLS}
 
 
-def waitall_notes(raw: Path) -> Path:
-    """Return where weft's notes on a trace of SimGrid's are: which requests its Waitalls meant."""
-    return raw.with_name(f"{raw.name}.waitalls")
-
-
-def survey(raw: Path, ranks: int) -> Survey:
-    """Look through what SimGrid has traced."""
-    found = Survey(ranks)
-    for words in _translated(raw, ranks):
-        found.add(words)
-    found.check()
-    return found
-
-
-def write_folder(
-    raw: Path, found: Survey, operations: Operations, manifest: Manifest, target: Path
-) -> Folder:
-    """Write the trace that SimGrid has recorded, whole or not at all."""
-
-    def write_actions(new: Path) -> Manifest:
-        with (new / ACTIONS).open("w", encoding="ascii") as file:
-            for words in _translated(raw, manifest.ranks):
-                file.write(" ".join(_with_operation(found.resolve(words), operations)) + "\n")
-        return manifest
-
-    return _write_whole(target, write_actions)
-
-
 def write_calls(raw: Path, manifest: CallsManifest, target: Path) -> Folder:
     """Write the trace that weft has recorded, whole or not at all. Raises an `UnfitError`."""
 
@@ -168,7 +136,7 @@ def write_calls(raw: Path, manifest: CallsManifest, target: Path) -> Folder:
     return _write_whole(target, write)
 
 
-def _write_whole(target: Path, write: Callable[[Path], Manifest | CallsManifest]) -> Folder:
+def _write_whole(target: Path, write: Callable[[Path], CallsManifest]) -> Folder:
     """Have a directory written beside the target, and put it in its place."""
     final = target.resolve()
     with tempfile.TemporaryDirectory(dir=final.parent, prefix=f".{final.name}.") as beside:
@@ -181,21 +149,6 @@ def _write_whole(target: Path, write: Callable[[Path], Manifest | CallsManifest]
             final.rename(Path(beside) / "old")
         new.rename(final)
     return Folder(final, manifest)
-
-
-def _translated(raw: Path, ranks: int) -> Iterator[Words]:
-    translator = Translator(ranks)
-    notes = waitall_notes(raw)
-    waitalls = Waitalls(_lines(notes) if notes.exists() else [])
-    for words in _lines(raw):
-        if line := translator.translate(waitalls.complete(words)):
-            yield line
-
-
-def _with_operation(words: Words, operations: Operations) -> Words:
-    if words[-1] != UNKNOWN_OPERATION:
-        return words
-    return [*words[:-1], operations.get((words[1], words[-2]), UNKNOWN_OPERATION)]
 
 
 def read_folder(path: Path) -> Folder:
@@ -222,7 +175,7 @@ def _look_through(actions: Path, ranks: int) -> None:
         found.check()
     except UnfitError as error:
         raise WeftError(
-            f"trace: {place}: {printable(str(error))}; record it again with `weft run --record-ti`"
+            f"trace: {place}: {printable(str(error))}; record the program with `weft run --record`"
         ) from None
 
 

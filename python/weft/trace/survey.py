@@ -1,28 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Looks a whole trace through: does it replay as the program ran.
+"""Check of a whole trace in SimGrid's form: does it replay as the program ran.
 
 SimGrid's tracer leaves out calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all that makes
 communicators), and a replay would wait for ever or for the wrong thing. So messages are counted at
-both ends, and requests from their opening to their end. Where the tracer writes the same for
-MPI_ANY_SOURCE and MPI_PROC_NULL, these counts tell which it was.
+both ends, and requests from their opening to their end.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import chain
 
 from weft.trace.actions import (
     ANY_SOURCE,
     ANY_TAG,
     COLLECTIVES,
     NON_BLOCKING,
-    PROC_NULL,
     WAIT_LIST,
     Grammar,
     UnfitError,
     Words,
 )
-from weft.trace.tracer import UNKNOWN
+
+UNKNOWN = -333
+"""MPI_UNDEFINED, which SimGrid's tracer writes for MPI_ANY_SOURCE and for MPI_PROC_NULL alike."""
 
 Message = tuple[int, int, int]
 """Source, destination, tag."""
@@ -52,8 +51,6 @@ class Survey:
 
     def __init__(self, ranks: int) -> None:
         """Begin with an empty trace of so many ranks."""
-        self.collectives: Counter[str] = Counter()
-        """Calls of each collective, of all ranks together."""
         self._grammar = Grammar(ranks)
         self._ranks = [_Rank() for _ in range(ranks)]
         self._sent: Counter[Message] = Counter()
@@ -68,7 +65,6 @@ class Survey:
         if self._ranks[rank].ended:
             raise UnfitError(f"found '{action}' of rank {rank} after its 'finalize'")
         if action in COLLECTIVES:
-            self.collectives[action] += 1
             self._ranks[rank].open_collectives += action in NON_BLOCKING
         elif action in ("send", "ssend", "isend", "issend"):
             self._send(rank, int(arguments[0]), int(arguments[1]), opens=action[0] == "i")
@@ -149,11 +145,6 @@ class Survey:
             raise UnfitError(f"rank {rank} waits for a collective that it has not begun")
         state.open_collectives -= 1
 
-    @property
-    def polls(self) -> bool:
-        """Whether some rank calls MPI_Test."""
-        return any(state.tests for state in self._ranks)
-
     def check(self) -> None:
         """Prove at the end of a trace that it is whole, and that every message arrives."""
         for rank, state in enumerate(self._ranks):
@@ -195,37 +186,6 @@ class Survey:
 
     def _names_senders(self, rank: int, state: _Rank) -> bool:
         return not state.any_tag and state.from_any == 0 and rank in self._null_receivers
-
-    def resolve(self, words: Words) -> Words:
-        """Return a line of the tracer's with its unknown partners named."""
-        rank, action, *arguments = words
-        source = str(PROC_NULL if int(rank) in self._null_receivers else ANY_SOURCE)
-        unknown = str(UNKNOWN)
-        if action in ("send", "ssend", "isend", "issend") and arguments[0] == unknown:
-            arguments[0] = str(PROC_NULL)
-        elif action == "irecv" and arguments[0] == unknown:
-            arguments[0] = source
-        elif action == "recv" and arguments[0] == unknown:
-            arguments[0] = str(ANY_SOURCE)
-        elif action == "sendrecv" and arguments[3] == unknown:
-            arguments[3] = str(ANY_SOURCE)
-        elif action in ("wait", "test"):
-            arguments = _named(arguments, source)
-        elif action == WAIT_LIST:
-            requests = [_named(request, source) for request in _threes(arguments[1:])]
-            arguments = [arguments[0], *chain.from_iterable(requests)]
-        return [rank, action, *arguments]
-
-
-def _named(request: Words, source: str) -> Words:
-    """Name the partner of a request where it is unknown."""
-    sender, receiver, tag = request
-    unknown = str(UNKNOWN)
-    return [
-        source if sender == unknown else sender,
-        str(PROC_NULL) if receiver == unknown else receiver,
-        tag,
-    ]
 
 
 def _threes(words: Words) -> list[Words]:
