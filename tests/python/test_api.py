@@ -25,6 +25,7 @@ import simulated
 
 import weft
 from weft.api import arguments
+from weft.base import inputs
 
 ROOT = simulated.TESTS.parent
 LATENCY = ROOT / "examples" / "allreduce_latency.c"
@@ -180,6 +181,19 @@ def test_a_source_is_compiled_and_options_arrive(tmp_path: Path) -> None:
     assert lines == record.output.splitlines()
     assert str(record).startswith("collective")
     assert record.program == weft.run(LATENCY, [SIZES, 1], fabric="tofino-4", ranks=2).program
+
+
+def test_a_program_in_the_cache_is_no_output_of_a_call(tmp_path: Path) -> None:
+    """Calls in other threads may replace it, and its inode may be another program's by then."""
+    source = tmp_path / "empty.c"
+    source.write_text("int main(void) { return 0; }\n")
+    weft.compile(source)
+    with inputs.observed("the call") as uses:
+        assert weft.compile(source).is_file()
+        assert uses.written == {}
+        weft.compile(source, tmp_path / "program")
+        weft.compile(source, tmp_path / "program")
+        assert [path for path, _ in uses.written.values()] == [tmp_path / "program"]
 
 
 def test_the_lists_of_a_record_are_data_frames(latency: Path) -> None:
