@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** How many letters to insert, delete, replace or swap with their neighbour; one row of the table at a time. */
+/** Returns the Damerau-Levenshtein distance, computed one row of the table at a time. */
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
   std::vector<std::size_t> before(b.size() + 1); // row i - 2

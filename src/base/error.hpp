@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Errors that a user can mend.
+/* Errors that the user can fix.
  *
- * Misuse of the API throws std::logic_error. A user's mistake (a wrong file, a wrong value) throws UserError, whose
- * what() is the one complete message: the thing, its place, what was found, what is allowed, what to do.
+ * Misuse of the API throws std::logic_error. A user's mistake (a wrong file, a wrong value) throws UserError. Its
+ * what() is the complete message: the subject, its place, the value found, the values allowed, and what to do.
  */
 #pragma once
 
@@ -18,17 +18,17 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/** The one of @p known that @p word was probably meant to be (edit distance at most a third of its length, or one), or
- * "". */
+/** Returns the word in @p known closest to @p word, or "" if none is within an edit distance of one or a third of the
+ *  length of @p word. */
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
-/** "did you mean "x"? " for a message about @p word, or "" where none of @p known is near it. */
+/** Returns "did you mean "x"? " for a message about @p word, or "" if no word in @p known is close. */
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
-/** @p message without ends of lines and other control characters, for names and values from files. */
+/** Returns @p message without line breaks and other control characters; for names and values that come from files. */
 std::string on_one_line(std::string message);
 
-/** "a, b, c", for messages. */
+/** Returns the words as a list: "a, b, c". */
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");
 
 } // namespace weft

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Enumerations whose values have names, in files, in records and in Python: each list of them stands once, as rows.
+/* Enumerations whose values have names in files, records and Python. The names are listed once, as rows:
  *
  *   template <> struct Names<Colour> {
  *     static constexpr std::array ROWS{std::pair{Colour::red, "red"sv}, …};
  *   };
  *
- * Rows to which others may be added are a function, `static std::vector<…> rows()`.
+ * If rows can be added at run time, they are a function instead, `static std::vector<…> rows()`.
  */
 #pragma once
 
@@ -24,11 +24,11 @@ template <class E> struct Names;
 template <class E>
 concept HasFixedRows = requires { Names<E>::ROWS.size(); };
 
-/** An enumeration with names. */
+/** Enumeration with names. */
 template <class E>
 concept Named = HasFixedRows<E> || requires { Names<E>::rows().size(); };
 
-/** Its rows: pairs of a value and its name. */
+/** Returns the rows of E: pairs of a value and its name. */
 template <Named E> decltype(auto) named_rows()
 {
   if constexpr (HasFixedRows<E>)
@@ -53,7 +53,7 @@ template <Named E> std::optional<E> find_named(std::string_view wanted)
   return std::nullopt;
 }
 
-/** All names, in the order of the rows. */
+/** Returns all names in row order. */
 template <Named E> std::vector<std::string> names_of()
 {
   std::vector<std::string> names;

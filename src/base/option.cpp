@@ -128,7 +128,7 @@ std::optional<std::vector<std::string>> read(const OptionTable& table, Key key, 
 
 namespace {
 
-/** What has no default of its own is zero, and in its base unit; what is infinite has no limit. */
+/** Formats a default: zero is shown in its base unit, infinity as "no limit". */
 template <class Q> std::string quantity_text(Q value, const std::string& base_unit)
 {
   if (value == Q())

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What the keys of a table are: one row each.
+/* Declarations of the keys of a table in an option file, one row per key.
  *
- * A row binds a key to a member of an options struct and says all that there is to say: what it means, whether it must
- * be there, what holds where it is not, and which values are allowed. Its type is the member's, and its default the
- * value that the member has in a struct into which nothing was read. Reading, the refusal of unknown keys and of wrong
- * values, the check for missing keys, the help and the reference in docs/ derive from the rows.
+ * A row binds a key to a member of an options struct and gives its meaning, whether it is required, and the values
+ * allowed. The member provides the type, and its initial value is the default. The reader, its error messages, the help
+ * and the reference in docs/ are derived from the rows.
  *
- * A table may name a preset (`preset = "tofino"`): a file of the same keys, read first, whose values the table's own
- * override.
+ * A table may name a preset (`preset = "tofino"`): a file with the same keys, which is read first. Keys in the table
+ * override the preset.
  */
 #pragma once
 
@@ -24,18 +23,18 @@
 
 namespace weft {
 
-/** Whether a key must be there, and what holds where it is absent. */
+/** Presence of a key: required, or optional with the meaning of its absence. */
 class Need {
   bool required_ = false;
   std::string otherwise_;
 
 public:
-  // Words of the rows, which read them: not in capitals. What their texts allocate at a program's start is nothing.
+  // Read as words in the rows, hence lower case. Their strings are empty: nothing is allocated at start-up.
   // NOLINTBEGIN(readability-identifier-naming,bugprone-throwing-static-initialization)
   static const Need required;
-  static const Need optional; ///< the member's default holds, and says so
+  static const Need optional; ///< the member's default applies and documents itself
   // NOLINTEND(readability-identifier-naming,bugprone-throwing-static-initialization)
-  /** Optional, where the default's value does not say what it means: "unlimited". */
+  /** Optional, with a description of the default where its value is not self-explanatory: "unlimited". */
   static Need otherwise(std::string what)
   {
     Need need;
@@ -43,7 +42,7 @@ public:
     return need;
   }
   bool is_required() const { return required_; }
-  /** Empty where the member's default says it. */
+  /** Returns the description of the default; empty if the value documents itself. */
   const std::string& otherwise() const { return otherwise_; }
 };
 
@@ -55,18 +54,18 @@ inline const Need Need::required = [] {
 }();
 inline const Need Need::optional{}; // NOLINT(readability-identifier-naming)
 
-/** Which values are allowed. */
+/** Constraint on the values of a key. */
 class Allowed {
-  bool zero_   = false; // of numbers and quantities, each of a list's
+  bool zero_   = false; // numbers and quantities: zero is allowed; applies to each element of a list
   double most_ = std::numeric_limits<double>::infinity();
-  std::vector<std::string> names_; // of texts; any where empty
+  std::vector<std::string> names_; // strings: the allowed values; empty: any
 
 public:
-  // NOLINTBEGIN(readability-identifier-naming): words of the rows, as those of Need
-  static const Allowed positive; ///< more than zero; any text
+  // NOLINTBEGIN(readability-identifier-naming): read as words in the rows, like those of Need
+  static const Allowed positive; ///< numbers above zero; any string
   static const Allowed non_negative;
   // NOLINTEND(readability-identifier-naming)
-  /** From zero on. */
+  /** Allows zero to @p most. */
   static Allowed up_to(double most)
   {
     Allowed allowed;
@@ -81,11 +80,11 @@ public:
     return allowed;
   }
   const std::vector<std::string>& names() const { return names_; }
-  /** Of numbers, as messages have it: "more than zero". */
+  /** Returns the range of numbers in words: "more than zero". */
   std::string range_in_words() const;
-  /** In words, of values of the option type @p type: "more than zero"; empty where anything is. */
+  /** Returns the constraint in words for values of option type @p type: "more than zero"; empty if there is none. */
   std::string in_words(const std::string& type) const;
-  /** Throws unless @p value, found at @p key, is allowed. */
+  /** Throws UserError unless @p value, found at @p key, is allowed. */
   void check(const OptionTable& table, const std::string& key, double value) const;
   void check(const OptionTable& table, const std::string& key, const std::string& value) const;
 };
@@ -94,18 +93,18 @@ inline const Allowed Allowed::positive{}; // NOLINT(readability-identifier-namin
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-throwing-static-initialization)
 inline const Allowed Allowed::non_negative = Allowed::up_to(std::numeric_limits<double>::infinity());
 
-/** One row of a schema as text, for help and documentation. */
+/** Row of a schema as text, for help and documentation. */
 struct OptionHelp {
   std::string key;
   std::string type;
   std::string meaning;
   bool required = false;
-  std::string otherwise{};          ///< what holds where it is absent; empty where it must be there
-  std::string allowed{};            ///< in words, where not all values of the type are
-  std::vector<std::string> names{}; ///< of texts: those that are allowed; any where empty
+  std::string otherwise{};          ///< meaning of an absent key; empty for required keys
+  std::string allowed{};            ///< constraint in words; empty if all values of the type are allowed
+  std::vector<std::string> names{}; ///< strings: the allowed values; empty: any
 };
 
-/* How values of a member's type are called, read and shown; the last argument only chooses the type. */
+/* Name, reader and text form of each type that a member can have. The last argument only selects the overload. */
 namespace option_value {
 std::string type(const int&);
 std::string type(const double&);
@@ -161,15 +160,15 @@ template <Named E> std::string text(E value)
 }
 } // namespace option_value
 
-/** One row of a schema: a key of a table, what it means, and the member of @p T that it sets. */
+/** Row of a schema: a key of a table, its meaning, and the member of @p T that it sets. */
 template <class T> struct Option {
   std::string key;
   std::string meaning; ///< one line, with the source of the model where there is one
   Need need;
   Allowed allowed;
   std::string type;
-  std::function<bool(const OptionTable&, T&)> read; ///< sets the member, unless the key is absent
-  std::function<std::string(const T&)> text;        ///< the member's value, as help shows it
+  std::function<bool(const OptionTable&, T&)> read; ///< sets the member and returns true, if the key is present
+  std::function<std::string(const T&)> text;        ///< formats the member's value for help
 
   template <class V>
   Option(std::string its_key, std::string its_meaning, V T::* member, Need whether = Need::required,
@@ -201,7 +200,7 @@ template <class T> struct Option {
 
 // ---- Reading tables by rows ----
 
-/** Set the members that @p table gives; returns the keys that it gave. @p others are keys read elsewhere. */
+/** Sets the members whose keys are in @p table and returns these keys. @p others are keys that other code reads. */
 template <class T>
 std::set<std::string> read_options(const OptionTable& table, const std::vector<Option<T>>& rows,
                                    std::vector<std::string> others, T& into)
@@ -219,7 +218,7 @@ std::set<std::string> read_options(const OptionTable& table, const std::vector<O
   return given;
 }
 
-/** A required key that a table lacks. */
+/** Required key that a table lacks. */
 struct MissingKey {
   std::string key;
   std::string meaning;
@@ -227,7 +226,7 @@ struct MissingKey {
 /** Throws MissingError unless @p missing is empty. */
 void fail_missing(const OptionTable& table, const std::vector<MissingKey>& missing);
 
-/** Throws where required rows are not among the keys @p given; names them all. */
+/** Throws MissingError, naming all required keys that are not in @p given. */
 template <class T>
 void require_options(const OptionTable& table, const std::vector<Option<T>>& rows, const std::set<std::string>& given)
 {
@@ -238,7 +237,7 @@ void require_options(const OptionTable& table, const std::vector<Option<T>>& row
   fail_missing(table, missing);
 }
 
-/** The rows as text, in order. */
+/** Returns the rows as text, in order. */
 template <class T> std::vector<OptionHelp> describe_options(const std::vector<Option<T>>& rows)
 {
   std::vector<OptionHelp> help;
@@ -248,12 +247,14 @@ template <class T> std::vector<OptionHelp> describe_options(const std::vector<Op
   return help;
 }
 
-/** The file of a preset, found by name from anywhere. Throws UserError with the names that exist. */
+/** Reads the shipped file of a preset. Throws UserError, listing the presets of that kind, if there is none called
+ *  @p name. */
 OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name);
 
-/** Read a table that may name a preset: the preset (below presets/@p kind/) or else @p standard first, then the table's
- *  own values over it. Where neither gives a required value, throws. @p others are keys of the table that something
- *  else reads; @p read_more(table, device) reads what the rows cannot say, from the preset and from the table. */
+/** Reads a table that may name a preset. The preset (in presets/@p kind/), or @p standard without one, provides the
+ *  values that the table does not set. Throws MissingError if neither sets a required key. @p others are keys of the
+ *  table that other code reads. @p read_more(table, device) is called for the preset and for the table, to read what
+ *  rows cannot describe. */
 template <class T, class ReadMore>
 T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows,
               std::vector<std::string> others, ReadMore&& read_more, const T* standard = nullptr)
@@ -276,7 +277,7 @@ T read_device(const OptionTable& table, const std::string& kind, const std::vect
   return device;
 }
 
-/** The same of a device that its rows say all of. */
+/** Overload for devices that rows describe completely. */
 template <class T> T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows)
 {
   return read_device<T>(table, kind, rows, {}, [](const OptionTable&, T&) {});

@@ -19,12 +19,12 @@ struct OptionTable::Node {
   std::shared_ptr<const toml::table> root; // owns what `table` points into
   const toml::table* table;
   std::string file;
-  std::string name; // as in the file: "switch", "topology", …; empty for the top
-  /** The changes of a file's keys, by "table.key"; null where it is taken as it is. */
+  std::string name; // as in the file: "switch", "topology", …; empty for the root table
+  /** Changes of keys by "table.key"; null if the file is unchanged. */
   std::shared_ptr<const std::map<std::string, std::string>> changes;
 
-  /** What a message says of the change that @p path, "table.key", or what is in it or around it, comes from; often
-   *  nothing. */
+  /** Returns the remark for messages about @p path ("table.key") if a change set it, its parent or a child; otherwise
+   *  "". */
   std::string change_of(std::string path) const
   {
     if (not changes)
@@ -44,7 +44,7 @@ struct OptionTable::Node {
 
 namespace {
 
-/** A value as the file writes it, on one line. */
+/** Formats a value as the file writes it, on one line. */
 std::string shown(const toml::node& node)
 {
   constexpr std::size_t LONGEST = 80;
@@ -74,7 +74,7 @@ std::optional<int> as_int(const toml::node& node)
   return static_cast<int>(value->get());
 }
 
-/** The name of the table @p key in the table @p outer, as a file writes it. */
+/** Returns the name of the table @p key in the table @p outer, as a file writes it. */
 std::string nested(const std::string& outer, const std::string& key)
 {
   return outer.empty() ? key : outer + "." + key;
@@ -85,7 +85,7 @@ std::string position(const toml::source_region& where)
   return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
 }
 
-/** Whether @p text holds what a terminal would obey (C0 and C1 control characters) but for ends of lines. */
+/** Returns whether @p text has C0 or C1 control characters other than line breaks; a terminal would obey them. */
 bool commands_terminal(std::string_view text)
 {
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -99,17 +99,18 @@ bool commands_terminal(std::string_view text)
 
 // ---- Changes
 
-/** What is to be set: a key of a table within tables, and its value. */
+/** Change of one key in a nested table. */
 struct Change {
   std::string path; // "table.key"
   std::vector<std::string> tables;
   std::string key;
-  toml::table value; // holds the key alone
+  toml::table value; // with the key alone
 };
 
 constexpr std::string_view CHANGE_FORM = "allowed: TABLE.KEY=VALUE, as switch.slots=64 or link.bandwidth=400Gbps";
 
-/** A table with @p key alone: @p text as TOML reads it, or else, as units are (400Gbps), as a text. */
+/** Returns a table with @p key alone. @p text is parsed as TOML; if that fails (units such as 400Gbps), it is a string.
+ */
 toml::table read_value(const std::string& key, const std::string& text)
 {
   toml::table as_text;
@@ -147,7 +148,7 @@ Change read_change(const std::string& file, const std::string& text)
   return change;
 }
 
-/** Set it in @p node and, of an array of tables, in each of them; @p depth of its tables have been entered. */
+/** Applies the change to @p node, in an array of tables to each element. @p depth is the number of tables entered. */
 void apply(const std::string& file, toml::node& node, const Change& change, std::size_t depth = 0)
 {
   if (node.is_array_of_tables()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The strict reader of option files (TOML).
  *
- * OptionTable is one table of a file and knows its place, so that every message names file, table and key, the value
- * found and what is allowed. What a table may hold is said by rows (option.hpp).
+ * An OptionTable is one table of a file. It knows its place, so that every message names file, table, key, the value
+ * found and the values allowed. Rows declare the keys (option.hpp).
  */
 #pragma once
 
@@ -25,24 +25,23 @@ class OptionTable {
   explicit OptionTable(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
 
 public:
-  /** Read and parse a file. Throws UserError where it cannot be read or is no TOML (with line and column). */
+  /** Reads and parses a file. Throws UserError, with line and column, if it cannot be read or is not TOML. */
   static OptionTable read_file(const std::string& path);
-  /** Parse a text that stands at @p place, which messages begin with. */
+  /** Parses @p text. Messages begin with @p place. */
   static OptionTable read_text(const std::string& text, const std::string& place);
-  /** The same file with other values: each of @p changes is TABLE.KEY=VALUE, as "switch.slots=64". VALUE is TOML, or
-   * else a text without quotes. Keys that the file lacks are added; of an array of tables, all get it. Messages about
-   * such a key name the change. Throws UserError for a change that is not written so, or whose table is none in the
-   * file. */
+  /** Returns the file with @p changes applied, each TABLE.KEY=VALUE such as "switch.slots=64". VALUE is TOML or an
+   *  unquoted string. Missing keys are added; in an array of tables, all elements change. Messages about a changed key
+   *  name the change. Throws UserError if a change is malformed or names a table that the file does not have. */
   OptionTable changed(std::span<const std::string> changes) const;
 
   const std::string& file() const;
   bool has(const std::string& key) const;
-  /** The table at @p key; an empty one where there is none. */
+  /** Returns the table at @p key; an empty one if the key is absent. */
   OptionTable table(const std::string& key) const;
-  /** The array of tables at @p key ([[key]]); empty where there is none. */
+  /** Returns the array of tables at @p key ([[key]]); empty if the key is absent. */
   std::vector<OptionTable> tables(const std::string& key) const;
 
-  /** @p allowed is what a message calls for where the value is no text. */
+  /** Returns the string at @p key. @p allowed describes the expected value in messages about values of other types. */
   std::optional<std::string> text(const std::string& key, const std::string& allowed = "a text in quotes") const;
   std::optional<std::vector<std::string>> texts(const std::string& key) const;
   std::optional<int> integer(const std::string& key) const;
@@ -61,32 +60,32 @@ public:
     }
   }
 
-  /** Throws where the table holds a key that is not in @p known; suggests the one that was probably meant. */
+  /** Throws UserError if the table has a key that is not in @p known; suggests the nearest known key. */
   void allow_only(std::span<const std::string> known) const;
-  /** The value of a key that there is, for messages: as the file writes it, long ones cut short. */
+  /** Returns the value of a present key as the file writes it, truncated for messages. */
   std::string found(const std::string& key) const;
-  /** The line of the value of a key that there is. */
+  /** Returns the line of a present key's value. */
   int line(const std::string& key) const;
-  /** "FILE: [table] key", where a message is about. */
+  /** Returns the place of a key as messages write it: "FILE: [table] key". */
   std::string place(const std::string& key) const;
-  /** Throws unless @p value, found at @p key, can be shown: no control characters, one line. */
+  /** Throws UserError if @p value, found at @p key, has control characters or line breaks. */
   void check_text(const std::string& key, const std::string& value) const;
-  /** Throws "PLACE: PROBLEM", in one line. */
+  /** Throws UserError with the one-line message "PLACE: PROBLEM". */
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
 };
 
-/** Required keys that a table lacks. */
+/** Required keys are missing. */
 class MissingError : public UserError {
 public:
   using UserError::UserError;
 };
 
-/** Gathers what several tables lack, so that all of it is told at once. */
+/** Collects the missing keys of several tables, to report them in one message. */
 class Missing {
   std::vector<std::string> problems_;
 
 public:
-  /** What @p read returns, or @p otherwise where keys are missing; these are kept. */
+  /** Calls @p read and returns its result. If keys are missing, records them and returns @p otherwise. */
   template <class T, class Read> T read(T otherwise, Read&& read)
   {
     try {
@@ -96,11 +95,11 @@ public:
     }
     return otherwise;
   }
-  /** Throws one MissingError about all that was kept. */
+  /** Throws one MissingError about all recorded keys, if there are any. */
   void rethrow() const;
 };
 
-/** Throws at @p key of @p table unless @p name, found there, is among @p known. */
+/** Throws UserError unless @p name, found at @p key of @p table, is in @p known. */
 void check_name(const OptionTable& table, const std::string& key, const std::string& name,
                 std::span<const std::string> known);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The files that ship with weft (presets/, fabrics/), found by name from anywhere. */
+/* Files that ship with weft (presets/, fabrics/), found by name. */
 #pragma once
 
 #include <optional>
@@ -8,17 +8,18 @@
 
 namespace weft {
 
-/** The directory that holds presets/ and fabrics/: beside the library that contains this code when installed, the
- *  source tree otherwise. */
+/** Returns the directory with presets/ and fabrics/: in an installation the directory of this library, otherwise the
+ *  source tree. */
 std::string share_directory();
 
-/** The path of FOLDER/NAME.toml, where it exists. */
+/** Returns the path of FOLDER/NAME.toml if the file exists. */
 std::optional<std::string> find_shared(const std::string& folder, const std::string& name);
 
-/** How messages call a file: "fabric tofino-4" or "switch preset tofino" where it ships with weft, else by its path. */
+/** Returns the name of a file for messages: "fabric tofino-4" or "switch preset tofino" if it ships with weft,
+ * otherwise its path. */
 std::string name_of_file(const std::string& path);
 
-/** The names (without ".toml") in a folder, sorted. */
+/** Returns the names in a folder, without ".toml", sorted. */
 std::vector<std::string> list_shared(const std::string& folder);
 
 } // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* For tests: files that last as long as the object, and the message of an error. */
+/* Test support: temporary files, and the messages of errors. */
 #pragma once
 
 #include "base/error.hpp"
@@ -12,11 +12,11 @@
 
 namespace weft {
 
-/** A file below the temporary directory. */
+/** Temporary file, deleted with the object. */
 class TestFile {
   std::string path_;
 
-  /** Tests run side by side, one per process. */
+  /** Returns a unique path; tests run in parallel, each in its own process. */
   static std::string new_path()
   {
     static int count = 0;
@@ -32,7 +32,7 @@ public:
   const std::string& path() const { return path_; }
 };
 
-/** The message of the UserError that @p call throws; "" where it throws none. */
+/** Returns the message of the UserError that @p call throws, or "". */
 template <class Call> std::string message_of(const Call& call)
 {
   try {
@@ -43,7 +43,7 @@ template <class Call> std::string message_of(const Call& call)
   }
 }
 
-/** What @p read says about a file of @p text, with the file's path as FILE. */
+/** Returns the message of the UserError that @p read throws for a file with @p text, with "FILE" for the path. */
 template <class Read> std::string message_about(std::string_view text, const Read& read)
 {
   const TestFile file(text);

@@ -34,13 +34,13 @@ std::string read_text_file(const std::string& path, const std::string& allowed)
   };
   if (observer())
     observer()(path);
-  // NOLINTNEXTLINE(clang-analyzer-unix.Stream): its owner closes it, but the analyzer does not look into that
+  // NOLINTNEXTLINE(clang-analyzer-unix.Stream): closed by its owner, which the analyzer does not see
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
   std::string text;
   std::array<char, 4096> block{};
   while (file && std::feof(file.get()) == 0 && std::ferror(file.get()) == 0) {
     text.append(block.data(), std::fread(block.data(), 1, block.size(), file.get()));
-    if (text.size() > MOST_BYTES) // a device, or a file of another kind
+    if (text.size() > MOST_BYTES) // a device, or not a text file
       throw UserError(std::string(path).append(": has more than 64 MiB; allowed: ").append(allowed));
   }
   if (not file || std::ferror(file.get()) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Text files of users, each read whole by one function, so that whoever must know what is read can observe it. */
+/* Reading of users' text files. All of them pass through one function, so that reads can be observed. */
 #pragma once
 
 #include <functional>
@@ -7,11 +7,11 @@
 
 namespace weft {
 
-/** Returns the text of a file. Throws UserError, whose text begins with @p path, where it cannot be read or has more
- * than 64 MiB; @p allowed says what the file should be. */
+/** Returns the text of a file. Throws UserError, which begins with @p path, if the file cannot be read or exceeds
+ *  64 MiB. @p allowed describes the expected file. */
 std::string read_text_file(const std::string& path, const std::string& allowed);
 
-/** Calls @p observer with the path of each file before it is read, from now on. */
+/** Installs @p observer, which is called with the path of each file before it is read. */
 void observe_reads(std::function<void(const std::string& path)> observer);
 
 } // namespace weft

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double KIBI = 1024.0;
 
-// Names and meanings are those of SimGrid's platform files (its documentation, section "Units"): powers of ten without
-// "i", powers of two with it; "bps" counts bits and "Bps" bytes. Each table is in rising order, for to_text().
+// Names and meanings follow SimGrid's platform files (its documentation, section "Units"): powers of ten, or of two
+// with "i"; "bps" counts bits, "Bps" bytes. Each table is in increasing order, as to_text() needs it.
 constexpr std::array SIZE_UNITS{Unit{"B", 1},
                                 Unit{"kB", 1e3},
                                 Unit{"KiB", KIBI},
@@ -51,7 +51,7 @@ constexpr std::array FREQUENCY_UNITS{Unit{"Hz", 1}, Unit{"kHz", 1e3}, Unit{"MHz"
                   ", a number and one of the units " + allowed);
 }
 
-/** Values beyond these are slips of the finger; with them times are no longer numbers. */
+/** Plausible range of a kind of quantity. Values outside are typos, and would make times overflow. */
 struct Range {
   double least; // above zero, which is always allowed here
   double most;
@@ -62,7 +62,7 @@ constexpr Range RATES{0.125, 1e18};
 constexpr Range SPEEDS{1, 1e24};
 constexpr Range FREQUENCIES{1, 1e15};
 
-/** @p value, which may be zero or negative: which sign is allowed, a key says. */
+/** Returns @p value if it is in @p range. Zero and negative values pass: the key's constraint decides about signs. */
 double in_range(std::string_view text, std::string_view kind, double value, Range range, std::span<const Unit> units)
 {
   if (value == 0 || (std::abs(value) >= range.least && std::abs(value) <= range.most))
@@ -89,7 +89,7 @@ double read(std::string_view text, std::string_view kind, std::span<const Unit> 
   fail(text, kind, units);
 }
 
-/** The largest of @p preferred in which the value is at least one. */
+/** Returns the largest of @p preferred in which the value is at least one. */
 std::string write(double value, std::span<const Unit> preferred)
 {
   const Unit* best = &preferred.front();

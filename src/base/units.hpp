@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Strong types for physical quantities.
  *
- * A Quantity carries its dimension (powers of byte, second and flop) in its type, so that a size cannot be passed for
- * a duration, and so that dividing bytes by bytes per second gives seconds. Values are in SI base units (bytes,
- * seconds, flops). Files write quantities as strings with SimGrid's units ("100Gbps", "0.9us", "256B", "100Gf"):
- * parse() reads those, to_text() writes them back for people.
+ * A Quantity carries its dimension (powers of byte, second and flop) in its type: a size cannot be passed as a
+ * duration, and bytes divided by bytes per second are seconds. Values are in base units (bytes, seconds, flops). Files
+ * write quantities as strings with SimGrid's units ("100Gbps", "0.9us", "256B", "100Gf"), which parse() reads and
+ * to_text() writes.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ template <int ByteExponent, int SecondExponent, int FlopExponent> class Quantity
 public:
   constexpr Quantity() = default;
   constexpr explicit Quantity(double value) : value_(value) {}
-  /** The value in base units. */
+  /** Returns the value in base units. */
   constexpr double value() const { return value_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;
@@ -40,7 +40,7 @@ public:
   friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity(a.value_ / divisor); }
 };
 
-/** Quotient of two quantities: of the difference of their dimensions, and a plain number where those are equal. */
+/** Quotient of two quantities; a plain number if their dimensions are equal. */
 template <int B1, int S1, int F1, int B2, int S2, int F2>
 constexpr auto operator/(Quantity<B1, S1, F1> a, Quantity<B2, S2, F2> b)
 {
@@ -63,13 +63,13 @@ using BytesPerSecond = Quantity<1, -1, 0>;
 using FlopsPerSecond = Quantity<0, -1, 1>;
 using Hertz          = Quantity<0, -1, 0>;
 
-/** A string that is not a quantity of the wanted kind; what() says what was found and which units are allowed. */
+/** String that is not a quantity of the expected kind; what() gives the string and the allowed units. */
 class UnitError : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
 };
 
-/** Read a number followed by a unit of @p Q's kind. Throws UnitError. */
+/** Parses a number followed by a unit of @p Q's kind. Throws UnitError. */
 template <class Q> Q parse(std::string_view text);
 template <> Bytes parse<Bytes>(std::string_view text);
 template <> Seconds parse<Seconds>(std::string_view text);
@@ -77,21 +77,21 @@ template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text);
 template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text);
 template <> Hertz parse<Hertz>(std::string_view text);
 
-/** A quantity of the argument's kind as files write it, for messages. */
+/** Returns an example of the argument's kind as files write it, for messages. */
 std::string quantity_example(Bytes);
 std::string quantity_example(Seconds);
 std::string quantity_example(BytesPerSecond);
 std::string quantity_example(FlopsPerSecond);
 std::string quantity_example(Hertz);
 
-/** The quantity in the unit that gives the shortest readable number, e.g. "7.8us". */
+/** Formats a quantity in the unit that gives the shortest readable number, e.g. "7.8us". */
 std::string to_text(Bytes size);
 std::string to_text(Seconds duration);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond speed);
 std::string to_text(Hertz frequency);
 
-/** The units of the argument's kind, by rising factor to the base unit, as files write them. */
+/** Unit of a kind of quantity; units_of() lists them by increasing factor. */
 struct Unit {
   std::string_view name;
   double factor;
@@ -102,7 +102,7 @@ std::span<const Unit> units_of(BytesPerSecond);
 std::span<const Unit> units_of(FlopsPerSecond);
 std::span<const Unit> units_of(Hertz);
 
-/** A count with a comma every three digits, "65,536"; counts are not negative. */
+/** Formats a non-negative count with thousands separators: "65,536". */
 std::string grouped(std::int64_t count);
 
 } // namespace weft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/exchange.hpp"
 
-#include "base/fetch.hpp"
+#include "base/prefetch.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
 #include "model/switch/fixed_point.hpp"
@@ -144,7 +144,7 @@ public:
     const RankBuffers& buffers = kept.buffers;
     if (worked_out_) {
       if (const std::size_t next = static_cast<std::size_t>(rank) + RANKS_AHEAD; next < ranks_.size())
-        fetch(ranks_[next].buffers.receive, bytes_got());
+        prefetch(ranks_[next].buffers.receive, bytes_got());
       if (shape_.movement.gets == Share::part) {
         const std::int64_t before = begins_[static_cast<std::size_t>(rank)];
         copy_result(before, buffers.receive, buffers.receive_count, buffers.receive_type);
@@ -180,7 +180,7 @@ private:
     result_ = Values(contribution(ranks_.size() - 1), count_, type_);
     for (std::size_t rank = ranks_.size() - 1; rank-- > 0;) {
       if (rank >= RANKS_AHEAD)
-        fetch(contribution(rank - RANKS_AHEAD), bytes_given());
+        prefetch(contribution(rank - RANKS_AHEAD), bytes_given());
       operation->apply(contribution(rank), result_.data(), &count_, type_);
     }
   }

@@ -2,7 +2,7 @@
 /* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those of which SMPI
  * has one algorithm only. weft defines them under the same names, and where its library is loaded before SimGrid's (as
  * `weft run` does, with LD_PRELOAD), SMPI calls weft's. */
-#include "base/reused.hpp"
+#include "base/recycling_allocator.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
@@ -50,7 +50,7 @@ int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MP
   const bool stay = buffers_stay();
   if (external == 0 || not is_own_call(comm))
     return theirs(address(arguments)..., comm, request, external);
-  const auto call = std::allocate_shared<StartedCall>(Reused<StartedCall>(), describe, comm);
+  const auto call = std::allocate_shared<StartedCall>(RecyclingAllocator<StartedCall>(), describe, comm);
   if (call->offloaded()) {
     *request = StartedCall::start_offload(call, buffers(), stay, operation);
     return MPI_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/observe/profile.hpp"
 
-#include "base/fetch.hpp"
+#include "base/prefetch.hpp"
 #include "binding/observe/computation_clock.hpp"
 #include "binding/observe/json_rows.hpp"
 
@@ -73,7 +73,7 @@ RankDoing* Profile::enter(MpiFunction& function)
     return nullptr;
   // Ranks mostly come in the order of their actors.
   if (constexpr aid_t NEXT = 4; RankDoing* const next = by_actor_.get(actor + NEXT))
-    fetch(next, sizeof(RankDoing));
+    prefetch(next, sizeof(RankDoing));
   if (not function.known_to_profile) {
     function.known_to_profile = true;
     functions_.push_back(&function);

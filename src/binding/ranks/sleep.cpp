@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/ranks/sleep.hpp"
 
-#include "base/fetch.hpp"
+#include "base/prefetch.hpp"
 #include "binding/abi/private_abi.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
@@ -55,9 +55,9 @@ public:
   void one_goes_on()
   {
     if (const std::size_t next = gone_++ + AHEAD; next < ranks_.size()) {
-      fetch(ranks_[next].context, CONTEXT);
-      fetch(reinterpret_cast<const std::byte*>(ranks_[next].rank), ACTOR);
-      fetch(ranks_[next].stack, STACK);
+      prefetch(ranks_[next].context, CONTEXT);
+      prefetch(reinterpret_cast<const std::byte*>(ranks_[next].rank), ACTOR);
+      prefetch(ranks_[next].stack, STACK);
     }
     if (gone_ >= ranks_.size()) {
       ranks_.clear();

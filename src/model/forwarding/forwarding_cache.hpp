@@ -14,8 +14,8 @@
  */
 #pragma once
 
-#include "base/fetch.hpp"
 #include "base/named.hpp"
+#include "base/prefetch.hpp"
 
 #include <cstdint>
 #include <list>
@@ -83,16 +83,16 @@ public:
   {
     if ((tag & KEPT) != 0) {
       if (const std::size_t word = word_of(tag); word < kept_.size())
-        fetch(&kept_[word], sizeof(kept_[word]));
+        prefetch(&kept_[word], sizeof(kept_[word]));
     } else if (const ForwardingTag set = tag % sets_; set < places_.size())
-      fetch(&places_[set], sizeof(places_[set]));
+      prefetch(&places_[set], sizeof(places_[set]));
   }
   void expect_entries(ForwardingTag tag) const
   {
     if ((tag & KEPT) != 0)
       return;
     if (const std::size_t first = first_of(tag); first < entries_.size())
-      fetch(&entries_[first], static_cast<std::size_t>(shape_.ways) * sizeof(Entry));
+      prefetch(&entries_[first], static_cast<std::size_t>(shape_.ways) * sizeof(Entry));
   }
   /** Look a KEPT tag up, and note it where it is not known. @return whether it was. */
   bool know(ForwardingTag kept)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Memory that is asked for before it is needed. What thousands of ranks have lies all over the memory, more than caches
- * hold, and is touched a rank at a time: without this the processor waits for one line after the other. */
+/* Cache prefetching. The state of thousands of ranks exceeds the caches and is visited one rank after another, so that
+ * without prefetching each visit waits for memory. */
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,7 @@
 
 namespace weft {
 
-/** Have the @p bytes from @p from on brought near, but for what the processor itself sees coming. Any address will do.
- */
+/** Prefetches up to 2 KiB; the hardware prefetcher covers the rest. Any address is allowed, mapped or not. */
 inline void fetch(const void* from, std::size_t bytes)
 {
   constexpr std::size_t LINE = 64;
@@ -19,7 +18,7 @@ inline void fetch(const void* from, std::size_t bytes)
     __builtin_prefetch(begin + at);
   if (bytes > 0 && bytes < MOST)
     __builtin_prefetch(begin + bytes - 1);
-  asm volatile(""); // or GCC takes a function that only fetches for one that does nothing, and leaves its calls out
+  asm volatile(""); // otherwise GCC removes the calls of a function that only prefetches
 }
 
 } // namespace weft

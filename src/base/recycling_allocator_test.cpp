@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "base/reused.hpp"
+#include "base/recycling_allocator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ struct Large {
 
 std::shared_ptr<Large> make(int number)
 {
-  return std::allocate_shared<Large>(Reused<Large>(), number);
+  return std::allocate_shared<Large>(RecyclingAllocator<Large>(), number);
 }
 
-TEST(Reused, WhatWasGivenBackLastIsNext)
+TEST(RecyclingAllocator, ReusesTheLastFreedObjectFirst)
 {
   const auto other   = make(1);
   auto first         = make(2);
@@ -34,9 +34,9 @@ TEST(Reused, WhatWasGivenBackLastIsNext)
   EXPECT_EQ(other->number, 1);
 }
 
-TEST(Reused, ObjectsHavePlacesOfTheirOwn)
+TEST(RecyclingAllocator, LiveObjectsDoNotOverlap)
 {
-  for (int round = 0; round < 2; ++round) { // more than are kept
+  for (int round = 0; round < 2; ++round) { // more objects than the free list keeps
     std::vector<std::shared_ptr<Large>> all;
     all.reserve(1000);
     for (int number = 0; number < 1000; ++number)
@@ -46,9 +46,9 @@ TEST(Reused, ObjectsHavePlacesOfTheirOwn)
   }
 }
 
-TEST(Reused, SeveralAtOnceAreNotKept)
+TEST(RecyclingAllocator, ArraysBypassTheFreeList)
 {
-  std::vector<Large, Reused<Large>> several(3);
+  std::vector<Large, RecyclingAllocator<Large>> several(3);
   several.resize(5);
   several[4].number = 7;
   EXPECT_EQ(several[4].number, 7);
