@@ -14,9 +14,9 @@ namespace weft::trace {
 namespace {
 
 constexpr std::size_t LONGEST_LINE   = 268'435'456;
-constexpr std::size_t MOST_ITEMS     = 1'048'576; // ranks, of which a list has one item each
+constexpr std::size_t MOST_ITEMS     = 1'048'576; // a list has at most one item per rank
 constexpr std::size_t LONGEST_QUOTED = 60;
-constexpr long long MOST_BYTES       = 1'099'511'627'776; // 1 TiB, of which no rank has as much
+constexpr long long MOST_BYTES       = 1'099'511'627'776; // 1 TiB, more than any rank has
 constexpr double MOST_REAL           = 1e30;
 constexpr std::string_view DERIVED   = "derived:";
 
@@ -60,7 +60,7 @@ struct CallCheck::Line {
   {
     return parsed<int>(word, least, most);
   }
-  /** Call @p take with each item of a list, as often as it stands there. */
+  /** Calls @p take with each item of a list, repeated items included. */
   template <class Take> void list(std::string_view word, Take&& take) const
   {
     std::size_t items = 0;
@@ -77,7 +77,7 @@ struct CallCheck::Line {
       take(item.substr(0, star), times);
     }
   }
-  /** The number of items, each of which is a number from @p least on. */
+  /** Returns the number of items; throws unless each is an integer of at least @p least. */
   std::size_t numbers(std::string_view word, int least) const
   {
     std::size_t items = 0;
@@ -87,7 +87,7 @@ struct CallCheck::Line {
     });
     return items;
   }
-  /** Different numbers below @p limit, in any order. */
+  /** Returns the items; throws unless they are distinct integers below @p limit. */
   std::set<int> places(std::string_view word, int limit) const
   {
     std::set<int> all;
@@ -123,7 +123,7 @@ CallCheck::CallCheck(int ranks, Names datatypes, Names operations)
 #undef WEFT_ROW
 }
 
-/** By their names in trace/calls.hpp. */
+/** Returns the roles by their names in trace/calls.hpp. */
 const std::map<std::string, CallCheck::Role, std::less<>>& CallCheck::roles()
 {
   using Self = CallCheck;

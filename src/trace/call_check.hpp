@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Proves of a file of calls (trace/calls.hpp) that it can be played: that it is whole, and that each line says what its
- * call needs. Whether the ranks' calls go together is seen when it is played. */
+/* Validates a trace (trace/calls.hpp) before replay: the file is complete and each line has the fields of its call.
+ * Calls of different ranks that do not match are only detected during replay. */
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ class CallCheck {
 public:
   using Names = std::set<std::string, std::less<>>;
 
-  /** @p datatypes and @p operations are the names that lines may have. */
+  /** @p datatypes and @p operations are the names allowed in lines. */
   CallCheck(int ranks, Names datatypes, Names operations);
 
-  /** Take in a part of the file, wherever it is cut. Throws UserError, which names the line. */
+  /** Adds the next part of the file; parts need not end with a line. Throws UserError with the number of the line. */
   void add(std::string_view text);
-  /** Prove that nothing is missing; return the number of lines that are played. Throws UserError. */
+  /** Ends the file and returns the number of lines to replay. Throws UserError if the file is truncated. */
   long long end();
 
 private:
@@ -36,8 +36,8 @@ private:
     bool has_communicator = false;
   };
   struct Rank {
-    int requests   = 0; ///< how many numbers they have
-    int windows    = 0; ///< likewise
+    int requests   = 0; ///< request numbers used so far
+    int windows    = 0; ///< window numbers used so far
     bool has_ended = false;
   };
 
@@ -46,9 +46,9 @@ private:
   Names operations_;
   std::map<std::string, Call, std::less<>> calls_;
   std::vector<Rank> state_;
-  std::map<int, std::set<int>> members_; ///< of communicators
-  std::string rest_;                     ///< of a line that is not whole yet
-  long long number_ = 0;                 ///< of lines of the file
+  std::map<int, std::set<int>> members_; ///< ranks of each communicator
+  std::string rest_;                     ///< beginning of an incomplete line
+  long long number_ = 0;                 ///< lines read
   long long played_ = 0;
   bool is_whole_    = false;
 

@@ -8,7 +8,7 @@
 namespace weft::trace {
 namespace {
 
-/** What is said of a file of two ranks; "" where it can be played. */
+/** Returns the error of a trace of two ranks, or "". */
 std::string said(const std::string& lines, std::size_t piece = 1000)
 {
   CallCheck check(2, {"MPI_INT"}, {"MPI_SUM"});
@@ -23,7 +23,7 @@ std::string said(const std::string& lines, std::size_t piece = 1000)
   return "";
 }
 
-TEST(CallCheck, WholeFilesPassHoweverTheyAreCut)
+TEST(CallCheck, AcceptsCompleteFilesInPartsOfAnySize)
 {
   const std::string lines = "0 Isend 0 4 MPI_INT 1 7 0\n"
                             "communicator 1 1,0\n"
@@ -38,14 +38,14 @@ TEST(CallCheck, WholeFilesPassHoweverTheyAreCut)
     EXPECT_EQ(said(lines, piece), "");
 }
 
-TEST(CallCheck, ARequestIsOneThatTheRankHasOpened)
+TEST(CallCheck, RequestsMustBeOpen)
 {
   EXPECT_EQ(said("0 Ibarrier 0 0\n1 Wait 0\nend 2\n"), "line 3: found the request 0 in 'Wait'; rank 1 has opened 0");
   EXPECT_EQ(said("0 Ibarrier 0 0\n0 Test 0 1\nend 2\n"),
             "line 3: found '1' in 'Test'; allowed is a number from 0 to 0");
 }
 
-TEST(CallCheck, ACommunicatorIsOneThatTheRankIsIn)
+TEST(CallCheck, RanksMustBeMembersOfTheCommunicator)
 {
   EXPECT_EQ(said("communicator 1 0\n1 Barrier 1\nend 1\n"),
             "line 3: found the communicator '1', of which rank 1 is no member");
@@ -56,13 +56,13 @@ TEST(CallCheck, ACommunicatorIsOneThatTheRankIsIn)
   EXPECT_EQ(said("communicator 1 0,0\nend 0\n"), "line 2: found 0 twice in '0,0'");
 }
 
-TEST(CallCheck, WhatARunCouldNotRecordIsSaid)
+TEST(CallCheck, ReportsCallsThatWereNotRecorded)
 {
   EXPECT_EQ(said("unfit rank 1 calls MPI_Put, which traces do not hold\n"),
             "rank 1 calls MPI_Put, which traces do not hold");
 }
 
-TEST(CallCheck, ACutFileIsTold)
+TEST(CallCheck, ReportsTruncatedFiles)
 {
   const std::string cut = "it is cut: its last line is not 'end' with the number of those before";
   EXPECT_EQ(said("0 Barrier 0\n"), cut);

@@ -1,89 +1,88 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The calls of MPI that weft's traces hold, and what stands in their lines: one table for who writes them
- * (binding/observe/call_trace.hpp), who plays them (replay/call_player.cpp) and who checks them (trace/grammar.cpp).
+/* MPI calls in weft's traces, and the fields of their lines: one table for the recorder
+ * (binding/observe/call_trace.hpp), the player (replay/call_player.cpp) and the validator (trace/call_check.hpp).
  *
- * A line is the rank, the call without its MPI_, the communicator where the call has one, then for each role the words
- * of what it takes, and after them for each role the words of what it gives. docs/traces.md says what the words are.
- * The roles of a call are in the order of its arguments; some stand for several.
+ * A line has the rank, the call without "MPI_", the communicator if the call has one, then the inputs and then the
+ * outputs of each role. docs/traces.md defines the fields. The roles of a call follow the order of its arguments; a
+ * role may cover several arguments.
  */
 #pragma once
 
 namespace weft::trace {
 
-/** The first line of a file of calls: FORMAT, VERSION, the number of ranks. */
+/** First line of a trace: FORMAT, VERSION, number of ranks. */
 inline constexpr const char* FORMAT = "weft-calls";
 inline constexpr int VERSION        = 2;
 
 // ---- Roles ----------------------------------------------------------------------------------------------------------
-// What data a rank gives or gets: `COUNT TYPE`, `in-place` or `-` (what MPI ignores at this rank).
+// Send and receive buffers: `COUNT TYPE`, `in-place`, or `-` for arguments that MPI ignores at this rank.
 struct Given;       ///< buffer, count, datatype
-struct GivenToEach; ///< the same, of which each rank gets as much
-struct GivenAtRoot; ///< the same, at the root alone
-struct GivenParts;  ///< buffer, counts, offsets, datatype: `COUNTS TYPE`
+struct GivenToEach; ///< the same; count per destination
+struct GivenAtRoot; ///< the same; significant at the root only
+struct GivenParts;  ///< buffer, counts, displacements, datatype: `COUNTS TYPE`
 struct GivenPartsAtRoot;
-struct GivenTyped; ///< buffer, counts, offsets, datatypes: `COUNTS TYPES`
+struct GivenTyped; ///< buffer, counts, displacements, datatypes: `COUNTS TYPES`
 struct Got;        ///< buffer, count, datatype
 struct GotFromEach;
 struct GotAtRoot;
 struct GotParts;
 struct GotPartsAtRoot;
 struct GotTyped;
-// What is reduced: `COUNT TYPE`, before it `in-place` where it is.
+// Buffers of reductions: `COUNT TYPE`, preceded by `in-place` for MPI_IN_PLACE.
 struct Reduced;      ///< buffer, buffer, count, datatype
-struct ReducedEach;  ///< the same, of which each rank gets as much
+struct ReducedEach;  ///< the same; count per rank
 struct ReducedParts; ///< buffer, buffer, counts, datatype: `COUNTS TYPE`
 // Numbers and names.
 struct Partner;   ///< a rank, `any` (MPI_ANY_SOURCE), `null` (MPI_PROC_NULL)
 struct Tag;       ///< a number, `any` (MPI_ANY_TAG)
 struct Root;      ///< a rank
-struct Number;    ///< any
+struct Number;    ///< any number
 struct Colour;    ///< a number, `undefined`
-struct Operation; ///< MPI's name, `user` or `user-ordered`, which does not commute
-struct Comm;      ///< its number: 0 is MPI_COMM_WORLD; `self`
+struct Operation; ///< MPI's name, `user`, or `user-ordered` if it does not commute
+struct Comm;      ///< number of the communicator: 0 is MPI_COMM_WORLD; `self`
 struct Group;     ///< ranks of the call's communicator
-struct Grid;      ///< of MPI_Cart_create: dimensions, their sizes, which are periodic: `SIZES PERIODS`
-struct Kept;      ///< of MPI_Cart_sub: which dimensions
+struct Grid;      ///< MPI_Cart_create: number of dimensions, sizes, periodicity: `SIZES PERIODS`
+struct Kept;      ///< MPI_Cart_sub: the dimensions to keep
 // One-sided communication.
-struct Memory;     ///< address, size, unit: `SIZE UNIT`
-struct Extent;     ///< size, unit, of memory that the call provides
-struct Base;       ///< where it says where that is: no word
-struct Window;     ///< the number of a window of the rank
-struct Target;     ///< a rank of the window's
+struct Memory;     ///< address, size, displacement unit: `SIZE UNIT`
+struct Extent;     ///< size, displacement unit of memory that the call allocates
+struct Base;       ///< output for the address of that memory: no field
+struct Window;     ///< number of a window, per rank
+struct Target;     ///< rank in the window's group
 struct WorldGroup; ///< ranks of MPI_COMM_WORLD
 struct Displacement;
-struct Remote;  ///< count, datatype: what the target gives or gets
-struct Fetched; ///< of MPI_Fetch_and_op: two buffers and a datatype, which is the word
-struct Swapped; ///< of MPI_Compare_and_swap: three buffers and a datatype, which is the word
-struct Ignored; ///< no word
-// What a call gives: at the end of the line.
-struct Opened;     ///< the number of a request of the rank, `null`
+struct Remote;  ///< count, datatype at the target
+struct Fetched; ///< MPI_Fetch_and_op: two buffers and a datatype, which is the field
+struct Swapped; ///< MPI_Compare_and_swap: three buffers and a datatype, which is the field
+struct Ignored; ///< no field
+// Outputs, at the end of the line.
+struct Opened;     ///< number of a new request, per rank; `null`
 struct Flag;       ///< 0 or 1
-struct Made;       ///< a communicator: its number, `null`
-struct MadeWindow; ///< the number of a window of the rank
-struct MadeByHost; ///< the same, with the colour and the key that MPI_Comm_split would make it with
-// Requests and communicators that the rank has.
-struct Started;     ///< the number of a request
-struct StartedAll;  ///< a number, requests: theirs
-struct Closed;      ///< a request that the call frees
-struct FreedWindow; ///< a window that the call frees
-struct Freed;       ///< a communicator that the call frees
-// All arguments of a wait or a test: the requests, and but for WaitsForAll which of those have ended: places among them
-// from 0 on, or `-`.
+struct Made;       ///< number of a new communicator; `null`
+struct MadeWindow; ///< number of a new window, per rank
+struct MadeByHost; ///< new communicator, with the colour and key of the equivalent MPI_Comm_split
+// Requests, windows and communicators that exist.
+struct Started;     ///< number of a request
+struct StartedAll;  ///< number of requests, and the number of each
+struct Closed;      ///< request that the call frees
+struct FreedWindow; ///< window that the call frees
+struct Freed;       ///< communicator that the call frees
+// All arguments of a wait or test: the requests and, except for WaitsForAll, the indices of the completed ones, or `-`.
 struct WaitsForAll;
 struct TestsAll; ///< MPI_Test, MPI_Testall
 struct EndsOne;  ///< MPI_Waitany, MPI_Testany
 struct EndsSome; ///< MPI_Waitsome, MPI_Testsome
 
-/** Who plays a trace makes the call anyway. */
+/** Call that the replay makes in any case. */
 struct Implied;
-/** Its time is that between calls. */
+/** Call whose time counts as computation. */
 struct Unrecorded;
-/** What traces do not hold: a program that calls it is not recorded. */
+/** Call that traces cannot represent; a program that makes it cannot be recorded. */
 struct Untraceable;
 
 } // namespace weft::trace
 
-/** X(name without MPI_, roles…) for each function that takes time and that traces hold. */
+/** X(name without MPI_, roles…) for each recorded function. */
 #define WEFT_TRACED_CALLS(X)                                                                                           \
   X(Bsend, Given, Partner, Tag, Comm)                                                                                  \
   X(Rsend, Given, Partner, Tag, Comm)                                                                                  \
@@ -191,7 +190,7 @@ struct Untraceable;
   X(Comm_disconnect, Freed)                                                                                            \
   X(Finalize)
 
-/** And for each of those that they do not hold. */
+/** X(name without MPI_, reason) for each function that is not recorded. */
 #define WEFT_UNTRACED_CALLS(X)                                                                                         \
   X(Request_get_status, Untraceable)                                                                                   \
   X(Init, Implied)                                                                                                     \
@@ -227,7 +226,7 @@ namespace weft::trace {
 
 template <class... Roles> struct List {};
 
-/** The roles of each call: `calls::Send::Roles`. */
+/** Roles of each call: `calls::Send::Roles`. */
 namespace calls {
 #define WEFT_CALL(name, ...)                                                                                           \
   struct name { /* NOLINT(readability-identifier-naming): MPI's name */                                                \

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The packet forwarding cache of one input port (Hirasawa et al., CLUSTER 2021, section III).
+/* Packet forwarding cache of one input port (Hirasawa et al., CLUSTER 2021, section III).
  *
- * An entry holds the port of one tag; a tag is what the switch's hash makes of a packet's destination
- * (fabric/topology/forwarding_hash.hpp). Its set is the tag modulo their number, so that tags which count from zero, as
- * the regular topologies' do, fill the sets evenly. The cache has no other state than its entries: whoever changes a
- * switch's routes flushes it, as there is nothing that would invalidate single entries.
+ * An entry maps a tag to an output port. The tag is the switch's hash of a packet's destination
+ * (fabric/topology/forwarding_hash.hpp), the set is the tag modulo the number of sets: consecutive tags, as regular
+ * topologies have, fill the sets evenly. Single entries cannot be invalidated; a change of routes flushes the cache.
  *
- * Caches that runs follow are many, and what is in use of all of them is more than a processor's own caches hold: a
- * cache has the tags that it is certain to keep as single bits (KEPT).
+ * A run simulates many caches, whose entries together exceed the processor's caches. Tags that are never evicted are
+ * therefore stored as single bits (KEPT).
  *
- * Misses are told apart as usual: initial where the tag was never looked up (since the last flush); capacity where a
- * fully associative cache of as many entries with LRU would miss as well; conflict otherwise.
+ * Misses are classified as usual: initial (first lookup since the last flush), capacity (a fully associative LRU cache
+ * of the same size would miss too), conflict (all others).
  */
 #pragma once
 
@@ -28,13 +27,13 @@
 
 namespace weft {
 
-/** What a packet's destination is looked up by; at most 24 bits. */
+/** Tag by which a packet's destination is looked up; at most 24 bits. */
 using ForwardingTag = std::uint32_t;
-/** Instead of a tag: KEPT and a small number that no other has, of a tag in whose set there is room for all that can
- *  ever be looked up there. Once the cache knows it, it stays, whatever the replacement: a bit says all of it. */
+/** Marks a tag that is never evicted, because its set has room for every tag that can occur in it. Combined with a
+ *  small unique number, it replaces the tag; one bit per number tells whether the cache has it. */
 constexpr ForwardingTag KEPT = 1U << 31U;
 
-/** Which entry of a full set makes room. */
+/** Replacement policy of a full set. */
 enum class Replacement { lru, fifo, random };
 template <> struct Names<Replacement> {
   static constexpr std::array ROWS{std::pair{Replacement::lru, std::string_view("lru")},
@@ -55,18 +54,17 @@ class ForwardingCache {
   };
   CacheShape shape_;
   ForwardingTag sets_;
-  // Of thousands of ports' caches few sets are in use: these lie together, so that they are near when they are looked
-  // at.
-  std::vector<std::uint32_t> places_; // by set, up to the highest in use: which one of entries_; NOWHERE: not in use
-  std::vector<Entry> entries_;        // those sets, each in the order of replacement
-  std::vector<std::uint64_t> kept_;   // by number of KEPT tags, up to the highest in use: a bit each
+  // Few sets of a port's cache are in use. They are stored densely, which saves cache misses with thousands of ports.
+  std::vector<std::uint32_t> places_; // by set, up to the highest in use: its index in entries_; NOWHERE: unused
+  std::vector<Entry> entries_;        // sets in use, each in replacement order
+  std::vector<std::uint64_t> kept_;   // one bit per number of a KEPT tag, up to the highest in use
   std::minstd_rand random_;
 
   static constexpr std::uint32_t NOWHERE = ~std::uint32_t{0};
   static constexpr unsigned WORD         = 64;
   static std::size_t word_of(ForwardingTag kept) { return (kept & ~KEPT) / WORD; }
 
-  /** Where the entries of a tag's set begin; their number where that is not in use. */
+  /** Returns the index of the first entry of a tag's set; entries_.size() if the set is unused. */
   std::size_t first_of(ForwardingTag tag) const
   {
     const ForwardingTag set = tag % sets_;
@@ -78,7 +76,7 @@ class ForwardingCache {
 public:
   explicit ForwardingCache(const CacheShape& shape);
 
-  /** It will be looked up soon: to be called first for all lookups to come, then with expect_entries() for each. */
+  /** Prefetches for a lookup of @p tag. Call it for a batch of tags, then expect_entries() for each. */
   void expect(ForwardingTag tag) const
   {
     if ((tag & KEPT) != 0) {
@@ -94,7 +92,7 @@ public:
     if (const std::size_t first = first_of(tag); first < entries_.size())
       prefetch(&entries_[first], static_cast<std::size_t>(shape_.ways) * sizeof(Entry));
   }
-  /** Look a KEPT tag up, and note it where it is not known. @return whether it was. */
+  /** Looks up a KEPT tag and adds it. Returns true if it was there before. */
   bool know(ForwardingTag kept)
   {
     const std::size_t word = word_of(kept);
@@ -105,11 +103,11 @@ public:
     kept_[word] |= bit;
     return known;
   }
-  /** The port that leads to the destinations of @p tag, which is no KEPT one; nothing where the cache does not know. */
+  /** Returns the port of @p tag, which must not be KEPT; nothing on a miss. */
   std::optional<int> lookup(ForwardingTag tag);
-  /** Note what the TCAM said after a miss. */
+  /** Adds the result of the TCAM search after a miss. */
   void fill(ForwardingTag tag, int port);
-  /** Forget all. */
+  /** Removes all entries. */
   void flush()
   {
     places_.clear();
@@ -118,7 +116,7 @@ public:
   }
 };
 
-/** What the lookups of a cache were. */
+/** Lookups of a cache by outcome. */
 struct CacheCounters {
   std::int64_t hits     = 0;
   std::int64_t initial  = 0;
@@ -130,10 +128,10 @@ struct CacheCounters {
   CacheCounters& operator+=(const CacheCounters& other);
 };
 
-/** Tells misses apart, by a fully associative shadow of the cache. */
+/** Classifies misses by means of a fully associative LRU cache of the same size. */
 class MissClassifier {
   std::size_t entries_;
-  std::list<ForwardingTag> recent_; // latest first
+  std::list<ForwardingTag> recent_; // most recent first
   std::unordered_map<ForwardingTag, std::list<ForwardingTag>::iterator> places_;
   std::unordered_set<ForwardingTag> seen_;
 
@@ -142,7 +140,7 @@ class MissClassifier {
 public:
   explicit MissClassifier(int entries) : entries_(static_cast<std::size_t>(entries)) {}
 
-  /** Count a lookup of @p tag that was a hit or not. */
+  /** Counts a lookup of @p tag as hit or as the kind of miss that it was. */
   void count(ForwardingTag tag, bool hit, CacheCounters& into);
   void flush();
 };

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Look @p tag up, as a switch does it. Its port is its own number, so that a wrong answer shows. */
+/** Looks up @p tag as a switch does. The port equals the tag, so that wrong answers are detected. */
 bool access(ForwardingCache& cache, ForwardingTag tag)
 {
   const std::optional<int> port = cache.lookup(tag);
@@ -28,20 +28,20 @@ std::vector<bool> accesses(const CacheShape& shape, const std::vector<Forwarding
   return hits;
 }
 
-TEST(ForwardingCache, KnowsWhatItWasTold)
+TEST(ForwardingCache, HitsAfterAFill)
 {
   EXPECT_EQ(accesses({4, 2, Replacement::lru}, {5, 5, 6, 5, 6}), (std::vector<bool>{false, true, false, true, true}));
 }
 
-TEST(ForwardingCache, HoldsAsManyOfASetAsItHasWays)
+TEST(ForwardingCache, KeepsAsManyTagsPerSetAsWays)
 {
-  // 0, 2 and 4 are of the same set of two; 1 of the other.
+  // Tags 0, 2 and 4 belong to one of the two sets, tag 1 to the other.
   EXPECT_EQ(accesses({4, 2, Replacement::lru}, {0, 2, 1, 0, 2, 1}),
             (std::vector<bool>{false, false, false, true, true, true}));
   EXPECT_EQ(accesses({4, 2, Replacement::lru}, {0, 2, 4, 0}), (std::vector<bool>{false, false, false, false}));
 }
 
-TEST(ForwardingCache, HasABitForWhatItIsCertainToKeep)
+TEST(ForwardingCache, KeepsTagsThatAreNeverEvicted)
 {
   ForwardingCache cache({4, 2, Replacement::lru});
   for (const ForwardingTag number : {0U, 63U, 64U, 1000U})
@@ -60,7 +60,7 @@ TEST(ForwardingCache, ReplacesByUseOrByAge)
   EXPECT_FALSE(accesses({2, 2, Replacement::fifo}, tags).back());
 }
 
-TEST(ForwardingCache, ReplacesAtRandomButAlwaysTheSame)
+TEST(ForwardingCache, RandomReplacementIsReproducible)
 {
   std::vector<ForwardingTag> tags(400);
   for (std::size_t i = 0; i < tags.size(); ++i)
@@ -70,7 +70,7 @@ TEST(ForwardingCache, ReplacesAtRandomButAlwaysTheSame)
   EXPECT_NE(accesses(shape, tags), accesses({8, 8, Replacement::fifo}, tags));
 }
 
-TEST(ForwardingCache, ForgetsAllWhenFlushed)
+TEST(ForwardingCache, IsEmptyAfterAFlush)
 {
   ForwardingCache cache({8, 2, Replacement::lru});
   for (ForwardingTag tag = 0; tag < 8; ++tag)
@@ -87,7 +87,7 @@ TEST(ForwardingCache, RefusesWaysThatDoNotDivideItsEntries)
   EXPECT_THROW(ForwardingCache({4, 8, Replacement::lru}), std::logic_error);
 }
 
-// ---- Misses told apart
+// ---- Classification of misses
 
 CacheCounters counters(const CacheShape& shape, const std::vector<ForwardingTag>& tags)
 {
@@ -99,14 +99,14 @@ CacheCounters counters(const CacheShape& shape, const std::vector<ForwardingTag>
   return result;
 }
 
-TEST(MissClassifier, TellsMissesApart)
+TEST(MissClassifier, SeparatesConflictAndCapacityMisses)
 {
-  // Two sets of one: 0 and 2 share one.
+  // Two sets of one entry: tags 0 and 2 share one.
   const CacheCounters conflict = counters({2, 1, Replacement::lru}, {0, 2, 0, 2});
   EXPECT_EQ(conflict.initial, 2);
   EXPECT_EQ(conflict.conflict, 2);
   EXPECT_EQ(conflict.capacity, 0);
-  // Three in two entries, in turn: none is ever there.
+  // Three tags in turn in two entries: all lookups miss.
   const CacheCounters capacity = counters({2, 2, Replacement::lru}, {0, 1, 2, 0, 1, 2});
   EXPECT_EQ(capacity.initial, 3);
   EXPECT_EQ(capacity.capacity, 3);
@@ -123,12 +123,12 @@ TEST(MissClassifier, FindsNoConflictInAFullyAssociativeCache)
   EXPECT_EQ(one_set.conflict, 0);
   EXPECT_EQ(one_set.initial, 100);
   EXPECT_EQ(one_set.lookups(), 5000);
-  // Uniform traffic to 100 destinations finds 64 of them there.
+  // Uniform traffic to 100 destinations hits 64 % of the time.
   EXPECT_NEAR(static_cast<double>(one_set.hits) / 5000, 0.64, 0.03);
   EXPECT_GT(counters({64, 2, Replacement::lru}, tags).conflict, 0);
 }
 
-TEST(MissClassifier, FindsNeitherWhereAllTagsHaveRoom)
+TEST(MissClassifier, CountsOnlyInitialMissesIfAllTagsFit)
 {
   std::vector<ForwardingTag> tags(1000);
   for (std::size_t i = 0; i < tags.size(); ++i)
@@ -138,7 +138,7 @@ TEST(MissClassifier, FindsNeitherWhereAllTagsHaveRoom)
   EXPECT_EQ(all.hits, 1000 - 64);
 }
 
-TEST(MissClassifier, StartsAnewAfterAFlush)
+TEST(MissClassifier, RestartsAfterAFlush)
 {
   MissClassifier classifier(4);
   CacheCounters result;

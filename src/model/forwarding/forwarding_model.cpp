@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Only a cache has a shape. */
+/** Refuses cache keys for a TCAM. */
 void check_tcam(const OptionTable& table)
 {
   for (const std::string key : {"hit_latency", "tcam_interval", "flush_at", "entries", "ways", "replacement", "hash"})

@@ -30,13 +30,13 @@ std::string refusal(const std::string& forwarding)
   return message.substr(std::min(message.size(), std::string("FILE: [switch.forwarding] ").size()));
 }
 
-TEST(Forwarding, AddsItsLatencyToTheSwitchs)
+TEST(Forwarding, AddsLookupLatencyToHopLatency)
 {
   EXPECT_DOUBLE_EQ(switch_of("kind = \"tcam\"\ntcam_latency = \"10ns\"").hop_latency().value(), 60e-9);
   EXPECT_DOUBLE_EQ(switch_of(CACHE).hop_latency().value(), 51e-9);
 }
 
-TEST(Forwarding, HasThePapersCacheWhereNothingElseIsSaid)
+TEST(Forwarding, DefaultsToTheCacheOfThePaper)
 {
   const ForwardingModel model = switch_of(CACHE).forwarding;
   EXPECT_EQ(model.shape().entries, 2048);
@@ -45,7 +45,7 @@ TEST(Forwarding, HasThePapersCacheWhereNothingElseIsSaid)
   EXPECT_EQ(model.hash, "auto");
 }
 
-TEST(Forwarding, OfAPresetIsChangedInSingleValues)
+TEST(Forwarding, OverridesSingleValuesOfAPreset)
 {
   const TestFile file("[switch]\npreset = \"cache\"\n[switch.forwarding]\nentries = 64\n");
   const ForwardingModel model = read_switch(OptionTable::read_file(file.path()).table("switch")).forwarding;
@@ -53,7 +53,7 @@ TEST(Forwarding, OfAPresetIsChangedInSingleValues)
   EXPECT_DOUBLE_EQ(model.miss_penalty().value(), 10e-9);
 }
 
-TEST(Forwarding, WithAKindIsDescribedAnew)
+TEST(Forwarding, AKindReplacesThePreset)
 {
   const TestFile file("[switch]\npreset = \"cache\"\n[switch.forwarding]\nkind = \"tcam\"\ntcam_latency = \"9ns\"\n");
   const SwitchModel model = read_switch(OptionTable::read_file(file.path()).table("switch"));
@@ -61,13 +61,13 @@ TEST(Forwarding, WithAKindIsDescribedAnew)
   EXPECT_EQ(model.forwarding.interval, Seconds());
 }
 
-TEST(Forwarding, OfPresetsIsThePapers)
+TEST(Forwarding, PresetsHaveTheLatenciesOfThePaper)
 {
   EXPECT_DOUBLE_EQ(find_switch_preset("tcam")->hop_latency().value(), 60e-9);
   EXPECT_DOUBLE_EQ(find_switch_preset("cache")->hop_latency().value(), 51e-9);
 }
 
-TEST(Forwarding, RefusesWhatDoesNotGoTogether)
+TEST(Forwarding, RefusesKeysOfTheOtherKind)
 {
   EXPECT_EQ(refusal("tcam_latency = \"1ns\""), "kind: is missing; it says: " + forwarding_options().front().meaning);
   EXPECT_EQ(refusal("kind = \"cam\"\ntcam_latency = \"1ns\""),
@@ -83,9 +83,9 @@ TEST(Forwarding, RefusesWhatDoesNotGoTogether)
             "hash: found \"crc32\"; allowed: auto, crc, cube, fat_tree, dragonfly");
 }
 
-// ---- Line rate: the numbers of Hirasawa et al. (CLUSTER 2021)
+// ---- Line rate: figures of Hirasawa et al. (CLUSTER 2021)
 
-constexpr Bytes SHORTEST(84); // the shortest frame, 64 B, and what must lie between two
+constexpr Bytes SHORTEST(84); // the shortest frame, 64 B, with preamble and inter-frame gap
 constexpr Bytes LONGEST(1518);
 
 double gbps(Seconds interval, Bytes frame)
@@ -93,17 +93,17 @@ double gbps(Seconds interval, Bytes frame)
   return line_rate(interval, frame).value() * 8e-9;
 }
 
-TEST(LineRate, OfATcam)
+TEST(LineRate, TcamFiguresOfThePaper)
 {
   EXPECT_DOUBLE_EQ(gbps(lookup_interval(Seconds(4e-9), 1), SHORTEST), 168);
   EXPECT_NEAR(gbps(lookup_interval(Seconds(4e-9), 1), LONGEST), 3.0e3, 0.05e3);
   EXPECT_NEAR(gbps(lookup_interval(Seconds(4e-9), 1), Bytes(1024)), 2.0e3, 0.05e3);
 }
 
-TEST(LineRate, OfCaches)
+TEST(LineRate, CacheFiguresOfThePaper)
 {
-  EXPECT_DOUBLE_EQ(gbps(lookup_interval(Seconds(2e-9), 1), SHORTEST), 336); // a second level
-  EXPECT_DOUBLE_EQ(gbps(lookup_interval(Seconds(2e-9), 2), SHORTEST), 672); // the same in two stages
+  EXPECT_DOUBLE_EQ(gbps(lookup_interval(Seconds(2e-9), 1), SHORTEST), 336); // second-level cache
+  EXPECT_DOUBLE_EQ(gbps(lookup_interval(Seconds(2e-9), 2), SHORTEST), 672); // pipelined in two stages
   EXPECT_NEAR(gbps(lookup_interval(Seconds(0.41e-9), 1), SHORTEST), 1.64e3, 0.005e3);
   EXPECT_NEAR(gbps(lookup_interval(Seconds(3 * 0.72e-9), 3), SHORTEST), 933, 0.5);
 }

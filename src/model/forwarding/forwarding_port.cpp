@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-/** Clocks add up differently: what begins by then has begun. Below the time of any packet. */
+/** Tolerance for clocks that were summed in different orders; shorter than any packet. */
 constexpr Seconds TOLERANCE(1e-12);
-/** Turns before those that count: by then the cache holds what the messages need, if it can. */
+/** Warm-up rounds, after which the cache holds the tags of all messages if it can. */
 constexpr int WARMING = 1;
 constexpr int COUNTED = 2;
 

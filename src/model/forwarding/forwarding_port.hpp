@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* An input port that looks packets up one at a time, while messages cross it.
+/* Input port that looks up one packet at a time while messages cross it.
  *
- * A packet that the cache knows takes the port the model's interval, one that it does not the TCAM's. The packets of
- * the messages that cross at the same time take turns, one of each, and so find the cache as the others have left it:
- * more tags than a set has ways, and each evicts what the next one needs. How many hit is not computed but tried:
- * rounds of such turns go through the cache itself whenever a message has come or gone.
+ * A hit occupies the port for the model's interval, a miss for the TCAM's. Packets of concurrent messages interleave
+ * round-robin and compete for the cache: with more tags than ways in a set, each lookup evicts the entry that the next
+ * one needs. The hit rate is simulated, not computed: whenever a message starts or ends, rounds of interleaved packets
+ * pass through the cache.
  *
- * Messages are flows, of which the port bounds the rate: that of n messages of the costs c_i (seconds of lookups per
- * byte) is n / sum(c_i), at which equal shares keep it busy all the time. Where shares are not equal that is near, not
- * exact.
+ * The port bounds the rate of the messages' flows. For n messages with costs c_i (seconds of lookups per byte) the
+ * bound is n / sum(c_i), which keeps the port busy if all have equal shares. With unequal shares it is an
+ * approximation.
  */
 #pragma once
 
@@ -23,11 +23,11 @@
 
 namespace weft {
 
-/** What lookups were: of messages' first packets, and of all their packets. */
+/** Lookup counters: of the first packets of messages, and of all packets. */
 struct LookupCounters {
   std::int64_t hits   = 0;
   std::int64_t misses = 0;
-  double packet_hits  = 0; ///< as flows know them: parts of packets, too
+  double packet_hits  = 0; ///< fractional, since messages are flows
   double packets      = 0;
 };
 
@@ -37,7 +37,7 @@ public:
 
   explicit ForwardingPort(const ForwardingModel& model);
 
-  /** A packet will be looked up soon, as ForwardingCache says. */
+  /** Prefetches for a lookup; see ForwardingCache::expect(). */
   void expect(ForwardingTag tag) const
   {
     if (cache_)
@@ -48,16 +48,16 @@ public:
     if (cache_)
       cache_->expect_entries(tag);
   }
-  /** A packet is looked up, whose way is @p out; returns whether the cache knows it. Throws std::logic_error where the
-   *  cache says another way (of KEPT tags it has none). */
+  /** Looks up a packet that leaves by port @p out. Returns true on a hit. Throws std::logic_error if the cache returns
+   *  another port (KEPT tags have none). */
   bool look_up(ForwardingTag tag, int out, Seconds now);
-  /** That message crosses the port from @p begins on: @p bytes, which take @p volume of the link. */
+  /** Adds a message of @p bytes that crosses the port from @p begins on and takes @p volume of the link. */
   void enter(MessageNumber message, ForwardingTag tag, int out, bool hit, Bytes bytes, Bytes volume, Seconds begins);
-  /** Another one goes with it that is its equal. */
+  /** Adds an equal message to the same flow. */
   void repeat(MessageNumber message);
-  /** It has crossed, or never will. Its packets are counted. */
+  /** Removes a message that has crossed or failed, and counts its packets. */
   void leave(MessageNumber message, Seconds now, LookupCounters& counters);
-  /** How much of the link's volume the port takes in a second now; infinity where nothing bounds it. */
+  /** Returns the current bound on the link's volume per second; infinity if lookups do not limit it. */
   double rate(Seconds now);
 
 private:
@@ -70,16 +70,16 @@ private:
     double volume;
     Seconds begins;
     double copies = 1;
-    double share  = 1; ///< of its packets after the first that hit, now
-    double hits   = 0; ///< the same over time: seconds
+    double share  = 1; ///< current hit rate of its packets after the first
+    double hits   = 0; ///< integral of share over time, seconds
     double time   = 0; ///< seconds
     double hit_packets() const;
   };
   const ForwardingModel* model_;
   std::optional<ForwardingCache> cache_;
-  std::vector<Crossing> crossing_;                        // in the order in which they have come
-  Seconds counted_;                                       // up to when shares have been added up
-  Seconds next_{std::numeric_limits<double>::infinity()}; // when another one begins
+  std::vector<Crossing> crossing_;                        // in order of arrival
+  Seconds counted_;                                       // time up to which shares are integrated
+  Seconds next_{std::numeric_limits<double>::infinity()}; // time at which the next message begins
   double rate_  = 0;
   bool stale_   = true;
   bool flushed_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Shortest frames, a hit each 1 ns, a miss each 4 ns: 84 GB/s and 21 GB/s. */
+/* Tests with shortest frames, 1 ns per hit and 4 ns per miss: 84 GB/s and 21 GB/s. */
 #include "model/forwarding/forwarding_port.hpp"
 
 #include <utility>
@@ -25,7 +25,7 @@ ForwardingModel cache_of(int entries, int ways)
   return model;
 }
 
-/** A port, and the messages that cross it: of so many frames each, a tag each. */
+/** A port and the messages that cross it; each has a tag and a number of frames. */
 class Crossed {
   ForwardingModel model_;
   ForwardingPort port_{model_};
@@ -45,7 +45,7 @@ public:
   const LookupCounters& counters() const { return counters_; }
 };
 
-TEST(ForwardingPort, TakesOnesPacketsByTheCacheOnceItKnowsThem)
+TEST(ForwardingPort, ASingleMessageHitsAfterItsFirstPacket)
 {
   Crossed port(cache_of(8, 4));
   port.enter(1, 5, 1000);
@@ -55,7 +55,7 @@ TEST(ForwardingPort, TakesOnesPacketsByTheCacheOnceItKnowsThem)
   EXPECT_NEAR(port.rate(), ALL_HIT, 1);
 }
 
-TEST(ForwardingPort, CollapsesWhereMessagesEvictEachOther)
+TEST(ForwardingPort, ThrashesIfMessagesEvictEachOther)
 {
   Crossed port(cache_of(1, 1));
   port.enter(1, 1, 1000);
@@ -66,7 +66,7 @@ TEST(ForwardingPort, CollapsesWhereMessagesEvictEachOther)
   EXPECT_GT(port.rate(), 0.99 * ALL_HIT);
 }
 
-TEST(ForwardingPort, HasRoomForAsManyOfASetAsItHasWays)
+TEST(ForwardingPort, AllHitUpToAsManyTagsPerSetAsWays)
 {
   Crossed port(cache_of(8, 4)); // two sets: even tags, and odd ones
   for (std::uint64_t message = 0; message < 4; ++message)
@@ -74,11 +74,11 @@ TEST(ForwardingPort, HasRoomForAsManyOfASetAsItHasWays)
   EXPECT_NEAR(port.rate(), ALL_HIT, 1e-4 * ALL_HIT);
   port.enter(4, 8, 1e6);
   EXPECT_NEAR(port.rate(), ALL_MISS, 1e-4 * ALL_MISS);
-  port.enter(5, 1, 1e6); // of the other set: of six messages one hits
+  port.enter(5, 1, 1e6); // in the other set: one of six messages hits
   EXPECT_NEAR(port.rate(), 84e9 * 6 / (5 * 4 + 1), 1e-4 * ALL_HIT);
 }
 
-TEST(ForwardingPort, KnowsSomeOfThemWhereItReplacesAtRandom)
+TEST(ForwardingPort, RandomReplacementKeepsSomeTags)
 {
   ForwardingModel model = cache_of(8, 8);
   model.replacement     = Replacement::random;
@@ -89,7 +89,7 @@ TEST(ForwardingPort, KnowsSomeOfThemWhereItReplacesAtRandom)
   EXPECT_LT(port.rate(), 0.9 * ALL_HIT);
 }
 
-TEST(ForwardingPort, TakesMessagesOfOnePacketAsTheyWereLookedUp)
+TEST(ForwardingPort, ChargesOnePacketMessagesByTheirLookup)
 {
   Crossed port(cache_of(1, 1));
   for (std::uint64_t message = 0; message < 6; ++message)
@@ -97,7 +97,7 @@ TEST(ForwardingPort, TakesMessagesOfOnePacketAsTheyWereLookedUp)
   EXPECT_NEAR(port.rate(), 84e9 * 6 / (4 * 4 + 2), 1);
 }
 
-TEST(ForwardingPort, CountsThoseThatHaveBegun)
+TEST(ForwardingPort, CountsOnlyMessagesThatHaveBegun)
 {
   Crossed port(cache_of(1, 1));
   port.enter(1, 1, 1000);
@@ -119,14 +119,14 @@ TEST(ForwardingPort, SearchesATcamForEveryPacket)
   EXPECT_NEAR(port.rate(), ALL_MISS, 1); // and so is the other
 }
 
-TEST(ForwardingPort, BoundsWhatMessagesTakeOfTheLink)
+TEST(ForwardingPort, BoundsTheVolumeOnTheLink)
 {
   Crossed port(cache_of(8, 4));
-  port.enter(1, 1, 1e6, {}, 0.5); // of which they need twice their size
+  port.enter(1, 1, 1e6, {}, 0.5); // occupies twice its size
   EXPECT_NEAR(port.rate(), 2 * ALL_HIT, 1e-4 * ALL_HIT);
 }
 
-TEST(ForwardingPort, CountsPacketsByTheTimeInWhichTheyHit)
+TEST(ForwardingPort, IntegratesPacketHitsOverTime)
 {
   Crossed port(cache_of(1, 1));
   port.enter(1, 1, 1001);
@@ -138,14 +138,14 @@ TEST(ForwardingPort, CountsPacketsByTheTimeInWhichTheyHit)
   EXPECT_NEAR(port.counters().packet_hits, 250, 1e-6);
 }
 
-TEST(ForwardingPort, ForgetsWhenRoutesChange)
+TEST(ForwardingPort, FlushesWhenRoutesChange)
 {
   ForwardingModel model = cache_of(8, 4);
   model.flush_at        = Seconds(2e-6);
   ForwardingPort port(model);
   EXPECT_FALSE(port.look_up(5, 1, Seconds(0)));
   EXPECT_TRUE(port.look_up(5, 1, Seconds(1e-6)));
-  EXPECT_FALSE(port.look_up(5, 2, Seconds(2e-6))); // another way than the cache knew
+  EXPECT_FALSE(port.look_up(5, 2, Seconds(2e-6))); // not the port that was cached
   EXPECT_TRUE(port.look_up(5, 2, Seconds(3e-6)));
 }
 

@@ -9,7 +9,7 @@ namespace weft {
 
 namespace {
 
-/** The keys that [mpi] and [[mpi.overheads]] have in common. */
+/** Returns the keys that [mpi] and [[mpi.overheads]] share. */
 template <class M> std::vector<Option<M>> costs()
 {
   return {
@@ -29,7 +29,7 @@ template <class M> std::vector<Option<M>> with_costs(Option<M> first)
   return rows;
 }
 
-/** SimGrid can tell no less than a nanosecond (its option precision/timing) and warns of what asks for less. */
+/** Rounds times below SimGrid's resolution of 1 ns (option precision/timing) to zero; SimGrid would warn about them. */
 Seconds told(Seconds time)
 {
   constexpr Seconds LEAST{1e-9};

@@ -10,8 +10,8 @@ namespace {
 /** Headers of a UD packet with immediate data on InfiniBand, in bytes: LRH 8, GRH 40 (multicast has it), BTH 12, DETH
  * 8, ImmDt 4, ICRC 4, VCRC 2 (InfiniBand Architecture Specification, volume 1, release 1.3, chapters 5, 7, 8 and 9). */
 constexpr Bytes UD_HEADERS{78};
-/** Of a UC packet of an RDMA Write with immediate data: RETH 16 instead of DETH. Only first packets have it, and only
- *  last ones ImmDt: both are taken for all. */
+/** Headers of a UC packet of an RDMA Write with immediate data: RETH 16 instead of DETH. First packets alone have a
+ * RETH and last ones ImmDt; here all packets have both. */
 constexpr Bytes UC_HEADERS{86};
 
 DropRule read_drop(const OptionTable& table)

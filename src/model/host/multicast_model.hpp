@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How the hosts multicast: the options of the reliable Broadcast and Allgather over the switches' unreliable multicast
- * (Khalilov et al., SC '24), and what gets lost on the way. Any switch copies multicast packets, as those of Ethernet
- * and InfiniBand do. */
+/* Options of the multicast protocol: reliable Broadcast and Allgather over the switches' unreliable multicast (Khalilov
+ * et al., SC '24), and packet loss. Every switch replicates multicast packets, as Ethernet and InfiniBand switches do.
+ */
 #pragma once
 
 #include "base/option.hpp"
@@ -15,46 +15,46 @@
 
 namespace weft {
 
-/** A [[multicast.drops]] table: which chunks get lost. What it does not name is any. */
+/** Selects chunks to drop: a [[multicast.drops]] table. Absent keys match everything. */
 struct DropRule {
-  double probability = 1;  ///< of each chunk for each receiver; on a link, of each chunk for all receivers behind it
-  std::string link;        ///< name of a link or cable, or a pattern; empty: at the receivers
+  double probability = 1;  ///< per chunk and receiver; on a link, per chunk, for all receivers behind the link
+  std::string link;        ///< name of a link or cable, or a pattern; empty: drop at the receivers
   int call     = -1;       ///< number of the multicast call on its communicator, from 0
   int root     = -1;       ///< rank
   int receiver = -1;       ///< rank
   std::vector<int> chunks; ///< sequence numbers; empty: any
 
-  /** Whether it is for a link of this name; a cable's name stands for its links of both directions. */
+  /** Returns true if the rule applies to the link. The name of a cable matches its links in both directions. */
   bool hits(const std::string& link_name) const;
 };
 
 struct MulticastModel {
   Transport transport = Transport::ud;
   Bytes mtu{4096};                 ///< largest payload of a packet
-  Bytes chunk;                     ///< what one send or receive request is for
+  Bytes chunk;                     ///< size of a send or receive request
   Bytes packet_overhead;           ///< headers of a packet
-  int chains            = 1;       ///< M: roots that multicast at the same time
-  std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain for the hosts of each
-  int trees             = 1;       ///< subgroups: multicast trees among which every block is divided
-  Seconds cutoff_slack{100e-6};    ///< alpha, for which the source has no value and the network no noise: of the cutoff
-                                   ///< timer beyond the data's time on the receiver's cable
-  Bytes port_buffer{std::numeric_limits<double>::infinity()}; ///< of a switch, before a host's cable
+  int chains            = 1;       ///< M: roots that multicast simultaneously
+  std::string chain_map = "ranks"; ///< neighbours in a chain; "racks" or "pods": one chain per rack or pod
+  int trees             = 1;       ///< subgroups: multicast trees over which every block is divided
+  Seconds cutoff_slack{100e-6}; ///< alpha, the cutoff timer's margin beyond the transfer time on the receiver's cable;
+                                ///< the paper gives no value
+  Bytes port_buffer{std::numeric_limits<double>::infinity()}; ///< switch buffer in front of a host's cable
   int drop_seed = 0;
   std::vector<DropRule> drops;
 
-  /** The packets of a block, of which all chunks but the last are full. */
+  /** Returns the number of packets of a block; all chunks but the last are full. */
   double packets(Bytes block) const;
-  /** What a block is on a link: with its packets' headers. */
+  /** Returns the size of a block on a link, headers included. */
   Bytes wire(Bytes block) const { return block + packet_overhead * packets(block); }
 };
 
-/** The keys of the [multicast] table. */
+/** Returns the keys of the [multicast] table. */
 const std::vector<Option<MulticastModel>>& multicast_options();
-/** The keys of a [[multicast.drops]] table. */
+/** Returns the keys of a [[multicast.drops]] table. */
 const std::vector<Option<DropRule>>& drop_options();
-/** What holds where nothing else is said. */
+/** Returns the model of fabrics without a [multicast] table. */
 MulticastModel default_multicast();
-/** The [multicast] table of a fabric file. Throws UserError. */
+/** Reads the [multicast] table of a fabric file. Throws UserError. */
 MulticastModel read_multicast(const OptionTable& file);
 
 } // namespace weft

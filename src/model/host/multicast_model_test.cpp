@@ -18,7 +18,7 @@ std::string message(const std::string& lines)
   return fabric_message(FABRIC + "[multicast]\n" + lines);
 }
 
-TEST(Multicast, HasDatagramsOfAnMtuWhereNothingIsSaid)
+TEST(Multicast, DefaultsToDatagramsOfOneMtu)
 {
   const MulticastModel model = fabric_of(FABRIC).multicast();
   EXPECT_EQ(model.transport, Transport::ud);
@@ -38,7 +38,7 @@ TEST(Multicast, CutsBlocksIntoPackets)
   EXPECT_EQ(long_messages.packets(Bytes(5001)), 7);
 }
 
-TEST(Multicast, ReadsWhatGetsLost)
+TEST(Multicast, ReadsDropRules)
 {
   const std::vector<DropRule> drops = model_of("[[multicast.drops]]\nprobability = 0.25\nlink = 'host-*.down'\n"
                                                "[[multicast.drops]]\ncall = 0\nroot = 1\nreceiver = 2\nchunks = [0, 7]")
@@ -51,7 +51,7 @@ TEST(Multicast, ReadsWhatGetsLost)
   EXPECT_EQ(drops[1].chunks, (std::vector<int>{0, 7}));
 }
 
-TEST(Multicast, SaysWhatIsWrong)
+TEST(Multicast, RefusesWrongValues)
 {
   EXPECT_EQ(message("transport = 'rc'"),
             "FILE: [multicast] transport: found \"rc\"; did you mean \"uc\"? allowed: ud, uc");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The ways in which the network carries out collectives, one row each: names in options, [[policy]] tables, records and
- * reports, and what help says of them. */
+/* Table of offload mechanisms, one row each: the name used in options, [[policy]] tables, records and reports, and the
+ * help text. */
 #pragma once
 
 #include <string_view>
@@ -11,18 +11,18 @@ namespace weft {
 struct MechanismKind {
   std::string_view name;
   std::string_view meaning; ///< one line, as help shows it
-  /// The mechanism that takes the collectives which this one does not do; empty: the hosts take them.
+  /// Mechanism for the collectives that this one does not support; empty: the hosts.
   std::string_view rest = {};
 };
 
-/** All rows, in the order in which messages name them; runs take the first where they say nothing. */
+/** Returns all rows in the order of messages. The first is the default of a run. */
 const std::vector<const MechanismKind*>& mechanism_kinds();
 
-/** The row of that name. Throws std::logic_error where there is none. */
+/** Returns the row called @p name. Throws std::logic_error if there is none. */
 const MechanismKind& mechanism_kind(std::string_view name);
 
-/** Appends a row, which must live as long as the process. For mechanisms that are not weft's own, while their library
- * is loaded. @return true, so that a static variable can hold it. */
+/** Appends a row, which must live as long as the process; for mechanisms outside weft, during the loading of their
+ *  library. Returns true, so that a static variable can call it. */
 bool add_mechanism_kind(const MechanismKind& kind);
 
 } // namespace weft

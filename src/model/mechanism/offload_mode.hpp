@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a run (`--offload`) or a [[policy]] table asks for: nothing, a mechanism, or what is predicted to be fastest. */
+/* Offload mode of a run (`--offload`) or a [[policy]] table: off, a mechanism, or automatic. */
 #pragma once
 
 #include "base/named.hpp"
@@ -16,12 +16,12 @@ class OffloadMode {
   bool is_automatic_              = false;
 
 public:
-  /** Off: the hosts do everything. */
+  /** Off: the hosts execute all collectives. */
   OffloadMode() = default;
-  /** @p kind wherever it can do a call. */
+  /** Offloads every call that @p kind supports. */
   explicit OffloadMode(const MechanismKind& kind) : mechanism_(&kind) {}
   static OffloadMode off() { return {}; }
-  /** A mechanism wherever that is predicted to be faster than the hosts. */
+  /** Offloads the calls that are predicted to be faster than on the hosts. */
   static OffloadMode automatic()
   {
     OffloadMode mode;
@@ -31,13 +31,13 @@ public:
 
   bool is_off() const { return not mechanism_ && not is_automatic_; }
   bool is_automatic() const { return is_automatic_; }
-  /** The one that is asked for; null where none is. */
+  /** Returns the mechanism asked for, or null. */
   const MechanismKind* mechanism() const { return mechanism_; }
   bool operator==(const OffloadMode& other) const = default;
 };
 
 template <> struct Names<OffloadMode> {
-  /** The mechanisms first, in their order. */
+  /** Returns the modes with their names: the mechanisms in table order, then the others. */
   static std::vector<std::pair<OffloadMode, std::string_view>> rows();
 };
 

@@ -9,12 +9,12 @@
 namespace weft {
 namespace {
 
-TEST(OffloadModes, AreTheMechanismsAndTwoMore)
+TEST(OffloadMode, NamesAreTheMechanismsAutoAndOff)
 {
   EXPECT_EQ(names_of<OffloadMode>(), (std::vector<std::string>{"stream", "message", "multicast", "auto", "off"}));
 }
 
-TEST(OffloadModes, AreReadAsTheyAreWritten)
+TEST(OffloadMode, NamesRoundTrip)
 {
   for (const auto& [mode, name] : Names<OffloadMode>::rows()) {
     EXPECT_EQ(find_named<OffloadMode>(name), mode);
@@ -24,7 +24,7 @@ TEST(OffloadModes, AreReadAsTheyAreWritten)
     EXPECT_EQ(find_named<OffloadMode>(wrong), std::nullopt) << wrong;
 }
 
-TEST(OffloadModes, AreOffAutomaticOrAMechanism)
+TEST(OffloadMode, IsOffAutomaticOrAMechanism)
 {
   EXPECT_TRUE(OffloadMode().is_off());
   EXPECT_EQ(OffloadMode(), OffloadMode::off());
@@ -36,13 +36,13 @@ TEST(OffloadModes, AreOffAutomaticOrAMechanism)
   EXPECT_NE(message, OffloadMode(mechanism_kind("stream")));
 }
 
-TEST(MechanismKinds, AreFoundByName)
+TEST(MechanismKind, IsFoundByName)
 {
   EXPECT_EQ(mechanism_kind("multicast").name, "multicast");
   EXPECT_THROW(mechanism_kind("auto"), std::logic_error);
 }
 
-TEST(MechanismKinds, HandOverToMechanisms)
+TEST(MechanismKind, HandsOverToAnExistingMechanism)
 {
   for (const MechanismKind* kind : mechanism_kinds()) {
     EXPECT_FALSE(kind->meaning.empty()) << kind->name;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The fast memory of a host's progress engine: each rank there keeps a context and the bitmap of a receive buffer for
- * each communicator on which it multicasts (Khalilov et al., SC '24, section III-D). The bitmap is that of its largest
- * call so far. */
+/* Fast memory of a host's progress engine. Each rank keeps a context and a receive bitmap per communicator on which it
+ * multicasts (Khalilov et al., SC '24, section III-D). The bitmap is sized for the largest call so far. */
 #pragma once
 
 #include "model/nic/progress_engine.hpp"
@@ -13,7 +12,7 @@ namespace weft {
 
 class EngineMemory {
   struct State {
-    std::int64_t chunks = 0; // of the largest receive buffer
+    std::int64_t chunks = 0; // in the largest receive buffer
     int ranks           = 0;
   };
   std::map<int, State> states_; // by communicator
@@ -22,11 +21,11 @@ class EngineMemory {
   static State with(State state, std::int64_t chunks, int ranks);
 
 public:
-  /** Whether a call of @p chunks chunks by @p ranks ranks of the host has room beside what is there. */
+  /** Returns true if a call with @p chunks chunks by @p ranks ranks of the host fits into the free memory. */
   bool has_room(const ProgressEngine& engine, int communicator, std::int64_t chunks, int ranks) const;
-  /** Take it. */
+  /** Allocates the memory of such a call. */
   void take(int communicator, std::int64_t chunks, int ranks);
-  /** The communicator is no more. */
+  /** Frees the memory of a communicator. */
   void release(int communicator) { states_.erase(communicator); }
 };
 

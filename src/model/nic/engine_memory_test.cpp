@@ -14,7 +14,7 @@ ProgressEngine engine_of(double memory, double context = 0)
   return engine;
 }
 
-TEST(EngineMemory, HoldsABitmapAndAContextOfEachCommunicator)
+TEST(EngineMemory, NeedsABitmapAndAContextPerCommunicator)
 {
   EngineMemory memory;
   const ProgressEngine engine = engine_of(200, 90);
@@ -28,7 +28,7 @@ TEST(EngineMemory, HoldsABitmapAndAContextOfEachCommunicator)
   EXPECT_TRUE(memory.has_room(engine, 3, 1, 1));
 }
 
-TEST(EngineMemory, GrowsWithALaterCallOfTheSameCommunicator)
+TEST(EngineMemory, GrowsWithTheLargestCallOfACommunicator)
 {
   EngineMemory memory;
   const ProgressEngine engine = engine_of(2048);
@@ -36,11 +36,11 @@ TEST(EngineMemory, GrowsWithALaterCallOfTheSameCommunicator)
   EXPECT_TRUE(memory.has_room(engine, 1, 2048L * 8, 1));
   EXPECT_FALSE(memory.has_room(engine, 1, 19456L * 8, 1));
   memory.take(1, 2048L * 8, 1);
-  memory.take(1, 8, 1); // a smaller one gives nothing back
+  memory.take(1, 8, 1); // a smaller call frees nothing
   EXPECT_FALSE(memory.has_room(engine, 2, 8, 1));
 }
 
-TEST(EngineMemory, HasEachRankOfTheHostApart)
+TEST(EngineMemory, NeedsMemoryPerRankOfTheHost)
 {
   const EngineMemory memory;
   const ProgressEngine engine = engine_of(100);

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-/** The keys that [nic] and [[nic.calls]] have in common. */
+/** Returns the keys that [nic] and [[nic.calls]] share. */
 template <class M> std::vector<Option<M>> costs(Need overhead)
 {
   return {
@@ -20,7 +20,7 @@ template <class M> std::vector<Option<M>> costs(Need overhead)
   };
 }
 
-/** The [[nic.calls]] tables of a [nic] table or of a preset; those of a table replace its preset's. */
+/** Reads the [[nic.calls]] tables of a [nic] table or a preset; those of a table replace its preset's. */
 std::vector<NicCalls> read_nic_calls(const OptionTable& nic)
 {
   std::vector<NicCalls> all;

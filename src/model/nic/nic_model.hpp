@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a host's network interface adds to an offloaded collective. */
+/* Costs that a host's NIC and its library add to an offloaded collective. */
 #pragma once
 
 #include "base/option.hpp"
@@ -21,26 +21,26 @@ struct NicCalls {
 
 struct NicModel {
   std::string preset;
-  Seconds offload_overhead; ///< host and NIC work of one offloaded call, both ways together
+  Seconds offload_overhead; ///< host and NIC work per offloaded call, send and receive side together
   Seconds message_gap;      ///< between the messages of two ranks that share the NIC
-  /// The host's own copy and conversion rate, a ceiling on a stream's payload rate.
+  /// Copy and conversion rate of the host: an upper bound on a stream's payload rate.
   BytesPerSecond offload_copy_rate{std::numeric_limits<double>::infinity()};
-  /// At which a packet is copied before it leaves and after it has come; only the first packet of a call waits for
-  /// that.
+  /// Rate at which packets are copied before they leave and after they arrive; delays only the first packet of a call.
   BytesPerSecond packet_copy_rate{std::numeric_limits<double>::infinity()};
-  std::vector<NicCalls> calls; ///< by rising size; smaller calls cost what stands above
-  /// How the library executes a Reduce_scatter: "parts", switches send each rank its part; "allreduce", as an Allreduce
-  /// of the whole vector into memory of the library's, out of which each rank copies its part.
+  std::vector<NicCalls> calls; ///< by increasing size; smaller calls have the costs above
+  /// Execution of a Reduce_scatter: "parts", switches send each rank its part; "allreduce", an Allreduce of the whole
+  /// vector into memory of the library, from which each rank copies its part.
   std::string reduce_scatter = "parts";
   BytesPerSecond part_copy_rate{std::numeric_limits<double>::infinity()};
-  /// At which that memory is registered with the NIC, where it is new for each call: from so many bytes on.
+  /// Rate at which that memory is registered with the NIC, for calls of at least registration_from bytes, which
+  /// allocate it anew.
   BytesPerSecond registration_rate{std::numeric_limits<double>::infinity()};
   Bytes registration_from;
-  /// "per-rank": each rank of a host sends its own; "per-host": one speaks for all, and the others hand it theirs
-  /// first.
+  /// "per-rank": each rank sends its own contribution; "per-host": the ranks of a host combine theirs, and one sends
+  /// it.
   std::string contributions = "per-rank";
-  /// The algorithms by which the ranks of a host do that, as collective/host/selection/algorithms.hpp names them, which
-  /// checks them; and where a file names them.
+  /// Algorithms of the host stage with "per-host" (collective/host/selection/algorithms.hpp), and the places in the
+  /// file that name them.
   std::string host_reduce = "binomial";
   std::string host_bcast  = "binomial";
   std::string host_reduce_place;
@@ -48,15 +48,15 @@ struct NicModel {
 
   bool host_combines() const { return contributions == "per-host"; }
   bool scatters_whole_vectors() const { return reduce_scatter == "allreduce"; }
-  /** The costs of a call of @p message bytes. */
+  /** Returns the costs of a call of @p message bytes. */
   NicCalls costs(Bytes message) const;
-  /** How long registering memory of so many bytes takes. */
+  /** Returns the time to register @p bytes of memory. */
   Seconds registration(Bytes bytes) const { return bytes >= registration_from ? bytes / registration_rate : Seconds(); }
 };
 
-/** The keys of a [nic] table and of presets/nic/. */
+/** Returns the keys of a [nic] table and of presets/nic/. */
 const std::vector<Option<NicModel>>& nic_options();
-/** The keys of a [[nic.calls]] table. */
+/** Returns the keys of a [[nic.calls]] table. */
 const std::vector<Option<NicCalls>>& nic_calls_options();
 NicModel read_nic(const OptionTable& table);
 

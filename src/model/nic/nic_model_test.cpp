@@ -20,7 +20,7 @@ std::string nic_message(const std::string& lines)
                        [](const std::string& path) { read_nic(OptionTable::read_file(path).table("nic")); });
 }
 
-TEST(Nic, IsReadWithoutAPreset)
+TEST(Nic, NeedsNoPreset)
 {
   const NicModel nic = read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\n");
   EXPECT_EQ(nic.preset, "");
@@ -28,14 +28,14 @@ TEST(Nic, IsReadWithoutAPreset)
   EXPECT_EQ(nic.message_gap, Seconds());
 }
 
-TEST(Nic, CopiesAtAnyRateUnlessToldOtherwise)
+TEST(Nic, HasNoCopyRateByDefault)
 {
   EXPECT_GT(read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\n").offload_copy_rate, BytesPerSecond(1e300));
   EXPECT_EQ(read_lines("preset = 'connectx-6-dx'\noffload_copy_rate = '5GBps'\n").offload_copy_rate,
             BytesPerSecond(5e9));
 }
 
-TEST(Nic, RefusesWhatCannotBe)
+TEST(Nic, RefusesImpossibleValues)
 {
   EXPECT_EQ(nic_message("offload_overhead = '2us'\n"),
             "FILE: [nic] message_gap: is missing; it says: delay that each further rank of a host adds to an offloaded "
@@ -46,7 +46,7 @@ TEST(Nic, RefusesWhatCannotBe)
             "FILE: [nic] offload_copy_rate: found \"0Bps\"; allowed: more than zero");
 }
 
-TEST(Nic, LargerCallsCostWhatTheirTableSays)
+TEST(Nic, TablesSetTheCostsOfLargerCalls)
 {
   const NicModel nic = read_lines("offload_overhead = '2us'\nmessage_gap = '0s'\npacket_copy_rate = '1GBps'\n"
                                   "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '5us'\n"
@@ -55,12 +55,12 @@ TEST(Nic, LargerCallsCostWhatTheirTableSays)
   EXPECT_DOUBLE_EQ(nic.costs(Bytes(1023)).offload_overhead.value(), 2e-6);
   EXPECT_EQ(nic.costs(Bytes(1023)).packet_copy_rate, BytesPerSecond(1e9));
   EXPECT_DOUBLE_EQ(nic.costs(Bytes(1024)).offload_overhead.value(), 5e-6);
-  EXPECT_GT(nic.costs(Bytes(1024)).packet_copy_rate, BytesPerSecond(1e300)); // each table stands for itself
+  EXPECT_GT(nic.costs(Bytes(1024)).packet_copy_rate, BytesPerSecond(1e300)); // tables do not inherit
   EXPECT_EQ(nic.costs(Bytes(1 << 20)).offload_overhead, Seconds());
   EXPECT_EQ(nic.costs(Bytes(1 << 20)).offload_copy_rate, BytesPerSecond(3e9));
 }
 
-TEST(Nic, TablesOfLargerCallsRise)
+TEST(Nic, TablesMustHaveIncreasingSizes)
 {
   const std::string calls = "[[nic.calls]]\nfrom = '1KiB'\noffload_overhead = '1us'\n";
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\n" + calls + calls),
@@ -72,7 +72,7 @@ TEST(Nic, TablesOfLargerCallsRise)
             "FILE: [nic.calls] offload_overhead: is missing; it says: host and NIC work of one offloaded call");
 }
 
-TEST(Nic, RegistersLargeMemoryAlone)
+TEST(Nic, RegistersOnlyLargeMemory)
 {
   const NicModel nic =
       read_lines("preset = 'connectx-6-dx'\nregistration_rate = '1GBps'\nregistration_from = '1000B'\n");
@@ -81,7 +81,7 @@ TEST(Nic, RegistersLargeMemoryAlone)
   EXPECT_EQ(read_lines("preset = 'connectx-6-dx'\n").registration(Bytes(1e9)), Seconds());
 }
 
-TEST(Nic, RefusesWaysThatThereAreNot)
+TEST(Nic, RefusesUnknownChoices)
 {
   EXPECT_EQ(nic_message("preset = 'connectx-6-dx'\nreduce_scatter = 'ring'\n"),
             "FILE: [nic] reduce_scatter: found \"ring\"; allowed: parts, allreduce");
@@ -97,9 +97,9 @@ TEST(Nic, ShippedPresetsAreComplete)
   }
 }
 
-// data/tofino_osu_allreduce_4x1.csv, smallest sizes, less the links and the switch;
+// Sources: data/tofino_osu_allreduce_4x1.csv, smallest sizes minus links and switch;
 // tofino_micro_allreduce_vs_ranks.csv.
-TEST(Nic, ConnectX6IsTheMeasuredOne)
+TEST(Nic, ConnectX6HasTheMeasuredOverhead)
 {
   const NicModel nic = read_lines("preset = 'connectx-6-dx'\n");
   EXPECT_DOUBLE_EQ(nic.offload_overhead.value(), 2.877e-6);

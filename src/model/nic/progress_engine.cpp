@@ -26,10 +26,10 @@ namespace {
 
 constexpr const char* PRESETS = "presets/progress_engine";
 
-/** What one chunk costs, in cycles. */
+/** Cost of a chunk in cycles. */
 struct Work {
-  double total; ///< by a thread alone
-  double issue; ///< of these, those of the core
+  double total; ///< of a thread that has the core to itself
+  double issue; ///< part of total in which the core issues instructions
 };
 
 Work work_of(const ProgressEngine& engine, double cycles, double instructions)
@@ -43,7 +43,8 @@ Work receive_work(const ProgressEngine& engine, Transport transport)
                                     : work_of(engine, engine.uc_cycles, engine.uc_instructions);
 }
 
-/** What so many workers process: each as much as one on a full core, as each has the same share of the traffic. */
+/** Returns the chunk rate of @p workers. All have the same share of the traffic, so that the fullest core limits each.
+ */
 Hertz worker_rate(const ProgressEngine& engine, const Work& work, int workers)
 {
   const int together = std::min(workers, engine.threads);
@@ -51,7 +52,7 @@ Hertz worker_rate(const ProgressEngine& engine, const Work& work, int workers)
   return engine.clock * core * (static_cast<double>(workers) / together);
 }
 
-/** Of a chunk's reception by a thread alone. */
+/** Returns the time in which a thread that has the core to itself receives a chunk. */
 Seconds chunk_time(const ProgressEngine& engine, Transport transport)
 {
   return Seconds(receive_work(engine, transport).total / engine.clock.value());

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr double NEARLY = 1e-12; // relative, of two ways to the same number
+constexpr double NEARLY = 1e-12; // relative tolerance between two computations of one number
 constexpr double GIB    = 1024.0 * 1024 * 1024;
 constexpr Bytes MTU(4096);
 constexpr BytesPerSecond LINK(25e9); // 200 Gbit/s
@@ -46,7 +46,7 @@ double machine_repairman(int customers, double service, double think)
   return (1 - 1 / sum) / service;
 }
 
-TEST(ClosedThroughput, IsThatOfTheMachineRepairman)
+TEST(ClosedThroughput, EqualsTheMachineRepairmanModel)
 {
   for (const int customers : {1, 2, 3, 8, 16, 100})
     for (const double service : {0.01, 0.3, 1.0, 7.0})
@@ -54,7 +54,7 @@ TEST(ClosedThroughput, IsThatOfTheMachineRepairman)
           << customers << " " << service;
 }
 
-TEST(ClosedThroughput, HasKnownEnds)
+TEST(ClosedThroughput, HasKnownLimits)
 {
   EXPECT_DOUBLE_EQ(closed_throughput(1, 3, 5), 1.0 / 8);
   EXPECT_DOUBLE_EQ(closed_throughput(5, 3, 0), 1.0 / 3);
@@ -63,7 +63,7 @@ TEST(ClosedThroughput, HasKnownEnds)
 
 // ---- Rates
 
-TEST(ProgressEngine, ThreadsOfACoreShareItAndCoresDoNot)
+TEST(ProgressEngine, ThreadsShareACoreAndCoresAreIndependent)
 {
   const ProgressEngine engine = read_lines(ENGINE);
   EXPECT_DOUBLE_EQ(engine.receive_chunks(Transport::ud, MTU, 1).value(), 1e6);
@@ -72,20 +72,20 @@ TEST(ProgressEngine, ThreadsOfACoreShareItAndCoresDoNot)
   expect_near(engine.receive_chunks(Transport::uc, MTU, 8).value(), 2e9 * machine_repairman(4, 100, 400));
 }
 
-TEST(ProgressEngine, WorkersHaveEqualSharesSoThatTheFullestCoreSetsTheirRate)
+TEST(ProgressEngine, TheFullestCoreSetsTheRateOfAllWorkers)
 {
   const ProgressEngine engine = read_lines(ENGINE);
   expect_near(engine.receive_chunks(Transport::uc, MTU, 5).value(), 1.25e9 * machine_repairman(4, 100, 400));
 }
 
-TEST(ProgressEngine, IssueRateStretchesTheCoresPartAndNotTheWhole)
+TEST(ProgressEngine, IssueRateScalesOnlyIssueCycles)
 {
   const ProgressEngine engine = read_lines(ENGINE + "issue_rate = 0.5\n");
   EXPECT_DOUBLE_EQ(engine.receive_chunks(Transport::ud, MTU, 1).value(), 1e6);
   expect_near(engine.receive_chunks(Transport::ud, MTU, 4).value(), 1e9 * machine_repairman(4, 200, 800));
 }
 
-TEST(ProgressEngine, WithoutInstructionsThreadsOfACoreDoNotOverlap)
+TEST(ProgressEngine, ThreadsDoNotOverlapWithoutInstructionCounts)
 {
   const ProgressEngine engine =
       read_lines("cores = 2\nthreads = 4\nclock = '1GHz'\nud_cycles = 1000\nuc_cycles = 500\n");
@@ -93,13 +93,13 @@ TEST(ProgressEngine, WithoutInstructionsThreadsOfACoreDoNotOverlap)
   EXPECT_DOUBLE_EQ(engine.receive_chunks(Transport::ud, MTU, 8).value(), 2e6);
 }
 
-TEST(ProgressEngine, RateIsThatOfItsReceiveWorkers)
+TEST(ProgressEngine, RateFollowsTheReceiveWorkers)
 {
   const ProgressEngine engine = read_lines(ENGINE + "receive_workers = 2\n");
   expect_near(engine.receive_rate(Transport::uc, Bytes(65536)).value(), 65536e9 * machine_repairman(2, 100, 400));
 }
 
-TEST(ProgressEngine, SendsWithoutBoundUnlessToldOtherwise)
+TEST(ProgressEngine, SendingIsUnlimitedByDefault)
 {
   EXPECT_GT(read_lines(ENGINE).send_rate(Transport::ud, MTU), BytesPerSecond(1e300));
   EXPECT_DOUBLE_EQ(read_lines(ENGINE + "send_cycles = 250\nsend_workers = 8\n").send_rate(Transport::ud, MTU).value(),
@@ -108,7 +108,7 @@ TEST(ProgressEngine, SendsWithoutBoundUnlessToldOtherwise)
 
 // ---- Staging
 
-TEST(Staging, BoundsUdByItsEntriesAndTheirTime)
+TEST(Staging, BoundsUdByEntriesOverLatency)
 {
   const std::string lines     = ENGINE + "receive_workers = 2\ncopy_latency = '3us'\nstaging = ";
   const ProgressEngine engine = read_lines(lines + "'8KiB'\n");
@@ -120,7 +120,7 @@ TEST(Staging, BoundsUdByItsEntriesAndTheirTime)
                    2 * 4096 / 4e-6);
 }
 
-TEST(Staging, HasAPlaceForEachWorker)
+TEST(Staging, NeedsAnEntryPerWorker)
 {
   EXPECT_EQ(engine_message(ENGINE + "receive_workers = 3\nstaging = '8KiB'\n"),
             "FILE: [progress_engine] staging: found 8KiB; each of 3 receive workers holds a chunk of 4KiB; allowed: at "
@@ -133,7 +133,7 @@ TEST(Staging, HasAPlaceForEachWorker)
 
 // ---- Whole buffers
 
-TEST(ReceiveTime, IsTheLinksOrTheWorkers)
+TEST(ReceiveTime, IsBoundByLinkOrWorkers)
 {
   const ProgressEngine engine = read_lines(ENGINE + "copy_latency = '3us'\n");
   const auto time             = [&](Transport transport, int chunks, int workers, double link) {
@@ -143,15 +143,15 @@ TEST(ReceiveTime, IsTheLinksOrTheWorkers)
   EXPECT_DOUBLE_EQ(time(Transport::uc, 10, 1, 4096e9), 1e-9 + 10 * 0.5e-6);
   EXPECT_DOUBLE_EQ(time(Transport::ud, 10, 1, 4096e9), 1e-9 + 10e-6 + 3e-6);
   expect_near(time(Transport::uc, 400, 4, 4096e9), 1e-9 + 400 / (1e9 * machine_repairman(4, 100, 400)));
-  EXPECT_DOUBLE_EQ(time(Transport::uc, 5, 4, 4096e9), 1e-9 + 2 * 0.5e-6); // one worker takes the fifth
+  EXPECT_DOUBLE_EQ(time(Transport::uc, 5, 4, 4096e9), 1e-9 + 2 * 0.5e-6); // one worker processes the fifth chunk
   EXPECT_DOUBLE_EQ(time(Transport::uc, 1, 4, 4096e9), 1e-9 + 0.5e-6);
-  // Half a chunk takes half the time on the link, and a whole turn.
+  // Half a chunk takes half the time on the link, and the full processing time.
   EXPECT_DOUBLE_EQ(engine.receive_time(Transport::uc, MTU, MTU * 1.5, 1, BytesPerSecond(4096e9)).value(), 1e-9 + 1e-6);
 }
 
 // ---- Memory
 
-TEST(Memory, HoldsABitAChunkAndAContextACommunicator)
+TEST(Memory, NeedsABitPerChunkAndAContextPerCommunicator)
 {
   EXPECT_EQ(bitmap_size(1), Bytes(1));
   EXPECT_EQ(bitmap_size(8), Bytes(1));
@@ -163,9 +163,9 @@ TEST(Memory, HoldsABitAChunkAndAContextACommunicator)
   EXPECT_GT(read_lines(ENGINE).communicators(1), std::int64_t{1} << 60);
 }
 
-// ---- What is refused
+// ---- Errors
 
-TEST(ProgressEngine, RefusesWhatCannotBe)
+TEST(ProgressEngine, RefusesImpossibleValues)
 {
   EXPECT_EQ(engine_message("cores = 1\n").find("FILE: [progress_engine] clock: is missing; it says: of a core; "), 0);
   EXPECT_EQ(engine_message(ENGINE + "receive_workers = 9\n"),
@@ -178,7 +178,7 @@ TEST(ProgressEngine, RefusesWhatCannotBe)
             "bluefield-3-dpa, epyc-7413-core, xeon-e5-2660v2-core");
 }
 
-TEST(ProgressEngine, IsFoundByItsPresetsNameOrItsFile)
+TEST(ProgressEngine, IsLoadedByPresetOrFile)
 {
   EXPECT_EQ(load_progress_engine("bluefield-3-dpa").threads, 16);
   EXPECT_EQ(load_progress_engine(TestFile("[progress_engine]\n" + ENGINE).path()).threads, 4);
@@ -217,14 +217,14 @@ TEST(Transports, AreReadAndWritten)
   EXPECT_EQ(to_text(Transport::uc), "uc");
 }
 
-// ---- The presets against what Khalilov et al. (SC '24) state
+// ---- Presets against figures of Khalilov et al. (SC '24)
 
 double gibps(const ProgressEngine& engine, Transport transport, int workers)
 {
   return 4096 * engine.receive_chunks(transport, MTU, workers).value() / GIB;
 }
 
-/** Whether so many workers fill 200 Gbit/s, but for a hundredth. */
+/** Returns true if the workers reach 99 % of 200 Gbit/s. */
 bool fills(const ProgressEngine& engine, Transport transport, int workers)
 {
   return MTU * engine.receive_chunks(transport, MTU, workers) >= LINK * 0.99;
@@ -239,13 +239,13 @@ TEST(Presets, AreComplete)
   }
 }
 
-TEST(Dpa, HasTableOnesSingleThread)
+TEST(Dpa, SingleThreadMatchesTableOne)
 {
   const ProgressEngine dpa = read_lines("preset = 'bluefield-3-dpa'\n");
   EXPECT_NEAR(gibps(dpa, Transport::uc, 1), 11.9, 0.01 * 11.9);
   EXPECT_NEAR(gibps(dpa, Transport::ud, 1), 5.2, 0.01 * 5.2);
   EXPECT_NEAR(dpa.uc_cycles, 598, 0.1 * 598);
-  EXPECT_GT(dpa.ud_cycles, 1.2 * 1084);                          // the table's rate and its cycles do not agree
+  EXPECT_GT(dpa.ud_cycles, 1.2 * 1084);                          // the table's rate contradicts its cycles
   EXPECT_NEAR(dpa.uc_instructions / dpa.uc_cycles, 0.11, 0.005); // IPC
 }
 
@@ -278,10 +278,10 @@ TEST(Dpa, Sustains1600GbpsOfChunksWithHalfOfItsThreads)
   EXPECT_NEAR(rate(Transport::ud, 128), wanted, 0.1 * wanted);
   EXPECT_GE(rate(Transport::ud, 128), wanted);
   EXPECT_GE(rate(Transport::uc, 128), wanted);
-  EXPECT_LT(rate(Transport::ud, 112), wanted); // a core less
+  EXPECT_LT(rate(Transport::ud, 112), wanted); // one core less
 }
 
-TEST(Dpa, IssueRateIsTheLeastWithWhichItDoes)
+TEST(Dpa, IssueRateIsTheSmallestThatSustains1600Gbps)
 {
   const auto with = [](const std::string& issue_rate) {
     return read_lines("preset = 'bluefield-3-dpa'\nissue_rate = " + issue_rate + "\n");
@@ -298,7 +298,7 @@ TEST(Dpa, LargerUcChunksNeedFewerThreads)
   EXPECT_LT(MTU * dpa.receive_chunks(Transport::uc, MTU, 1), LINK);
 }
 
-TEST(Dpa, StagingIsAmple)
+TEST(Dpa, StagingIsNoBottleneck)
 {
   const ProgressEngine dpa = read_lines("preset = 'bluefield-3-dpa'\n");
   const auto with_ring     = [&](const char* size) {
@@ -321,7 +321,7 @@ TEST(Dpa, HoldsTheBitmapsOfSectionThreeD)
   EXPECT_EQ(dpa.communicators(std::int64_t{1} << 19), 18);
 }
 
-TEST(HostCore, IsAHalfToTwoThirdsOfTheLinkAndLessThanACoreOfTheDpa)
+TEST(HostCore, ReachesAHalfToTwoThirdsOfTheLinkAndLessThanADpaCore)
 {
   const ProgressEngine core = read_lines("preset = 'epyc-7413-core'\n");
   EXPECT_NEAR(core.receive_rate(Transport::ud, MTU) / LINK, 1.0 / 2, 0.005);
@@ -331,7 +331,7 @@ TEST(HostCore, IsAHalfToTwoThirdsOfTheLinkAndLessThanACoreOfTheDpa)
     EXPECT_GT(std::min(dpa.receive_rate(transport, MTU), LINK), core.receive_rate(transport, MTU) * 1.25);
 }
 
-TEST(HostCore, OfTheLargerTestbedIsAboveItsLink)
+TEST(HostCore, OnTheLargerTestbedExceedsItsLink)
 {
   const ProgressEngine core = read_lines("preset = 'xeon-e5-2660v2-core'\n");
   EXPECT_GT(core.receive_rate(Transport::ud, MTU), BytesPerSecond(1.5 * 56e9 / 8));

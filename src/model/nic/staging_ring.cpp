@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-/** Chunks that all come at once still need a moment. */
+/** Minimum duration of an arrival, in seconds, for chunks that arrive at once. */
 constexpr double MOMENT = 1e-12;
 
 double pace(const StagingRing::Arrival& arrival)
@@ -15,7 +15,7 @@ double pace(const StagingRing::Arrival& arrival)
   return arrival.chunks / (arrival.last - arrival.first);
 }
 
-/** What comes between two neighbouring times at which nothing begins or ends. */
+/** Returns the arrival rate in an interval in which no arrival begins or ends. */
 double pace_between(const std::vector<StagingRing::Arrival>& arrivals, double from, double to)
 {
   double sum = 0;
@@ -84,7 +84,7 @@ StagingRing::Taken StagingRing::take(const Arrival& arrival, double rate, std::s
     if (first < its.last)
       all.push_back({first, its.last, pace(its) * (its.last - first)});
   Taken taken;
-  double stays       = 0; // of the next chunk, by the part of all that does
+  double stays       = 0; // fraction of the next chunk that has been kept so far
   const double level = run_to(all, its.last, rate, [&](double from, double to, double part) {
     const auto chunk_at = [&](double time) {
       return static_cast<std::int64_t>(std::floor((time - its.first) * pace(its) + 0.5));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The chunks that wait at a host for the workers of one rank and communicator.
+/* Staging ring: chunks that wait at a host for the workers of one rank and communicator.
  *
- * A fluid, but for the chunks that get lost: chunks come evenly in the time in which they cross the cable, workers
- * process at their rate, and the ring holds what is left over. When it is full, of what comes as much stays as the
- * workers free; the other chunks find no request posted and are dropped (receiver not ready; Khalilov et al., SC '24,
- * section III-C). Workers that the first chunk wakes process nothing before they are awake.
+ * A fluid model, except for dropped chunks: chunks arrive at a constant rate while they cross the cable, workers
+ * process at their rate, and the ring stores the difference. While it is full, chunks are accepted at the rate of the
+ * workers; the others find no receive request and are dropped (receiver not ready; Khalilov et al., SC '24, section
+ * III-C). Workers that a first chunk wakes process nothing until they are awake.
  *
- * What waits in a switch for a host's cable is the same, with the cable as its worker.
+ * The buffer of a switch in front of a host's cable is the same model, with the cable as worker.
  */
 #pragma once
 
@@ -20,36 +20,36 @@ namespace weft {
 
 class StagingRing {
 public:
-  /** Chunks that come at an even pace. */
+  /** Chunks that arrive at a constant rate. */
   struct Arrival {
-    double first  = 0; ///< when the first begins to come, s
-    double last   = 0; ///< when the last has come
+    double first  = 0; ///< begin of the first chunk's arrival, s
+    double last   = 0; ///< end of the last chunk's arrival
     double chunks = 0;
   };
   struct Taken {
-    double processed = 0;           ///< when the last one that was taken has been, s
-    std::vector<std::int64_t> lost; ///< which of the arrival's chunks, counted from 0, rising
+    double processed = 0;           ///< time at which the last accepted chunk has been processed, s
+    std::vector<std::int64_t> lost; ///< indices of the dropped chunks, increasing
   };
 
-  /** @p room: chunks that it holds; infinite where nothing bounds it. @p activation: of its workers. */
+  /** @p room: capacity in chunks, may be infinite. @p activation: wake-up time of the workers. */
   explicit StagingRing(double room, Seconds activation = {}) : room_(room), activation_(activation.value()) {}
 
-  /** Chunks that have come, in the order of their ends; others may have come at the same time. @p rate: chunks that its
-   *  workers process a second meanwhile. @p going: when others began to come that still do, at the same pace. */
+  /** Adds an arrival; call it in the order of their ends, arrivals may overlap. @p rate: chunks per second that the
+   *  workers process meanwhile. @p going: begins of other arrivals that have not ended and have the same rate. */
   Taken take(const Arrival& arrival, double rate, std::span<const double> going = {});
-  /** Whether its workers sleep at a time, when chunks have begun to come at the times @p coming. */
+  /** Returns true if the workers sleep at @p time, given the begins of current arrivals. */
   bool sleeps(double time, std::span<const double> coming) const;
 
 private:
   double room_;
   double activation_;
-  double awake_ = -1; // since when workers process; negative: no chunk has come
+  double awake_ = -1; // time at which workers are awake; negative: no chunk has arrived
   double level_ = 0;  // at since_
   double since_ = 0;
-  std::vector<Arrival> known_; // those that others may have come together with
+  std::vector<Arrival> known_; // arrivals that later ones may overlap
 
-  /** What happens from since_ to some time. @p full: told of each period in which chunks are dropped, with the part
-   * that stays. Returns the level then. */
+  /** Simulates from since_ to @p end and returns the level. Calls @p full for each period in which chunks are dropped,
+   *  with the fraction that is kept. */
   template <typename Full>
   double run_to(const std::vector<Arrival>& arrivals, double end, double rate, const Full& full) const;
   void forget_before(double time, double rate);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double ANY = std::numeric_limits<double>::infinity();
 
-TEST(StagingRing, TakesAllThatComesNoFasterThanItIsProcessed)
+TEST(StagingRing, DropsNothingIfWorkersKeepUp)
 {
   StagingRing ring(1);
   const StagingRing::Taken taken = ring.take({1, 2, 100}, 100);
@@ -17,7 +17,7 @@ TEST(StagingRing, TakesAllThatComesNoFasterThanItIsProcessed)
   EXPECT_TRUE(taken.lost.empty());
 }
 
-TEST(StagingRing, HoldsWhatComesFaster)
+TEST(StagingRing, StoresTheExcess)
 {
   StagingRing ring(ANY);
   EXPECT_DOUBLE_EQ(ring.take({0, 1, 100}, 50).processed, 2);
@@ -26,10 +26,10 @@ TEST(StagingRing, HoldsWhatComesFaster)
   EXPECT_DOUBLE_EQ(ring.take({10, 11, 10}, 50).processed, 11);
 }
 
-TEST(StagingRing, LosesWhatItHasNoRoomFor)
+TEST(StagingRing, DropsWhatDoesNotFit)
 {
   StagingRing ring(10);
-  // Fills by 50 a second, so that it is full at 0.2, when 20 have come; then every second one is lost.
+  // Fills at 50 per second and is full at 0.2, after 20 arrivals; then every second chunk is dropped.
   const StagingRing::Taken taken = ring.take({0, 1, 100}, 50);
   EXPECT_EQ(taken.lost.size(), 40);
   EXPECT_EQ(taken.lost.front(), 20);
@@ -37,7 +37,7 @@ TEST(StagingRing, LosesWhatItHasNoRoomFor)
   EXPECT_EQ(ring.take({2, 2, 30}, 50).lost.size(), 20); // all at once
 }
 
-TEST(StagingRing, AddsUpWhatComesAtTheSameTime)
+TEST(StagingRing, AddsOverlappingArrivals)
 {
   StagingRing ring(ANY);
   EXPECT_DOUBLE_EQ(ring.take({0, 1, 50}, 100).processed, 1);
@@ -47,21 +47,21 @@ TEST(StagingRing, AddsUpWhatComesAtTheSameTime)
   EXPECT_DOUBLE_EQ(ring.take({100, 101, 100}, 100).processed, 101);
 }
 
-TEST(StagingRing, KnowsOfOthersThatStillCome)
+TEST(StagingRing, CountsArrivalsThatHaveNotEnded)
 {
   StagingRing ring(0);
-  // Two at 100 a second each and workers for 100: half of both stays.
+  // Two arrivals at 100 per second each, workers for 100: half of both is kept.
   const std::vector<double> going{0.5};
   EXPECT_EQ(ring.take({0, 1, 100}, 100, going).lost.size(), 25);
   EXPECT_EQ(ring.take({0.5, 1.5, 100}, 100).lost.size(), 25);
 }
 
-TEST(StagingRing, FillsUntilItsWorkersAreAwake)
+TEST(StagingRing, FillsUntilWorkersAreAwake)
 {
   StagingRing ring(ANY, Seconds(0.5));
-  // Half of the chunks wait when the workers begin, and they are as fast as the rest comes.
+  // Half of the chunks wait when the workers begin, which then keep up with the rest.
   EXPECT_DOUBLE_EQ(ring.take({1, 2, 100}, 100).processed, 2.5);
-  EXPECT_DOUBLE_EQ(ring.take({3, 4, 100}, 100).processed, 4); // they are awake
+  EXPECT_DOUBLE_EQ(ring.take({3, 4, 100}, 100).processed, 4); // awake
   EXPECT_TRUE(ring.sleeps(1.4, {}));
   EXPECT_FALSE(ring.sleeps(1.5, {}));
   EXPECT_DOUBLE_EQ(StagingRing(ANY, Seconds(2)).take({1, 2, 100}, 100).processed, 4);

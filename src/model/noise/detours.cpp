@@ -15,7 +15,7 @@ constexpr std::uint32_t ALL_CORES = 0xffffffff;
 Detours::Source::Source(const NoiseModel& noise, std::uint32_t table, std::uint32_t core)
     : model_(&noise.hosts[table]), seed_(static_cast<std::uint64_t>(noise.seed)), table_(table), core_(core)
 {
-  // The first of fixed intervals begins anywhere in one.
+  // Fixed intervals start at a random phase.
   const double phase = draw(RandomPurpose::DETOUR_STARTS);
   begin_at(model_->intervals == Intervals::fixed ? model_->interval.value() * phase : gap());
 }
@@ -26,7 +26,7 @@ double Detours::Source::draw(std::uint32_t purpose) const
   return uniform(seed_, {number_, table_, shared ? ALL_CORES : core_, purpose});
 }
 
-/** To the start of the one that it stands at, from that of the one before. */
+/** Returns the time between the starts of the previous and the current detour. */
 double Detours::Source::gap() const
 {
   return drawn(Distribution::exponential, model_->interval, 0, draw(RandomPurpose::DETOUR_STARTS)).value();
@@ -60,7 +60,7 @@ Seconds Detours::end_of(Seconds now, Seconds start, Seconds work)
   double time = start.value();
   double left = work.value();
   while (not walking_.empty()) {
-    // The next to begin, of all tables.
+    // The earliest detour of all tables.
     const auto first    = std::ranges::min_element(walking_, {}, [](const Source& one) { return one.detour().start; });
     const Detour detour = first->detour();
     if (detour.start > time && detour.start >= time + left)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* When a core is away from its program, and when work on it is over therefore.
+/* OS noise on a core: detours, during which the core does not run its program.
  *
- * The times of detours do not depend on what the core does: those of a table's k-th detour are drawn by seed, table,
- * core and k. Work that a detour meets goes on after it; work of no time that begins in a detour is over when that is.
- * Where detours of several tables, or of one, overlap, the core is away as long as any of them lasts. */
+ * Detours do not depend on the core's work: start and length of the k-th detour of a table are functions of seed,
+ * table, core and k. A detour suspends work; work of zero length that begins in a detour ends with it. If detours
+ * overlap, the core is away until the last one ends. */
 #pragma once
 
 #include "model/noise/noise_model.hpp"
@@ -18,13 +18,13 @@ class Detours {
     double start;
     double end;
   };
-  /** The detours of one table, in the order of their starts. */
+  /** Detours of one table, by increasing start. */
   class Source {
     const HostNoise* model_;
     std::uint64_t seed_;
     std::uint32_t table_;
     std::uint32_t core_;
-    std::uint32_t number_ = 0; // of the one that it stands at
+    std::uint32_t number_ = 0; // of the current detour
     Detour detour_{};
 
     double draw(std::uint32_t what) const;
@@ -36,14 +36,14 @@ class Detours {
     const Detour& detour() const { return detour_; }
     void next();
   };
-  std::vector<Source> sources_; // each at the first detour that may still matter
-  std::vector<Source> walking_; // memory
+  std::vector<Source> sources_; // each at the first detour that has not ended
+  std::vector<Source> walking_; // scratch copy
 
 public:
-  /** Of core @p core, by any number, of host @p host. @p noise must outlive it. */
+  /** Detours of a core; @p core is any number that identifies it. @p noise must outlive the object. */
   Detours(const NoiseModel& noise, int host, std::uint32_t core);
 
-  /** When @p work is over that begins at @p start, which is @p now or later. Now never goes back. */
+  /** Returns when @p work ends that begins at @p start >= @p now. @p now must not decrease from call to call. */
   Seconds end_of(Seconds now, Seconds start, Seconds work);
 };
 

@@ -27,10 +27,10 @@ double end_of(Detours& core, double start, double work)
   return core.end_of(Seconds(start), Seconds(start), Seconds(work)).value();
 }
 
-/** When the first detour of a core begins that has 1 ms each 10 ms. */
+/** Returns the start of a core's first detour; detours take 1 ms every 10 ms. */
 double first_start(const NoiseModel& model, std::uint32_t core)
 {
-  // Work of no time takes as long as what is left of a detour.
+  // Work of zero length lasts until the end of the detour.
   double begun = 0;
   Detours detours(model, 0, core);
   for (double time = 0; begun == 0; time += 1e-4)
@@ -39,7 +39,7 @@ double first_start(const NoiseModel& model, std::uint32_t core)
   return begun;
 }
 
-TEST(Detours, InterruptWorkAndDelayWhatBeginsInThem)
+TEST(Detours, SuspendAndDelayWork)
 {
   const NoiseModel model = noise(10e-3, Intervals::fixed, 1e-3, Distribution::fixed);
   const double start     = first_start(model, 3);
@@ -49,16 +49,16 @@ TEST(Detours, InterruptWorkAndDelayWhatBeginsInThem)
     Detours core(model, 0, 3);
     return end_of(core, time, work) - time;
   };
-  EXPECT_NEAR(at(0, start / 2), start / 2, 1e-12);           // is over before
-  EXPECT_NEAR(at(0, start), start, 1e-12);                   // just so
-  EXPECT_NEAR(at(start / 2, start), start + 1e-3, 1e-12);    // meets one
-  EXPECT_NEAR(at(start + 0.25e-3, 0), 0.75e-3, 1e-12);       // begins in it
-  EXPECT_NEAR(at(start + 0.25e-3, 2e-3), 2.75e-3, 1e-12);    // and goes on after it
-  EXPECT_NEAR(at(start + 1e-3, 9e-3), 9e-3, 1e-12);          // between two
-  EXPECT_NEAR(at(start + 1e-3, 89e-3), 89e-3 + 9e-3, 1e-12); // 9 ms of work each 10 ms
+  EXPECT_NEAR(at(0, start / 2), start / 2, 1e-12);           // ends before the detour
+  EXPECT_NEAR(at(0, start), start, 1e-12);                   // ends just as the detour begins
+  EXPECT_NEAR(at(start / 2, start), start + 1e-3, 1e-12);    // suspended
+  EXPECT_NEAR(at(start + 0.25e-3, 0), 0.75e-3, 1e-12);       // begins in the detour
+  EXPECT_NEAR(at(start + 0.25e-3, 2e-3), 2.75e-3, 1e-12);    // begins in it and continues after it
+  EXPECT_NEAR(at(start + 1e-3, 9e-3), 9e-3, 1e-12);          // between two detours
+  EXPECT_NEAR(at(start + 1e-3, 89e-3), 89e-3 + 9e-3, 1e-12); // 9 ms of work every 10 ms
 }
 
-TEST(Detours, DoNotDependOnWhatIsAsked)
+TEST(Detours, DoNotDependOnTheOrderOfQueries)
 {
   const NoiseModel model = noise(1e-4, Intervals::exponential, 3e-5, Distribution::exponential);
   Detours asked(model, 0, 1);
@@ -66,7 +66,7 @@ TEST(Detours, DoNotDependOnWhatIsAsked)
     end_of(asked, step * 1e-3, 2e-4);
   Detours fresh(model, 0, 1);
   EXPECT_EQ(end_of(asked, 0.5, 0.1), end_of(fresh, 0.5, 0.1));
-  // What begins later may be asked for before what begins now.
+  // Later work may be queried before earlier work.
   Detours ahead(model, 0, 1);
   ahead.end_of(Seconds(0), Seconds(0.4), Seconds(0.1));
   Detours behind(model, 0, 1);
@@ -84,7 +84,7 @@ TEST(Detours, DifferByCoreAndSeedUnlessTheyAreSynchronized)
   EXPECT_NEAR(first_start(model, 0), first_start(model, 1), 1e-12);
 }
 
-TEST(Detours, AreOfTheHostsThatHaveThem)
+TEST(Detours, AffectOnlyMatchingHosts)
 {
   NoiseModel model     = noise(1e-3, Intervals::fixed, 0.5e-3, Distribution::fixed);
   model.hosts[0].hosts = {true, false};
@@ -94,23 +94,22 @@ TEST(Detours, AreOfTheHostsThatHaveThem)
   EXPECT_NEAR(end_of(noisy, 0, 1), 2, 1e-3);
 }
 
-TEST(Detours, OfSeveralTablesOverlap)
+TEST(Detours, OverlapAcrossTables)
 {
   NoiseModel model = noise(1, Intervals::fixed, 0.2, Distribution::fixed);
   model.hosts.push_back(model.hosts[0]);
   model.hosts[0].phases = model.hosts[1].phases = Phases::synchronized;
-  model.hosts[1].interval                       = Seconds(1e9); // one, far away
+  model.hosts[1].interval                       = Seconds(1e9); // a single detour, far away
   Detours core(model, 0, 0);
   EXPECT_NEAR(end_of(core, 0, 80), 100, 1);
   model.hosts[1] = model.hosts[0];
-  Detours both(model, 0, 0); // at times of their own
+  Detours both(model, 0, 0); // independent starts
   const double end = end_of(both, 0, 60);
   EXPECT_GT(end, 60 / 0.8 - 1);
   EXPECT_LT(end, 60 / 0.6 + 1);
 }
 
-/** Of the slowest of so many cores in each of many phases: work of half an interval that meets just one detour of each
- *  core. */
+/** Returns the mean time of the slowest core over many phases of half an interval, each with one detour per core. */
 double mean_of_slowest(const NoiseModel& model, int cores, double work, int phases)
 {
   std::vector<Detours> all;
@@ -136,8 +135,8 @@ double mean_of_slowest(const NoiseModel& model, int cores, double work, int phas
   return sum / phases;
 }
 
-// A barrier waits for the slowest: of n exponential times the largest is the n-th harmonic number times the mean
-// (Agarwal, Garg, Vishnoi), with a variance of the sum of 1/k^2.
+// A barrier waits for the slowest rank: the expected maximum of n exponential times is the n-th harmonic number times
+// the mean (Agarwal, Garg, Vishnoi), with a variance of the sum of 1/k^2.
 TEST(Detours, MakeABarrierWaitForTheHarmonicNumber)
 {
   constexpr int PHASES  = 5000;
@@ -154,9 +153,10 @@ TEST(Detours, MakeABarrierWaitForTheHarmonicNumber)
   }
 }
 
-TEST(Detours, TakeTheirShareOfLongWork)
+TEST(Detours, TakeTheExpectedShareOfLongWork)
 {
-  // Detours that overlap count once: Poisson starts of rate r and mean duration d leave exp(-r d) of the time.
+  // Overlapping detours count once: with Poisson starts of rate r and mean length d, the program has exp(-r d) of the
+  // time.
   for (const Distribution distribution : {Distribution::fixed, Distribution::exponential, Distribution::pareto}) {
     const NoiseModel model = noise(1e-3, Intervals::exponential, 0.2e-3, distribution, 3);
     Detours core(model, 0, 0);

@@ -28,7 +28,7 @@ TEST(Jitter, HasItsMean)
   }
 }
 
-TEST(Jitter, IsOfEachLinkThatHasIt)
+TEST(Jitter, AffectsOnlyMatchingLinks)
 {
   const NoiseModel model = noise(Distribution::fixed);
   const Crossing crossing{Crossing::Kind::message, 0, 0};
@@ -36,7 +36,7 @@ TEST(Jitter, IsOfEachLinkThatHasIt)
   EXPECT_EQ(Jitter(model).on(2, crossing), Seconds());
 }
 
-TEST(Jitter, DiffersByWhoCrossesWhichLinkWhen)
+TEST(Jitter, DiffersByLinkSenderAndMessage)
 {
   NoiseModel model = noise(Distribution::exponential);
   std::set<double> found;

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Keys that tables of hosts and of links have in common. */
+/** Returns the key `match` of tables of hosts and of links. */
 template <class M> Option<M> match_option(const char* names)
 {
   return {"match", std::string(names) + " that it is for: a name, or a pattern with * and ?", &M::match,
@@ -30,7 +30,7 @@ template <class M> Option<M> shape_option()
           &M::shape, Need::otherwise("none")};
 }
 
-/** The shape of a Pareto distribution must be there, and with none else. */
+/** Throws UserError unless `shape` is given exactly for Pareto distributions. */
 template <class M> void check_shape(const OptionTable& table, const M& noise)
 {
   if (noise.distribution != Distribution::pareto && table.has("shape"))
@@ -43,7 +43,7 @@ template <class M> void check_shape(const OptionTable& table, const M& noise)
                             "; allowed: more than 1, since a Pareto distribution has no mean otherwise");
 }
 
-/** By position: whether a name matches the table's pattern. */
+/** Returns for each name whether it matches the table's pattern. */
 std::vector<bool> matching(const OptionTable& table, const std::string& pattern, const std::vector<std::string>& names,
                            const std::string& what)
 {
@@ -65,7 +65,7 @@ template <class M> M read_row(const OptionTable& table, const std::vector<Option
   return noise;
 }
 
-/** A core that is always in detours would never get anything done. */
+/** Throws UserError if detours leave a core no time for its program. */
 void check_load(const OptionTable& table, const std::vector<HostNoise>& all)
 {
   for (std::size_t host = 0; host < all.front().hosts.size(); ++host) {

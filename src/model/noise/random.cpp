@@ -6,14 +6,13 @@
 namespace weft {
 namespace {
 
-// The paper's constants: two multipliers, and what the key grows by from round to round (the golden ratio, sqrt(3) -
-// 1).
+// The paper's constants: two multipliers, and the increments of the key per round (golden ratio, sqrt(3) - 1).
 constexpr std::uint64_t MULTIPLIERS[] = {0xD2511F53, 0xCD9E8D57}; // NOLINT(modernize-avoid-c-arrays)
 constexpr std::uint32_t KEY_STEPS[]   = {0x9E3779B9, 0xBB67AE85}; // NOLINT(modernize-avoid-c-arrays)
 constexpr int ROUNDS                  = 10;
 constexpr unsigned WORD               = 32; // bits
 
-/** The upper and the lower half of a product. */
+/** Returns the upper and the lower half of a product. */
 std::pair<std::uint32_t, std::uint32_t> multiply(std::uint64_t by, std::uint32_t word)
 {
   const std::uint64_t product = by * word;

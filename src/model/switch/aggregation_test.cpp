@@ -50,7 +50,7 @@ TEST_F(Aggregating, AChannelThatIsHeldIsGivenAgain)
   EXPECT_TRUE(aggregation.acquire_channel(1));
   EXPECT_EQ(counters().channels_used_max, 1);
   EXPECT_TRUE(aggregation.acquire_channel(2));
-  EXPECT_TRUE(aggregation.acquire_channel(1)); // all are taken, one of them by this one
+  EXPECT_TRUE(aggregation.acquire_channel(1)); // all are taken; this communicator holds one of them
 }
 
 TEST_F(Aggregating, AskingForAChannelTakesNone)
@@ -68,7 +68,7 @@ TEST_F(Aggregating, AChannelThatIsGivenBackIsFree)
   EXPECT_TRUE(aggregation.acquire_channel(1));
   EXPECT_TRUE(aggregation.acquire_channel(2));
   aggregation.release_channel(1);
-  aggregation.release_channel(1); // it has none any more
+  aggregation.release_channel(1); // holds none any more
   EXPECT_TRUE(aggregation.acquire_channel(3));
   EXPECT_FALSE(aggregation.acquire_channel(1));
   EXPECT_EQ(counters().channels_used_max, 2);

@@ -26,7 +26,7 @@ bool allows(const std::vector<std::string>& names, const std::string& name)
   return holds(names, ALL) || holds(names, name);
 }
 
-/** Those that switches do with the data. */
+/** Returns the collectives that reduce data. */
 const std::vector<std::string>& reductions()
 {
   static const std::vector<std::string> NAMES =
@@ -80,8 +80,8 @@ const std::vector<Option<Capability>>& capability_options()
 
 namespace {
 
-/** What MPI calls its predefined datatypes and reductions (MPI 4.1, sections 3.2.2 and 6.9.2). Those that a program
- * makes are nothing that a switch could know. */
+/** Return MPI's predefined datatypes and operations (MPI 4.1, sections 3.2.2 and 6.9.2). Switches do not support those
+ *  that a program defines. */
 const std::vector<std::string>& known_datatypes()
 {
   static const std::vector<std::string> NAMES{"MPI_CHAR",
@@ -148,8 +148,8 @@ const std::vector<std::string>& known_operations()
   return NAMES;
 }
 
-/** Throws at the first of the @p names at @p key that is not among @p known; @p allowed says what is. "all" stands
- *  alone. */
+/** Throws UserError at the first of @p names, found at @p key, that is not in @p known; @p allowed describes these.
+ * "all" must be the only name. */
 void check_names(const OptionTable& row, const std::string& key, const std::vector<std::string>& names,
                  const std::vector<std::string>& known, const std::string& allowed)
 {
@@ -161,7 +161,7 @@ void check_names(const OptionTable& row, const std::string& key, const std::vect
   }
 }
 
-/** Datatypes and operations are what reductions are limited to, and nothing else is. */
+/** Throws UserError unless datatypes and operations are given exactly for reductions. */
 void check_limits(const OptionTable& row, const Capability& capability)
 {
   const bool reduces        = std::ranges::any_of(capability.collectives, is_reduction);
@@ -177,7 +177,7 @@ void check_limits(const OptionTable& row, const Capability& capability)
   }
 }
 
-/** What model/switch/fixed_point.hpp can do: sums of single-precision numbers. */
+/** Throws UserError if a conversion is not of sums of single-precision numbers (model/switch/fixed_point.hpp). */
 void check_conversion(const OptionTable& row, const Capability& capability)
 {
   const bool converts = not capability.conversion.empty();
@@ -229,7 +229,7 @@ std::optional<std::vector<Capability>> read_capabilities(const OptionTable& tabl
 
 namespace {
 
-/** Names of MPI's have nothing in them that TOML would read as its own. */
+/** Returns @p words, or throws if they contain characters that are special in TOML; MPI's names do not. */
 std::string checked_words(const std::string& words, const std::string& place)
 {
   constexpr std::string_view ALLOWED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-,";
@@ -238,7 +238,7 @@ std::string checked_words(const std::string& words, const std::string& place)
   return words;
 }
 
-/** "a,b" as a list of TOML's. */
+/** Converts "a,b" to a TOML array. */
 std::string toml_list(const std::string& words, const std::string& place)
 {
   std::string list;
@@ -248,7 +248,7 @@ std::string toml_list(const std::string& words, const std::string& place)
   return list.empty() ? "[]" : list + "]";
 }
 
-/** One row of the text as the table of a file. */
+/** Converts a row of the text to a TOML table. */
 std::string toml_row(const std::string& row, const std::string& place)
 {
   std::istringstream text(row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a switch can execute: collectives, and for those that reduce, on which datatypes and with which operations. */
+/* Capabilities of a switch: collectives, and for reductions the datatypes and operations. */
 #pragma once
 
 #include "base/option.hpp"
@@ -12,34 +12,37 @@
 
 namespace weft {
 
-/** Why a switch does not execute a call; `none` where it does. */
+/** Reason why a switch does not support a call; `none` if it does. */
 enum class Unsupported { none, collective, datatype, operation };
 
-/** Collectives that a switch can execute. Reductions are limited to datatypes and operations; the others move bytes,
- *  whatever those are. */
+/** Set of calls that a switch supports. Datatypes and operations restrict reductions only; other collectives move
+ * bytes.
+ */
 struct Capability {
   std::vector<std::string> collectives; ///< "allreduce", …
-  std::vector<std::string> datatypes;   ///< MPI's names, "MPI_INT", or "all" alone; of reductions only
-  std::vector<std::string> operations;  ///< MPI's names, "MPI_SUM", or "all" alone; of reductions only
-  std::string conversion{};             ///< "fixed-point": the hosts convert float data there and back; else empty
-  BytesPerSecond conversion_rate{std::numeric_limits<double>::infinity()}; ///< of that, by a host's core
+  std::vector<std::string> datatypes;   ///< MPI's names, "MPI_INT", or "all" alone; reductions only
+  std::vector<std::string> operations;  ///< MPI's names, "MPI_SUM", or "all" alone; reductions only
+  std::string conversion{};             ///< "fixed-point": hosts convert float data to integers and back; else empty
+  BytesPerSecond conversion_rate{std::numeric_limits<double>::infinity()}; ///< of a host's core
 
-  /** The first thing about a call that it lacks. */
+  /** Returns the first property of a call that is not supported. */
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
 };
 
-/** The names of the collectives that a switch may execute. */
+/** Returns the names of the collectives that a switch may support. */
 const std::vector<std::string>& offloadable_collectives();
-/** The collectives that a table names at `collectives`, with "all" written out; throws where there is no such. */
+/** Returns the collectives that a table names at `collectives`, with "all" expanded. Throws UserError for unknown
+ * names.
+ */
 std::vector<std::string> checked_collectives(const OptionTable& row, const std::vector<std::string>& names);
 
-/** The keys of a [[switch.offload]] table, which describes a Capability. */
+/** Returns the keys of a [[switch.offload]] table, which describes a Capability. */
 const std::vector<Option<Capability>>& capability_options();
 
-/** The [[offload]] tables of a switch's: nothing where it has none. Throws UserError. */
+/** Reads the [[offload]] tables of a switch table, if there are any. Throws UserError. */
 std::optional<std::vector<Capability>> read_capabilities(const OptionTable& table);
-/** What the offload rows in one text say, as src/binding/platform/switch_properties.hpp describes them. Throws
- * UserError that begins with @p place. */
+/** Parses offload rows in the one-line format of src/binding/platform/switch_properties.hpp. Throws UserError, which
+ *  begins with @p place. */
 std::vector<Capability> parse_capabilities(const std::string& text, const std::string& place);
 
 } // namespace weft

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-/** The largest magnitude in the blocks of all ranks; NaN where one has a NaN. */
+/** Returns the largest magnitude in the blocks of all ranks; NaN if there is a NaN. */
 float largest_magnitude(std::span<const float* const> contributions, std::size_t first, std::size_t count)
 {
   float largest = 0;
@@ -23,8 +23,8 @@ float largest_magnitude(std::span<const float* const> contributions, std::size_t
   return largest;
 }
 
-/** What a rank sends of an element. SwitchML scales in single precision; doubles here let subnormal numbers have their
- *  factor, which single precision cannot hold. */
+/** Converts an element to fixed point. SwitchML scales in single precision; double precision also represents the
+ * factors of blocks of subnormal numbers. */
 std::int32_t to_fixed(float value, double factor)
 {
   return static_cast<std::int32_t>(std::nearbyint(value * factor));

@@ -29,7 +29,7 @@ std::vector<float> added(const Ranks& ranks, std::size_t block)
   return sum;
 }
 
-/** The smallest e with |x| < 2^e in elements @p first to @p last of all ranks. */
+/** Returns the smallest e with |x| < 2^e in elements @p first to @p last of all ranks. */
 int block_exponent(const Ranks& ranks, std::size_t first, std::size_t last)
 {
   int exponent = std::numeric_limits<int>::min();
@@ -42,7 +42,7 @@ int block_exponent(const Ranks& ranks, std::size_t first, std::size_t last)
 
 double exact(const Ranks& ranks, std::size_t element)
 {
-  double sum = 0; // of few single-precision numbers: off by far less than their rounding
+  double sum = 0; // of few floats: its error is far below their rounding
   for (const std::vector<float>& rank : ranks)
     sum += static_cast<double>(rank[element]);
   return sum;
@@ -51,7 +51,7 @@ double exact(const Ranks& ranks, std::size_t element)
 constexpr float INFINITE  = std::numeric_limits<float>::infinity();
 constexpr float NO_NUMBER = std::numeric_limits<float>::quiet_NaN();
 
-/** Random ranks, elements and blocks, the same in every run. */
+/** Random ranks, elements and blocks with a fixed seed. */
 class RandomSums : public testing::Test {
 protected:
   std::mt19937 random{20240229};
@@ -59,7 +59,7 @@ protected:
   std::size_t block = 1;
 
   int between(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); }
-  /** @p spread: how far exponents may lie apart; @p middle: the exponent about which they lie. */
+  /** Draws numbers with exponents of @p middle plus or minus @p spread. */
   void draw(int middle, int spread)
   {
     block               = static_cast<std::size_t>(between(1, 64));
@@ -131,8 +131,8 @@ TEST_F(RandomSums, AreNegatedWithTheirNumbers)
 
 TEST_F(RandomSums, AreExactWhereTheGridIsFinerThanTheSum)
 {
-  // Integers of 64 to 127 from at most 16 ranks: their sum needs 11 bits, and half a unit of its last place in single
-  // precision is more than 16 halves of the grid 2^7 / (2^31 / 16).
+  // Integers from 64 to 127 of at most 16 ranks: their sum needs 11 bits, and half a unit in the last place of a float
+  // exceeds 16 halves of the grid 2^7 / (2^31 / 16).
   for (int i = 0; i < DRAWS; ++i) {
     ranks.assign(static_cast<std::size_t>(between(1, 16)), std::vector<float>(64));
     for (std::vector<float>& rank : ranks)
@@ -146,7 +146,7 @@ TEST_F(RandomSums, AreExactWhereTheGridIsFinerThanTheSum)
 
 TEST(FixedPoint, NeverOverflows)
 {
-  // As many as can be, each with the largest value below a power of two.
+  // The largest value below a power of two on all ranks.
   for (const std::size_t count : {1U, 2U, 256U, 257U, 1000U, 65536U}) {
     const Ranks ranks(count, {std::nextafter(1.0F, 0.0F), -std::nextafter(1.0F, 0.0F)});
     const std::vector<float> sum = added(ranks, 2);
@@ -156,17 +156,17 @@ TEST(FixedPoint, NeverOverflows)
   }
 }
 
-TEST(FixedPoint, LosesWhatIsSmallBesideItsBlock)
+TEST(FixedPoint, LosesValuesFarBelowTheBlocksMaximum)
 {
   // 2^31 - 1 units for less than 2: one unit is about 2^-30.
   const Ranks ranks{{1.0F, 0x1p-32F, 0x1p-30F}};
   EXPECT_EQ(added(ranks, 3)[1], 0.0F);
   EXPECT_NE(added(ranks, 3)[2], 0.0F);
-  // In a block of its own it is kept.
+  // It survives in a block of its own.
   EXPECT_EQ(added(ranks, 1)[1], 0x1p-32F);
 }
 
-TEST(FixedPoint, TakesTheExponentOfAllRanks)
+TEST(FixedPoint, UsesOneExponentForAllRanks)
 {
   const Ranks ranks{{0x1p-32F}, {1.0F}};
   EXPECT_EQ(added(ranks, 1)[0], 1.0F);
@@ -180,19 +180,19 @@ TEST(FixedPoint, AddsZeros)
   EXPECT_EQ(added({{}, {}}, 4), std::vector<float>());
 }
 
-TEST(FixedPoint, OfOneRankIsRoundedToo)
+TEST(FixedPoint, RoundsTheSumOfOneRank)
 {
   EXPECT_EQ(added({{1.0F, 3.0F * 0x1p-31F}}, 2)[1], static_cast<float>(1 / std::ldexp(2147483647.0, -1)));
 }
 
-TEST(FixedPoint, ExceedsSinglePrecisionAsInfinity)
+TEST(FixedPoint, OverflowsToInfinity)
 {
   const float largest = std::numeric_limits<float>::max();
   EXPECT_EQ(added({{largest, -largest}, {largest, -largest}}, 2), (std::vector<float>{INFINITE, -INFINITE}));
   EXPECT_EQ(added({{largest}, {-largest}}, 1)[0], 0.0F);
 }
 
-TEST(FixedPoint, HasNoExponentWhereOneIsNotFinite)
+TEST(FixedPoint, BlocksWithNonFiniteValuesBecomeNaN)
 {
   for (const float bad : {NO_NUMBER, -NO_NUMBER, INFINITE, -INFINITE})
     for (const auto& [first, second] : {std::pair{bad, 1.0F}, std::pair{1.0F, bad}}) {
@@ -203,7 +203,7 @@ TEST(FixedPoint, HasNoExponentWhereOneIsNotFinite)
     }
 }
 
-TEST(FixedPoint, MayGoWhereAContributionWas)
+TEST(FixedPoint, SumMayAliasAContribution)
 {
   std::array<float, 3> mine{1.0F, 2.0F, 3.0F};
   const std::array<float, 3> other{4.0F, 5.0F, 6.0F};
@@ -212,7 +212,7 @@ TEST(FixedPoint, MayGoWhereAContributionWas)
   EXPECT_EQ(mine, (std::array{5.0F, 7.0F, 9.0F}));
 }
 
-TEST(FixedPoint, NeedsBlocksAndContributions)
+TEST(FixedPoint, RejectsEmptyBlocksAndContributions)
 {
   std::array<float, 1> sum{};
   const std::array<const float*, 1> contributions{sum.data()};

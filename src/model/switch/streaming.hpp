@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How long packets of offloaded messages take on a link, with as many in flight as a switch has slots for. */
+/* Time of an offloaded message's packets on a link, with the number in flight limited by a switch's slots. */
 #pragma once
 
 #include "base/units.hpp"
@@ -9,20 +9,19 @@
 
 namespace weft {
 
-/** A message cut into packets. */
+/** Packets of a message. */
 struct PacketTrain {
   std::int64_t packets = 0;
-  Bytes wire;         ///< all packets with their overhead
-  std::int64_t slots; ///< slots that it holds at most
+  Bytes wire;         ///< size of all packets with their overhead
+  std::int64_t slots; ///< maximum number of slots in use
 };
 PacketTrain packet_train(const SwitchModel& model, Bytes message);
 
-/** The time in which the packets of a message pass a link of @p line_rate when nothing else uses it: full speed while
- *  slots are free, then one window each @p turnaround (or each window's own time on the link, where that is longer). */
+/** Returns the time in which a message's packets pass an otherwise idle link of @p line_rate: at full speed while slots
+ *  are free, then one window per @p turnaround (or per window's time on the link, if that is longer). */
 Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate, Seconds turnaround);
 
-/** The same of @p packets that are alike and pass the link in @p on_link when nothing holds them up. Each takes a slot,
- *  however small it is. */
+/** Returns the same for @p packets of equal size, each of which takes a slot, that need @p on_link without stalls. */
 Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link, Seconds turnaround);
 
 } // namespace weft

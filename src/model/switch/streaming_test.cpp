@@ -21,7 +21,7 @@ SwitchModel small()
   return model;
 }
 
-TEST(PacketTrain, CutsAMessageIntoPackets)
+TEST(PacketTrain, DividesAMessageIntoPackets)
 {
   const SwitchModel model = small();
   const auto expect       = [&](double message, std::int64_t packets, double wire, std::int64_t slots) {
@@ -50,7 +50,7 @@ TEST(StreamingTime, IsTheWireTimeWhileSlotsAreFree)
   EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(400), line, turnaround).value(), 0.5);
 }
 
-TEST(StreamingTime, WaitsATurnaroundForEachWindowBefore)
+TEST(StreamingTime, WaitsATurnaroundPerEarlierWindow)
 {
   const SwitchModel model = small();
   const BytesPerSecond line(1000);
@@ -61,7 +61,7 @@ TEST(StreamingTime, WaitsATurnaroundForEachWindowBefore)
   EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(400e6), line, turnaround).value(), 999'999 * 10 + 0.5);
 }
 
-TEST(StreamingTime, IsTheWireTimeWhereTheLinkIsSlowerThanTheTurnaround)
+TEST(StreamingTime, IsTheWireTimeIfTheLinkIsTheBottleneck)
 {
   const SwitchModel model = small();
   const BytesPerSecond line(1000);
@@ -70,7 +70,7 @@ TEST(StreamingTime, IsTheWireTimeWhereTheLinkIsSlowerThanTheTurnaround)
   EXPECT_DOUBLE_EQ(streaming_time(model, Bytes(801), line, Seconds(0.75)).value(), 1.526);
 }
 
-/** Switches and messages of every size, the same in every run. */
+/** Random switches and messages with a fixed seed. */
 class RandomSizes : public testing::Test {
 protected:
   std::mt19937 random{20240229};
@@ -79,7 +79,7 @@ protected:
   Seconds turnaround;
 
   int below(int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); }
-  /** 1 to about a million, small ones as often as large ones. */
+  /** Draws a size from 1 to about a million, uniform in its logarithm. */
   Bytes size() { return Bytes(std::ceil(std::exp2(below(20'000) / 1000.0))); }
   void draw()
   {

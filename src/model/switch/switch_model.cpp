@@ -58,8 +58,8 @@ const std::vector<Option<SwitchModel>>& switch_options()
 
 namespace {
 
-/** The tables within a [switch] table. The [[offload]] tables replace a preset's, so that a file can also take
- * abilities away. */
+/** Reads the tables in a [switch] table. [[offload]] tables replace those of a preset, so that a file can also remove
+ *  capabilities. */
 void read_tables(const OptionTable& table, SwitchModel& model)
 {
   if (std::optional<std::vector<Capability>> given = read_capabilities(table))
@@ -68,7 +68,7 @@ void read_tables(const OptionTable& table, SwitchModel& model)
     model.forwarding = read_forwarding(table.table("forwarding"), model.forwarding);
 }
 
-/** Throws where a smart switch lacks a value, or promises more slots than it has. */
+/** Throws UserError if a smart switch lacks a value, or its channels have more slots than the switch. */
 void check_smart(const OptionTable& table, const SwitchModel& model)
 {
   if (const std::string problem = lacking(model); not problem.empty())

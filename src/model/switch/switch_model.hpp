@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a switch is: ports, latencies, and, where it is smart, what it can add up and how much of it at once.
+/* Switch model: ports, latencies and, for smart switches, capabilities and aggregation memory.
  *
- * A smart switch aggregates packets in slots: register blocks that hold one packet's payload each. A channel is a
- * communicator's share of the slots; its slots x payload is the window, how much of a message can be in flight in the
- * tree. A slot can be used again one turnaround after its packet came in (the partial sums of all children, the
- * result's way to the hosts and their next packet's way back). The values of a preset name their source in its file.
+ * A smart switch aggregates packets in slots, register blocks that hold the payload of one packet. A channel is a
+ * communicator's share of the slots. Slots x payload is the window, the part of a message that can be in flight in the
+ * tree. A slot is reused one turnaround after its packet arrived: the time for the partial sums of all children, the
+ * result's way to the hosts, and the way of their next packets back. Presets name the source of each value in their
+ * file.
  */
 #pragma once
 
@@ -23,44 +24,44 @@ namespace weft {
 struct SwitchModel {
   std::string preset;
   int max_ports = 0;
-  Seconds forwarding_latency; ///< added to every packet that is only forwarded, port to port
-  ForwardingModel forwarding; ///< what finding the port adds to that
+  Seconds forwarding_latency; ///< port to port, of packets that are only forwarded
+  ForwardingModel forwarding; ///< table lookup, in addition
   Seconds processing_latency; ///< from the last contribution's arrival to the result's departure
-  Seconds turnaround;         ///< from a slot's use by one packet to its use by the next, in a tree of one switch
+  Seconds turnaround;         ///< time between two uses of a slot, in a tree of one switch
   int channels    = 0;        ///< communicators that can be offloaded at the same time
-  int slots       = 0;        ///< slots of a channel
-  int total_slots = 0;        ///< slots of the switch; 0: no limit is known
-  Bytes payload;              ///< payload of a packet, one slot's size
+  int slots       = 0;        ///< per channel
+  int total_slots = 0;        ///< of the switch; 0: no known limit
+  Bytes payload;              ///< payload of a packet: the size of a slot
   Bytes packet_overhead;      ///< headers, preamble and gap of an offload packet on the wire
-  /// At which it combines, all contributions together.
+  /// Rate of aggregation, over all contributions.
   BytesPerSecond aggregation_rate{std::numeric_limits<double>::infinity()};
-  /// Reductions of at least so many bytes are combined as they stream through, without slots, at the rate of the links.
+  /// Size from which reductions stream through the switch at link rate, without slots.
   Bytes streaming_from{std::numeric_limits<double>::infinity()};
   std::vector<Capability> capabilities;
 
-  /** Of a packet that is only forwarded, and that a forwarding cache knows. */
+  /** Returns the latency of a packet that is only forwarded, with a hit if there is a forwarding cache. */
   Seconds hop_latency() const { return forwarding_latency + forwarding.latency(); }
   bool smart() const { return not capabilities.empty(); }
   Bytes window() const { return payload * slots; }
-  /** The first thing about a call that the capabilities lack, by the one that comes nearest. */
+  /** Returns the first unsupported property of a call, according to the capability that comes closest. */
   Unsupported lacks(const std::string& collective, const std::string& datatype, const std::string& operation) const;
-  /** The first capability that serves a call; null where none does. */
+  /** Returns the first capability that supports a call, or null. */
   const Capability* serving(const std::string& collective, const std::string& datatype,
                             const std::string& operation) const;
 };
 
-/** The keys of a [switch] table and of presets/switch/. */
+/** Returns the keys of a [switch] table and of presets/switch/. */
 const std::vector<Option<SwitchModel>>& switch_options();
-/** Read a [switch] table with its preset; a smart switch must give all of its aggregation values. */
+/** Reads a [switch] table with its preset. A smart switch needs all aggregation values. */
 SwitchModel read_switch(const OptionTable& table);
-/** Read a table of exceptions from @p standard: a preset replaces all of it, single values change single ones.
- *  @p others are keys of the table that the caller reads. */
+/** Reads a table of exceptions from @p standard: a preset replaces it, keys override single values. @p others are keys
+ *  of the table that the caller reads. */
 SwitchModel read_switch(const OptionTable& table, const SwitchModel& standard, std::vector<std::string> others);
 
-/** What a smart switch lacks: what is wrong, and what to do; empty where nothing is. */
+/** Returns what a smart switch lacks and what to do about it, as text; empty if it is complete. */
 std::string lacking(const SwitchModel& model);
 
-/** The switch preset of that name, where there is one. Throws UserError where its file is wrong. */
+/** Returns the switch preset called @p name, if there is one. Throws UserError if its file is wrong. */
 std::optional<SwitchModel> find_switch_preset(const std::string& name);
 
 } // namespace weft

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// ---- What is read
+// ---- Reading
 
 const std::string SWITCH  = R"([switch]
 max_ports = 8
@@ -39,7 +39,7 @@ std::string switch_message(const std::string& text)
                        [](const std::string& path) { read_switch(OptionTable::read_file(path).table("switch")); });
 }
 
-TEST(Switch, ThatOnlyForwardsNeedsNoSlots)
+TEST(Switch, NeedsNoSlotsIfItOnlyForwards)
 {
   const SwitchModel model = read_text(SWITCH);
   EXPECT_FALSE(model.smart());
@@ -47,7 +47,7 @@ TEST(Switch, ThatOnlyForwardsNeedsNoSlots)
   EXPECT_EQ(model.forwarding_latency, Seconds(0.25e-6));
 }
 
-TEST(Switch, IsSmartWhenItOffloads)
+TEST(Switch, IsSmartIfItOffloads)
 {
   const SwitchModel model = read_text(SWITCH + SLOTS + OFFLOAD);
   EXPECT_TRUE(model.smart());
@@ -56,7 +56,7 @@ TEST(Switch, IsSmartWhenItOffloads)
   EXPECT_EQ(model.capabilities.front().collectives, std::vector<std::string>{"allreduce"});
 }
 
-TEST(Switch, ThatIsSmartNeedsSlots)
+TEST(Switch, NeedsSlotsIfItIsSmart)
 {
   const std::string message =
       "FILE: [switch] offload: a smart switch needs channels, slots and payload as well; give them, or name a preset";
@@ -67,7 +67,7 @@ TEST(Switch, ThatIsSmartNeedsSlots)
   }
 }
 
-TEST(Switch, CannotPromiseMoreSlotsThanItHas)
+TEST(Switch, ChannelsCannotHaveMoreSlotsThanTheSwitch)
 {
   EXPECT_EQ(switch_message(SWITCH + SLOTS + "total_slots = 8\n" + OFFLOAD), "");
   EXPECT_EQ(switch_message(SWITCH + SLOTS + "total_slots = 7\n" + OFFLOAD),
@@ -78,7 +78,7 @@ TEST(Switch, CannotPromiseMoreSlotsThanItHas)
             "(total_slots); take fewer channels or slots");
 }
 
-TEST(Switch, LosesItsPresetsAbilitiesForItsOwn)
+TEST(Switch, OffloadTablesReplaceThoseOfThePreset)
 {
   EXPECT_FALSE(read_text("[switch]\npreset = 'tofino'\noffload = []\n").smart());
   const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\ncollectives = ['allreduce']\n"
@@ -88,7 +88,7 @@ TEST(Switch, LosesItsPresetsAbilitiesForItsOwn)
   EXPECT_EQ(model.slots, 256);
 }
 
-/** The message about a [[switch.offload]] table of @p lines, without its place. */
+/** Returns the error about a [[switch.offload]] table of @p lines, without its place. */
 std::string offload_message(const std::string& lines)
 {
   const std::string place   = "FILE: [switch.offload] ";
@@ -133,7 +133,7 @@ TEST(Switch, OffloadTablesLimitReductions)
             "datatypes: found \"all\" beside other names; allowed: [\"all\"] alone, or names without it");
 }
 
-TEST(Switch, OffloadTablesDoNotLimitWhatMovesBytes)
+TEST(Switch, OffloadTablesDoNotLimitCollectivesThatMoveBytes)
 {
   for (const std::string name : {"barrier", "bcast", "allgather", "allgatherv", "alltoall"}) {
     const std::string row = "collectives = ['" + name + "']\n";
@@ -175,7 +175,7 @@ TEST(Switch, OffloadTablesMayConvert)
             "operations: found [ \"MPI_MAX\" ]; allowed with a conversion: [\"MPI_SUM\"]");
 }
 
-TEST(Switch, ExceptionsStartFromTheStandard)
+TEST(Switch, ExceptionsInheritFromTheStandard)
 {
   const SwitchModel standard = read_text(SWITCH + SLOTS + OFFLOAD);
   const auto exception       = [&](const std::string& lines) {
@@ -212,13 +212,13 @@ TEST(Switch, TofinoHasTheWindowOfMpitofino)
   EXPECT_EQ(tofino.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::none);
 }
 
-TEST(Switch, PresetsExecuteWhatTheirSourcesSay)
+TEST(Switch, PresetsSupportWhatTheirSourcesState)
 {
   const SwitchModel fixed = *find_switch_preset("tofino-fixed");
   EXPECT_EQ(fixed.serving("allreduce", "MPI_FLOAT", "MPI_SUM")->conversion, "fixed-point");
   EXPECT_EQ(fixed.serving("allreduce", "MPI_INT", "MPI_SUM")->conversion, "");
   EXPECT_EQ(fixed.lacks("allreduce", "MPI_DOUBLE", "MPI_SUM"), Unsupported::datatype);
-  // Its switch is tofino's, line by line.
+  // The switch equals tofino's in all other keys.
   const SwitchModel tofino = *find_switch_preset("tofino");
   for (const Option<SwitchModel>& row : switch_options())
     EXPECT_EQ(row.text(fixed), row.text(tofino)) << row.key;
@@ -237,9 +237,9 @@ TEST(Switch, PresetsExecuteWhatTheirSourcesSay)
     EXPECT_EQ(ideal.lacks(collective, "derived", "user-defined"), Unsupported::none) << collective;
 }
 
-// ---- What it can do
+// ---- Capabilities
 
-TEST(Lacks, NamesTheFirstThingThatIsMissing)
+TEST(Lacks, NamesTheFirstUnsupportedProperty)
 {
   SwitchModel model;
   EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_SUM"), Unsupported::collective);
@@ -253,7 +253,7 @@ TEST(Lacks, NamesTheFirstThingThatIsMissing)
   EXPECT_EQ(model.lacks("allreduce", "", "MPI_SUM"), Unsupported::datatype);
 }
 
-TEST(Lacks, DoesNotMixRows)
+TEST(Lacks, DoesNotCombineRows)
 {
   SwitchModel model;
   model.capabilities = {{{"allreduce"}, {"MPI_INT"}, {"MPI_SUM"}}, {{"allreduce"}, {"MPI_FLOAT"}, {"MPI_MAX"}}};
@@ -264,21 +264,21 @@ TEST(Lacks, DoesNotMixRows)
   EXPECT_EQ(model.lacks("allreduce", "MPI_CHAR", "MPI_SUM"), Unsupported::datatype);
 }
 
-TEST(Lacks, TakesAllForEveryName)
+TEST(Lacks, AllMatchesEveryName)
 {
   const SwitchModel model = read_text("[switch]\npreset = 'tofino'\n[[switch.offload]]\ncollectives = ['all']\n"
                                       "datatypes = ['all']\noperations = ['all']\n");
   for (const std::string& collective : offloadable_collectives())
     EXPECT_EQ(model.lacks(collective, "derived", "user-defined"), Unsupported::none) << collective;
   EXPECT_EQ(model.lacks("gather", "MPI_INT", ""), Unsupported::collective);
-  // Datatypes that a program makes are no names that a table could list.
+  // Datatypes that a program defines have no name that a table could list.
   SwitchModel sums;
   sums.capabilities = {{{"reduce"}, {"all"}, {"MPI_SUM"}}};
   EXPECT_EQ(sums.lacks("reduce", "derived", "MPI_SUM"), Unsupported::none);
   EXPECT_EQ(sums.lacks("reduce", "derived", "user-defined"), Unsupported::operation);
 }
 
-TEST(Lacks, NothingWhereBytesAreMoved)
+TEST(Lacks, NothingForCollectivesThatMoveBytes)
 {
   SwitchModel model;
   model.capabilities = {{{"allreduce", "bcast"}, {"MPI_INT"}, {"MPI_SUM"}}, {{"barrier"}, {}, {}}};
@@ -288,7 +288,7 @@ TEST(Lacks, NothingWhereBytesAreMoved)
   EXPECT_EQ(model.lacks("allgather", "MPI_INT", ""), Unsupported::collective);
 }
 
-TEST(Serving, IsTheFirstRowThatServesTheCall)
+TEST(Serving, IsTheFirstRowThatSupportsTheCall)
 {
   SwitchModel model;
   model.capabilities = {{{"allreduce", "reduce"}, {"MPI_INT"}, {"MPI_SUM"}},
@@ -301,9 +301,9 @@ TEST(Serving, IsTheFirstRowThatServesTheCall)
   EXPECT_EQ(model.serving("barrier", "", ""), nullptr);
 }
 
-// ---- Offload rows in one text
+// ---- Offload rows in one-line format
 
-TEST(OffloadText, IsTheRowsOfAFile)
+TEST(OffloadText, EqualsTheRowsOfAFile)
 {
   const std::vector<Capability> rows = parse_capabilities(
       "allreduce,reduce MPI_INT,MPI_LONG MPI_SUM; allreduce MPI_FLOAT MPI_SUM fixed-point 2.5e9;barrier,bcast", "here");
@@ -316,7 +316,7 @@ TEST(OffloadText, IsTheRowsOfAFile)
   EXPECT_EQ(rows[2].collectives, (std::vector<std::string>{"barrier", "bcast"}));
 }
 
-TEST(OffloadText, IsRefusedWhereAFileWouldBe)
+TEST(OffloadText, IsRefusedLikeAFile)
 {
   for (const std::string text : {"allreduce", "allreduce MPI_INT", "allreduce MPI_INT MPI_SUM x", "nothing",
                                  "allreduce MPI_INT\"]\nx=[\" MPI_SUM", "allreduce MPI_FLOAT MPI_SUM fixed-point fast",
