@@ -9,7 +9,7 @@
 namespace weft {
 
 /** Prefetches up to 2 KiB; the hardware prefetcher covers the rest. Any address is allowed, mapped or not. */
-inline void fetch(const void* from, std::size_t bytes)
+inline void prefetch(const void* from, std::size_t bytes)
 {
   constexpr std::size_t LINE = 64;
   constexpr std::size_t MOST = 2048;
