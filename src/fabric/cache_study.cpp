@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-/** A port's cache with its misses told apart. */
+/** Forwarding cache of a port, with its misses classified. */
 class StudiedPort {
   ForwardingCache cache_;
   MissClassifier classifier_;
@@ -43,7 +43,7 @@ MessageEnds random_ends(std::mt19937& random, int hosts)
   return {from, (from + 1 + below(random, hosts - 1)) % hosts};
 }
 
-/** The host as far from switch 0 along each dimension as @p host is from @p at. */
+/** Returns the host at the same offset from switch 0 in each dimension as @p host has from @p at. */
 int translated(int host, int at, int size)
 {
   int result = 0;
@@ -106,19 +106,19 @@ std::vector<CacheCounters> study_torus(const CacheShape& shape, int size, int di
 
 namespace {
 
-/** What a port looks up, one after the other. */
+/** Lookup of a port. */
 struct PortLookup {
   ForwardingTag tag;
   LinkId out;
   bool empty;
 };
-using PortLookups = std::unordered_map<LinkId, std::vector<PortLookup>>; // by the link that ends there
+using PortLookups = std::unordered_map<LinkId, std::vector<PortLookup>>; // by the link that ends at the port
 
-/** Whose sets give up what is used last. */
+/** Cache with Belady's replacement: a full set evicts the entry whose next use is farthest away. */
 class FarsightedPort {
   struct Entry {
     ForwardingTag tag;
-    std::size_t next; // its next use
+    std::size_t next; // index of its next use
   };
   CacheShape shape_;
   std::vector<std::vector<Entry>> sets_;
@@ -144,7 +144,7 @@ public:
   }
 };
 
-/** By position: where the same tag comes next. */
+/** Returns for each lookup the index of the next one with the same tag. */
 std::vector<std::size_t> next_uses(const std::vector<PortLookup>& lookups)
 {
   std::vector<std::size_t> next(lookups.size());
@@ -156,7 +156,7 @@ std::vector<std::size_t> next_uses(const std::vector<PortLookup>& lookups)
   return next;
 }
 
-/** By message: the one that its host sends @p ahead messages later; none: the number of messages. */
+/** Returns for each message the one that its host sends @p ahead messages later, or the number of messages. */
 std::vector<std::size_t> later_messages(std::span<const MessageEnds> messages, int ahead)
 {
   std::vector<std::size_t> later(messages.size(), messages.size());

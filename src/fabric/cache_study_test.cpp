@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-constexpr CacheShape BASELINE{2048, 4, Replacement::lru}; // of Hirasawa et al. (CLUSTER 2021)
+constexpr CacheShape BASELINE{2048, 4, Replacement::lru}; // Hirasawa et al. (CLUSTER 2021)
 
 double share(std::int64_t part, const CacheCounters& of)
 {
@@ -26,7 +26,7 @@ CacheCounters total(const std::vector<CacheCounters>& parts)
   return sum;
 }
 
-/** Misses of a set of @p ways that holds Poisson(mean) destinations, each as often: all but `ways` of them. */
+/** Returns the expected miss rate of sets of @p ways with Poisson(mean) equally frequent destinations. */
 double expected_conflicts(double mean, int ways)
 {
   double probability = std::exp(-mean);
@@ -38,7 +38,7 @@ double expected_conflicts(double mean, int ways)
   return misses / mean;
 }
 
-TEST(CacheStudy, ConflictsOfScatteredAddressesAreThoseOfRandomSets)
+TEST(CacheStudy, ScatteredAddressesConflictLikeRandomSets)
 {
   for (const int ways : {1, 2, 4, 8}) {
     const CacheCounters counters = study_port({2048, ways, Replacement::lru}, 1024, true, 200000, 1);
@@ -48,7 +48,7 @@ TEST(CacheStudy, ConflictsOfScatteredAddressesAreThoseOfRandomSets)
   }
 }
 
-TEST(CacheStudy, FourWaysHaveNearlyNoConflictsUpTo1024Destinations)
+TEST(CacheStudy, FourWaysHaveFewConflictsUpTo1024Destinations)
 {
   for (const int destinations : {64, 256, 512, 1024}) {
     EXPECT_EQ(study_port(BASELINE, destinations, false, 50000, 1).conflict, 0) << destinations;
@@ -61,11 +61,11 @@ TEST(CacheStudy, HashOfATorusMissesEachTagOnce)
 {
   const CacheCounters counters = total(study_torus(BASELINE, 8, 4, true, 20000, 1));
   EXPECT_EQ(counters.capacity + counters.conflict, 0);
-  EXPECT_LE(counters.initial, 9 * 9); // a tag per port at each port
+  EXPECT_LE(counters.initial, 9 * 9); // one tag per output port at each input port
 }
 
-// Where packets come from the hosts, all 4,095 others are looked up: a cache of 2,048 knows half of them.
-TEST(CacheStudy, CrcHasNoRoomForATorus)
+// Ports of hosts look up all 4,095 other hosts, of which a cache of 2,048 entries holds half.
+TEST(CacheStudy, CrcExceedsTheCacheOnATorus)
 {
   const std::vector<CacheCounters> ports = study_torus({2048, 2048, Replacement::lru}, 8, 4, false, 40000, 1);
   EXPECT_NEAR(share(ports[0].hits, ports[0]), 0.5, 0.06);
@@ -73,7 +73,7 @@ TEST(CacheStudy, CrcHasNoRoomForATorus)
   EXPECT_GT(share(ports[4].hits, ports[4]), 0.99); // only the destinations along the last dimension
 }
 
-TEST(CacheStudy, OneSwitchOfATorusStandsForAll)
+TEST(CacheStudy, AllSwitchesOfATorusAreEquivalent)
 {
   const CacheShape shape{16, 2, Replacement::lru};
   const Fabric fabric        = Fabric::load("torus-4x4x4x4");
@@ -85,8 +85,8 @@ TEST(CacheStudy, OneSwitchOfATorusStandsForAll)
   EXPECT_EQ(all.capacity + all.conflict, 0);
 }
 
-// A star of eight hosts, of which each port sees seven destinations in turn: four entries and LRU never know the next.
-TEST(CacheStudy, WhoKnowsTheFutureHitsWhatFits)
+// On a star of eight hosts each port sees seven destinations in turn: with four entries, LRU never hits.
+TEST(CacheStudy, OptimalReplacementHitsAsManyAsFit)
 {
   const CacheShape shape{4, 4, Replacement::lru};
   const Fabric fabric = Fabric::load("star-8");
@@ -97,24 +97,24 @@ TEST(CacheStudy, WhoKnowsTheFutureHitsWhatFits)
     return share(study.messages.hits, study.messages);
   };
   EXPECT_EQ(hits({}), 0);
-  EXPECT_NEAR(hits({0, true}), 4.0 / 7, 0.03); // four of the seven stay
-  EXPECT_NEAR(hits({1, false}), 1, 0.01);      // what comes next was sent for
-  EXPECT_NEAR(hits({2, false}), 0, 0.01);      // and is gone again: those that are over take entries, too
+  EXPECT_NEAR(hits({0, true}), 4.0 / 7, 0.03); // four of seven entries stay
+  EXPECT_NEAR(hits({1, false}), 1, 0.01);      // the next entry was prefetched
+  EXPECT_NEAR(hits({2, false}), 0, 0.01);      // prefetched too early: evicted before its use
 }
 
-TEST(CacheStudy, EmptyPacketsAreLookedUpToo)
+TEST(CacheStudy, CountsLookupsOfEmptyPackets)
 {
   const Fabric fabric      = Fabric::load("star-8");
   const auto hash          = make_forwarding_hash("crc", fabric.topology());
   const auto messages      = alltoall_messages(fabric.topology(), 8 * 7);
   const MessageStudy study = study_messages({4, 4, Replacement::lru}, fabric.topology(), *hash, messages, {1, false});
   EXPECT_EQ(study.messages.lookups(), 56);
-  EXPECT_EQ(study.empty.lookups(), 48); // the first of each host has none
+  EXPECT_EQ(study.empty.lookups(), 48); // none precedes the first message of a host
   EXPECT_EQ(study.messages.hits, 48);
   EXPECT_EQ(study.empty.hits, 0);
 }
 
-TEST(CacheStudy, OnlyInitialMissesOnAllRegularFabrics)
+TEST(CacheStudy, RegularFabricsHaveOnlyInitialMisses)
 {
   for (const std::string& name : list_shared("fabrics")) {
     const Fabric fabric = Fabric::load(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Fabrics in words. */
+/* Text summary of a fabric. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** What a fabric is, in some lines of text. */
+/** Returns a summary of a few lines. */
 std::string describe(const Fabric& fabric);
 
 } // namespace weft

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-TEST(Describe, NamesWhatThereIs)
+TEST(Describe, NamesAllParts)
 {
   const std::string text = describe(fabric_of(FABRIC));
   for (const std::string part :

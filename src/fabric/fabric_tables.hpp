@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The tables of a fabric file that say nothing more than their values: each a struct, and the rows of its keys. */
+/* Simple tables of a fabric file: a struct each, with the rows of its keys. */
 #pragma once
 
 #include "base/option.hpp"
@@ -12,23 +12,23 @@
 
 namespace weft {
 
-/** The [fabric] table. */
+/** [fabric] table. */
 struct AboutFabric {
   std::string name;
   std::string description;
 };
 const std::vector<Option<AboutFabric>>& about_options();
 
-/** What a cable is like, each direction. */
+/** Properties of a cable, per direction. */
 struct LinkModel {
   BytesPerSecond bandwidth;
   Seconds latency;
 };
 const std::vector<Option<LinkModel>>& link_options();
 
-/** Something that frames of several links pass, such as a port where a switch recirculates: one bandwidth for all. */
+/** Bandwidth shared by several links, such as the port through which a switch recirculates packets. */
 struct SharedMedium {
-  std::vector<std::string> links; ///< by their names
+  std::vector<std::string> links; ///< names
   BytesPerSecond bandwidth;
 };
 const std::vector<Option<SharedMedium>>& shared_options();
@@ -40,43 +40,43 @@ struct HostModel {
   /// Messages between ranks of one host.
   BytesPerSecond loopback_bandwidth;
   Seconds loopback_latency;
-  /// What its ranks share: each copy of a message between them passes it once.
+  /// Shared by the ranks of the host: each copy of a message between them uses it once.
   BytesPerSecond memory_bandwidth{std::numeric_limits<double>::infinity()};
-  /// Messages of at least so many bytes are copied once (from the sender's memory to the receiver's), shorter ones
-  /// twice (through memory that both see).
+  /// Size from which messages are copied once (from the sender's memory to the receiver's); smaller ones are copied
+  /// twice (through shared memory).
   Bytes single_copy_threshold{std::numeric_limits<double>::infinity()};
-  /// A call whose buffers on a host are no larger than its caches together stays in them, and passes no memory.
+  /// All caches of the host. A call whose buffers fit does not use the memory's bandwidth.
   Bytes cache_size;
-  Seconds message_overhead; ///< of a core, on sending a message to a rank of its host, and again on receiving it
-  /// At which a core copies: a message for a rank of its host into memory that both see, and one from it out of that.
+  Seconds message_overhead; ///< CPU time of sending a message within the host, and again of receiving it
+  /// Rate at which a core copies a message within the host into shared memory, and out of it.
   BytesPerSecond copy_rate{std::numeric_limits<double>::infinity()};
-  Seconds piece_overhead; ///< of a core, on each piece of a message whose pieces do not follow one another in memory
+  Seconds piece_overhead; ///< CPU time per contiguous piece of a non-contiguous message
   BytesPerSecond reduction_rate{
-      std::numeric_limits<double>::infinity()}; ///< at which a core combines vectors, or copies them
-  /// Buffers of a rank of no more stay in the caches of its core alone; twice as much leaves them altogether.
+      std::numeric_limits<double>::infinity()}; ///< rate at which a core combines or copies vectors
+  /// Buffers of a rank up to this size stay in its core's caches; from twice this size on, nothing does.
   Bytes core_cache_size;
-  /// Results per second that a core adds up or copies through the host's shared caches, beside its own work on them.
+  /// Additional cost of results that a core combines or copies through the host's shared caches, as a rate.
   BytesPerSecond shared_cache_rate{std::numeric_limits<double>::infinity()};
-  /// The same through the memory, beside both.
+  /// Additional cost of results through the memory, as a rate.
   BytesPerSecond core_memory_rate{std::numeric_limits<double>::infinity()};
 
-  std::vector<std::string> unmeasured; ///< keys whose values are another device's, or guesses
+  std::vector<std::string> unmeasured; ///< keys whose values are guesses or come from another device
 
   bool shares_memory() const { return memory_bandwidth.value() < std::numeric_limits<double>::infinity(); }
-  /** How often a message between its ranks is copied. */
+  /** Returns how often a message within the host is copied. */
   int copies(Bytes size) const { return size < single_copy_threshold ? 2 : 1; }
-  /** What a core spends on sending a message to a rank of its host, or on receiving one. */
+  /** Returns the CPU time of sending a message within the host, or of receiving one. */
   Seconds message_time(Bytes size) const
   {
     return copies(size) == 2 ? message_overhead + size / copy_rate : message_overhead;
   }
-  /** Time per byte, beside a core's own work on it, of data of which a part has left its caches and a part the host's.
-   */
+  /** Returns the time per byte, in addition to the core's own work, of data of which a fraction misses the core's
+   * caches and a fraction all caches of the host. */
   double seconds_a_byte(double left_core, double left_host) const
   {
     return left_core / shared_cache_rate.value() + left_host / core_memory_rate.value();
   }
-  /** The part of a rank's buffers that passes the host's shared caches. */
+  /** Returns the fraction of a rank's buffers that does not fit into its core's caches. */
   double leaves_core(Bytes buffers) const
   {
     return core_cache_size > Bytes() ? std::clamp(buffers / core_cache_size - 1, 0.0, 1.0) : 1;

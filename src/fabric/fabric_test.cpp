@@ -12,21 +12,21 @@
 namespace weft {
 namespace {
 
-TEST(Fabric, LatencyIsThatOfLinksAndSwitchesBetween)
+TEST(Fabric, LatencyIsTheSumOfLinksAndSwitches)
 {
   const Fabric fabric = fabric_of(FABRIC);
   Route route;
   fabric.route(0, 3, route);
   EXPECT_DOUBLE_EQ(fabric.latency(route).value(), 2.25e-6);
   route.clear();
-  fabric.route(0, 4, route); // the switch is not passed through
+  fabric.route(0, 4, route); // the switch is the destination
   EXPECT_DOUBLE_EQ(fabric.latency(route).value(), 1e-6);
   route.clear();
   fabric.route(4, 2, route);
   EXPECT_DOUBLE_EQ(fabric.latency(route).value(), 1e-6);
 }
 
-TEST(Segments, OfAPointToPointMessageHoldFromTheirSizeOn)
+TEST(Segments, ApplyFromTheirSizeOn)
 {
   const Fabric fabric = fabric_of(FABRIC + "[[point_to_point]]\nfrom = '0B'\nlatency_factor = 1\nbandwidth_factor = 2\n"
                                            "[[point_to_point]]\nfrom = '1KiB'\nlatency_factor = 3\n"
@@ -54,7 +54,7 @@ TEST_P(Shipped, FabricIsReadAndProven)
   EXPECT_NE(proven.find("each joins end to end"), std::string::npos) << proven;
   const std::string text = describe(fabric);
   EXPECT_EQ(text.find(fabric.name() + ": " + fabric.description() + "\n"), 0) << text;
-  std::string plain = text; // its counts have commas
+  std::string plain = text; // counts have commas
   std::erase(plain, ',');
   EXPECT_NE(plain.find(std::to_string(fabric.host_count()) + " hosts"), std::string::npos) << text;
 }
@@ -64,7 +64,7 @@ TEST_P(Shipped, FabricIsFoundByItsPathToo)
   EXPECT_EQ(Fabric::load(*find_shared("fabrics", GetParam())).name(), GetParam());
 }
 
-/** GoogleTest takes letters and digits only. */
+/** Returns the name of a fabric without characters that GoogleTest refuses. */
 std::string test_name(const testing::TestParamInfo<std::string>& fabric)
 {
   std::string name = fabric.param;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* For tests: fabrics from text. */
+/* Test support: fabrics from text. */
 #pragma once
 
 #include "base/test_file.hpp"
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/** A complete fabric file of round numbers and without presets, which tests change parts of. */
+/** Complete fabric file with round numbers and without presets, for tests to modify. */
 inline const std::string FABRIC = R"([fabric]
 name = "small"
 
@@ -48,7 +48,7 @@ datatypes = ["MPI_INT"]
 operations = ["MPI_SUM"]
 )";
 
-/** @p text with its first @p what replaced; a test that replaces what is not there is wrong. */
+/** Returns @p text with the first @p what replaced, which must occur. */
 inline std::string replaced(std::string text, const std::string& what, const std::string& by)
 {
   const std::size_t at = text.find(what);
@@ -62,7 +62,7 @@ inline Fabric fabric_of(const std::string& text)
   return Fabric::load(TestFile(text).path());
 }
 
-/** The message with which a fabric file of @p text is refused, with its path as FILE; "" where it is not. */
+/** Returns the error of a fabric file with @p text, with "FILE" for its path, or "". */
 inline std::string fabric_message(const std::string& text)
 {
   return message_about(text, [](const std::string& path) { Fabric::load(path); });

@@ -14,8 +14,8 @@ ForwardingState::ForwardingState(const Fabric& fabric)
     tagging_of_.push_back(tagging_at(index));
 }
 
-/** Which tags are KEPT: of a hash whose tags are numbers from zero on all, where the entries are as many; of one that
- * has a tag for each host those in whose set all hosts' have room.
+/** Determines the KEPT tags. If tags are consecutive from zero: all, provided that there are as many entries. If each
+ *  host has a tag: those in sets that have room for the tags of all hosts.
  */
 ForwardingState::Tagging ForwardingState::tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts)
 {
@@ -70,8 +70,8 @@ int ForwardingState::port_number_after(LinkId into)
   return number;
 }
 
-/** See what is looked up at each hop. Caches are large, and a lookup mostly waits for its set: so it waits for all at
- * once.
+/** Collects the lookups of all hops and prefetches their sets: caches are large, and lookups would wait for memory one
+ *  after the other.
  */
 void ForwardingState::expect(const Route& route, VertexId to)
 {

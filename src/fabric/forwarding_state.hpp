@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The input ports of a run's switches: forwarding caches, whose state lasts as long as the run, and how fast they look
- * packets up.
+/* Input ports of a run's switches: forwarding caches, which keep their state for the whole run, and lookup rates.
  *
- * A message between hosts looks its destination up at every switch that it crosses, as it starts; so the order of first
- * lookups is that of the messages' starts, and their misses are part of the messages' latency. Where ports have an
- * interval, messages are followed until they end, and bound each other (model/forwarding/forwarding_port.hpp). Streams,
- * and messages that a switch sends or gets, take a hit's latency.
+ * When a message between hosts starts, its destination is looked up at every switch on its route; misses add to its
+ * latency. If lookups limit the rate of ports, messages are tracked until they end, and limit each other
+ * (model/forwarding/forwarding_port.hpp). Streams, and messages sent or received by a switch, have the latency of hits.
  */
 #pragma once
 
@@ -20,31 +18,31 @@ namespace weft {
 class ForwardingState {
 public:
   using MessageNumber = ForwardingPort::MessageNumber;
-  /** Of a message that no port bounds. */
+  /** Number of messages that no port limits. */
   static constexpr MessageNumber NONE = 0;
   struct Start {
-    Seconds added;                ///< what misses add to the route's latency
-    MessageNumber message = NONE; ///< to be told of what becomes of it
+    Seconds added;                ///< latency of misses, in addition to the route's
+    MessageNumber message = NONE; ///< for the calls of begin(), repeat() and end()
   };
 
   explicit ForwardingState(const Fabric& fabric);
-  /** Whether a fabric's switches look packets up in ways that runs have to follow. */
+  /** Returns true if runs on the fabric need this state: caches, or lookup rates that limit ports. */
   static bool needed(const Fabric& fabric);
 
-  /** A message starts along a route to the host @p to. */
+  /** Starts a message along a route to the host @p to. */
   Start start(const Route& route, VertexId to, Seconds now);
-  /** It uses its links from @p begins on: @p bytes, as @p volume on each. */
+  /** Announces that a message of @p bytes, @p volume on each link, uses its links from @p begins on. */
   void begin(MessageNumber message, Bytes bytes, Bytes volume, Seconds begins);
-  /** Another one starts with it that is its equal. Where there are caches no two are. */
+  /** Adds an equal message that starts with it. Without caches only: with caches no two messages are equal. */
   void repeat(MessageNumber message);
-  /** It has ended, or never will. */
+  /** Ends a message that has arrived or failed. */
   void end(MessageNumber message, Seconds now);
 
-  /** Whether the port at the end of a link bounds messages, and by how much of the link's volume a second now. */
+  /** Return whether the port at the end of a link limits messages, and its current limit in volume per second. */
   bool bounds(LinkId into) const;
   double rate(LinkId into, Seconds now);
 
-  /** What the lookups of a switch's ports were so far, or nothing where it has no cache. */
+  /** Returns the lookup counters of a switch's ports; nothing without a cache. */
   std::optional<LookupCounters> counters(int switch_index) const;
 
 private:
@@ -56,28 +54,28 @@ private:
   };
   struct Hop {
     int switch_index;
-    int port; // of ports_; NO_PORT: nothing is looked up
+    int port; // index in ports_; NO_PORT: no lookup
     ForwardingTag tag;
   };
-  /** What switches of one hash and of caches of one shape look up. */
+  /** Tags of switches that have the same hash and the same cache shape. */
   struct Tagging {
-    const ForwardingHash* hash; // nullptr: nothing
+    const ForwardingHash* hash; // nullptr: no lookups
     CacheShape shape;
-    bool keeps;                         // all tags, as there are no more than entries
-    std::vector<ForwardingTag> by_host; // where a tag stands for one host
+    bool keeps;                         // all tags, since there are at least as many entries
+    std::vector<ForwardingTag> by_host; // if each tag identifies a host
   };
   struct Message {
-    std::vector<Lookup> lookups; // at ports that bound it
+    std::vector<Lookup> lookups; // at ports that limit it
     bool begun = false;
   };
   const Fabric& fabric_;
-  std::vector<ForwardingPort> ports_;                   // in the order of their first use
-  std::vector<int> port_of_;                            // by link that ends at a port: which; -1: none yet
+  std::vector<ForwardingPort> ports_;                   // in order of first use
+  std::vector<int> port_of_;                            // by link that ends at a port: index in ports_; -1: none yet
   std::vector<LookupCounters> counters_;                // by switch
-  std::vector<Tagging> taggings_;                       // that switches have
-  std::vector<int> tagging_of_;                         // by switch: which; of those without caches, any
-  std::unordered_map<MessageNumber, Message> messages_; // under way
-  std::vector<Hop> hops_;                               // of the message that starts
+  std::vector<Tagging> taggings_;                       // distinct taggings of switches
+  std::vector<int> tagging_of_;                         // by switch: index in taggings_; any without cache
+  std::unordered_map<MessageNumber, Message> messages_; // in flight
+  std::vector<Hop> hops_;                               // of the message being started
   MessageNumber last_ = NONE;
 
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** A star of four hosts, whose ports have one entry. */
+/** Returns a star of four hosts whose caches have one entry. */
 std::string star(const std::string& more)
 {
   return FABRIC + "[switch.forwarding]\nkind = \"cache\"\ntcam_latency = \"10ns\"\nhit_latency = \"1ns\"\n" +
@@ -26,7 +26,7 @@ Route route_between(const Fabric& fabric, VertexId from, VertexId to)
   return route;
 }
 
-TEST(ForwardingState, FollowsNothingWithoutIntervals)
+TEST(ForwardingState, TracksNoMessagesWithoutIntervals)
 {
   const Fabric fabric = fabric_of(star(""));
   ForwardingState state(fabric);
@@ -40,7 +40,7 @@ TEST(ForwardingState, FollowsNothingWithoutIntervals)
   EXPECT_FALSE(state.bounds(route.links[0]));
 }
 
-/** Hits of random messages of a torus, as its switches count them and as caches with plain tags have them. */
+/** Compares hits of random messages on a torus with those of caches without KEPT tags. */
 void expect_hits_of_plain_tags(const std::string& forwarding, const CacheShape& shape)
 {
   const Fabric fabric = fabric_of(
@@ -77,9 +77,9 @@ void expect_hits_of_plain_tags(const std::string& forwarding, const CacheShape& 
   EXPECT_EQ(counted, hits);
 }
 
-TEST(ForwardingState, CountsAsIfAllTagsHadEntries)
+TEST(ForwardingState, KeptTagsDoNotChangeHits)
 {
-  // Of 128 tags in 16, 32 and 128 sets of two some sets keep all that come, others do not.
+  // With 128 tags in 16, 32 and 128 sets of two, some sets hold all their tags, others do not.
   for (const int entries : {32, 64, 256})
     expect_hits_of_plain_tags("hash = \"crc\"\n", {entries, 2, Replacement::lru});
   expect_hits_of_plain_tags("hash = \"crc\"\nreplacement = \"fifo\"\n", {64, 2, Replacement::fifo});
@@ -89,7 +89,7 @@ TEST(ForwardingState, CountsAsIfAllTagsHadEntries)
   expect_hits_of_plain_tags("", {4, 2, Replacement::lru});
 }
 
-TEST(ForwardingState, BoundsWhatCrossesAPortUntilItEnds)
+TEST(ForwardingState, LimitsMessagesUntilTheyEnd)
 {
   const Fabric fabric = fabric_of(star("interval = \"1ns\"\ntcam_interval = \"4ns\"\nframe = \"100B\"\n"));
   ForwardingState state(fabric);
@@ -102,7 +102,7 @@ TEST(ForwardingState, BoundsWhatCrossesAPortUntilItEnds)
   EXPECT_NEAR(state.rate(one.links[0], {}), 100e9, 1e8);
   const auto second = state.start(other, 2, {}).message;
   state.begin(second, Bytes(1e6), Bytes(1e6), {});
-  EXPECT_NEAR(state.rate(one.links[0], {}), 25e9, 1e8); // they evict each other
+  EXPECT_NEAR(state.rate(one.links[0], {}), 25e9, 1e8); // messages evict each other
   state.end(second, Seconds(1e-6));
   EXPECT_NEAR(state.rate(one.links[0], Seconds(1e-6)), 100e9, 1e8);
   state.end(first, Seconds(1e-6));
@@ -110,7 +110,7 @@ TEST(ForwardingState, BoundsWhatCrossesAPortUntilItEnds)
   EXPECT_DOUBLE_EQ(state.counters(0)->packets, 20000);
 }
 
-TEST(ForwardingState, ForgetsAMessageThatNeverBegan)
+TEST(ForwardingState, RemovesMessagesThatNeverBegan)
 {
   const Fabric fabric = fabric_of(star("interval = \"1ns\"\n"));
   ForwardingState state(fabric);

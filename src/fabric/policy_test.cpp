@@ -14,7 +14,7 @@ Fabric with_policy(const std::string& tables)
   return fabric_of(FABRIC + tables);
 }
 
-/** The message about a [[policy]] table of @p lines, without its place. */
+/** Returns the error about a [[policy]] table of @p lines, without its place. */
 std::string policy_message(const std::string& lines)
 {
   const std::string place   = "FILE: [policy] ";
@@ -27,7 +27,7 @@ TEST(PolicyTables, AreOptional)
   EXPECT_EQ(fabric_of(FABRIC).policy_for("allreduce", Bytes(8)), std::nullopt);
 }
 
-TEST(PolicyTables, HoldForTheirCollectivesAndSizes)
+TEST(PolicyTables, MatchCollectivesAndSizes)
 {
   const Fabric fabric = with_policy("[[policy]]\ncollectives = ['allreduce', 'reduce']\nat_least = '8B'\n"
                                     "below = '1KiB'\noffload = 'off'\n");
@@ -38,15 +38,15 @@ TEST(PolicyTables, HoldForTheirCollectivesAndSizes)
   EXPECT_EQ(fabric.policy_for("bcast", Bytes(8)), std::nullopt);
 }
 
-TEST(PolicyTables, HoldForEverySizeUnlessTheySay)
+TEST(PolicyTables, MatchAllSizesByDefault)
 {
   const Fabric fabric = with_policy("[[policy]]\ncollectives = ['all']\noffload = 'message'\n");
   for (const double size : {0.0, 1.0, 1e15})
     EXPECT_EQ(fabric.policy_for("barrier", Bytes(size)), OffloadMode(mechanism_kind("message")));
-  EXPECT_EQ(fabric.policy_for("gather", Bytes(8)), std::nullopt); // nothing that a switch could do
+  EXPECT_EQ(fabric.policy_for("gather", Bytes(8)), std::nullopt); // switches cannot execute it
 }
 
-TEST(PolicyTables, TheFirstThatHoldsCounts)
+TEST(PolicyTables, TheFirstMatchWins)
 {
   const Fabric fabric = with_policy("[[policy]]\ncollectives = ['allreduce']\nbelow = '100B'\noffload = 'auto'\n"
                                     "[[policy]]\ncollectives = ['allreduce']\noffload = 'stream'\n"

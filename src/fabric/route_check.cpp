@@ -8,13 +8,13 @@
 namespace weft {
 namespace {
 
-/** Proves one way after the other; throws at the first that is wrong. */
+/** Checks routes one by one; throws at the first that is wrong. */
 class RouteChecker {
   const Fabric& fabric_;
   Route route_;
-  std::vector<std::int64_t> visited_; // by vertex: number of the last way that visited it
-  std::int64_t ways_ = 0;
-  bool direct_       = false; // some hosts have a cable of their own
+  std::vector<std::int64_t> visited_; // by vertex: number of the last route that visited it
+  std::int64_t routes_ = 0;
+  bool direct_         = false; // some hosts are connected directly
 
   [[noreturn]] void fail(VertexId from, VertexId to, const std::string& problem) const
   {
@@ -28,7 +28,7 @@ public:
       : fabric_(fabric), visited_(static_cast<std::size_t>(fabric.host_count() + fabric.switch_count()), -1)
   {
   }
-  std::int64_t ways() const { return ways_; }
+  std::int64_t routes() const { return routes_; }
   bool direct() const { return direct_; }
 
   void check(VertexId from, VertexId to)
@@ -37,7 +37,7 @@ public:
     route_.clear();
     fabric_.route(from, to, route_);
     VertexId at                              = from;
-    visited_[static_cast<std::size_t>(from)] = ways_;
+    visited_[static_cast<std::size_t>(from)] = routes_;
     for (const LinkId id : route_.links) {
       if (id < 0 || static_cast<std::size_t>(id) >= fabric_.links().size())
         fail(from, to, "takes a cable that does not exist");
@@ -45,9 +45,9 @@ public:
       if (link.from != at)
         fail(from, to, "takes " + link.name + " from " + topology.vertex_name(at) + ", where it does not begin");
       at = link.to;
-      if (visited_[static_cast<std::size_t>(at)] == ways_)
+      if (visited_[static_cast<std::size_t>(at)] == routes_)
         fail(from, to, "visits " + topology.vertex_name(at) + " twice");
-      visited_[static_cast<std::size_t>(at)] = ways_;
+      visited_[static_cast<std::size_t>(at)] = routes_;
       if (topology.is_host(at) && at != to)
         fail(from, to, "passes through the host " + topology.vertex_name(at));
     }
@@ -60,7 +60,7 @@ public:
              "has " + std::to_string(route_.links.size()) + " links, and the topology's diameter is " +
                  std::to_string(topology.diameter()));
     }
-    ++ways_;
+    ++routes_;
   }
 };
 
@@ -68,7 +68,7 @@ public:
 
 namespace {
 
-/** What was proven of the hashes of forwarding caches; empty where there are none. */
+/** Checks the hashes of forwarding caches and returns what was proven; empty without caches. */
 std::string check_hashes(const Fabric& fabric)
 {
   constexpr std::int64_t MOST_PAIRS = 32'000'000;
@@ -117,7 +117,7 @@ std::string check(const Fabric& fabric)
       checker.check(from, (from + distance) % hosts);
     }
   }
-  const std::int64_t pairs = checker.ways();
+  const std::int64_t pairs = checker.routes();
   for (int index = 0; index < fabric.switch_count(); ++index) {
     const auto host = static_cast<VertexId>(random() % static_cast<unsigned>(hosts));
     checker.check(host, hosts + index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The proof that a fabric's routes lead where they should. */
+/* Proof of a fabric's routes. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -8,11 +8,12 @@
 
 namespace weft {
 
-/** Prove the routes (Belbeisi et al., section 5, rule 3): each way exists, joins end to end over cables that there are,
- *  visits nothing twice, crosses a switch and is no longer than the topology's diameter. All pairs of up to 1,024
- *  hosts, else a seeded sample; always every switch from and to some host. Where switches have forwarding caches, their
- * hashes too: equal tags leave by equal ports. Returns what was proven; throws UserError with the first pair for which
- * it does not hold. */
+/** Proves the routes (Belbeisi et al., section 5, rule 3): each exists, connects its ends over existing cables, visits
+ * no vertex twice, crosses a switch and is no longer than the topology's diameter. Checks all pairs of up to 1,024
+ * hosts, a seeded sample of more, and always every switch from and to some host. For switches with forwarding caches,
+ * also proves that equal tags leave by equal ports. Returns what was proven. Throws UserError with the first pair that
+ * fails.
+ */
 std::string check(const Fabric& fabric);
 
 } // namespace weft

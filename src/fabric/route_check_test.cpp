@@ -18,20 +18,20 @@ TEST(Check, ProvesEveryPairOfASmallFabric)
             "cables, visits nothing twice, goes through a switch and has at most 2 links");
 }
 
-TEST(Check, OfOneHostHasNothingToProve)
+TEST(Check, HasNothingToProveForOneHost)
 {
   const Fabric fabric = fabric_of(replaced(FABRIC, "hosts = 4", "hosts = 1"));
   EXPECT_EQ(fabric.host_count(), 1);
   EXPECT_EQ(check(fabric).find("0 routes, every pair of hosts"), 0);
 }
 
-TEST(Check, ProvesASampleOfALargeOne)
+TEST(Check, SamplesALargeFabric)
 {
   const std::string text = replaced(replaced(FABRIC, "hosts = 4", "hosts = 1025"), "max_ports = 8", "max_ports = 1025");
   EXPECT_EQ(check(fabric_of(text)).find("16,400 routes, a seeded sample of every host's, and"), 0);
 }
 
-/** A star on which packets for host 1 go a way of their own from one vertex. */
+/** Star with a wrong next hop to host 1 at one vertex. */
 class Misrouted : public Star {
   VertexId from_;
   Hop hop_;
@@ -50,7 +50,7 @@ public:
   int diameter() const override { return 1; }
 };
 
-/** What check() says about a topology; @p more are links beside those of its cables. */
+/** Returns the error of check() for a topology with links @p more in addition to its cables. */
 std::string check_message(std::unique_ptr<const Topology> topology, const std::vector<Link>& more = {})
 {
   FabricParts parts;
@@ -66,7 +66,7 @@ std::string check_message(std::unique_ptr<const Topology> topology, const std::v
   return message_of([&] { check(Fabric(std::move(parts))); });
 }
 
-TEST(Check, FindsRoutesThatAreWrong)
+TEST(Check, FindsWrongRoutes)
 {
   const std::string route = "fabric odd: the route from host-0 to host-1 ";
   EXPECT_EQ(check_message(std::make_unique<Star>(3)), "");
@@ -80,7 +80,7 @@ TEST(Check, FindsRoutesThatAreWrong)
   EXPECT_EQ(check_message(std::make_unique<Misrouted>(3, 0, Hop{6, 2}), {aside}),
             route + "passes through the host host-2");
   const Link direct{"direct", 0, 1, BytesPerSecond(1), Seconds(1)};
-  EXPECT_EQ(check_message(std::make_unique<Misrouted>(3, 0, Hop{6, 1}), {direct}), ""); // a cable of two hosts is a way
+  EXPECT_EQ(check_message(std::make_unique<Misrouted>(3, 0, Hop{6, 1}), {direct}), ""); // a direct cable is a route
 }
 
 } // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Intervals that a calibration leaves its values: [calibration.intervals] of a fabric file, "TABLE.KEY" = [LOW, HIGH],
- * both as the file writes values of that key. Simulations do not depend on them; comparisons run at their ends. */
+/* Confidence intervals of calibrated values: [calibration.intervals] of a fabric file, "TABLE.KEY" = [LOW, HIGH], in
+ * the form of the key's values. Comparisons simulate both ends; other runs ignore them. */
 #pragma once
 
 #include "base/option_file.hpp"
 
 namespace weft {
 
-/** Throws UserError unless every entry names a quantity, a size or a number of a fabric file, with two values of its
- *  type that do not fall. */
+/** Throws UserError unless every entry names a numeric key of a fabric file and has two values of its type, the first
+ * not larger than the second. */
 void check_calibration_intervals(const OptionTable& file);
 
 } // namespace weft

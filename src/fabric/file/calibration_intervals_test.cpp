@@ -13,14 +13,14 @@ std::string intervals(const std::string& lines)
   return FABRIC + "[calibration.intervals]\n" + lines;
 }
 
-TEST(CalibrationIntervals, ChangeNothing)
+TEST(CalibrationIntervals, DoNotChangeTheFabric)
 {
   const Fabric fabric = fabric_of(intervals("\"host.copy_rate\" = [\"1GBps\", \"3GBps\"]\n"
                                             "\"mpi.eager_threshold\" = [\"4KiB\", \"4KiB\"]\n"));
   EXPECT_EQ(fabric.host().copy_rate, fabric_of(FABRIC).host().copy_rate);
 }
 
-TEST(CalibrationIntervals, AreRefusedWhereNoValueOfTheKeyCouldHaveThem)
+TEST(CalibrationIntervals, MustFitTheKey)
 {
   const std::string place = "FILE: [calibration.intervals] host.copy_rate: ";
   const auto message      = [](const std::string& lines) { return fabric_message(intervals(lines)); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reads fabric files. Tables are read in an order in which each may look at what stands before it: names of switches
- * and links are the topology's, and a switch's ports limit its cables. What several tables lack is told at once. */
+/* Reads fabric files. Tables are read in order of dependence: the topology names switches and links, and a switch's
+ * ports limit its cables. Missing keys of all tables are reported together. */
 #include "base/share.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/file/calibration_intervals.hpp"
@@ -21,7 +21,7 @@ LinkModel read_link(const OptionTable& table)
   return model;
 }
 
-/** What a fabric file gives itself is no longer another device's. */
+/** Removes the keys that the fabric file sets itself from `unmeasured`. */
 void check_unmeasured(const OptionTable& table, HostModel& model)
 {
   if (not table.has("unmeasured")) {
@@ -38,7 +38,7 @@ void check_unmeasured(const OptionTable& table, HostModel& model)
 std::string find_fabric(const std::string& name_or_path)
 {
   namespace fs = std::filesystem;
-  std::error_code ignored; // a path that cannot be looked at is one that cannot be found
+  std::error_code ignored; // inaccessible paths count as not found
   if (fs::is_regular_file(name_or_path, ignored))
     return name_or_path;
   if (const std::optional<std::string> shipped = find_shared("fabrics", name_or_path))
@@ -66,7 +66,7 @@ std::vector<PointToPointSegment> read_segments(const OptionTable& file)
   return segments;
 }
 
-/** Every [[links]] or [[switches]] table says which names it is for. */
+/** Returns the pattern of a [[links]] or [[switches]] table. */
 std::string read_match(const OptionTable& rule)
 {
   if (const std::optional<std::string> match = rule.text("match"))
@@ -79,7 +79,7 @@ bool matches(const std::string& pattern, const std::string& name)
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-/** How many cables end at each vertex. */
+/** Returns the number of cables at each vertex. */
 std::vector<int> count_ports(const Topology& topology, const std::vector<Cable>& cables)
 {
   std::vector<int> ports(static_cast<std::size_t>(topology.host_count() + topology.switch_count()));
@@ -90,8 +90,8 @@ std::vector<int> count_ports(const Topology& topology, const std::vector<Cable>&
   return ports;
 }
 
-/** A host's only cable to a switch has the host's name; others name both ends, and their number where there are
- *  several. */
+/** Returns the name of a cable: the host's for its only cable, otherwise both ends, with a number for parallel cables.
+ */
 std::string cable_name(const Topology& topology, const Cable& cable, const std::vector<int>& ports)
 {
   const bool to_switch = topology.is_host(cable.lower) && not topology.is_host(cable.upper);
@@ -101,7 +101,7 @@ std::string cable_name(const Topology& topology, const Cable& cable, const std::
   return cable.number == 0 ? name : name + "#" + std::to_string(cable.number + 1);
 }
 
-/** A [[links]] table. */
+/** [[links]] table. */
 struct LinkRule {
   OptionTable table;
   std::string pattern;
@@ -115,7 +115,7 @@ class FabricReader {
 
   const Topology& topology() const { return *parts_.topology; }
 
-  /** Names the keys to begin with where several tables are absent: all that these lack would be a page. */
+  /** If several tables are missing, reports the keys to begin with instead of a page of missing keys. */
   void check_tables() const
   {
     static const std::vector<std::pair<std::string, std::string>> FIRST_KEYS{
@@ -131,7 +131,7 @@ class FabricReader {
                       "; `weft fabric new` writes a file that has them");
   }
 
-  /** The tables that must be there. */
+  /** Reads the required tables. */
   void read_required()
   {
     check_tables();
@@ -163,7 +163,7 @@ class FabricReader {
 
   // ---- Switches
 
-  /** The model that a table describes, and the hash of its forwarding cache. */
+  /** Adds the model of a table, and the hash of its forwarding cache. */
   void add_model(const OptionTable& table, SwitchModel model)
   {
     std::shared_ptr<const ForwardingHash> hash;
@@ -189,7 +189,7 @@ class FabricReader {
     }
   }
 
-  /** To the switches whose names match. */
+  /** Applies the last model to the switches whose names match. */
   void apply_last_model(const OptionTable& rule, const std::string& pattern)
   {
     const int switches = topology().switch_count();
@@ -211,7 +211,7 @@ class FabricReader {
     return parts_.switches[static_cast<std::size_t>(parts_.model_of[static_cast<std::size_t>(index)])];
   }
 
-  /** Refuses absurd numbers of hosts before anything is made for each of them. */
+  /** Refuses impossible numbers of hosts before per-host state is allocated. */
   void check_hosts_have_ports() const
   {
     const int hosts    = topology().host_count();
@@ -224,7 +224,7 @@ class FabricReader {
                                                   " ports; take fewer hosts or switches with more ports");
   }
 
-  /** @p ports are those that the topology takes of each vertex. */
+  /** @p ports: number of ports that the topology uses, by vertex. */
   void check_cables_have_ports(const std::vector<int>& ports) const
   {
     for (int index = 0; index < topology().switch_count(); ++index) {
@@ -253,7 +253,7 @@ class FabricReader {
     }
   }
 
-  /** To the hosts whose names match. */
+  /** Applies the last engine to the hosts whose names match. */
   void apply_last_engine(const OptionTable& rule, const std::string& pattern)
   {
     const int hosts = topology().host_count();
@@ -282,7 +282,7 @@ class FabricReader {
     return rules;
   }
 
-  /** The last rule that matches holds, alone. */
+  /** Returns the model of a link: the last matching rule applied to @p standard. */
   static LinkModel link_model(const std::string& name, const LinkModel& standard, std::vector<LinkRule>& rules)
   {
     LinkModel model = standard;
@@ -345,11 +345,11 @@ class FabricReader {
     std::vector<std::string> links;
     links.reserve(parts_.links.size());
     for (const Link& link : parts_.links)
-      links.push_back(link.name.substr(0, link.name.rfind('.'))); // its cable's name
+      links.push_back(link.name.substr(0, link.name.rfind('.'))); // name of the cable
     parts_.noise = weft::read_noise(file_.table("noise"), hosts, links);
   }
 
-  /** A link passes the medium that is read next. */
+  /** Assigns a link to the medium being read. */
   void share(const OptionTable& row, const std::map<std::string, std::size_t>& ids, const std::string& name)
   {
     const auto found = ids.find(name);
@@ -362,7 +362,7 @@ class FabricReader {
     medium = static_cast<int>(parts_.shared.size());
   }
 
-  /** A rule that loses nothing anywhere is a mistake. */
+  /** Refuses drop rules that match no link. */
   void check_drops() const
   {
     std::size_t number = 0;

@@ -19,9 +19,9 @@ std::string with(const std::string& what, const std::string& by)
   return replaced(FABRIC, what, by);
 }
 
-// ---- What is read
+// ---- Reading
 
-TEST(Fabric, IsReadFromItsFile)
+TEST(Fabric, IsReadFromAFile)
 {
   const TestFile file(with("name = \"small\"", "name = \"small\"\ndescription = \"four hosts\""));
   const Fabric fabric = Fabric::load(file.path());
@@ -40,7 +40,7 @@ TEST(Fabric, IsReadFromItsFile)
   EXPECT_EQ(&fabric.model_at(4), &fabric.switch_model(0));
 }
 
-TEST(Fabric, HasTwoLinksACable)
+TEST(Fabric, HasTwoLinksPerCable)
 {
   const Fabric fabric = fabric_of(FABRIC);
   ASSERT_EQ(fabric.links().size(), 8);
@@ -75,7 +75,7 @@ TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
   EXPECT_EQ(fabric.progress_engine(2)->cores, 16);
   const Fabric cpus = fabric_of(all + "[[progress_engines]]\nmatch = 'host-1'\npreset = 'epyc-7413-core'\n");
   EXPECT_EQ(cpus.progress_engine(1)->threads, 1);
-  EXPECT_EQ(cpus.progress_engine(1)->receive_workers, 1); // nothing of the other device's
+  EXPECT_EQ(cpus.progress_engine(1)->receive_workers, 1); // not inherited from the other device
   EXPECT_EQ(fabric_message(all + "[[progress_engines]]\nmatch = 'node'\n"),
             "FILE: [progress_engines] match: found \"node\", and no host has such a name; the first is \"host-0\", the "
             "last \"host-3\"");
@@ -84,7 +84,7 @@ TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
   EXPECT_NE(fabric_message(FABRIC + "[[progress_engines]]\nmatch = '*'\n"), "");
 }
 
-TEST(Fabric, SaysWhichDropsHitNoLink)
+TEST(Fabric, RefusesDropRulesWithoutLink)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[multicast.drops]]\nlink = 'nosuchlink'\n"),
             "FILE: [multicast.drops] link: found \"nosuchlink\", and no link or cable has such a name; the first link "
@@ -95,7 +95,7 @@ TEST(Fabric, SaysWhichDropsHitNoLink)
   EXPECT_FALSE(cable.hits("host-1.up"));
 }
 
-TEST(Fabric, MayHaveAsManyHostsAsTheSwitchHasPorts)
+TEST(Fabric, MayUseAllPortsForHosts)
 {
   EXPECT_EQ(fabric_of(with("hosts = 4", "hosts = 8")).host_count(), 8);
 }
@@ -110,7 +110,7 @@ TEST(Segments, AreOptional)
 
 // ---- Exceptions by name
 
-TEST(Exceptions, ChangeTheLinksThatMatch)
+TEST(Exceptions, ChangeMatchingLinks)
 {
   const Fabric fabric  = fabric_of(FABRIC + "[[links]]\nmatch = 'host-[12]'\nbandwidth = '2GBps'\n"
                                             "[[links]]\nmatch = 'host-2'\nlatency = '7us'\n");
@@ -119,14 +119,14 @@ TEST(Exceptions, ChangeTheLinksThatMatch)
     EXPECT_EQ(bandwidth(id), 1e9);
   for (const LinkId id : {2, 3})
     EXPECT_EQ(bandwidth(id), 2e9);
-  // The last table that matches holds; what it does not say is [link]'s.
+  // The last matching table applies; its missing keys come from [link].
   for (const LinkId id : {4, 5}) {
     EXPECT_EQ(bandwidth(id), 1e9);
     EXPECT_DOUBLE_EQ(fabric.link(id).latency.value(), 7e-6);
   }
 }
 
-TEST(Exceptions, ChangeTheSwitchesThatMatch)
+TEST(Exceptions, ChangeMatchingSwitches)
 {
   const Fabric plain = fabric_of(FABRIC + "[[switches]]\nmatch = 's*'\noffload = []\nmax_ports = 5\n");
   EXPECT_FALSE(plain.switch_model(0).smart());
@@ -152,7 +152,7 @@ TEST(Exceptions, MustMatchSomething)
   EXPECT_EQ(fabric_message(FABRIC + "[[switches]]\nmax_ports = 9\n"), "FILE: [switches] " + missing);
 }
 
-TEST(Exceptions, AreHeldToTheSameRules)
+TEST(Exceptions, AreCheckedLikeTheStandard)
 {
   EXPECT_EQ(fabric_message(FABRIC + "[[links]]\nmatch = '*'\nlatncy = '1us'\n"),
             "FILE: [links] latncy: unknown key; did you mean \"latency\"? allowed: match, bandwidth, latency");
@@ -162,9 +162,9 @@ TEST(Exceptions, AreHeldToTheSameRules)
             "FILE: [switches] slots: found 0; allowed: more than zero");
 }
 
-// ---- What links share
+// ---- Shared media
 
-TEST(Shared, BelongsToTheLinksThatItNames)
+TEST(Shared, AppliesToItsLinks)
 {
   const Fabric fabric = fabric_of(FABRIC + "[[shared]]\nlinks = ['host-1.up', 'host-2.down']\nbandwidth = '3GBps'\n"
                                            "[[shared]]\nlinks = ['host-1.down']\nbandwidth = '2GBps'\n");
@@ -188,9 +188,9 @@ TEST(Shared, NamesLinksOnce)
             "tables");
 }
 
-// ---- What is refused
+// ---- Errors
 
-TEST(BadFabric, ThatIsNotThere)
+TEST(BadFabric, MissingFile)
 {
   const std::string known = "allowed: a file, or one of " + join(list_shared("fabrics"));
   EXPECT_EQ(message_of([] { Fabric::load("tofino4"); }),
@@ -205,7 +205,7 @@ TEST(BadFabric, ThatIsNotThere)
             "fabric \"/\": this is a directory or a device, and no shipped fabric has that name; " + known);
 }
 
-TEST(BadFabric, ThatIsEmptyOrNoToml)
+TEST(BadFabric, EmptyOrNotToml)
 {
   const std::string keys =
       "[topology] kind, [host] preset, [nic] preset, [switch] preset, [link] bandwidth and latency; `weft fabric new` "

@@ -15,7 +15,7 @@ namespace weft {
 
 namespace {
 
-/** The keys of a table that may name a preset of @p kind: then the preset can give what is required. */
+/** Returns the keys of a table that may name a preset of @p kind; none is required, since the preset may set them. */
 std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionHelp> options)
 {
   options.insert(options.begin(),
@@ -23,7 +23,7 @@ std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionH
   return options;
 }
 
-/** The keys of a table of exceptions to the table @p rule: which names it is for, and the same keys, none required. */
+/** Returns the keys of a table of exceptions to the table @p rule: the pattern and the same keys, none required. */
 std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHelp> options)
 {
   for (OptionHelp& option : options) {

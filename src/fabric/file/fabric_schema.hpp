@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a fabric file may say: its tables and keys, for reading, help and documentation. */
+/* Schema of fabric files: tables and keys, for the reader, help and documentation. */
 #pragma once
 
 #include "base/option.hpp"
@@ -9,14 +9,14 @@
 
 namespace weft {
 
-/** Every table of a fabric file with its keys, for help and documentation. */
+/** Table of a fabric file with its keys, for help and documentation. */
 struct TableHelp {
   std::string table;
   std::string meaning;
   std::vector<OptionHelp> options;
 };
 std::vector<TableHelp> fabric_schema();
-/** The names of those at the top of a file. */
+/** Returns the names of the top-level tables. */
 std::vector<std::string> table_names();
 
 } // namespace weft

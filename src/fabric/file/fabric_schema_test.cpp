@@ -12,12 +12,12 @@
 namespace weft {
 namespace {
 
-/** Stands for a value of any type. */
+/** Converts to any type. */
 struct Anything {
   template <class T> operator T() const;
 };
 
-/** The members of an aggregate. */
+/** Returns the number of members of an aggregate. */
 template <class T, class... Values> consteval std::size_t count_members()
 {
   if constexpr (requires { T{Values()..., Anything()}; })
@@ -26,7 +26,7 @@ template <class T, class... Values> consteval std::size_t count_members()
     return sizeof...(Values);
 }
 
-/** An allowed value of a row; where all are listed, the last. */
+/** Returns an allowed value of a row, the last one if they are listed. */
 std::string sample(const OptionHelp& row)
 {
   if (not row.names.empty())
@@ -38,7 +38,7 @@ std::string sample(const OptionHelp& row)
   return SAMPLES.at(row.type);
 }
 
-/** Each row reads its key into a member that no other row reads into, and all members but @p others have a row. */
+/** Expects each row to set a member of its own, and all members but @p others to have a row. */
 template <class T> void expect_complete(const std::vector<Option<T>>& rows, std::size_t others)
 {
   EXPECT_EQ(rows.size() + others, count_members<T>());
@@ -74,7 +74,7 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(progress_engine_options(), 2); // preset, place
 }
 
-/** Values that must fit to each other, by "table.key". */
+/** Returns values that depend on each other, by "table.key". */
 const std::map<std::string, std::string>& fitting_samples()
 {
   static const std::map<std::string, std::string> SAMPLES{
@@ -130,7 +130,7 @@ bool is_list(const std::string& table)
          table == "point_to_point" || table == "policy" || table == "progress_engines" || table.starts_with("noise.");
 }
 
-/** A fabric file with every key of the schema, on a star. */
+/** Returns a fabric file with every key of the schema, on a star. */
 std::string everything()
 {
   std::string text;
@@ -186,10 +186,10 @@ TEST(Schema, EveryKeyIsAcceptedAndHasItsEffect)
   EXPECT_EQ(fabric.multicast().drops.front().receiver, 7);
 }
 
-/** A value for every key of a topology, by key; "TABLE.KEY" stands in a [[topology.TABLE]]. */
+/** Value of every key of a topology, by key; "TABLE.KEY" is a key of a [[topology.TABLE]]. */
 using Samples = std::map<std::string, std::string>;
 
-/** By the topology's name. */
+/** Returns samples by topology. */
 const std::map<std::string, Samples>& topology_samples()
 {
   static const Samples GRID{
@@ -219,7 +219,7 @@ const std::map<std::string, Samples>& topology_samples()
   return SAMPLES;
 }
 
-/** FABRIC on another topology, with all its keys and @p more in [topology]. */
+/** Returns FABRIC with another topology, with all its keys and @p more in [topology]. */
 std::string on_topology(const TopologyKind& kind, const std::string& more = "")
 {
   std::string keys = "kind = \"" + kind.name + "\"\n" + more;
@@ -235,7 +235,7 @@ std::string on_topology(const TopologyKind& kind, const std::string& more = "")
   return replaced(replaced(FABRIC, "kind = \"star\"\nhosts = 4\n", keys + tables), "max_ports = 8", "max_ports = 99");
 }
 
-/** The keys that a message about an unknown key calls allowed. */
+/** Returns the allowed keys that a message about an unknown key lists. */
 std::set<std::string> allowed_keys(const std::string& message)
 {
   static const std::string BEFORE = "allowed: ";
@@ -261,7 +261,7 @@ TEST(Schema, EveryTopologyAcceptsItsKeysAndNoOthers)
   }
 }
 
-TEST(Schema, SaysWhatHoldsWhereAnOptionalKeyIsAbsent)
+TEST(Schema, DescribesTheDefaultsOfOptionalKeys)
 {
   for (const TableHelp& table : fabric_schema())
     for (const OptionHelp& option : table.options)

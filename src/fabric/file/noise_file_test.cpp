@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The [noise] table of fabric files. */
+/* Tests of the [noise] table of fabric files. */
 #include "fabric/description.hpp"
 #include "fabric/fabric_test.hpp"
 
@@ -22,7 +22,7 @@ std::string message(const std::string& lines)
   return fabric_message(FABRIC + lines);
 }
 
-TEST(Noise, IsNoneWhereNothingIsSaid)
+TEST(Noise, IsOptional)
 {
   EXPECT_FALSE(fabric_of(FABRIC).noise());
 }
@@ -53,7 +53,7 @@ TEST(Noise, IsDescribed)
   EXPECT_NE(text.find("  noise: jitter of 1us (exponential) on each link of host-1\n"), std::string::npos) << text;
 }
 
-TEST(Noise, SaysWhatIsWrong)
+TEST(Noise, RefusesWrongValues)
 {
   EXPECT_EQ(message("[noise]\n"), "FILE: [noise] host: is missing, and so is link; a [noise] table has a "
                                   "[[noise.host]] or a [[noise.link]] at least");
