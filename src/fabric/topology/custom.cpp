@@ -8,7 +8,7 @@ namespace weft {
 
 namespace {
 
-/** Entries of tables that are kept: 64 MiB of them. */
+/** Capacity of the routing tables kept: 64 MiB of entries. */
 constexpr std::size_t KEPT_ENTRIES = std::size_t{64} * 1024 * 1024 / sizeof(LinkId);
 
 std::size_t tables_kept(std::size_t vertices)
@@ -43,7 +43,7 @@ std::span<const Custom::Port> Custom::ports(VertexId vertex) const
   return {ports_.data() + first_port_[at], ports_.data() + first_port_[at + 1]};
 }
 
-/** Links from each vertex to @p to through switches; -1 where there is no way. */
+/** Returns the distance in links from each vertex to @p to through switches; -1 if there is no path. */
 std::vector<int> Custom::distances(VertexId to) const
 {
   std::vector<int> distances(static_cast<std::size_t>(vertices()), -1);
@@ -65,7 +65,7 @@ std::vector<int> Custom::distances(VertexId to) const
   return distances;
 }
 
-/** The link from @p at to the same neighbour as its port @p first, among parallel ones by the destination. */
+/** Returns the link from @p at to the neighbour at its port @p first; the destination selects among parallel links. */
 LinkId Custom::pick(VertexId at, const Port& first, VertexId to) const
 {
   const auto parallel = [&first](const Port& port) { return port.to == first.to; };
@@ -101,7 +101,7 @@ Hop Custom::next_hop(VertexId at, VertexId to) const
   return {link, at == cable.lower ? cable.upper : cable.lower};
 }
 
-/** By switch: which part of the network it is in, where hosts connect nothing; the number of parts into @p count. */
+/** Returns for each switch the connected component it is in, without paths through hosts. @p count: their number. */
 std::vector<int> Custom::switch_parts(int& count) const
 {
   std::vector<int> parts(static_cast<std::size_t>(switch_count()), -1);
@@ -148,8 +148,8 @@ int Custom::farthest_host(VertexId from) const
   return *std::max_element(links.begin(), links.begin() + host_count());
 }
 
-/** Hosts on the same switches are as far from all others, so that a search from one of them is enough; one that has a
- *  cable to another host is searched from itself. */
+/** Searches once per set of switches, since hosts on the same switches have the same distances, and once per host with
+ * a direct cable to another host. */
 int Custom::diameter() const
 {
   if (diameter_ > 0)
@@ -214,7 +214,7 @@ const std::vector<Option<CableOptions>>& cable_options()
   return ROWS;
 }
 
-/** Names to vertices, while the lists are read. */
+/** Reads the lists and maps names to vertices. */
 class CustomReader {
   Custom::Graph graph_;
   std::map<std::string, VertexId> vertices_;
@@ -229,7 +229,7 @@ class CustomReader {
       if (name.empty() || not vertices_.emplace(name, static_cast<VertexId>(names_.size())).second)
         table.fail(key, "found \"" + name + "\"" + (name.empty() ? "" : " twice") +
                             "; allowed: a name for each host and switch that no other has");
-      // Cables between switches are called "ONE--OTHER", and what weft itself adds "weft.SOMETHING".
+      // Reserved names: cables between switches are "ONE--OTHER", objects of weft "weft.SOMETHING".
       if (name.starts_with("weft.") || name.find("--") != std::string::npos)
         table.fail(key, "found \"" + name + R"("; allowed: names that do not begin with "weft." and have no "--")");
       names_.push_back(name);

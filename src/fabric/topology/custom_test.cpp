@@ -20,7 +20,7 @@ std::vector<std::string> named(const std::string& name, int count)
   return names;
 }
 
-/** A tree of switches that reaches all, some more cables between them, and hosts with one cable or two. */
+/** Returns a random connected graph: a tree of switches, some more cables, and hosts with one or two cables. */
 Custom random_custom(unsigned seed)
 {
   std::mt19937 random(seed);
@@ -43,7 +43,7 @@ Custom random_custom(unsigned seed)
   return Custom(std::move(graph));
 }
 
-TEST(Custom, ways_in_random_graphs_are_right_and_shortest)
+TEST(Custom, routes_in_random_graphs_are_right_and_shortest)
 {
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -55,7 +55,7 @@ TEST(Custom, ways_in_random_graphs_are_right_and_shortest)
   }
 }
 
-TEST(Custom, a_large_one_is_right_though_not_all_tables_are_kept)
+TEST(Custom, large_graphs_are_right_with_evicted_tables)
 {
   const FatTree tree({{16, 16, 16}, {1, 16, 16}, {1, 1, 1}});
   std::vector<std::string> switches;
@@ -82,7 +82,7 @@ std::string two_leaves(const std::string& more)
          cable("left", "detour") + more;
 }
 
-/** What comes before the cables; both are lists. */
+/** Returns the lists of hosts and switches of a file. */
 std::string with(const std::string& hosts, const std::string& switches)
 {
   return "kind = \"custom\"\nhosts = " + hosts + "\n" + (switches.empty() ? "" : "switches = " + switches + "\n");
@@ -100,7 +100,7 @@ TEST(Custom, is_read_with_the_names_of_the_file)
   EXPECT_EQ(custom->meeting_switches(std::vector<VertexId>{2, 0}), (std::vector<VertexId>{3, 4}));
 }
 
-TEST(Custom, of_ways_as_short_the_first_cable_in_the_file_is_taken)
+TEST(Custom, the_first_cable_in_the_file_breaks_ties)
 {
   const std::string diamond = with(R"(["a", "b"])", R"(["s", "t", "u", "v"])") + cable("a", "s") + cable("b", "v") +
                               cable("s", "u") + cable("s", "t") + cable("t", "v") + cable("u", "v");
@@ -135,7 +135,7 @@ TEST(Custom, two_hosts_reach_each_other_by_a_cable_of_their_own)
   EXPECT_EQ(alone->next_hop(1, 0).to, 0);
   const std::vector<VertexId> both{0, 1};
   EXPECT_TRUE(alone->meeting_switches(both).empty());
-  // Beside a switch it is the shorter way, which nobody else takes.
+  // It is shorter than the path through the switch, and no other route uses it.
   const auto beside = topology_of(with(R"(["a", "b", "c"])", R"(["s"])") + cable("a", "s") + cable("b", "s") +
                                   cable("c", "s") + cable("a", "b"));
   Route route;
@@ -182,13 +182,13 @@ TEST(Custom, names_of_links_and_of_weft_are_refused)
   EXPECT_EQ(failure_of(with(R"(["a"])", R"(["s", "s--t"])")), "[topology] switches: found \"s--t\"" + allowed);
 }
 
-TEST(Custom, what_is_not_connected_is_refused_with_a_pair)
+TEST(Custom, unconnected_graphs_are_refused_with_a_pair)
 {
   const std::string parts = with(R"(["a", "b", "c"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "t");
   EXPECT_EQ(failure_of(parts), "[topology] hosts: \"c\" has no cable; list one with [[topology.cables]]");
   EXPECT_EQ(failure_of(parts + cable("c", "s")),
             "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
-  // "c" is on both switches, but a host forwards nothing from "a" to "b".
+  // "c" is on both switches, but hosts do not forward.
   EXPECT_EQ(failure_of(parts + cable("c", "s") + cable("c", "t")),
             "[topology] cables: there is no way from \"a\" to \"b\"; hosts do not forward");
   EXPECT_EQ(failure_of(with(R"(["a", "b"])", R"(["s", "t"])") + cable("a", "s") + cable("b", "s")),

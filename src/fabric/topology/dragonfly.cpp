@@ -7,20 +7,20 @@ namespace weft {
 
 namespace {
 
-/** Of the pairs of @p count things. */
+/** Returns the number of pairs of @p count elements. */
 constexpr int pairs(int count)
 {
   return count * (count - 1) / 2;
 }
 
-/** The place of a pair among those of @p count things, in lexical order. */
+/** Returns the lexicographic rank of a pair among those of @p count elements. */
 int pair_rank(int one, int other, int count)
 {
   const auto [lower, upper] = std::minmax(one, other);
   return lower * (2 * count - lower - 1) / 2 + upper - lower - 1;
 }
 
-/** From @p from to @p to along a cable whose lower end has the lower number. */
+/** Returns the link from @p from to @p to of a cable whose lower end has the lower number. */
 LinkId link_between(int cable, int from, int to)
 {
   const auto id = static_cast<std::size_t>(cable);
@@ -48,7 +48,7 @@ int Dragonfly::router_index(Place place) const
   return place.group * group_routers_ + place.chassis * options_.routers + place.router;
 }
 
-/** The router of @p group with the cable to @p other_group. */
+/** Returns the router of @p group with the cable to @p other_group. */
 Dragonfly::Place Dragonfly::gateway(int group, int other_group) const
 {
   return place(group * group_routers_ + other_group % group_routers_);
@@ -71,7 +71,7 @@ int Dragonfly::blue(int group, int other) const
   return first_blue_ + pair_rank(group, other, options_.groups) * options_.global_cables;
 }
 
-/** What chooses among parallel cables: the sum varies with every coordinate of a destination. */
+/** Returns the number that selects among parallel cables: a sum that depends on every coordinate of the destination. */
 int Dragonfly::spread(VertexId destination) const
 {
   const bool host    = is_host(destination);
@@ -80,7 +80,7 @@ int Dragonfly::spread(VertexId destination) const
   return aggregation_.choice(destination, target.group + target.chassis + target.router + last);
 }
 
-/** One step inside the group that both are in. */
+/** Returns the next hop within the group of both routers. */
 Hop Dragonfly::approach(Place at, Place target, int spread) const
 {
   if (at.router != target.router) {
@@ -92,7 +92,7 @@ Hop Dragonfly::approach(Place at, Place target, int spread) const
   return {link_between(cable + spread % options_.chassis_cables, at.chassis, target.chassis), vertex(target)};
 }
 
-/** One step towards another group. */
+/** Returns the next hop towards another group. */
 Hop Dragonfly::cross(Place at, int group, int spread) const
 {
   const Place leaving = gateway(at.group, group);
@@ -192,7 +192,7 @@ double pairs_of(int count)
   return static_cast<double>(count) * (count - 1) / 2;
 }
 
-/** Rule by rule, so that no number of the Dragonfly that overflows is ever computed in ints. */
+/** Checks the parameters one rule at a time, so that no product overflows an int. */
 void check_size(const OptionTable& table, const DragonflyOptions& options)
 {
   const double chassis = static_cast<double>(options.groups) * options.chassis;

@@ -2,15 +2,15 @@
 /* Dragonfly: groups of routers (switches), every group cabled to every other (Kim et al., ISCA 2008), in the parameters
  * of SimGrid's DragonflyZone, which follows the Cray Cascade (Faanes et al., SC 2012).
  *
- * A group has `chassis` chassis of `routers` routers with `hosts` hosts each; all are numbered in that order, hosts
- * fastest. The routers of a chassis are cabled all to all ("green"), as are those of a group that have the same place
- * in their chassis ("black"). Groups i and j share a cable ("blue") between router j of group i and router i of group
- * j, counted modulo the routers of a group. (SimGrid has no such rule for more groups than routers in a chassis.)
+ * A group has `chassis` chassis of `routers` routers with `hosts` hosts each, numbered in that order, hosts fastest.
+ * The routers of a chassis are connected all to all ("green" cables), as are the routers of a group at the same
+ * position in their chassis ("black"). Groups i and j are connected ("blue") between router j of group i and router i
+ * of group j, modulo the routers of a group. (SimGrid has no rule for more groups than routers in a chassis.)
  *
- * Routing is minimal: within a group green before black, between groups to the router with the blue cable, across, and
- * on to the destination. (So does SimGrid, but from chassis other than 0 inside a group: see
- * tests/python/test_zones.py.) Where several cables are parallel the destination chooses one. (SimGrid has one link of
- * as many times the bandwidth.)
+ * Routing is minimal: within a group green before black; between groups to the router with the blue cable, across it,
+ * and on to the destination. (SimGrid agrees except within groups from chassis other than 0: see the tests against
+ * SimGrid's zones in tests/python.) The destination selects among parallel cables. (SimGrid has one link with their
+ * total bandwidth.)
  */
 #pragma once
 
@@ -21,11 +21,11 @@ namespace weft {
 
 struct DragonflyOptions {
   int groups         = 0;
-  int chassis        = 1; ///< of a group
-  int routers        = 0; ///< of a chassis
-  int hosts          = 0; ///< of a router
+  int chassis        = 1; ///< per group
+  int routers        = 0; ///< per chassis
+  int hosts          = 0; ///< per router
   int global_cables  = 1; ///< blue: between two groups
-  int chassis_cables = 1; ///< black: between routers of the same place in two chassis of a group
+  int chassis_cables = 1; ///< black: between routers at the same position in two chassis of a group
   int router_cables  = 1; ///< green: between two routers of a chassis
   std::string link_aggregation{LinkAggregation().name()};
 };
@@ -36,7 +36,7 @@ class Dragonfly : public Topology {
   int group_routers_; // routers of a group
   int first_green_, first_black_, first_blue_;
 
-  /** Where a router is. */
+  /** Position of a router. */
   struct Place {
     int group;
     int chassis;
@@ -55,7 +55,7 @@ class Dragonfly : public Topology {
   int spread(VertexId destination) const;
 
 public:
-  /** All values are positive. */
+  /** All values must be positive. */
   explicit Dragonfly(const DragonflyOptions& options);
 
   int host_count() const override { return switch_count() * options_.hosts; }
@@ -63,7 +63,7 @@ public:
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
   int diameter() const override;
-  /** The hosts' own routers. */
+  /** Returns the routers of the hosts. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   /** "group-03-router-07". */

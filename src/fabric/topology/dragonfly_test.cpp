@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** A Dragonfly seen from outside: by names of what a host's number means. */
+/** Coordinates of a host, computed independently of the implementation. */
 struct Coordinates {
   int group, chassis, router;
 
@@ -24,7 +24,7 @@ int links_inside(Coordinates from, Coordinates to)
   return (from.chassis == to.chassis ? 0 : 1) + (from.router == to.router ? 0 : 1);
 }
 
-/** Links of the way between two hosts by the definition of minimal routing. */
+/** Returns the number of links between two hosts by the definition of minimal routing. */
 int links_between(const DragonflyOptions& options, VertexId from, VertexId to)
 {
   const Coordinates first(options, from / options.hosts);
@@ -115,10 +115,10 @@ TEST(Dragonfly, destinations_spread_over_parallel_cables)
 {
   const Dragonfly dragonfly({2, 1, 4, 2, 4});
   TopologyCheck check(dragonfly);
-  EXPECT_EQ(check.busiest_link(8), 2); // eight ways over four cables
+  EXPECT_EQ(check.busiest_link(8), 2); // eight routes over four cables
 }
 
-TEST(Dragonfly, hosts_meet_at_their_own_routers)
+TEST(Dragonfly, meeting_switches_are_the_routers_of_the_hosts)
 {
   const Dragonfly dragonfly({3, 1, 4, 2});
   EXPECT_EQ(dragonfly.meeting_switches(std::vector<VertexId>{23, 0, 1, 9}), (std::vector<VertexId>{24, 28, 35}));
@@ -130,7 +130,7 @@ TEST(Dragonfly, names_say_the_group)
   EXPECT_EQ(dragonfly.switch_name(3 * 16 + 7), "group-03-router-07");
 }
 
-TEST(Dragonfly, a_large_one_is_right_on_a_sample)
+TEST(Dragonfly, samples_of_large_ones_are_right)
 {
   TopologyCheck(Dragonfly({65, 4, 16, 16})).check_sample(1, 2000);
 }

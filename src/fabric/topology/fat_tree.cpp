@@ -33,7 +33,7 @@ FatTree::Node FatTree::node(VertexId vertex) const
   return {level, vertex - first_[index(level)]};
 }
 
-/** What digit @p digit, not below @p level, counts in the positions of @p level. */
+/** Returns the weight of digit @p digit >= @p level in positions of @p level. */
 int FatTree::stride(int level, int digit) const
 {
   return above_[index(level)] * (below_[index(digit)] / below_[index(level)]);
@@ -46,13 +46,13 @@ bool FatTree::is_above(Node upper, Node lower) const
          upper.position % above_[index(lower.level)] == lower.position % above_[index(lower.level)];
 }
 
-/** Cable @p number between node @p child of @p level and its parent of that digit. */
+/** Returns cable @p number between node @p child of @p level and its parent with that digit. */
 int FatTree::cable(int level, int child, int parent_digit, int number) const
 {
   return first_cable_[index(level)] + (child * up_[index(level)] + parent_digit) * parallel_[index(level)] + number;
 }
 
-/** Which of the parallel cables above a node of @p level leads to @p to. */
+/** Returns which of the parallel cables above a node of @p level leads to @p to. */
 int FatTree::parallel(int level, Node to) const
 {
   const int parent = to.position / above_[index(level)] / up_[index(level)];
@@ -107,7 +107,7 @@ std::vector<Cable> FatTree::cables() const
   return cables;
 }
 
-/** The lowest level, 1 at least, where hosts have common ancestors. */
+/** Returns the lowest level, at least 1, at which the hosts have common ancestors. */
 int FatTree::shared_level(std::span<const VertexId> hosts) const
 {
   int level = 1;
@@ -171,7 +171,7 @@ void check_length(const OptionTable& table, const std::string& key, const std::v
                         std::to_string(options.down.size()));
 }
 
-/** Level by level, so that no number of the tree that overflows is ever computed in ints. */
+/** Checks the parameters level by level, so that no product overflows an int. */
 void check_size(const OptionTable& table, const FatTreeOptions& options)
 {
   double nodes = 1;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Fat tree: an extended generalized fat tree XGFT(h; m1..mh; w1..wh) with p1..ph parallel cables (Ohring et al., "On
- * Generalized Fat Trees", IPPS 1995), in the parameters of SimGrid's FatTreeZone, whose positions, parents and ways up
- * are the same.
+ * Generalized Fat Trees", IPPS 1995), in the parameters of SimGrid's FatTreeZone, with the same positions, parents and
+ * upward routes.
  *
- * Level 0 are the hosts, level h the top. A node of level i is a tuple of h digits: digit j counts to m(j+1) where
- * j >= i and to w(j+1) below; its position in the level reads the digits as a number, digit 0 fastest. The neighbours
- * of a node one level up differ from it in digit i only. So a node is above another when their digits agree where both
- * count to m, and where both count to w.
+ * Level 0 has the hosts, level h is the top. A node of level i is a tuple of h digits: digit j is less than m(j+1) if
+ * j >= i, and less than w(j+1) otherwise; read as a number, digit 0 fastest, they are its position in the level. The
+ * parents of a node differ from it in digit i only. A node is above another if they agree in the digits that have the
+ * range m in both, and in those that have the range w in both.
  *
  * Routing is D-mod-k: up by the destination's position p, at level i on cable p / (w1 ... wi) mod (w(i+1) p(i+1)),
- * until the destination is below; then down, where only the cable among parallel ones is free and again the
- * destination's position chooses it. (SimGrid lets the source choose that one.) On the way to a switch the digits that
- * it counts to w are its own, so that the packet ends there.
+ * until the destination is below; then down, where only parallel cables leave a choice, again made by the destination's
+ * position. (In SimGrid the source makes it.) On the way to a switch, its own digits with range w replace those of p,
+ * so that the packet ends there.
  *
- * Where not all places of level 0 have a host, the last ones are missing; nothing else changes.
+ * If level 0 has fewer hosts than positions, the last positions are empty; nothing else changes.
  */
 #pragma once
 
@@ -22,17 +22,17 @@
 
 namespace weft {
 
-/** One value a level, lowest first. */
+/** Parameters, one value per level, lowest first. */
 struct FatTreeOptions {
   std::vector<int> down;   ///< m: children of a node of level 1, 2, ...
   std::vector<int> up;     ///< w: parents of a node of level 0, 1, ...
   std::vector<int> cables; ///< p: between a node of level 0, 1, ... and each of its parents
-  int hosts = 0;           ///< the first of the m1 ... mh places have one; 0: all
+  int hosts = 0;           ///< number of hosts, at the first of the m1 ... mh positions; 0: all
   std::string link_aggregation{LinkAggregation().name()};
 };
 
 class FatTree : public Topology {
-  /** A level's number and a position in it. */
+  /** Level and position in it. */
   struct Node {
     int level;
     int position;
@@ -40,10 +40,10 @@ class FatTree : public Topology {
 
   int levels_;
   std::vector<int> down_, up_, parallel_; // m, w, p: by level of the lower node
-  std::vector<int> below_;                // by level: m1 ... ml, the hosts below a node
-  std::vector<int> above_;                // by level: w1 ... wl, the nodes of that level above a host
-  std::vector<int> first_;                // by level: its first vertex; at the end their number
-  std::vector<int> first_cable_;          // by level: the first cable that goes up from it
+  std::vector<int> below_;                // by level: m1 ... ml, hosts below a node
+  std::vector<int> above_;                // by level: w1 ... wl, nodes of that level above a host
+  std::vector<int> first_;                // by level: its first vertex; last: number of vertices
+  std::vector<int> first_cable_;          // by level: first of the cables upwards
   LinkAggregation aggregation_;
 
   int size(int level) const { return first_[index(level) + 1] - first_[index(level)]; }
@@ -58,7 +58,7 @@ class FatTree : public Topology {
   Hop descend(Node from, Node to) const;
 
 public:
-  /** The lists have the same length, at least 1, and all values in them are positive. */
+  /** The lists must have the same length, at least 1, and positive values. */
   explicit FatTree(const FatTreeOptions& options);
 
   int host_count() const override { return first_[1]; }
@@ -66,7 +66,7 @@ public:
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
   int diameter() const override;
-  /** The lowest common ancestors. */
+  /** Returns the lowest common ancestors. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   /** "level1-07". */

@@ -53,7 +53,7 @@ TEST_P(FatTrees, meet_at_the_lowest_common_ancestors)
     if (hosts.front() == hosts.back() || hosts.front() < 0)
       continue;
     const int away = check.distances(hosts.front())[static_cast<std::size_t>(hosts.back())];
-    std::vector<VertexId> expected; // as far from every host as half the way between those farthest apart
+    std::vector<VertexId> expected; // at half the maximum distance from every host
     for (VertexId at = tree.host_count(); at < check.vertices(); ++at)
       if (std::ranges::all_of(
               hosts, [&](VertexId host) { return check.distances(host)[static_cast<std::size_t>(at)] == away / 2; }))
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Parameters, FatTrees,
                                            FatTreeOptions{{2, 3, 2, 2}, {1, 2, 3, 1}, {1, 2, 1, 1}}, // four levels
                                            FatTreeOptions{{2, 2, 2, 2}, {2, 1, 2, 2}, {1, 1, 1, 2}}));
 
-TEST(FatTree, a_large_one_is_right_on_a_sample)
+TEST(FatTree, samples_of_large_ones_are_right)
 {
   const FatTree tree({{32, 32, 64}, {1, 32, 32}, {1, 1, 1}});
   EXPECT_EQ(tree.host_count(), 65536);
@@ -84,7 +84,7 @@ TEST(FatTree, a_large_one_is_right_on_a_sample)
   TopologyCheck(tree).check_sample(1, 2000);
 }
 
-TEST(FatTree, the_last_places_may_be_empty)
+TEST(FatTree, the_last_positions_may_be_empty)
 {
   for (const int hosts : {1, 4, 5, 11, 12}) {
     const FatTree tree({{4, 3}, {1, 2}, {1, 3}, hosts});
@@ -99,7 +99,7 @@ TEST(FatTree, the_last_places_may_be_empty)
   }
 }
 
-TEST(FatTree, shifts_share_no_link_where_there_are_as_many_cables_up_as_down)
+TEST(FatTree, shifts_share_no_link_with_full_bisection)
 {
   for (const FatTreeOptions& options :
        {FatTreeOptions{{4, 4}, {1, 4}, {1, 1}}, FatTreeOptions{{4, 2}, {1, 2}, {1, 2}},
@@ -112,7 +112,7 @@ TEST(FatTree, shifts_share_no_link_where_there_are_as_many_cables_up_as_down)
   }
 }
 
-TEST(FatTree, shifts_share_by_the_ratio_where_there_are_fewer_cables_up)
+TEST(FatTree, shifts_share_links_by_the_oversubscription)
 {
   const FatTree tree({{8, 4}, {1, 2}, {1, 1}});
   TopologyCheck check(tree);

@@ -15,13 +15,13 @@
 namespace weft {
 namespace {
 
-/** How coordinates share the bits of an address, the first in the lowest. */
+/** Layout of coordinates in the bits of an address, the first in the lowest bits. */
 class AddressFormat {
   std::vector<unsigned> shifts_;
   std::vector<std::uint32_t> masks_;
 
 public:
-  /** @p sizes: how many values each coordinate has. Throws HashError where they need more bits than there are. */
+  /** @p sizes: number of values of each coordinate. Throws HashError if they exceed ADDRESS_BITS. */
   explicit AddressFormat(const std::vector<int>& sizes)
   {
     unsigned bits = 0;
@@ -50,7 +50,7 @@ public:
   }
 };
 
-/** The mixed-radix digits of @p number, lowest first. */
+/** Returns the mixed-radix digits of @p number, lowest first. */
 std::vector<int> digits(int number, const std::vector<int>& sizes)
 {
   std::vector<int> result;
@@ -98,8 +98,8 @@ public:
   std::optional<int> tags() const override { return std::nullopt; }
 };
 
-/** Coordinates are the host on its switch, then the switch's along each dimension. Tags: the hosts, then the cables up
- * and down each dimension. */
+/** Hash of meshes and tori. Coordinates: the host on its switch, then the switch in each dimension. Tags: the hosts,
+ * then the cables up and down each dimension. */
 class CubeHash final : public ForwardingHash {
   CubeShape shape_;
   std::vector<int> sizes_;
@@ -114,7 +114,7 @@ class CubeHash final : public ForwardingHash {
     return result;
   }
 
-  /** The coordinates from @p first on, and the host's, as one number; of all, it is the host's. */
+  /** Returns the coordinates from @p first on, and the host's, as one number; of all coordinates, the host's number. */
   int number(std::size_t first, ForwardingAddress destination) const
   {
     int number = 0;
@@ -123,7 +123,7 @@ class CubeHash final : public ForwardingHash {
     return number * shape_.hosts_per_switch + format_.get(destination, 0);
   }
 
-  /** Which of parallel cables along the dimension of coordinate @p dimension. */
+  /** Returns the choice among parallel cables along the dimension of coordinate @p dimension. */
   int cable(std::size_t dimension, ForwardingAddress destination) const
   {
     if (shape_.cables == 1)
@@ -131,7 +131,7 @@ class CubeHash final : public ForwardingHash {
     return shape_.aggregation.choice(number(1, destination), number(dimension, destination)) % shape_.cables;
   }
 
-  /** Whether a packet goes to higher coordinates: the shorter way round where there is one, up where both are. */
+  /** Returns true if a packet goes to higher coordinates: the shorter direction of a ring, up on a tie. */
   static bool goes_up(const CubeShape::Dimension& dimension, int offset)
   {
     if (not dimension.wraps)
@@ -169,19 +169,20 @@ public:
   }
 };
 
-/** The address is a host's position, whose digits are its coordinates. Tags: the cables down, then those up. */
+/** Hash of fat trees. The address is the host's position, its digits are the coordinates. Tags: the cables down, then
+ *  those up. */
 class FatTreeHash final : public ForwardingHash {
   struct Place {
     int level;
-    int subtree; ///< which of the groups of hosts below switches of that level is below this one
+    int subtree; ///< index of the group of hosts below this switch, among those of its level
   };
   FatTreeOptions options_;
   LinkAggregation aggregation_;
   std::vector<int> below_{1}; // by level: hosts below a switch
-  std::vector<int> above_{1}; // by level: switches of that level above a host
+  std::vector<int> above_{1}; // by level: switches above a host
   std::vector<Place> places_;
 
-  /** Which of the parallel cables above a node of that level. */
+  /** Returns the choice among parallel cables above a node of @p level. */
   int parallel(std::size_t level, int host) const
   {
     return aggregation_.choice(host, host / above_[level] / options_.up[level]) % options_.cables[level];
@@ -234,8 +235,8 @@ public:
   }
 };
 
-/** Coordinates are host, router, chassis, group. Tags: the hosts, the cables to the routers of the chassis, those to
- * the other chassis, those to other groups. */
+/** Hash of Dragonflies. Coordinates: host, router, chassis, group. Tags: the hosts, the cables to the routers of the
+ *  chassis, those to other chassis, those to other groups. */
 class DragonflyHash final : public ForwardingHash {
   struct Place {
     int router;
@@ -334,12 +335,12 @@ std::unique_ptr<const ForwardingHash> make_forwarding_hash(const std::string& na
 
 namespace {
 
-/** Holds switches against all hosts. */
+/** Checks switches against all hosts. */
 class HashProver {
   const ForwardingHash& hash_;
   const Topology& topology_;
   std::vector<ForwardingAddress> addresses_;
-  std::unordered_map<ForwardingTag, std::pair<LinkId, VertexId>> seen_; // tag: the port, and a host that has it
+  std::unordered_map<ForwardingTag, std::pair<LinkId, VertexId>> seen_; // by tag: the port, and a host with the tag
 
 public:
   HashProof proof;
@@ -394,7 +395,7 @@ HashProof prove(const ForwardingHash& hash, const Topology& topology, int step)
 
 HashProof prove_cube(int size, int dimensions, bool wraps)
 {
-  constexpr std::int64_t MOST = 16777216; // which have addresses
+  constexpr std::int64_t MOST = 16777216; // number of addresses
   std::int64_t hosts          = 1;
   for (int dimension = 0; dimension < dimensions && hosts <= MOST; ++dimension)
     hosts *= size;

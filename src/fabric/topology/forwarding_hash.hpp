@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The switchable hash of the packet forwarding cache (Hirasawa et al., section IV): what a switch looks a packet up by.
+/* Switchable hash of the packet forwarding cache (Hirasawa et al., section IV): maps a destination to the tag by which
+ * a switch looks it up.
  *
- * A packet carries the address of its destination, at most 24 bits; the hash makes the tag of it. On regular topologies
- * a tag stands for all destinations that leave a switch by the same port, so that a switch has no more tags than ports
- * and its cache misses each once. Elsewhere every destination has a tag of its own, its CRC. What always holds, and
- * prove() proves: two destinations of the same tag leave by the same port.
+ * A packet carries the address of its destination, at most 24 bits, which the hash maps to a tag. On regular topologies
+ * all destinations behind a port share a tag, so that a switch has at most as many tags as ports, and its cache misses
+ * each once. On other topologies the tag is the CRC of the destination, one per destination. Invariant, proven by
+ * prove(): destinations with equal tags leave by the same port.
  *
- * Tags of regular topologies count from zero at each switch, hosts first.
+ * Tags of regular topologies are consecutive from zero at each switch, hosts first.
  *
- * What the hashes are is the topologies' routing said in coordinates, so each belongs to its topology
- * (Topology::forwarding_hash). They differ from the paper's listings where those are loose; docs/forwarding.md says
- * how.
+ * A hash expresses its topology's routing in coordinates, and belongs to it (Topology::forwarding_hash). Where the
+ * paper's listings are imprecise the hashes differ from them; docs/forwarding.md says how.
  */
 #pragma once
 
@@ -32,13 +32,13 @@ class Topology;
 struct DragonflyOptions;
 struct FatTreeOptions;
 
-/** What a packet carries of its destination. */
+/** Address of the destination, as a packet carries it. */
 using ForwardingAddress = std::uint32_t;
 
 /** "Routing information is set to 24 bits" (Hirasawa et al., CLUSTER 2021, section V.B). */
 constexpr int ADDRESS_BITS = 24;
 
-/** A hash that does not go with a topology; what() says why and what would. */
+/** Hash that does not fit the topology; what() gives the reason and the alternatives. */
 class HashError : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -48,22 +48,22 @@ class ForwardingHash {
 public:
   virtual ~ForwardingHash() = default;
 
-  /** As the key `hash` calls it. */
+  /** Returns the value of the key `hash`. */
   virtual std::string name() const                                                 = 0;
   virtual ForwardingAddress address(VertexId host) const                           = 0;
   virtual ForwardingTag tag(int switch_index, ForwardingAddress destination) const = 0;
-  /** All tags are below that number, at every switch; nothing where a tag stands for one destination, and is the same
-   *  at every switch. */
+  /** Returns the exclusive upper bound on tags at every switch; nothing if each destination has its own tag, the same
+   * at every switch. */
   virtual std::optional<int> tags() const = 0;
 };
 
-/** The hash of a name of forwarding_hashes() for a topology. Throws HashError. */
+/** Creates the hash called @p name (see forwarding_hashes()) for a topology. Throws HashError. */
 std::unique_ptr<const ForwardingHash> make_forwarding_hash(const std::string& name, const Topology& topology);
 
-/** CRC-24 of RFC 4880, section 6.1, of the bytes of an address, highest first. It maps 24 bits one to one. */
+/** Returns the CRC-24 of RFC 4880, section 6.1, of an address, highest byte first; a bijection on 24 bits. */
 std::uint32_t crc24(ForwardingAddress address);
 
-// ---- The hashes of regular topologies, each by its parameters
+// ---- Hashes of regular topologies, by their parameters
 
 /** Meshes and tori (Hirasawa et al., CLUSTER 2021, algorithm 1). */
 struct CubeShape {
@@ -82,28 +82,28 @@ std::unique_ptr<const ForwardingHash> make_fat_tree_hash(const FatTreeOptions& o
 /** Dragonflies, which Hirasawa et al. (CLUSTER 2021) lead back to fat trees. */
 std::unique_ptr<const ForwardingHash> make_dragonfly_hash(const DragonflyOptions& options);
 
-/** What was proven of a hash on a topology. */
+/** Result of prove(). */
 struct HashProof {
-  std::int64_t pairs        = 0; ///< of a switch and a host
-  int most_tags             = 0; ///< at a switch
+  std::int64_t pairs        = 0; ///< pairs of a switch and a host checked
+  int most_tags             = 0; ///< maximum number of tags at a switch
   ForwardingTag highest_tag = 0;
-  /** Two hosts with the same tag at a switch that leave it by different ports, where there are such. */
+  /** Two hosts with the same tag at a switch but different ports: a violation of the invariant. */
   struct Misroute {
     int switch_index;
     VertexId one;
     VertexId other;
   };
   std::optional<Misroute> misroute;
-  /** A switch with more tags than ports, where there is one. */
+  /** Switch with more tags than ports, if there is one. */
   std::optional<int> crowded;
 };
 
-/** Hold switches against every host. */
+/** Checks the hash at @p switches for every host. */
 HashProof prove(const ForwardingHash& hash, const Topology& topology, std::span<const int> switches);
-/** Every @p step th of them. */
+/** Checks every @p step th switch. */
 HashProof prove(const ForwardingHash& hash, const Topology& topology, int step = 1);
-/** Hold the first, the middle and the last switch of a @p size -ary @p dimensions -cube (torus or mesh, a host each)
- *  against every host, without building the fabric: a torus looks the same from everywhere. Throws HashError. */
+/** Checks the first, the middle and the last switch of a @p size -ary @p dimensions -cube (torus or mesh, one host per
+ *  switch) for every host, without building the fabric; by symmetry this suffices for a torus. Throws HashError. */
 HashProof prove_cube(int size, int dimensions, bool wraps);
 
 } // namespace weft

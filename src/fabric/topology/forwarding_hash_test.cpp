@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The hash on every topology: same tag, same port; no more tags than ports. Then Hirasawa et al.'s examples, and what a
- * failed link does to caches (its figure 12). */
+/* Tests of the hash on every topology: equal tags have equal ports, and there are at most as many tags as ports. Then
+ * the examples of Hirasawa et al., and the effect of a failed link on caches (their figure 12). */
 #include "fabric/topology/forwarding_hash.hpp"
 
 #include "base/share.hpp"
@@ -28,12 +28,12 @@ void expect_holds(const ForwardingHash& hash, const Topology& topology, const st
   EXPECT_LT(proof.highest_tag, static_cast<ForwardingTag>(hash.tags().value_or(1 << ADDRESS_BITS))) << what;
 }
 
-// Every pair of the largest takes half a minute: tests/python/test_cache.py.
+// All pairs of the largest fabric take half a minute; the tests of weft cache check them.
 TEST(ForwardingHash, HoldsOnAllShippedFabrics)
 {
   for (const std::string& name : list_shared("fabrics")) {
     const Fabric fabric = Fabric::load(name);
-    if (fabric.switch_count() == 0) // two hosts and a cable
+    if (fabric.switch_count() == 0) // two hosts and one cable
       continue;
     expect_holds(*make_forwarding_hash("auto", fabric.topology()), fabric.topology(), name,
                  fabric.host_count() > 4096 ? 199 : 1);
@@ -48,13 +48,13 @@ std::string list(std::mt19937& random, std::size_t length, int least, int most)
   return text + "]";
 }
 
-/** A key of [topology] and a value from 1 to @p most. */
+/** Returns a key of [topology] with a random value from 1 to @p most. */
 std::string some(std::mt19937& random, const std::string& key, int most)
 {
   return key + " = " + std::to_string(1 + static_cast<int>(random() % static_cast<unsigned>(most))) + "\n";
 }
 
-/** The one way to choose among parallel cables or the other. */
+/** Returns a random link aggregation. */
 std::string some_aggregation(std::mt19937& random)
 {
   return std::string("link_aggregation = \"") + (random() % 2 == 0 ? "crc" : "coordinates") + "\"\n";
@@ -98,7 +98,7 @@ TEST(ForwardingHash, HoldsOnRandomDragonflies)
   }
 }
 
-TEST(ForwardingHash, CrcNeverMisroutesEither)
+TEST(ForwardingHash, CrcHoldsToo)
 {
   const auto custom     = topology_of(R"(kind = "custom"
 hosts = ["a", "b", "c"]
@@ -110,8 +110,7 @@ cables = [{between = ["a", "s"]}, {between = ["b", "s"]}, {between = ["c", "t"]}
   EXPECT_EQ(proof.most_tags, custom->host_count()); // one per destination
 }
 
-// So that a tag stands for one destination.
-TEST(ForwardingHash, CrcIsOneToOne)
+TEST(ForwardingHash, CrcIsABijection)
 {
   std::vector<bool> seen(1U << ADDRESS_BITS);
   for (ForwardingAddress address = 0; address < seen.size(); ++address)
@@ -144,7 +143,7 @@ cables = [{between = ["a", "s"]}, {between = ["b", "s"]}])"),
 
 TEST(ForwardingHash, IsRefusedBeyond24Bits)
 {
-  // 3 bits for each 5, and one for the host.
+  // 3 bits per dimension, and one for the host.
   const std::string text = "kind = \"torus\"\ndimensions = [5, 5, 5, 5, 5, 5, 5, 5]\nhosts_per_switch = 2";
   EXPECT_EQ(hash_failure("auto", text),
             "the coordinates of a host need an address of 25 bits; allowed: at most 24; take fewer dimensions or sizes "
@@ -152,7 +151,7 @@ TEST(ForwardingHash, IsRefusedBeyond24Bits)
   EXPECT_EQ(hash_failure("crc", text), "");
 }
 
-TEST(ForwardingHash, OfAFabricIsCheckedAsItIsRead)
+TEST(ForwardingHash, IsCheckedWhenAFabricIsRead)
 {
   const auto message = [](const std::string& hash) {
     const std::string text = "[fabric]\nname = \"x\"\n[topology]\nkind = \"star\"\nhosts = 4\n[host]\npreset = "
@@ -167,7 +166,7 @@ TEST(ForwardingHash, OfAFabricIsCheckedAsItIsRead)
 
 // ---- The examples of Hirasawa et al. (CLUSTER 2021)
 
-/** The tags at a switch of all hosts. */
+/** Returns the tags of all hosts at a switch. */
 std::vector<ForwardingTag> tags_at(const ForwardingHash& hash, int switch_index, int hosts)
 {
   std::vector<ForwardingTag> tags;
@@ -178,7 +177,7 @@ std::vector<ForwardingTag> tags_at(const ForwardingHash& hash, int switch_index,
 
 // "The packet destinations (0,2), (1,2), and (2,2) share the same table entry (X0,+) at the switch (1,1)" of a 3-ary
 // 2-mesh (section IV.C and figure 9); coordinates are (X1, X0) there, and dimension 0 goes first.
-TEST(ForwardingHash, IsThePapersOnAMesh)
+TEST(ForwardingHash, EqualsThePapersOnAMesh)
 {
   const auto mesh = topology_of("kind = \"mesh\"\ndimensions = [3, 3]");
   const auto hash = make_forwarding_hash("cube", *mesh);
@@ -187,8 +186,8 @@ TEST(ForwardingHash, IsThePapersOnAMesh)
             (std::vector<ForwardingTag>{LEFT, BELOW, RIGHT, LEFT, LOCAL, RIGHT, LEFT, ABOVE, RIGHT}));
 }
 
-// Printed, the threshold is k/2 rounded up, which sends 3 of 5 steps round instead of the 2 the other way.
-TEST(ForwardingHash, TakesTheShorterWayRoundAnOddRing)
+// The paper prints a threshold of k/2 rounded up, which takes 3 of 5 steps instead of 2 in the other direction.
+TEST(ForwardingHash, TakesTheShorterDirectionOfAnOddRing)
 {
   const auto ring = topology_of("kind = \"torus\"\ndimensions = [5]");
   enum Tag : ForwardingTag { LOCAL, UP, DOWN };
@@ -200,7 +199,7 @@ TEST(ForwardingHash, TakesTheShorterWayRoundAnOddRing)
 
 // ---- Figure 12: a 5-ary 1-cube loses the link from one node to the next.
 
-/** Five switches in a ring with a host each; without the cable between 1 and 2 where it has @p failed. */
+/** Returns a ring of five switches with a host each, without the cable between 1 and 2 if it has @p failed. */
 std::unique_ptr<Topology> five_ring(bool failed)
 {
   std::string text = "kind = \"custom\"\nhosts = [\"h-0\", \"h-1\", \"h-2\", \"h-3\", \"h-4\"]\n"
@@ -216,7 +215,7 @@ std::unique_ptr<Topology> five_ring(bool failed)
   return topology_of(text);
 }
 
-/** The caches of the ring's switches, filled as packets for all hosts pass. */
+/** Caches of the ring's switches, filled by packets for all hosts. */
 class Ring {
   const ForwardingHash& hash_;
   std::vector<ForwardingCache> caches_{5, ForwardingCache({2048, 4, Replacement::lru})};
@@ -224,7 +223,8 @@ class Ring {
 public:
   explicit Ring(const ForwardingHash& hash) : hash_(hash) {}
 
-  /** Where a packet goes from @p at: as the cache says, or else the TCAM, which holds the routes of @p topology. */
+  /** Returns the next hop from @p at according to the cache, or on a miss to the TCAM with the routes of @p topology.
+   */
   VertexId forward(int at, VertexId host, const Topology& topology)
   {
     ForwardingCache& cache          = caches_[static_cast<std::size_t>(at)];
@@ -237,7 +237,7 @@ public:
     return next;
   }
 
-  /** Pairs of a switch and a host for which the caches say otherwise than the routes of @p topology. */
+  /** Returns the pairs of a switch and a host for which caches and routes of @p topology disagree. */
   std::set<std::pair<int, VertexId>> stale(const Topology& topology)
   {
     std::set<std::pair<int, VertexId>> found;
@@ -261,16 +261,16 @@ TEST(LinkFailure, LeavesNoStaleEntryOnceTheCachesAreFlushed)
   const auto crc    = make_forwarding_hash("crc", *before);
   Ring ring(*crc);
   EXPECT_TRUE(ring.stale(*before).empty());
-  const auto stale = ring.stale(*after); // the routing has changed, the caches have not
-  EXPECT_TRUE(stale.contains({1, 2}));   // over the link that is gone
-  EXPECT_TRUE(stale.contains({0, 2}));   // to the node where it was
+  const auto stale = ring.stale(*after); // routes have changed, caches have not
+  EXPECT_TRUE(stale.contains({1, 2}));   // over the failed link
+  EXPECT_TRUE(stale.contains({0, 2}));   // to the node at the failed link
   ring.flush();
   EXPECT_TRUE(ring.stale(*after).empty());
-  EXPECT_TRUE(ring.stale(*after).empty()); // with the entries that have come since
+  EXPECT_TRUE(ring.stale(*after).empty()); // refilled since
 }
 
-// The paper's example: at node 11 (here 1) all that went by X0,+ goes by X0,- from then on, so its tags still do.
-TEST(LinkFailure, IsAChangedEntryWhereTheLinkWas)
+// The paper's example: at node 11 (here 1) all destinations behind X0,+ move to X0,-, so that tags remain valid.
+TEST(LinkFailure, ChangesOneEntryAtTheFailedLink)
 {
   const auto after = five_ring(true);
   const auto hash  = make_forwarding_hash("cube", *topology_of("kind = \"torus\"\ndimensions = [5]"));
@@ -279,9 +279,9 @@ TEST(LinkFailure, IsAChangedEntryWhereTheLinkWas)
     EXPECT_EQ(ring.forward(1, host, *after), after->host_count());
 }
 
-// But at its neighbour the hash of the whole ring would send the packet back: 1 and 2 have one tag and now two ways.
-// What is left is a line, and its addresses make the hash hold again.
-TEST(LinkFailure, NeedsTheAddressesOfTheTopologyThatIsLeft)
+// At its neighbour, the hash of the whole ring would send packets back: 1 and 2 share a tag but no longer a port. The
+// remaining topology is a line; with its addresses the invariant holds again.
+TEST(LinkFailure, NeedsTheAddressesOfTheRemainingTopology)
 {
   const auto after = five_ring(true);
   const auto ring  = make_forwarding_hash("cube", *topology_of("kind = \"torus\"\ndimensions = [5]"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The graph of a fabric: vertices (hosts, then switches) and links (one direction of a cable each). */
+/* Graph of a fabric: vertices (hosts, then switches) and links (one direction of a cable each). */
 #pragma once
 
 #include "base/units.hpp"
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/** Vertices are numbered from zero, hosts first, then switches. */
+/** Number of a vertex, from zero: hosts first, then switches. */
 using VertexId = int;
 using LinkId   = int;
 
@@ -22,7 +22,7 @@ struct Link {
   Seconds latency;
 };
 
-/** The way from one vertex to another: the links in order, and the vertices between them. */
+/** Path from one vertex to another: the links in order, and the vertices between them. */
 struct Route {
   std::vector<LinkId> links;
   std::vector<VertexId> through;

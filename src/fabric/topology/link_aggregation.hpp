@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Link aggregation: which of the parallel cables between two vertices a packet takes, by its destination.
+/* Link aggregation: selects one of the parallel cables between two vertices by the packet's destination.
  *
- * The topologies' routing and the hashes of the forwarding caches (forwarding_hash.hpp) both ask here, so that the tag
- * of a destination stands for the cable that routing takes.
+ * Used by routing and by the forwarding hashes (forwarding_hash.hpp) alike, so that the tag of a destination
+ * corresponds to the cable of its route.
  */
 #pragma once
 
@@ -19,17 +19,18 @@ class LinkAggregation {
 
 public:
   LinkAggregation() = default;
-  /** By a name that its option allows. */
+  /** @p name: an allowed value of the option. */
   explicit LinkAggregation(const std::string& name) : crc_(name == "crc") {}
 
   std::string_view name() const { return crc_ ? "crc" : "coordinates"; }
-  /** The cable, modulo as many as there are: @p coordinates, which varies with what the destinations beyond differ in,
-   *  or the CRC-24 of the destination's number ("a port selection among a bundled link is selected by the packet
-   *  destination, and a CRC circuit is used": Hirasawa et al. (CLUSTER 2021), section V.B). */
+  /** Returns a number that, modulo the number of parallel cables, selects one: @p coordinates, a number that differs
+   *  between the destinations behind the cables, or the CRC-24 of the destination's number ("a port selection among a
+   *  bundled link is selected by the packet destination, and a CRC circuit is used": Hirasawa et al. (CLUSTER 2021),
+   *  section V.B). */
   int choice(VertexId destination, int coordinates) const;
 };
 
-/** The key, for the options of a topology that may have parallel cables. */
+/** Returns the key for topologies that can have parallel cables. */
 template <class T> Option<T> link_aggregation_option()
 {
   return {"link_aggregation", R"(what chooses among parallel cables: the destination's "coordinates", or its "crc")",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Either choice: routing that ends, hashes that never misroute, and how evenly bundles are used. */
+/* Tests of both selections: routes end, hashes do not misroute, and bundles are used as evenly as documented. */
 #include "fabric/topology/link_aggregation.hpp"
 
 #include "fabric/topology/forwarding_hash.hpp"
@@ -15,8 +15,8 @@
 namespace weft {
 namespace {
 
-/** A topology of each kind with bundles of @p cables, without the first line, which says `kind`: @p width squared
- *  switches in a grid, twice as many hosts below a leaf and leaves in a fat tree, as many groups in a dragonfly. */
+/** Returns a topology of each kind, without its key `kind`, with bundles of @p cables: @p width squared switches in a
+ *  grid, 2 * @p width leaves with as many hosts each in a fat tree, @p width groups in a Dragonfly. */
 std::map<std::string, std::string> bundled(int cables, int width)
 {
   const std::string count = std::to_string(cables);
@@ -43,22 +43,22 @@ std::string aggregated(const std::string& kind, const std::string& name, const s
 TEST(LinkAggregation, RoutesAndHashesAgree)
 {
   for (int cables = 2; cables <= 4; ++cables)
-    for (const auto& [kind, keys] : bundled(cables, 5)) // few, because all pairs of hosts are checked
+    for (const auto& [kind, keys] : bundled(cables, 5)) // small, because all pairs of hosts are checked
       for (const std::string name : {"coordinates", "crc"}) {
         const std::string text = aggregated(kind, name, keys);
         const auto topology    = topology_of(text);
         TopologyCheck(*topology).check_all();
         const HashProof proof = prove(*make_forwarding_hash("auto", *topology), *topology);
         EXPECT_FALSE(proof.misroute) << text;
-        EXPECT_TRUE(not proof.crowded || kind == "custom") << text; // its hash has a tag per destination
+        EXPECT_TRUE(not proof.crowded || kind == "custom") << text; // one tag per destination
       }
 }
 
-/** Messages from all hosts to every @p stride th: how many times more the busiest cable of a bundle carries than the
- *  bundle's mean, over all bundles. */
+/** Returns the maximum over all bundles of the load of the busiest cable relative to the mean, for messages from all
+ *  hosts to every @p stride th. */
 double unevenness(const Topology& topology, int cables, int stride)
 {
-  std::map<std::pair<VertexId, VertexId>, std::map<LinkId, int>> messages; // by where a bundle leads from and to
+  std::map<std::pair<VertexId, VertexId>, std::map<LinkId, int>> messages; // by the ends of a bundle
   Route route;
   for (VertexId from = 0; from < topology.host_count(); ++from)
     for (VertexId to = 0; to < topology.host_count(); to += stride) {
@@ -78,7 +78,7 @@ double unevenness(const Topology& topology, int cables, int stride)
   return static_cast<double>(busiest) * cables / all;
 }
 
-// docs/forwarding.md says these figures.
+// Figures of docs/forwarding.md.
 TEST(LinkAggregation, IsAsEvenAsDocumented)
 {
   struct Case {
@@ -109,7 +109,7 @@ TEST(LinkAggregation, IsAsEvenAsDocumented)
   }
 }
 
-TEST(LinkAggregation, UnknownWaysAreRefused)
+TEST(LinkAggregation, UnknownNamesAreRefused)
 {
   for (const auto& [kind, keys] : bundled(2, 8))
     EXPECT_EQ(failure_of(aggregated(kind, "crc24", keys)),

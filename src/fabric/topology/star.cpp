@@ -37,7 +37,7 @@ std::vector<VertexId> Star::meeting_switches(std::span<const VertexId>) const
 
 std::unique_ptr<const ForwardingHash> Star::forwarding_hash() const
 {
-  return make_fat_tree_hash({{hosts_}, {1}, {1}}); // of one level
+  return make_fat_tree_hash({{hosts_}, {1}, {1}}); // one level
 }
 
 std::string Star::switch_name(int) const

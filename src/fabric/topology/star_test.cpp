@@ -83,7 +83,7 @@ TEST(Star, NamesSortInTheOrderOfTheirNumbers)
     EXPECT_LT(star.host_name(host - 1), star.host_name(host));
 }
 
-TEST(Star, MeetsAtItsSwitch)
+TEST(Star, MeetingSwitchIsItsOnlySwitch)
 {
   const std::vector<VertexId> hosts{0, 2};
   EXPECT_EQ(Star(5).meeting_switches(hosts), std::vector<VertexId>{5});
@@ -95,7 +95,7 @@ TEST(Star, HasAtLeastOneHost)
   EXPECT_THROW(Star(-1), std::logic_error);
 }
 
-TEST(Route, ThatDoesNotEndIsAMistakeOfItsTopology)
+TEST(Route, ThrowsLogicErrorIfItDoesNotEnd)
 {
   class Circle : public Star {
   public:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Topologies: how hosts, switches and cables are laid out and how packets find their way.
+/* Topologies: layout of hosts, switches and cables, and routing.
  *
- * Routing is destination-based: where a packet goes next depends on where it is and where it wants to go, never on
- * where it comes from. So the ways of many hosts to one vertex form a tree, which is what reduction trees are made of,
- * and a route is computed hop by hop on demand, with no table.
+ * Routing is destination-based: the next hop depends on the current vertex and the destination, never on the source.
+ * The routes of many hosts to one vertex therefore form a tree, from which reduction trees are made, and routes are
+ * computed hop by hop on demand, without tables.
  *
- * The registry holds one row per topology; fabric files choose by the row's name, and the help and the messages about
- * an unknown name derive from the rows.
+ * The registry has one row per topology. Fabric files select a topology by its name; help and error messages are
+ * derived from the rows.
  */
 #pragma once
 
@@ -22,12 +22,12 @@
 
 namespace weft {
 
-/** A cable: link 2c goes from its lower vertex (nearer to the hosts) to its upper one, link 2c + 1 back, where c is its
- *  position among the topology's cables. */
+/** Cable. Cable c of a topology consists of link 2c from its lower vertex (nearer to the hosts) to its upper one, and
+ *  link 2c + 1 back. */
 struct Cable {
   VertexId lower = 0;
   VertexId upper = 0;
-  int number     = 0; ///< counts the cables between the same two vertices
+  int number     = 0; ///< index among the cables between the same two vertices
 };
 
 constexpr LinkId up_link(std::size_t cable)
@@ -38,13 +38,13 @@ constexpr LinkId down_link(std::size_t cable)
 {
   return static_cast<LinkId>(2 * cable + 1);
 }
-/** The other direction of the same cable. */
+/** Returns the other direction of the same cable. */
 constexpr LinkId reverse(LinkId link)
 {
   return link % 2 == 0 ? link + 1 : link - 1;
 }
 
-/** One step of a packet. */
+/** Next hop of a packet. */
 struct Hop {
   LinkId link = 0;
   VertexId to = 0;
@@ -56,53 +56,53 @@ public:
 
   virtual int host_count() const   = 0;
   virtual int switch_count() const = 0;
-  /** All cables, in the order of their links' ids. */
+  /** Returns all cables, ordered by the ids of their links. */
   virtual std::vector<Cable> cables() const = 0;
-  /** Where a packet for @p to goes from @p at; the two differ and at least one of them, or where the packet began, is a
-   *  host. Ends at @p to after finitely many steps. */
+  /** Returns the next hop from @p at to @p to, which must differ; @p at, @p to or the source of the packet must be a
+   * host. Repeated hops reach @p to. */
   virtual Hop next_hop(VertexId at, VertexId to) const = 0;
-  /** Most links on a way between two hosts. */
+  /** Returns the maximum number of links on a route between two hosts. */
   virtual int diameter() const = 0;
-  /** The switches at which the ways of all of @p hosts (two at least, each once) meet without detour; none where there
-   *  are no such. Rising order. */
+  /** Returns the switches at which the routes of all @p hosts (at least two, distinct) meet without detour, in
+   * increasing order; may be empty. */
   virtual std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const = 0;
-  /** The hash that makes one tag of all destinations beyond a port; null where the topology is not regular. Throws
-   *  HashError where the topology is too large for it. */
+  /** Creates the hash that maps all destinations behind a port to one tag; null if the topology is not regular. Throws
+   *  HashError if the topology is too large. */
   virtual std::unique_ptr<const ForwardingHash> forwarding_hash() const { return nullptr; }
 
-  /** Hosts are "host-07": zero-padded, since SimGrid lists hosts by name and ranks are placed in that order. */
+  /** Returns "host-07", zero-padded since SimGrid sorts hosts by name and ranks are placed in that order. */
   virtual std::string host_name(int index) const;
   virtual std::string switch_name(int index) const = 0;
   std::string vertex_name(VertexId vertex) const;
   bool is_host(VertexId vertex) const { return vertex < host_count(); }
 
-  /** Append the way from @p from to another vertex @p to. */
+  /** Appends the route from @p from to another vertex @p to. */
   void route(VertexId from, VertexId to, Route& into) const;
 };
 
-/** "name-07": @p index padded to the width of the last of @p count. */
+/** Returns "name-07", with @p index zero-padded to the width of @p count - 1. */
 std::string numbered(const std::string& name, int index, int count);
 
-/** Cables that a fabric may have at most, five times those of a fat tree of a million hosts and three levels. So ids of
- *  links and vertices fit in ints, and a wrong parameter ends in a message, not in all memory taken. */
+/** Maximum number of cables, five times that of a three-level fat tree of a million hosts. Ids of links and vertices
+ * fit in ints, and a wrong parameter causes an error message instead of exhausting the memory. */
 constexpr double MOST_CABLES = 16777216;
 
-/** Throws at @p key of @p table unless @p count cables are few enough. For topologies whose parameters multiply: counts
- *  are doubles so that the product of any parameters can be said, and nothing is allocated before. */
+/** Throws UserError at @p key of @p table if @p count exceeds MOST_CABLES. To be called before anything is allocated;
+ *  counts are doubles since products of parameters may exceed integers. */
 void check_cable_count(const OptionTable& table, const std::string& key, double count);
 
-/** A row of the registry. */
+/** Row of the registry. */
 struct TopologyKind {
   std::string name;
   std::string meaning;
-  std::vector<OptionHelp> options; ///< the keys of [topology], beside `kind`
+  std::vector<OptionHelp> options; ///< the keys of [topology] other than `kind`
   std::function<std::unique_ptr<Topology>(const OptionTable& topology)> build;
 };
 
 const std::vector<TopologyKind>& topology_kinds();
 std::vector<std::string> topology_names();
 
-/** Build the topology that a [topology] table describes; its kind into @p kind. Throws UserError. */
+/** Builds the topology of a [topology] table and stores its kind in @p kind. Throws UserError. */
 std::unique_ptr<Topology> read_topology(const OptionTable& table, std::string& kind);
 
 } // namespace weft

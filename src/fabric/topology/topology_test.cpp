@@ -25,7 +25,7 @@ TopologyCheck::TopologyCheck(const Topology& topology)
   }
 }
 
-/** Ends that exist and differ, hosts below switches, numbers of parallel cables that count from zero. */
+/** Checks that ends exist and differ, hosts are below switches, and parallel cables are numbered from zero. */
 void TopologyCheck::check_cables()
 {
   std::map<std::pair<VertexId, VertexId>, int> numbers;
@@ -148,7 +148,7 @@ int TopologyCheck::busiest_link(int shift)
 
 namespace {
 
-/** A file that is gone when this is. */
+/** Temporary file, deleted with the object. */
 class TemporaryFile {
   std::string path_;
 
@@ -186,7 +186,7 @@ std::string failure_of(const std::string& text)
 
 namespace {
 
-TEST(Topology, names_are_padded_so_that_they_sort)
+TEST(Topology, names_are_padded_to_sort_by_number)
 {
   EXPECT_EQ(numbered("host", 7, 100), "host-07");
   EXPECT_EQ(numbered("host", 7, 10), "host-7");

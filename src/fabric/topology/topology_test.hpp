@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What must hold of every topology, for the tests of each. */
+/* Checks that every topology must pass, for the tests of each. */
 #pragma once
 
 #include "fabric/topology/topology.hpp"
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/** A topology with its cables, and the checks on it; each reports failures to GoogleTest. */
+/** Checks of a topology; each reports failures to GoogleTest. */
 class TopologyCheck {
   const Topology& topology_;
   std::vector<Cable> cables_;
@@ -26,26 +26,29 @@ public:
   const std::vector<Cable>& cables() const { return cables_; }
   int vertices() const { return topology_.host_count() + topology_.switch_count(); }
   int cables_between(VertexId one, VertexId other) const;
-  /** Cables that end at @p vertex. */
+  /** Returns the number of cables at @p vertex. */
   std::size_t ports(VertexId vertex) const { return neighbours_[static_cast<std::size_t>(vertex)].size(); }
-  /** Links to each vertex from @p from on the shortest way that passes through no host; -1 where there is none. */
+  /** Returns the distance in links from @p from to each vertex on paths that pass through no host; -1 if unreachable.
+   */
   std::vector<int> distances(VertexId from) const;
 
-  /** Walk from @p from to @p to: joins, existing cables only, through no host, nothing twice. Returns its links. */
+  /** Checks the route from @p from to @p to: connected, existing cables only, through no host, without loops. Returns
+   * its links. */
   const std::vector<LinkId>& walk(VertexId from, VertexId to);
-  /** All ways between hosts, from hosts to switches and back. The diameter is reached and not passed. */
+  /** Checks all routes between hosts, from hosts to switches and back, and that their maximum length is the diameter.
+   */
   void check_all();
-  /** The same of @p count hosts with as many other vertices, without the diameter being reached. */
+  /** Checks the routes of @p count random hosts to as many other vertices; none exceeds the diameter. */
   void check_sample(unsigned seed, int count);
-  /** Every way between hosts is as short as any. */
+  /** Checks that every route between hosts is a shortest path. */
   void check_minimal();
-  /** The most ways of a permutation of the hosts that share a link, where host h sends to h + @p shift. */
+  /** Returns the maximum number of routes on a link when each host h sends to h + @p shift. */
   int busiest_link(int shift);
 };
 
-/** Read a [topology] table from text. */
+/** Reads a [topology] table from text. */
 std::unique_ptr<Topology> topology_of(const std::string& text);
-/** The message with which reading a [topology] table from text fails; empty where it does not. */
+/** Returns the error of reading a [topology] table from text, or "". */
 std::string failure_of(const std::string& text);
 
 } // namespace weft

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Torus and mesh: switches on a grid of n dimensions, hosts on each of them.
  *
- * Switch s has in dimension j the coordinate s / (d1 ... dj) mod d(j+1), dimension 0 fastest, as in SimGrid's
- * TorusZone; host h is on switch h / hosts_per_switch. Along each dimension a switch is cabled to the one with the next
- * coordinate; on a torus the last is cabled to the first, but where a dimension has size 2, whose two switches are
- * neighbours already. (SimGrid makes that second cable and never uses it.)
+ * Switch s has the coordinate s / (d1 ... dj) mod d(j+1) in dimension j, dimension 0 fastest, as in SimGrid's
+ * TorusZone; host h is on switch h / hosts_per_switch. In each dimension a switch is connected to the one with the next
+ * coordinate, on a torus also the last to the first, except in a dimension of size 2, whose switches are neighbours
+ * already. (SimGrid creates that second cable and never uses it.)
  *
- * Routing goes dimension by dimension, 0 first, the shorter way round, and up where both are as long. (So does SimGrid,
- * but from the middle of an even dimension to its coordinate 0, where it goes down.) The destination chooses among
- * parallel cables.
+ * Routing is dimension-ordered, 0 first, in the shorter direction, up on a tie. (SimGrid agrees except from the middle
+ * of an even dimension to its coordinate 0, where it goes down.) The destination selects among parallel cables.
  */
 #pragma once
 
@@ -27,9 +26,9 @@ struct TorusOptions {
 class Torus : public Topology {
   struct Dimension {
     int size;
-    int stride;      ///< switches that one more in this dimension goes further
-    bool wraps;      ///< the last is cabled to the first
-    int first_cable; ///< to the next switch, by switch; without those that have no next one
+    int stride;      ///< difference in switch number per step in this dimension
+    bool wraps;      ///< the last switch is connected to the first
+    int first_cable; ///< first of the cables to the next switch, by switch; switches without next one are skipped
   };
 
   std::vector<Dimension> dimensions_;
@@ -48,7 +47,7 @@ class Torus : public Topology {
 public:
   enum class Edges { wrapped, open };
 
-  /** Every dimension has a size of at least 2, and there is one. */
+  /** Requires at least one dimension, each of a size of at least 2. */
   Torus(const TorusOptions& options, Edges edges);
 
   int host_count() const override { return switches_ * hosts_per_switch_; }
@@ -56,7 +55,7 @@ public:
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
   int diameter() const override;
-  /** The hosts' own switches. */
+  /** Returns the switches of the hosts. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   std::unique_ptr<const ForwardingHash> forwarding_hash() const override;
   std::string switch_name(int index) const override;

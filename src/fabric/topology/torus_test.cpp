@@ -23,7 +23,8 @@ TEST_P(Grids, ways_are_right_and_shortest)
   check.check_minimal();
 }
 
-/** On a torus two cables a dimension, one where that has two switches only; on a mesh one less at each end. */
+/** Expects two cables per dimension on a torus, one in dimensions of two switches, and one less at the ends of a mesh.
+ */
 TEST_P(Grids, every_switch_has_its_neighbours)
 {
   const auto& [options, edges] = GetParam();
@@ -78,17 +79,17 @@ TEST(Torus, destinations_spread_over_parallel_cables)
   TopologyCheck check(torus);
   const Torus single({{4, 8}, 1, 1}, Edges::wrapped);
   TopologyCheck single_check(single);
-  EXPECT_EQ(single_check.busiest_link(16), 4); // to the far side of dimension 1: four ways on each of its links
+  EXPECT_EQ(single_check.busiest_link(16), 4); // to the far side of dimension 1: four routes per link
   EXPECT_EQ(check.busiest_link(16), 2);
 }
 
-TEST(Torus, hosts_meet_at_their_own_switches)
+TEST(Torus, meeting_switches_are_those_of_the_hosts)
 {
   const Torus torus({{3, 3}, 2, 1}, Edges::wrapped);
   EXPECT_EQ(torus.meeting_switches(std::vector<VertexId>{0, 1, 5, 16}), (std::vector<VertexId>{18, 20, 26}));
 }
 
-TEST(Torus, a_large_one_is_right_on_a_sample)
+TEST(Torus, samples_of_large_ones_are_right)
 {
   TopologyCheck(Torus({{32, 32, 64}, 1, 1}, Edges::wrapped)).check_sample(1, 2000);
   TopologyCheck(Torus({{256, 256}, 1, 1}, Edges::open)).check_sample(2, 500);
