@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-/** Rounding of the clock: in seconds, as a timer may expire this much early, and relative. */
+/** Rounding of the clock, absolute in seconds and relative: timers may expire this much early. */
 constexpr double ROUNDING          = 1e-12;
 constexpr double RELATIVE_ROUNDING = 1e-15;
 

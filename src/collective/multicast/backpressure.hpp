@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Backpressure of lossless links on the roots of one multicast call.
  *
- * Roots that together send more than a receiver's cable carries fill the switches' buffers, which then hold the roots
- * back. The model is generalized processor sharing (Parekh and Gallager, IEEE/ACM Transactions on Networking 1(3),
- * 1993) with the blocks' sizes as weights: all blocks in flight advance by the same fraction of themselves a second, at
- * the rate of the fastest receiver among those that get most of them. So blocks that leave together leave at once, and
- * one that starts a little later changes all times by as little.
+ * Roots that together exceed the rate of a receiver's cable fill the switches' buffers, which then throttle the roots.
+ * The model is generalized processor sharing (Parekh and Gallager, IEEE/ACM Transactions on Networking 1(3), 1993) with
+ * block sizes as weights: all blocks in flight progress by the same fraction per second, at the rate of the fastest of
+ * the receivers that get the most data. Blocks that start together leave together, and times change continuously with
+ * the starts.
  *
- * A block that starts at progress p leaves at progress p + 1: blocks leave in the order in which they start.
+ * A block that starts at progress p leaves at progress p + 1: blocks leave in the order of their starts.
  */
 #pragma once
 
@@ -22,18 +22,18 @@ namespace weft {
 
 class Backpressure {
 public:
-  /** A member that sends, and its bytes. */
+  /** Sending member and size of its block. */
   using Sent = std::pair<std::size_t, Bytes>;
 
   Backpressure() = default;
-  /** @p rates: of the data that reach each member. */
+  /** @p rates: receive rate of each member. */
   explicit Backpressure(std::vector<BytesPerSecond> rates);
 
-  /** Add blocks that start together at @p now. They are numbered from 0 on, in the order of their starts. */
+  /** Adds blocks that start together at @p now. Blocks are numbered from 0 in the order of their starts. */
   void start(Seconds now, std::vector<Sent> sent);
-  /** The time at which the next blocks leave; none when nothing is in flight. */
+  /** Returns the time at which the next blocks leave; nothing if no block is in flight. */
   std::optional<Seconds> next() const;
-  /** Blocks that have left by @p now and have not been returned before. */
+  /** Returns the blocks that have left by @p now, each once. */
   std::vector<std::size_t> take_left(Seconds now);
 
 private:
@@ -42,10 +42,10 @@ private:
     std::vector<Sent> sent;
   };
   std::vector<BytesPerSecond> rates_;
-  std::vector<double> own_; // by member: bytes in flight that it sends itself
+  std::vector<double> own_; // by member: bytes of its own blocks in flight
   double in_flight_ = 0;    // bytes
   double progress_  = 0;
-  double pace_      = 0; // progress a second
+  double pace_      = 0; // progress per second
   double now_       = 0;
   std::deque<Blocks> blocks_; // in flight
   std::size_t left_ = 0;      // blocks that have left

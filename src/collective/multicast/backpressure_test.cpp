@@ -11,7 +11,7 @@ namespace {
 const BytesPerSecond RATE(1000);
 const Bytes BLOCK(1000);
 
-/** The times at which blocks leave. One block each, of member n at starts[n]. */
+/** Returns the times at which blocks leave; member n starts one block at starts[n]. */
 std::vector<double> departures(std::size_t members, const std::vector<double>& starts)
 {
   std::multimap<double, std::size_t> order;
@@ -34,14 +34,14 @@ std::vector<double> departures(std::size_t members, const std::vector<double>& s
   return left;
 }
 
-TEST(Backpressure, HoldsARootAsLongAsTheReceiversNeed)
+TEST(Backpressure, ThrottlesARootToTheReceivers)
 {
   EXPECT_EQ(departures(4, {0}), std::vector<double>{1});
   EXPECT_EQ(departures(4, {0, 0}), (std::vector<double>{2, 2}));
   EXPECT_EQ(departures(4, {0, 2}), (std::vector<double>{1, 3}));
 }
 
-TEST(Backpressure, DoesNotBringARootItsOwnBlock)
+TEST(Backpressure, RootsDoNotReceiveTheirOwnBlocks)
 {
   EXPECT_EQ(departures(2, {0, 0}), (std::vector<double>{1, 1}));
   for (const double time : departures(4, {0, 0, 0, 0}))
@@ -50,13 +50,13 @@ TEST(Backpressure, DoesNotBringARootItsOwnBlock)
 
 TEST(Backpressure, SharesBetweenBlocksInFlight)
 {
-  // Half of the first is gone when the second starts.
+  // Half of the first block has left when the second starts.
   const std::vector<double> left = departures(3, {0, 0.5});
   EXPECT_DOUBLE_EQ(left[0], 1.5);
   EXPECT_DOUBLE_EQ(left[1], 2);
 }
 
-TEST(Backpressure, StartsTogetherAreAsStartsOneAfterTheOther)
+TEST(Backpressure, BatchedStartsEqualSingleStarts)
 {
   Backpressure together(std::vector<BytesPerSecond>(4, RATE));
   together.start(Seconds(), {{0, BLOCK}, {1, BLOCK * 2}});
@@ -70,12 +70,12 @@ TEST(Backpressure, StartsTogetherAreAsStartsOneAfterTheOther)
   EXPECT_FALSE(apart.next());
 }
 
-TEST(Backpressure, TheFastestOfThoseThatGetMostCounts)
+TEST(Backpressure, TheFastestReceiverOfMostDataSetsTheRate)
 {
   Backpressure backpressure({RATE, RATE, RATE / 10, RATE * 2});
   backpressure.start(Seconds(), {{0, BLOCK}});
   EXPECT_EQ(*backpressure.next(), Seconds(0.5));
-  backpressure.start(Seconds(), {{3, BLOCK}}); // the fastest gets half as much now
+  backpressure.start(Seconds(), {{3, BLOCK}}); // the fastest receiver now gets half as much
   EXPECT_EQ(*backpressure.next(), Seconds(2));
 }
 

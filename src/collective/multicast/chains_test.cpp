@@ -15,7 +15,7 @@ std::vector<int> first(int count)
   return roots;
 }
 
-TEST(Chains, AreThoseOfTheSequencerWhereTheyDivide)
+TEST(Chains, EqualTheSequencerIfTheyDivide)
 {
   constexpr int P = 24;
   for (const int chains : {1, 2, 3, 4, 6, 8, 12, 24}) {
@@ -28,7 +28,7 @@ TEST(Chains, AreThoseOfTheSequencerWhereTheyDivide)
   }
 }
 
-TEST(Chains, DifferByOneRootWhereTheyDoNotDivide)
+TEST(Chains, DifferByOneRootIfTheyDoNotDivide)
 {
   EXPECT_EQ(cut_into_chains(first(7), 3), (std::vector<std::vector<int>>{{0, 1, 2}, {3, 4}, {5, 6}}));
   EXPECT_EQ(cut_into_chains(first(2), 5), (std::vector<std::vector<int>>{{0}, {1}}));

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** The runs of chunks in @p range whose bit is @p value. */
+/** Returns the runs of chunks in @p range whose bit equals @p value. */
 std::vector<ChunkRun> runs_of(const std::vector<bool>& bits, bool value, ChunkRun range)
 {
   std::vector<ChunkRun> runs;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A block of data cut into chunks, and the bitmap of those that a receiver has (Khalilov et al., SC '24, section
- * III-C). */
+/* Chunks of a block, and the bitmap of received chunks (Khalilov et al., SC '24, section III-C). */
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace weft {
 
-/** Chunks first, …, first + count - 1 of a block: their sequence numbers. */
+/** Range of chunks of a block: sequence numbers first, …, first + count - 1. */
 struct ChunkRun {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -18,9 +17,9 @@ struct ChunkRun {
 
 std::int64_t count_chunks(const std::vector<ChunkRun>& runs);
 
-/** What @p runs, which rise and do not touch, leave of @p run. */
+/** Returns @p run without @p runs, which must be increasing and disjoint, with gaps in between. */
 std::vector<ChunkRun> without(ChunkRun run, const std::vector<ChunkRun>& runs);
-/** Chunks in any order, each as often as one likes, as runs that rise and do not touch. */
+/** Returns the runs of @p chunks, which may be unordered and have duplicates. */
 std::vector<ChunkRun> runs_of(std::vector<std::int64_t> chunks);
 
 class ChunkBitmap {
@@ -30,7 +29,7 @@ class ChunkBitmap {
 
 public:
   explicit ChunkBitmap(std::int64_t chunks);
-  /** Mark chunks, in any order and as often as one likes. Returns those that were not there before. */
+  /** Marks chunks as received and returns those that are new. */
   std::vector<ChunkRun> add(ChunkRun run);
   std::vector<ChunkRun> missing() const;
   std::int64_t missing_count() const { return missing_; }

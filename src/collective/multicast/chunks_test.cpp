@@ -8,7 +8,7 @@ namespace {
 
 using Runs = std::vector<ChunkRun>;
 
-TEST(Chunks, WithoutSomeAreWhatTheseLeave)
+TEST(Chunks, WithoutReturnsTheDifference)
 {
   EXPECT_EQ(without({0, 3}, {}), (Runs{{0, 3}}));
   EXPECT_EQ(without({0, 3}, {{0, 3}}), Runs());
@@ -16,13 +16,13 @@ TEST(Chunks, WithoutSomeAreWhatTheseLeave)
   EXPECT_EQ(without({2, 4}, {{0, 1}, {1, 2}, {5, 9}, {20, 1}}), (Runs{{3, 2}}));
 }
 
-TEST(Chunks, RunsAreOfChunksInAnyOrder)
+TEST(Chunks, RunsOfUnorderedChunks)
 {
   EXPECT_EQ(runs_of({}), Runs());
   EXPECT_EQ(runs_of({5, 1, 2, 1, 4}), (Runs{{1, 2}, {4, 2}}));
 }
 
-TEST(ChunkBitmaps, SayWhatIsNewAndWhatIsMissing)
+TEST(ChunkBitmap, ReportsNewAndMissingChunks)
 {
   ChunkBitmap bitmap(8);
   EXPECT_EQ(bitmap.add({5, 2}), (Runs{{5, 2}}));
@@ -35,7 +35,7 @@ TEST(ChunkBitmaps, SayWhatIsNewAndWhatIsMissing)
   EXPECT_EQ(bitmap.missing_count(), 0);
 }
 
-TEST(ChunkBitmaps, RefuseChunksThatABlockDoesNotHave)
+TEST(ChunkBitmap, RefusesChunksBeyondTheBlock)
 {
   ChunkBitmap bitmap(8);
   EXPECT_THROW(bitmap.add({7, 2}), std::logic_error);

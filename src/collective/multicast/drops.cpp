@@ -22,7 +22,7 @@ class Random {
   }
 
 public:
-  /** A sequence of its own for every list of numbers. */
+  /** Seeds the sequence by a list of numbers. */
   Random(std::initializer_list<std::int64_t> numbers)
   {
     for (const std::int64_t number : numbers) {
@@ -30,11 +30,11 @@ public:
       state_ = next();
     }
   }
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   double uniform() { return std::ldexp(static_cast<double>(next() >> 11U), -53); }
 };
 
-/** The chunks of @p range that @p rule loses at one place. */
+/** Appends to @p lost the chunks of @p range that @p rule drops at one place. */
 void draw(const DropRule& rule, ChunkRun range, Random random, std::vector<std::int64_t>& lost)
 {
   const std::int64_t end = range.first + range.count;
@@ -46,7 +46,7 @@ void draw(const DropRule& rule, ChunkRun range, Random random, std::vector<std::
   }
   if (rule.probability <= 0)
     return;
-  // From one lost chunk to the next: a geometric distribution.
+  // The distance between two dropped chunks has a geometric distribution.
   const double scale = std::log1p(-rule.probability);
   for (std::int64_t chunk = range.first;; ++chunk) {
     const double gap = rule.probability < 1 ? std::floor(std::log1p(-random.uniform()) / scale) : 0;

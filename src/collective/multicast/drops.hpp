@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Which chunks get lost: the [[multicast.drops]] of a fabric, drawn with their seed.
+/* Dropped chunks: the [[multicast.drops]] tables of a fabric.
  *
- * What is drawn for a block depends on the seed, the rule, the communicator, the call, the root and the place, and on
- * nothing that happened before: so runs repeat, and one more communicator changes nothing for the others.
+ * Random numbers are functions of seed, rule, communicator, call, root and place, not of earlier events: runs are
+ * reproducible, and an additional communicator does not affect the others.
  */
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace weft {
 
-/** A block on its way. */
+/** Multicast of one block. */
 struct MulticastTrip {
   int communicator    = 0;
-  std::int64_t call   = 0; ///< number of the multicast call on it
+  std::int64_t call   = 0; ///< number of the multicast call on the communicator
   int root            = 0;
   std::int64_t chunks = 0;
 };
@@ -30,10 +30,10 @@ class Drops {
   void on_links(std::size_t rule, const MulticastTrip& trip, Losses& losses) const;
 
 public:
-  /** Both must outlive it. */
+  /** Both must outlive the object. */
   Drops(const Fabric& fabric, const MulticastGroup& group) : fabric_(fabric), group_(group) {}
 
-  /** By rank: the chunks that do not reach it. Empty where nothing can get lost. */
+  /** Returns by rank the chunks that do not reach it; empty if no rule applies. */
   std::vector<std::vector<ChunkRun>> of(const MulticastTrip& trip) const;
 };
 

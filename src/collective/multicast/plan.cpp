@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Bytes and packets of the blocks of the roots that stand before each place of a tree. */
+/** Prefix sums over the places of a tree: bytes and packets of the roots' blocks. */
 class BeforePlaces {
   std::vector<double> bytes_;
   std::vector<double> packets_;
@@ -47,23 +47,23 @@ private:
   }
 };
 
-/** A link of a tree in one direction, and what the roots put on it. */
+/** Directed link of a tree, and its load. */
 struct Branch {
   FlowLink link;
   Bytes payload;
-  Seconds pace;      ///< in which it carries that: no faster than what feeds it
-  Seconds switching; ///< the same, but for the cables of roots
-  std::size_t flow;  ///< of the plan
+  Seconds pace;      ///< time to carry the load, no less than that of the links that feed it
+  Seconds switching; ///< the same without the cables of roots
+  std::size_t flow;  ///< index in the plan
 };
 
-/** What a link carries, all trees together. */
+/** Load of a link over all trees. */
 struct LinkLoad {
   FlowLink link;
   Bytes payload;
 };
 using LinkLoads = std::map<LinkId, LinkLoad>;
 
-/** Flows over one tree. */
+/** Plans the flows over one tree. */
 class TreePlanner {
   const Fabric& fabric_;
   const MulticastGroup& group_;
@@ -73,14 +73,14 @@ class TreePlanner {
   const LinkUse& use_;
   const LinkLoads& loads_;
   MulticastPlan& plan_;
-  std::map<VertexId, std::size_t> position_;       // of the tree's switches
+  std::map<VertexId, std::size_t> position_;       // by switch of the tree
   std::vector<int> member_at_;                     // by place
   std::vector<std::vector<std::size_t>> roots_at_; // by member
-  std::map<double, Seconds> longest_up_;           // of the roots, by the latency factor of their chunks
-  std::vector<std::vector<Branch>> up_;            // by position: from below, with something
-  std::vector<std::optional<Branch>> down_;        // by position: from above
+  std::map<double, Seconds> longest_up_;           // longest path of the roots, by the latency factor of their chunks
+  std::vector<std::vector<Branch>> up_;            // by position: loaded links from below
+  std::vector<std::optional<Branch>> down_;        // by position: link from above
 
-  /** Flows of one switch and direction, by what makes links alike. */
+  /** Flows of one switch and direction, by the properties that their links share. */
   using Groups = std::map<std::tuple<double, double, double>, std::size_t>;
 
   const TreeSwitch& node(std::size_t position) const { return tree_.switches[position]; }
@@ -102,14 +102,14 @@ class TreePlanner {
                   before_.all_packets() - before_.packets(link.below));
   }
 
-  /** In which a link could carry all that it has to. */
+  /** Returns the time in which an otherwise idle link carries its load. */
   Seconds time_of(const Branch& branch) const { return time_on(fabric_, loads_.at(branch.link.link).link); }
 
   int member_of(const MulticastRoot& root) const { return group_.member_of[static_cast<std::size_t>(root.rank)]; }
-  /** Of a host's cable. */
+  /** Returns the member behind a host's cable. */
   int member_below(const TreeLink& link) const { return member_at_[static_cast<std::size_t>(link.below.first)]; }
 
-  /** A host's roots send no faster than their progress engines. */
+  /** Returns the time in which the progress engines of a member's roots send their blocks. */
   Seconds sending(int member) const
   {
     Seconds longest;
@@ -118,14 +118,14 @@ class TreePlanner {
     return longest;
   }
 
-  /** Give @p branch to the flow of those that are like it. */
+  /** Adds @p branch to the flow of equal branches. */
   void join(Branch& branch, Groups& groups)
   {
     const auto key             = std::tuple(branch.link.wire.value(), branch.pace.value(), use_(branch.link.link));
     const auto [found, is_new] = groups.try_emplace(key, plan_.flows.size());
     branch.flow                = found->second;
     if (is_new) {
-      const Bytes wire(std::max(1.0, std::floor(branch.link.wire.value()))); // SimGrid wants a whole number
+      const Bytes wire(std::max(1.0, std::floor(branch.link.wire.value()))); // SimGrid needs a positive integer
       plan_.flows.push_back({{{}, wire, wire / branch.pace}, {}});
       plan_.members.emplace_back();
     }
@@ -139,7 +139,7 @@ class TreePlanner {
       after.push_back(feeding);
   }
 
-  /** What climbs: children stand behind their parents. */
+  /** Adds the upward branches; children are ordered after their parents. */
   void add_ups()
   {
     up_.resize(tree_.switches.size());
@@ -171,7 +171,7 @@ class TreePlanner {
     pass_on(its, feeding, groups);
   }
 
-  /** What a switch passes on of that which feeds it. */
+  /** Adds a branch that a switch feeds from @p feeding. */
   void pass_on(Branch& its, const std::vector<const Branch*>& feeding, Groups& groups)
   {
     its.pace = its.switching = time_of(its);
@@ -184,7 +184,7 @@ class TreePlanner {
       follow(its, one->flow);
   }
 
-  /** What a switch hands on below it: all that comes in by other links. */
+  /** Adds the downward branches: each carries all that enters its switch by other links. */
   void add_downs()
   {
     down_.resize(tree_.switches.size());
@@ -248,7 +248,7 @@ public:
     }
   }
 
-  /** Add what its links carry. */
+  /** Adds the loads of the tree's links to @p loads. */
   void add_to(LinkLoads& loads) const
   {
     for (const TreeSwitch& its : tree_.switches)
@@ -273,7 +273,8 @@ public:
   }
 };
 
-/** The position in a tree of the switch below the root through which one is reached; the root's is its own. */
+/** Returns the position of the root's child through which the switch at @p position is reached; the root's is its own.
+ */
 int below_root(const ReductionTree& tree, int position)
 {
   while (position != 0 && tree.switches[static_cast<std::size_t>(position)].parent != 0)

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What a multicast puts on the links.
+/* Flows of a multicast on the links.
  *
- * A communicator's ranks are reached over multicast trees: unions of the ways of their hosts to a switch, in which
- * every switch copies. A block is divided among the trees by chunks. From its root it goes up its way and down all
- * others, so that it crosses every cable of a tree once, in one direction; a NIC with several ranks of the communicator
- * gets it once and gives it to all of them.
+ * A communicator uses one or more multicast trees: unions of the routes of its hosts to a switch, in which every switch
+ * replicates packets. A block is divided among the trees by chunks. It goes up from its root and down all other
+ * branches, and crosses every cable of a tree once, in one direction. A NIC with several ranks of the communicator
+ * receives it once and delivers it to all of them.
  *
- * Roots that start at the same time are planned together, tree by tree: a flow for all links of a tree switch and a
- * direction that carry as much, at the same pace, beside as much of others. Nothing comes out of a switch faster than
- * it goes in: a flow cannot end before those that feed it. But nothing waits for other branches either: unreliable
- * multicast does not, so that each receiver has its data when its own branch does, and a slow branch keeps what it has
- * not yet passed on in its switch.
+ * Roots that start together are planned together, tree by tree. Links of a switch that have the same direction, load,
+ * pace and other traffic form one flow. A switch sends no faster than it receives: a flow cannot end before those that
+ * feed it. Branches do not wait for each other, since the multicast is unreliable: each receiver has its data when its
+ * own branch has delivered them, and the switch buffers what a slow branch has not forwarded.
  *
- * The flows of a call share each link in proportion to their bytes, and all together weigh as much on a receiver's
- * cable as one message (MulticastFlows). So blocks that start together and blocks that start one after the other share
- * links alike, and times are continuous in the roots' start times. How lossless links hold roots back is not planned
- * here (collective/multicast/backpressure.hpp). Beside that, on a quiet fabric, a receiver gets the last chunk after
+ * The flows of a call share each link in proportion to their bytes, and together have the weight of one message on a
+ * receiver's cable (MulticastFlows). Blocks that start together or one after the other thus share links alike, and
+ * times are continuous in the roots' starts. Backpressure of lossless links is added elsewhere
+ * (collective/multicast/backpressure.hpp). On a quiet fabric a receiver has the last chunk after
  *
- *   the time of the busiest link between the roots and it (or that of looking its packets up where it ends), or of the
- *   slowest root's progress engine
- *   + the longest way from a root to it, with the latency factor of messages of that size
+ *   the time of the busiest link between the roots and it (or of the lookups at its end), or that of the slowest root's
+ *   progress engine
+ *   + the longest path from a root to it, with the latency factor of messages of that size
  *
- * What its own progress engine makes of that is not planned here (model/nic/staging_ring.hpp).
+ * The receiver's own progress engine is added elsewhere (model/nic/staging_ring.hpp).
  */
 #pragma once
 
@@ -36,11 +35,11 @@
 
 namespace weft {
 
-/** The ranks of a communicator and the trees between their hosts, of which each is one member. */
+/** Ranks of a communicator and the trees between their hosts. Each host is one member. */
 struct MulticastGroup {
   std::vector<int> member_of;       ///< by rank
   std::vector<int> ranks_at;        ///< by member
-  std::vector<ReductionTree> trees; ///< one at least
+  std::vector<ReductionTree> trees; ///< at least one
   std::vector<int> rack_of;         ///< by rank: its host's switch
   std::vector<int> pod_of;          ///< by rank: the switch below the first tree's root
 
@@ -49,52 +48,53 @@ struct MulticastGroup {
 
 struct GroupResult {
   std::optional<MulticastGroup> group;
-  NoTree obstacle = NoTree::no_common_switch; ///< where there is none
+  NoTree obstacle = NoTree::no_common_switch; ///< reason if there is no group
 };
 
-/** @p rank_hosts: by rank. @p spread as for build_reduction_tree; each further tree takes the next root. */
+/** Builds the trees of a communicator. @p rank_hosts: by rank. @p spread: see build_reduction_tree; each further tree
+ * takes the next root. */
 GroupResult make_multicast_group(const FabricState& state, std::span<const VertexId> rank_hosts, std::size_t spread);
 
 struct MulticastRoot {
   int rank = 0;
   Bytes block;
-  BytesPerSecond send_rate{std::numeric_limits<double>::infinity()}; ///< of its progress engine, in payload
+  BytesPerSecond send_rate{std::numeric_limits<double>::infinity()}; ///< payload rate of its progress engine
 };
 
-/** A flow, and those that it cannot end before. */
+/** Flow of a plan, and the flows that feed it. */
 struct MulticastFlow {
   StreamFlow flow;
-  std::vector<std::size_t> after; ///< earlier ones of the plan
+  std::vector<std::size_t> after; ///< earlier flows of the plan, which end first
 };
 
-/** What comes to a host. */
+/** Data that arrive at a host. */
 struct MulticastArrival {
-  Seconds way;       ///< the longest from a root
-  int flows = 0;     ///< that bring it, one a tree
-  Bytes wire;        ///< with headers
-  Seconds switching; ///< in which switches and its cable bring it on a quiet fabric, however fast the roots send
+  Seconds way;       ///< longest path from a root
+  int flows = 0;     ///< number of flows, one per tree
+  Bytes wire;        ///< size with headers
+  Seconds switching; ///< transfer time through switches and its cable on a quiet fabric, without the roots' limits
 };
 
 struct MulticastPlan {
   std::vector<MulticastFlow> flows;
-  std::vector<std::vector<int>> members;         ///< by flow: those to which it brings something
-  std::vector<MulticastArrival> arrivals;        ///< by member: all is there a way after the ends of those flows
-  std::vector<std::vector<std::size_t>> leaving; ///< by root: the flows with whose ends its last chunk has left it
-  std::vector<FlowLink> links;                   ///< what crosses each link, all trees together; `messages` is 1
+  std::vector<std::vector<int>> members;         ///< by flow: the members that it reaches
+  std::vector<MulticastArrival> arrivals;        ///< by member; complete one `way` after the end of its flows
+  std::vector<std::vector<std::size_t>> leaving; ///< by root: flows whose end means that its last chunk has left
+  std::vector<FlowLink> links;                   ///< load of each link over all trees; `messages` is 1
   std::vector<Bytes> payloads;                   ///< of those links, without headers
-  Seconds forwarding; ///< of the longest way: the point-to-point messages that the flows compete as
+  Seconds forwarding; ///< latency of the longest path: weight of the flows against point-to-point messages
 };
 
-/** How much others use a link: any measure of which equal values mean equal pace. */
+/** Other traffic on a link, in any measure whose equal values mean equal pace. */
 using LinkUse = std::function<double(LinkId)>;
 
 std::int64_t chunks_of(const MulticastModel& model, Bytes block);
-/** The chunks that go over tree @p tree of @p trees. */
+/** Returns the chunks that go over tree @p tree of @p trees. */
 ChunkRun share_of_tree(std::int64_t chunks, int tree, int trees);
-/** Their bytes. */
+/** Returns the size of chunks. */
 Bytes bytes_of(const MulticastModel& model, Bytes block, ChunkRun run);
 
-/** @p use: of each link, when the roots start. */
+/** Plans the flows of roots that start together. @p use: other traffic on each link at that time. */
 MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, std::span<const MulticastRoot> roots,
                              const LinkUse& use);
 

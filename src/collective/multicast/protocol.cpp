@@ -81,7 +81,7 @@ void MulticastProtocol::go_on_with_barrier(int rank)
 void MulticastProtocol::start_if_it_is_its_turn(int rank)
 {
   Rank& its = at(rank);
-  // In recovery and later too: a chain may be slower than some receivers' timers.
+  // Also in recovery and later: a chain may be slower than some receivers' timers.
   if (its.phase != MulticastPhase::barrier && its.activated && its.block >= 0 && not std::exchange(its.started, true))
     actions_.multicast(its.block);
 }
@@ -145,7 +145,7 @@ void MulticastProtocol::add(int rank, int block, ChunkRun run, int from)
   std::int64_t added        = 0;
   if (its.complete[number]) {
     added = 0;
-  } else if (run.count == chunks && not its.partial.contains(block)) { // mostly: all at once
+  } else if (run.count == chunks && not its.partial.contains(block)) { // the common case: all chunks at once
     actions_.store(rank, block, run, from);
     added = chunks;
   } else {

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The reliable Broadcast over unreliable multicast, and the Allgather made of it (Khalilov et al., SC '24, sections III
- * and IV).
+/* Protocol of the reliable Broadcast over unreliable multicast, and of the Allgather made of it (Khalilov et al., SC
+ * '24, sections III and IV).
  *
- * One MulticastProtocol is one call of all ranks: events in, actions out; it knows neither time nor data nor network.
- * Each root has a block, cut into chunks with sequence numbers.
+ * A MulticastProtocol is one call of all ranks: events in, actions out, independent of time, data and network. Each
+ * root has a block, divided into chunks with sequence numbers.
  *
- *   barrier     recursive doubling: nobody multicasts before all have posted their receives
- *   multicast   the first root of each chain, then, activated by a message, the next one; a receiver marks what arrives
- *               in a bitmap, in any order, and takes every chunk once
- *   recovery    whoever still misses chunks when its cutoff timer expires asks its left neighbour for the blocks; that
- *               one acknowledges each as soon as it has all of it, having asked its own left neighbour where it must;
- *               then the missing chunks are read from it. A block's root has all of it, so this ends, in the worst case
- *               as a ring Allgather
- *   handshake   whoever has everything tells its left neighbour, and may go once its right one has told it: until then
- *               that one may still read from it
+ *   barrier     recursive doubling: no root multicasts before all ranks have posted their receives
+ *   multicast   the first root of each chain, then the next one, activated by a message; receivers record chunks in a
+ *               bitmap, in any order, and store each once
+ *   recovery    a rank that misses chunks when its cutoff timer expires requests the blocks from its left neighbour.
+ * The neighbour acknowledges each block once it is complete there, after a recovery of its own if necessary; then the
+ * missing chunks are read from it. The root has its whole block, so that recovery terminates, in the worst case as a
+ * ring Allgather handshake   a complete rank notifies its left neighbour, and leaves once its right neighbour, which
+ * may still read from it, has notified it
  *
- * What a rank knows of the multicast is its own clock and its bitmap. Its cutoff timer runs for the data's time on its
- * link and the slack alpha. If the bitmap has grown within the last alpha when it expires, because other traffic slows
- * the multicast or roots wait for their turns, it is set again, to expire after an alpha of silence. (The source has
- * the first part alone.) Then all that is missing is fetched, whether it got lost or is still to come; what comes after
- * all finds its bits set.
+ * A rank knows of the multicast only its own clock and its bitmap. Its cutoff timer runs for the transfer time of the
+ * data on its link plus the slack alpha. If a chunk has arrived within the last alpha when it expires, because other
+ * traffic slows the multicast or roots wait for their turn, it is restarted, to expire after an alpha of silence. (The
+ * paper has the first part only.) Then all missing chunks are fetched, lost or late; late chunks find their bits set.
  */
 #pragma once
 
@@ -35,7 +33,7 @@ namespace weft {
 
 enum class MulticastPhase { barrier, multicast, recovery, handshake, over };
 
-/** What the ranks tell each other beside the data. */
+/** Control message between ranks. */
 struct MulticastSignal {
   enum class Kind { barrier, activation, request, acknowledgement, final };
   Kind kind = Kind::barrier;
@@ -43,53 +41,53 @@ struct MulticastSignal {
   std::vector<int> blocks; ///< of requests and acknowledgements
 };
 
-/** Chunks of one block that are read from a neighbour. */
+/** Chunks of one block to read from a neighbour. */
 struct MulticastFetch {
   int block = 0;
   std::vector<ChunkRun> runs;
 };
 
-/** A root and what it multicasts. */
+/** Root and the number of chunks it multicasts. */
 struct MulticastBlock {
   int root            = 0;
-  std::int64_t chunks = 0; ///< one at least
+  std::int64_t chunks = 0; ///< at least one
 };
 
 struct MulticastShape {
   int ranks = 0;
-  std::vector<MulticastBlock> blocks;   ///< at most one a root
-  std::vector<std::vector<int>> chains; ///< of blocks; every block in one
+  std::vector<MulticastBlock> blocks;   ///< at most one per root
+  std::vector<std::vector<int>> chains; ///< blocks of each chain; every block is in one
 };
 
-/** What the protocol has others do. Their answers come later, never from within. */
+/** Actions that the protocol requests. Their completion is reported later, never from within the call. */
 class MulticastActions {
 public:
   virtual ~MulticastActions() = default;
 
-  /** Bring a signal to @p to: MulticastProtocol::signalled(). */
+  /** Delivers a signal to @p to; then MulticastProtocol::signalled(). */
   virtual void send(int from, int to, const MulticastSignal& signal) = 0;
-  /** Multicast a block: injected() when the root's last chunk has left it, arrived() for what comes to each rank. */
+  /** Multicasts a block; injected() once the root's last chunk has left, arrived() for chunks at each rank. */
   virtual void multicast(int block) = 0;
-  /** Whether chunks have come to @p rank within the last alpha. */
+  /** Returns true if chunks have arrived at @p rank within the last alpha. */
   virtual bool hears(int rank) const = 0;
-  /** Set a rank's cutoff timer, for the time of so many chunks and alpha: expired(), unless it has come to another
-   *  phase. */
+  /** Starts a rank's cutoff timer for the transfer time of @p chunks plus alpha; then expired(), unless the rank has
+   *  entered another phase. */
   virtual void set_timer(int rank, std::int64_t chunks) = 0;
-  /** Set it to expire an alpha after the last chunk that has come. */
+  /** Restarts the timer to expire an alpha after the last arrival. */
   virtual void set_timer_after_silence(int rank) = 0;
-  /** Put chunks where the rank wants them, out of the memory of rank @p from, which has them all. */
+  /** Copies chunks to the rank's buffer from the memory of rank @p from, which has all of them. */
   virtual void store(int rank, int block, ChunkRun run, int from) = 0;
-  /** Read chunks from a neighbour: fetched(). */
+  /** Reads chunks from a neighbour; then fetched(). */
   virtual void fetch(int rank, int from, const std::vector<MulticastFetch>& what) = 0;
-  /** A rank comes to a phase. */
+  /** Reports that a rank enters a phase. */
   virtual void enters(int rank, MulticastPhase phase) = 0;
 };
 
 struct MulticastCounts {
-  std::int64_t requests       = 0; ///< for blocks with missing chunks, from neighbour to neighbour
+  std::int64_t requests       = 0; ///< block requests to neighbours
   std::int64_t fetched        = 0; ///< chunks
   std::int64_t timer_expiries = 0;
-  std::int64_t duplicates     = 0; ///< chunks that came by multicast and were fetched as well
+  std::int64_t duplicates     = 0; ///< chunks received by multicast and fetched as well
 
   void add(const MulticastCounts& other);
 };
@@ -102,15 +100,15 @@ class MulticastProtocol {
     bool sent            = false;
     std::set<int> heard; // rounds of the barrier
     std::vector<bool> complete;
-    std::map<int, ChunkBitmap> partial; // blocks of which some chunks are there
+    std::map<int, ChunkBitmap> partial; // incomplete blocks
     std::int64_t missing = 0;           // chunks
-    std::int64_t due     = 0;           // chunks that have not come by multicast
-    std::set<int> wanted;               // blocks, by the right neighbour, not yet acknowledged
-    int block      = -1;                // its own
+    std::int64_t due     = 0;           // chunks not received by multicast
+    std::set<int> wanted;               // blocks requested by the right neighbour, not yet acknowledged
+    int block      = -1;                // its own block
     bool activated = false;
     bool started   = false;
     bool injected  = false;
-    bool final     = false; // of the right neighbour
+    bool final     = false; // received from the right neighbour
     MulticastCounts counts;
   };
   const MulticastShape shape_;
@@ -138,10 +136,10 @@ public:
   const MulticastShape& shape() const { return shape_; }
   const MulticastCounts& counts(int rank) const { return ranks_[static_cast<std::size_t>(rank)].counts; }
   bool all_over() const { return over_ == shape_.ranks; }
-  /** Chunks that have not come to a rank by multicast: lost, or still on their way. */
+  /** Returns the number of chunks that a rank has not received by multicast: lost or in flight. */
   std::int64_t due(int rank) const { return ranks_[static_cast<std::size_t>(rank)].due; }
 
-  /** A rank makes the call. */
+  /** Enters the call of a rank. */
   void enter(int rank);
   void signalled(int rank, const MulticastSignal& signal);
   void injected(int block);

@@ -23,8 +23,8 @@ int draw(Random& random, int least, int most)
   return std::uniform_int_distribution(least, most)(random);
 }
 
-/** Ranks with real memory, and a network that is as slow as it likes: whatever is on its way comes in any order, but
- *  for signals from one rank to another, which a reliable connection keeps in theirs. */
+/** Ranks with real memory, and a network with random delays that reorders everything except the signals between two
+ *  ranks, which use a reliable connection. */
 class Network : public MulticastActions {
   struct Connection {
     int from;
@@ -34,7 +34,7 @@ class Network : public MulticastActions {
   Random& random_;
   double drop_;
   std::vector<std::vector<std::vector<int>>> memory_; // by rank, block, chunk
-  std::vector<std::optional<MulticastPhase>> phases_; // none: it has not entered
+  std::vector<std::optional<MulticastPhase>> phases_; // by rank; none before it has entered
   std::vector<std::function<void()>> events_;
   std::deque<Connection> connections_;
   std::vector<std::vector<int>> on_their_way_; // chunks, by rank and block
@@ -77,7 +77,7 @@ public:
       events_.emplace_back([this, rank] { protocol_->enter(rank); });
   }
 
-  /** Let everything happen that is to happen. */
+  /** Processes events until none is left. */
   void run()
   {
     for (int steps = 0; not events_.empty(); ++steps) {
@@ -103,7 +103,7 @@ public:
                     content(static_cast<int>(block), chunk))
               << "rank " << rank << ", block " << block << ", chunk " << chunk;
     }
-    EXPECT_EQ(stored_, wanted); // store() sees that none is stored twice
+    EXPECT_EQ(stored_, wanted); // store() checks that none is stored twice
   }
 
   MulticastCounts counts() const
@@ -147,7 +147,7 @@ public:
     events_.emplace_back([this, block] { protocol_->injected(block); });
   }
 
-  /** Now and then it hears nothing although chunks are on their way. */
+  /** Occasionally returns false although chunks are in flight. */
   bool hears(int rank) const override
   {
     const auto& its = on_their_way_[static_cast<std::size_t>(rank)];
@@ -213,7 +213,7 @@ std::vector<int> some_ranks(Random& random, int ranks, int count)
   return all;
 }
 
-TEST(MulticastProtocol, EndsWithTheRightDataWhateverIsDroppedAndWhenever)
+TEST(MulticastProtocol, DeliversTheRightDataWithRandomDropsAndDelays)
 {
   constexpr int CASES = 1500;
   for (int seed = 0; seed < CASES; ++seed) {
@@ -231,7 +231,7 @@ TEST(MulticastProtocol, EndsWithTheRightDataWhateverIsDroppedAndWhenever)
   }
 }
 
-TEST(MulticastProtocol, WithAllDroppedIsARingAllgather)
+TEST(MulticastProtocol, IsARingAllgatherIfAllChunksAreDropped)
 {
   Random random(1);
   constexpr int P = 6;

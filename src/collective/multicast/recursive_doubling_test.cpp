@@ -23,8 +23,7 @@ TEST(RecursiveDoubling, EveryMessageIsExpectedByItsReceiver)
   }
 }
 
-/** Who, of all, a rank has heard of when it is through. */
-TEST(RecursiveDoubling, NoRankIsThroughBeforeItHasHeardOfAll)
+TEST(RecursiveDoubling, NoRankEndsBeforeItHasHeardFromAll)
 {
   for (int ranks = 1; ranks <= 70; ++ranks) {
     std::vector<std::vector<BarrierStep>> steps;
