@@ -14,10 +14,11 @@
 namespace weft {
 namespace {
 
-/// A later candidate must be faster by that: equal ones differ by rounding, and the libraries' own choices come first.
+/// Factor by which a later candidate must be faster: equal ones differ by rounding, and libraries' own choices come
+/// first.
 constexpr double CLEARLY = 1 - 1e-9;
-/// Vectors of counts that are predicted as they are, of one collective on the same hosts; beyond them all parts are
-/// taken to be equal: a program that has more changes its counts from call to call.
+/// Number of distinct count vectors predicted exactly, per collective and set of hosts. After that, parts are taken as
+/// equal: the program evidently changes its counts from call to call.
 constexpr int MOST_UNEVEN = 32;
 
 std::vector<int> hosts_of(const HostCall& call)
@@ -29,7 +30,7 @@ std::vector<int> hosts_of(const HostCall& call)
   return hosts;
 }
 
-/** Elements of each rank's part; none where they are alike. */
+/** Returns the elements of each rank's part; empty if they are equal. */
 std::vector<Elements> parts_of(const HostCall& call)
 {
   std::vector<Elements> parts;
@@ -38,7 +39,7 @@ std::vector<Elements> parts_of(const HostCall& call)
   return parts;
 }
 
-/** Predicts one candidate after another, and keeps the fastest. */
+/** Predicts candidates and keeps the fastest. */
 class Race {
   const Fabric& fabric_;
   const MessageCosts& costs_;
@@ -47,8 +48,8 @@ class Race {
   const int calls_;
   Selection::Choice best_{nullptr, {}};
   Seconds time_{std::numeric_limits<double>::infinity()};
-  std::set<std::tuple<MakeSchedule, double, int, const Selection*>> tried_; // no library where none is asked
-  std::set<MakeSchedule> simple_;                                           // known to have no calls within
+  std::set<std::tuple<MakeSchedule, double, int, const Selection*>> tried_; // library is null if it does not matter
+  std::set<MakeSchedule> simple_;                                           // algorithms without nested calls
 
 public:
   Race(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts, const HostCall& call, int calls)
@@ -57,7 +58,7 @@ public:
   }
   const Selection::Choice& best() const { return best_; }
 
-  /** @p choice, with @p library to decide on the calls within it. */
+  /** Adds @p choice; @p library resolves its nested calls. */
   void add(Selection::Choice choice, const Selection& library)
   {
     if (not choice.algorithm || not can_do(*choice.algorithm, call_))
@@ -102,7 +103,7 @@ void FastestAlgorithm::prepare()
       libraries_.push_back(Selection::load(name));
 }
 
-/** The same call, or one with equal parts where too many have been predicted that differ. */
+/** Returns the call, or one with equal parts if too many different ones have been predicted. */
 HostCall FastestAlgorithm::comparable(int placement, const HostCall& call) const
 {
   const auto seen = uneven_.find({placement, std::string(call.collective)});
@@ -151,7 +152,7 @@ Selection::Choice FastestAlgorithm::predict(const std::vector<int>& hosts, const
     std::set<std::pair<double, int>> tunings{{0, 0}};
     for (const Selection& library : libraries_)
       for (const Tuning& its : library.tunings(algorithm))
-        if (its.segment < call.bytes(call.count)) // others cut nothing
+        if (its.segment < call.bytes(call.count)) // larger segments have no effect
           tunings.emplace(its.segment.value(), its.fan_out);
     for (const auto& [segment, fan_out] : tunings)
       for (const Selection& library : libraries_)

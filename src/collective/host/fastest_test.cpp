@@ -15,7 +15,7 @@ namespace {
 class FastestTest : public ::testing::Test {
 protected:
   Fabric fabric_ = fabric_of(FABRIC);
-  int asked_     = 0; // for the costs
+  int asked_     = 0; // calls of the function that returns the costs
   FastestAlgorithm fastest_{fabric_, [this] {
                               ++asked_;
                               return costs_of({}, fabric_.host());
@@ -57,7 +57,7 @@ TEST_F(FastestTest, NothingIsFasterThanItsChoice)
   EXPECT_EQ(asked_, 1);
 }
 
-TEST_F(FastestTest, OperationsThatDoNotCommuteGetWhatKeepsTheirOrder)
+TEST_F(FastestTest, NonCommutativeOperationsGetOrderedAlgorithms)
 {
   HostCall its    = call("allreduce", 100000);
   const auto fast = fastest_.choose(its, 1);
@@ -67,7 +67,7 @@ TEST_F(FastestTest, OperationsThatDoNotCommuteGetWhatKeepsTheirOrder)
   EXPECT_NE(safe.algorithm->needs, Needs::commutative);
 }
 
-TEST_F(FastestTest, ANameSaysSoForAllCollectivesOrOne)
+TEST_F(FastestTest, BestAppliesToAllCollectivesOrOne)
 {
   HostFallback all = HostFallback::parse("best,bcast=chain");
   EXPECT_TRUE(all.takes_best("allreduce"));

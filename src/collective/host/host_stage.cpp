@@ -19,7 +19,7 @@ const Algorithm* algorithm_of(const std::string& collective, const std::string& 
                   collective + " (`weft collectives list`): " + join(known));
 }
 
-/** One message between two ranks. */
+/** Schedule of one message between two ranks. */
 Schedule hand_over(int from, int to, Bytes bytes, int rank)
 {
   if (from == to)
@@ -74,7 +74,7 @@ const std::vector<int>& HostStage::ranks_of(int rank) const
   return all_.ranks[static_cast<std::size_t>(all_.of_rank[static_cast<std::size_t>(rank)])];
 }
 
-/** A call of @p collective among the ranks of a host, whose first one is the root, with the whole vector. */
+/** Returns a call of @p collective among the ranks of a host with the whole vector; the first rank is the root. */
 HostCall HostStage::among_host(std::string_view collective, std::size_t ranks) const
 {
   HostCall call;
@@ -84,14 +84,14 @@ HostCall HostStage::among_host(std::string_view collective, std::size_t ranks) c
   call.commutative = call_.commutative;
   call.element     = call_.element;
   call.count       = static_cast<Elements>(call_.message / call_.element);
-  if (call_.movement.gives == Share::nothing) { // one message all the same
+  if (call_.movement.gives == Share::nothing) { // an empty message
     call.element = Bytes();
     call.count   = 1;
   }
   return call;
 }
 
-/** A Gather of the parts of a host's ranks, or their Scatter. */
+/** Returns the steps of a Gather or Scatter of the parts of a host's ranks. */
 Schedule HostStage::in_parts(std::string_view collective, int rank) const
 {
   const std::vector<int>& ranks = ranks_of(rank);
@@ -105,7 +105,7 @@ Schedule HostStage::in_parts(std::string_view collective, int rank) const
                find_algorithm(collective, "basic_linear")->schedule);
 }
 
-/** The steps of a rank until the speaker of its host has what the host gives. */
+/** Returns the steps of a rank until the leader of its host has the host's contribution. */
 Schedule HostStage::give(int rank) const
 {
   const std::vector<int>& ranks = ranks_of(rank);
@@ -118,13 +118,13 @@ Schedule HostStage::give(int rank) const
   if (not call_.movement.combines)
     return in_parts("gatherv", rank);
   const HostCall call = among_host("reduce", ranks.size());
-  // Adds up in the ranks' order, for operations that do not commute.
+  // Combines in rank order, for non-commutative operations.
   static const Algorithm& linear = *find_algorithm("reduce", "linear");
   const Algorithm& reduce        = can_do(*algorithms_.reduce, call) ? *algorithms_.reduce : linear;
   return among(std::span(ranks), call, place_among(ranks, rank), reduce.schedule);
 }
 
-/** Those of a rank from then on that the speaker has what comes back. */
+/** Returns the steps of a rank once the leader of its host has the result. */
 Schedule HostStage::get(int rank) const
 {
   const std::vector<int>& ranks = ranks_of(rank);
@@ -137,7 +137,7 @@ Schedule HostStage::get(int rank) const
   if (not call_.movement.copies())
     return in_parts("scatterv", rank);
   std::vector<int> getters = ranks;
-  if (call_.movement.givers == Who::root && call_.root != ranks.front()) // which has what it gave
+  if (call_.movement.givers == Who::root && call_.root != ranks.front()) // the root has its own data
     std::erase(getters, call_.root);
   const int place = place_among(getters, rank);
   if (std::cmp_equal(place, getters.size()))
@@ -151,7 +151,7 @@ void HostStage::enter(int rank, Seconds now)
   const int member = all_.of_rank[static_cast<std::size_t>(rank)];
   ++members_[static_cast<std::size_t>(member)].entered;
   up_.execution.enter(rank, now);
-  tell_if_together(member); // a Bcast's speaker needs nothing of the others
+  tell_if_together(member); // the leader of a Bcast needs nothing from the others
 }
 
 void HostStage::attend(int rank)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The hosts' own stage of an offloaded call, where one rank of each host speaks for all of its ranks
- * (NicModel::contributions): they hand it what they give, and get from it what comes back. Both are schedules among the
- * ranks of a host, with the costs of any other schedule: a Reduce or a Gather to the first rank of the host, and a
- * Bcast or a Scatter from it.
+/* Host stage of an offloaded call with per-host contributions (NicModel::contributions): the ranks of a host combine
+ * their data at a leader, the first rank, which calls the switch and distributes the result. Both directions are
+ * schedules among the ranks of a host, with the costs of any other schedule.
  *
- *   collective           to the speaker                 from the speaker
+ *   collective           to the leader                  from the leader
  *   Allreduce, Barrier   Reduce                         Bcast
  *   Reduce               Reduce                         a message to the root
  *   Reduce_scatter       Reduce                         Scatter
@@ -12,7 +11,7 @@
  *   Allgather            Gather                         Bcast
  *   Alltoall             Gather                         Scatter
  *
- * No rank leaves before its host has what comes back: the network may read its buffers until then. */
+ * No rank leaves before its host has the result, since the network may read its buffers until then. */
 #pragma once
 
 #include "collective/host/engine/execution.hpp"
@@ -25,55 +24,55 @@
 
 namespace weft {
 
-/** The algorithms of a host's Reduce and Bcast. */
+/** Algorithms of the Reduce and the Bcast within a host. */
 struct HostStageAlgorithms {
   const Algorithm* reduce;
   const Algorithm* bcast;
 
-  /** Those that @p nic names. Throws UserError where there is no such. */
+  /** Returns the algorithms that @p nic names. Throws UserError for unknown names. */
   static HostStageAlgorithms of(const NicModel& nic);
 };
 
-/** An offloaded call, as its ranks see it. */
+/** Offloaded call as seen by its ranks. */
 struct HostStageCall {
   Movement movement;
-  int root = -1; ///< rank; where one alone gives or gets
+  int root = -1; ///< rank; rooted collectives only
   Bytes message; ///< the whole vector
   Bytes element{1};
   bool commutative          = true;
-  std::vector<double> parts = {}; ///< bytes, by rank; where ranks have parts or blocks
-  Bytes buffers             = {}; ///< of a rank: see buffers_of_a_rank
+  std::vector<double> parts = {}; ///< bytes by rank, if ranks have parts or blocks
+  Bytes buffers             = {}; ///< of a rank; see buffers_of_a_rank
 };
 
-/** The ranks of a call by the host that speaks for them. */
+/** Members of a call, one per host, and their ranks. */
 struct HostMembers {
-  const std::vector<int>& of_rank;            ///< by rank
-  const std::vector<std::vector<int>>& ranks; ///< by member; the first one speaks
+  const std::vector<int>& of_rank;            ///< member of each rank
+  const std::vector<std::vector<int>>& ranks; ///< by member; the first rank is the leader
 };
 
 class HostStage {
 public:
-  /** Told what has happened, as RankEnd is; its rank_ended() when a rank's part of the call has ended. */
+  /** Callbacks of a host stage; rank_ended() is called when a rank's part of the call has ended. */
   class Listener : public RankEnd {
   public:
-    /** The speaker of @p member has what its host gives, and all of the host's ranks have entered. */
+    /** Reports that the leader of @p member has its host's contribution, and all ranks of the host have entered. */
     virtual void contributed(int member) = 0;
   };
 
-  /** All but @p call must outlive it. */
+  /** All arguments but @p call must outlive the object. */
   HostStage(Agenda& agenda, Messages& network, const MessageCosts& costs, const std::vector<int>& hosts,
             HostMembers members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
             const std::shared_ptr<Execution::Memory>& memory = nullptr);
 
-  /** @p rank enters the call, now. */
+  /** Enters @p rank now. */
   void enter(int rank, Seconds now);
-  /** What @p member gets has come to its speaker, now. */
+  /** Delivers the result of @p member to its leader now. */
   void deliver(int member, Seconds now);
-  /** @p rank, which did not attend, does now. */
+  /** Lets @p rank attend again. */
   void attend(int rank);
 
 private:
-  /** One of the two ways. */
+  /** One of the two directions. */
   struct Way : RankEnd {
     HostStage& stage;
     void (HostStage::* const when_ended)(int rank);
@@ -92,9 +91,9 @@ private:
   };
   struct Member {
     int entered    = 0;     // ranks
-    bool together  = false; // the speaker has what they give
+    bool together  = false; // the leader has the host's contribution
     bool delivered = false;
-    std::vector<int> waiting; // ranks with nothing left to do but to wait for that
+    std::vector<int> waiting; // ranks that only wait for the delivery
   };
 
   const HostMembers all_;

@@ -14,14 +14,14 @@
 namespace weft {
 namespace {
 
-constexpr double STAGE_OVERHEAD = 0.2e-6; // of a core on a message, each side
+constexpr double STAGE_OVERHEAD = 0.2e-6; // CPU time of a message, on each side
 constexpr double STAGE_COPY     = 2e9;
 constexpr double STAGE_SUM      = 4e9;
-constexpr double STAGE_LATENCY  = 0.1e-6; // of FABRIC's loopback
+constexpr double STAGE_LATENCY  = 0.1e-6; // FABRIC's loopback
 constexpr double STAGE_IN_TREE  = 5e-6;
 constexpr double STAGE_BYTES    = 4000;
 
-/** One message between ranks of a host: two copies, each a core's. */
+/** Returns the time of a message between ranks of a host: two copies by cores. */
 double stage_message(double bytes = STAGE_BYTES)
 {
   return 2 * (STAGE_OVERHEAD + bytes / STAGE_COPY) + STAGE_LATENCY;
@@ -36,7 +36,7 @@ copy_rate = "2GBps"
 reduction_rate = "4GBps")"));
   const MessageCosts costs_ = costs_of({}, fabric_.host());
 
-  /** What happened, and when. */
+  /** Records events with their times. */
   struct Seen : HostStage::Listener {
     Agenda agenda;
     std::map<int, double> contributions; // by member
@@ -46,7 +46,7 @@ reduction_rate = "4GBps")"));
     void rank_ended(int rank) override { ends[rank] = agenda.now().value(); }
   };
 
-  /** Ranks enter at @p enters, by rank; what comes back is there STAGE_IN_TREE after the last contribution. */
+  /** Lets ranks enter at @p enters and delivers results STAGE_IN_TREE after the last contribution. */
   void run(const std::vector<int>& hosts, const HostStageCall& call, const std::vector<double>& enters, Seen& seen,
            const NicModel& nic = {}) const
   {
@@ -86,8 +86,8 @@ reduction_rate = "4GBps")"));
   }
 };
 
-// A binomial tree over k = 2^n ranks: n rounds of a message and a sum; the first rank gets one after the other.
-TEST_F(HostStageTest, ABinomialReduceTakesARoundForEachDoubling)
+// A binomial tree over k = 2^n ranks: n rounds of a message and a sum, sequential at the first rank.
+TEST_F(HostStageTest, ABinomialReduceTakesOneRoundPerDoubling)
 {
   for (const int rounds : {1, 2, 3}) {
     Seen seen;
@@ -97,7 +97,7 @@ TEST_F(HostStageTest, ABinomialReduceTakesARoundForEachDoubling)
   }
 }
 
-// Both ways are those that the hosts' own Reduce and Bcast take, by any algorithm.
+// Both directions take the time of the hosts' own Reduce and Bcast, with any algorithm.
 TEST_F(HostStageTest, TakesAsLongAsTheHostsOwnSchedules)
 {
   for (const auto& [reduce, bcast] : {std::pair{"binomial", "binomial"},
@@ -125,8 +125,8 @@ TEST_F(HostStageTest, TakesAsLongAsTheHostsOwnSchedules)
     }
 }
 
-// Hosts with three, one and two ranks, whose ranks are not in the hosts' order, and a late one.
-TEST_F(HostStageTest, HostsMayHaveUnevenNumbersOfRanksThatComeWhenTheyWill)
+// Hosts with three, one and two ranks, not in host order, one of them late.
+TEST_F(HostStageTest, SupportsUnevenHostsAndStragglers)
 {
   const std::vector<int> hosts{0, 1, 0, 2, 2, 0};
   Seen seen;
@@ -139,14 +139,14 @@ TEST_F(HostStageTest, HostsMayHaveUnevenNumbersOfRanksThatComeWhenTheyWill)
   EXPECT_NEAR(seen.ends[4], back + stage_message(), 1e-12);
 }
 
-TEST_F(HostStageTest, OfARootedCallOnlyTheRootsHostMovesDataOneOfTheWays)
+TEST_F(HostStageTest, RootedCallsUseOneDirectionAtTheRootsHostOnly)
 {
   const std::vector<int> hosts{0, 0, 1, 1};
   Seen reduced;
   run(hosts, call(Movement::reduce, 3), {0, 0, 0, 0}, reduced);
   const double sum = stage_message() + STAGE_BYTES / STAGE_SUM;
   EXPECT_NEAR(reduced.contributions[0], sum, 1e-12);
-  EXPECT_NEAR(reduced.ends[1], sum + STAGE_IN_TREE, 1e-12); // whoever gets nothing waits for the tree all the same
+  EXPECT_NEAR(reduced.ends[1], sum + STAGE_IN_TREE, 1e-12); // ranks without output wait for the tree too
   EXPECT_NEAR(reduced.ends[3], sum + STAGE_IN_TREE + stage_message(), 1e-12);
 
   Seen sent;
@@ -154,7 +154,7 @@ TEST_F(HostStageTest, OfARootedCallOnlyTheRootsHostMovesDataOneOfTheWays)
   EXPECT_NEAR(sent.contributions[0], 0, 1e-15);
   EXPECT_NEAR(sent.contributions[1], stage_message(), 1e-12);
   EXPECT_NEAR(sent.ends[1], stage_message() + STAGE_IN_TREE + stage_message(), 1e-12);
-  EXPECT_NEAR(sent.ends[3], stage_message() + STAGE_IN_TREE, 1e-12); // it has what it gave
+  EXPECT_NEAR(sent.ends[3], stage_message() + STAGE_IN_TREE, 1e-12); // the root has its own data
 }
 
 TEST_F(HostStageTest, PartsAreGatheredAndScattered)
@@ -184,8 +184,8 @@ TEST_F(HostStageTest, ABarrierSendsEmptyMessages)
   EXPECT_NEAR(seen.ends[1], stage_message(0) + STAGE_IN_TREE + stage_message(0), 1e-12);
 }
 
-// An operation that does not commute is carried out in the order of the ranks.
-TEST_F(HostStageTest, TakesALinearReduceWhereTheOperationDoesNotCommute)
+// Non-commutative operations are executed in rank order.
+TEST_F(HostStageTest, TakesALinearReduceForNonCommutativeOperations)
 {
   HostStageCall ordered = call(Movement::allreduce);
   ordered.commutative   = false;
@@ -202,7 +202,7 @@ TEST_F(HostStageTest, TakesALinearReduceWhereTheOperationDoesNotCommute)
   EXPECT_EQ(shared.contributions[0], linear.contributions[0]);
 }
 
-// A row of calls takes as much longer as its stages do: the tree is idle meanwhile.
+// Calls in a row take longer by the time of their stages, during which the tree is idle.
 TEST_F(HostStageTest, IsPartOfThePrediction)
 {
   const std::vector<int> hosts{0, 0, 1, 1};
@@ -216,7 +216,7 @@ TEST_F(HostStageTest, IsPartOfThePrediction)
                 each, 1e-12);
 }
 
-TEST_F(HostStageTest, NamesTheAlgorithmThatThereIsNot)
+TEST_F(HostStageTest, NamesUnknownAlgorithms)
 {
   NicModel nic;
   nic.host_bcast       = "binominal";

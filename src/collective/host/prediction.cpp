@@ -15,7 +15,7 @@ namespace {
 
 constexpr Seconds NEVER{std::numeric_limits<double>::infinity()};
 
-/** A network without other traffic. */
+/** Network without other traffic. */
 struct QuietNetwork {
   const std::vector<int>& hosts; // by rank
   const MessageCosts& costs;
@@ -30,12 +30,12 @@ struct QuietNetwork {
   }
 };
 
-/** When the ranks of a call ended, and what happens then. */
+/** Ends of the ranks of a call, and the callback for each. */
 struct CallEnds {
   std::function<void(int rank, Seconds end)> then;
-  int ended = 0; // ranks
-  Seconds end;   // of the last rank so far
-  Seconds sum;   // of all ranks' ends
+  int ended = 0; // ranks that have ended
+  Seconds end;   // latest end so far
+  Seconds sum;   // sum of all ends
 
   void add(int rank, Seconds now)
   {
@@ -46,7 +46,7 @@ struct CallEnds {
   }
 };
 
-/** One call that the hosts carry out. */
+/** Call executed by the hosts. */
 class HostsCall : RankEnd {
   QuietNetwork& network_;
   CallEnds& ends_;
@@ -70,7 +70,7 @@ public:
   void enter(int rank, Seconds now) { execution_.enter(rank, now); }
 };
 
-/** One that a tree carries out, with a stage on the hosts before and after it. */
+/** Call executed by a tree, with a host stage before and after it. */
 class StagedCall : HostStage::Listener, Due {
 public:
   struct What {
@@ -85,7 +85,7 @@ private:
   CallEnds& ends_;
   const What what_;
   HostStage stage_;
-  std::size_t contributed_ = 0; // members
+  std::size_t contributed_ = 0; // members that have contributed
 
   void rank_ended(int rank) override { ends_.add(rank, network_.agenda.now()); }
   void contributed(int /*member*/) override
@@ -109,7 +109,7 @@ public:
   void enter(int rank, Seconds now) { stage_.enter(rank, now); }
 };
 
-/** Identical calls that follow each other: each rank enters the next one when it leaves one. */
+/** Identical calls in a row: each rank enters the next call when it leaves the previous one. */
 template <class Call> class CallsInARow {
   struct Numbered {
     CallEnds ends;
@@ -118,9 +118,9 @@ template <class Call> class CallsInARow {
   QuietNetwork network_;
   const typename Call::What what_;
   const int number_;
-  std::vector<std::unique_ptr<Numbered>> calls_; // those that a rank has entered
+  std::vector<std::unique_ptr<Numbered>> calls_; // calls that at least one rank has entered
 
-  /** @p number from 1. */
+  /** Returns call @p number, from 1. */
   Numbered& at(int number)
   {
     if (static_cast<std::size_t>(number) > calls_.size()) {
@@ -144,7 +144,7 @@ public:
       at(1).call->enter(rank, Seconds());
   }
 
-  /** Runs until all ranks have left call @p number; false where that is later than @p limit. */
+  /** Runs until all ranks have left call @p number; returns false if that is later than @p limit. */
   bool run(int number, Seconds limit)
   {
     while (static_cast<std::size_t>(number) > calls_.size() || at(number).ends.ended < ranks()) {
@@ -155,14 +155,14 @@ public:
     }
     return true;
   }
-  /** When the last rank has left a call that run() has finished. */
+  /** Returns the time at which the last rank has left a call that run() has finished. */
   Seconds end(int number) { return at(number).ends.end; }
   Seconds mean(int number) { return at(number).ends.sum / ranks(); }
 
-  /** See predicted_interval(). */
+  /** Returns the predicted interval; see predicted_interval(). */
   Seconds interval(Seconds most)
   {
-    // Two calls that add the same time, up to so much of it: all others will, too.
+    // Two successive calls that add the same time, within this tolerance: the steady state.
     constexpr double STEADY = 1e-3;
     Seconds before;
     Seconds added_before;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double LATENCY = 2.25e-6; // of a route
 constexpr Bytes VECTOR{984};
-constexpr double WIRE = 1000 / 1e9; // with the envelope
+constexpr double WIRE = 1000 / 1e9; // including the envelope
 constexpr Seconds ANY{1.0};
 
 class PredictionTest : public ::testing::Test {
@@ -30,7 +30,7 @@ protected:
   }
 };
 
-// Of three ranks the first hands its vector to the second and gets the sum from it, after the other two have exchanged.
+// Three ranks: the first sends its vector to the second, which exchanges with the third and returns the sum.
 TEST_F(PredictionTest, ACallLastsUntilItsLastRankHasLeft)
 {
   const double message = LATENCY + WIRE;
@@ -38,12 +38,12 @@ TEST_F(PredictionTest, ACallLastsUntilItsLastRankHasLeft)
   EXPECT_NEAR(interval("allreduce", "recursive_doubling", 3, 1).value(), 3 * message, 1e-15);
   EXPECT_NEAR(predicted_time(fabric_, costs_, hosts(3), call("allreduce", 3), {by, {}}).value(), 7 * message / 3,
               1e-15);
-  // In a row the first rank is the one that all wait for.
+  // In a row, all wait for the first rank.
   EXPECT_NEAR(interval("allreduce", "recursive_doubling", 3, 10).value(), 3 * message, 0.01 * message);
 }
 
-// Senders of eager messages run ahead, so that the latency is paid once and the root's cable is busy all the time.
-TEST_F(PredictionTest, CallsInARowOverlapWhereRanksLeaveEarly)
+// Eager senders run ahead, so that the latency is paid once and the root's cable is always busy.
+TEST_F(PredictionTest, CallsInARowOverlapIfRanksLeaveEarly)
 {
   constexpr int CALLS = 10;
   costs_.eager_below  = Bytes(65536);
@@ -51,7 +51,7 @@ TEST_F(PredictionTest, CallsInARowOverlapWhereRanksLeaveEarly)
   EXPECT_NEAR(interval("reduce", "linear", 4, CALLS).value(), LATENCY / CALLS + 3 * WIRE, 1e-12);
 }
 
-TEST_F(PredictionTest, WhatTakesTooLongIsGivenUp)
+TEST_F(PredictionTest, StopsBeyondTheLimit)
 {
   const Seconds exact = interval("allreduce", "ring", 4, 10);
   EXPECT_LT(exact, ANY);

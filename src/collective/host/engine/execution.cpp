@@ -8,7 +8,7 @@ namespace weft {
 
 namespace {
 
-/** By what a message finds its receive: the peer, with the tag. */
+/** Returns the key by which messages and receives match: peer and tag. */
 int matching(int peer, int tag)
 {
   return peer * TAGS + tag;
@@ -84,7 +84,7 @@ void Execution::work_on(Bytes buffers)
     return std::max(0.0, 1 - model.cache_size / std::max(Bytes(1), buffers * static_cast<double>(ranks)));
   };
   missed_by_all_ = 0;
-  if (left(hosts_.size()) <= 0) // even if all were on one host
+  if (left(hosts_.size()) <= 0) // fits even if all ranks were on one host
     return;
   std::vector<std::size_t> ranks(static_cast<std::size_t>(std::ranges::max(hosts_)) + 1); // by host
   for (const int one : hosts_)
@@ -101,7 +101,7 @@ double Execution::missed(const Message& message) const
   return std::max(missed(message.from), missed(message.to));
 }
 
-/** What a rank takes to copy or combine @p bytes of the call's buffers. */
+/** Returns the time in which a rank copies or combines @p bytes of the call's buffers. */
 Seconds Execution::work(int rank, Bytes bytes) const
 {
   return bytes / costs_.reduction_rate + Seconds(bytes.value() * costs_.host.seconds_a_byte(left_core_, missed(rank)));
@@ -134,7 +134,7 @@ void Execution::go_on(int number)
   on_end_.rank_ended(number);
 }
 
-/** Whether the step is over. */
+/** Takes a step; returns true if it has ended. */
 bool Execution::take(int number, const Step& step)
 {
   switch (step.kind) {
@@ -167,13 +167,13 @@ bool Execution::take(int number, const Step& step)
   return true;
 }
 
-/** The rank goes on after that work; true where that is now. */
+/** Lets the rank work; returns true if that takes no time. */
 bool Execution::spend(int number, Seconds work, Doing doing)
 {
   return pass(number, on_end_.lengthened(number, agenda_.now(), work), doing);
 }
 
-/** The same after that time. */
+/** Lets the rank wait for @p time; returns true if that is zero. */
 bool Execution::pass(int number, Seconds time, Doing doing)
 {
   if (time <= Seconds())
@@ -229,7 +229,7 @@ bool Execution::post_receive(int number, const Step& step)
     rank.sent.erase(found);
     messages_[message].receive = step.request;
     if (not messages_[message].left) {
-      // Of one that the sender posts at the same instant this rank learns later.
+      // A message posted at this very instant is not visible yet.
       if (messages_[message].posted < agenda_.now().value())
         leave(message);
       else
@@ -250,7 +250,7 @@ void Execution::leave(std::uint32_t number)
                 number);
 }
 
-/** Both sides have posted it. */
+/** Starts a message that both sides have posted, or holds it until its receiver attends. */
 void Execution::leave_or_hold(std::uint32_t number)
 {
   if (on_end_.attends(messages_[number].to))
@@ -288,7 +288,7 @@ void Execution::arrived(std::uint64_t number)
 {
   Message& arrived      = messages_[number];
   arrived.arrived       = true;
-  const Message message = arrived; // others may be posted
+  const Message message = arrived; // a copy: posting others may move it
   if (message.receive >= 0)
     idle_.push_back(static_cast<std::uint32_t>(number));
   if (not message.detached)
@@ -332,7 +332,7 @@ bool Execution::wait_for(int number, weft::Request awaited)
 {
   Rank& rank = state(number);
   if (awaited < rank.first)
-    return true; // it has been waited for
+    return true; // already waited for
   Request& its = request(rank, awaited);
   if (not its.complete) {
     rank.doing   = Doing::waiting;
@@ -351,7 +351,7 @@ bool Execution::wait_for(int number, weft::Request awaited)
   return spend(number, cost, Doing::computing);
 }
 
-/** Whether one has ended. */
+/** Waits for any request; returns true if one has ended. */
 bool Execution::wait_for_any(int number)
 {
   Rank& rank       = state(number);
@@ -382,7 +382,7 @@ bool Execution::wait_for_all(int number)
   return all_have_come(number);
 }
 
-/** Whether it has reaped all of it, too. */
+/** Returns true if all requests are complete and the rank has paid for them. */
 bool Execution::all_have_come(int number)
 {
   Rank& rank = state(number);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A collective that hosts carry out, in time: each rank takes the steps of its schedule, and its messages are flows.
+/* Execution of a host collective in time: each rank takes the steps of its schedule, and its messages are flows.
  *
- * A message is what MPI's messages are in SMPI (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp): 16 bytes longer than its
- * data; short ones leave at once and let the sender go on (eager), others when both sides have come (rendezvous); a
- * rank spends time on posting an eager or a non-blocking send before it leaves, and on an eager message that has
- * arrived when it waits for it.
+ * Messages behave as in SMPI (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp). They are 16 bytes longer than their data.
+ * Eager messages leave at once and do not block the sender, rendezvous messages leave once both sides have posted them.
+ * A rank spends CPU time on posting an eager or a non-blocking send before it leaves, and on an arrived eager message
+ * when it waits for it.
  *
- * A rank that does not attend (RankEnd::attends), because the program computes meanwhile, comes to the next message
- * that has not come yet, and no further. What it has posted goes on without it, as a NIC has it: eager messages leave
- * and arrive; a longer one leaves where its receiver takes part, which then reads it from the sender's memory. */
+ * A rank that does not attend (RankEnd::attends), because the program computes, proceeds to the next message that has
+ * not arrived, and stops there. The NIC handles what it has posted: eager messages leave and arrive; a rendezvous
+ * message leaves if its receiver attends, which then reads it from the sender's memory. */
 #pragma once
 
 #include "collective/host/engine/schedule.hpp"
@@ -27,26 +27,26 @@
 
 namespace weft {
 
-/** What the hosts and their MPI library spend on a message, and from what size on it waits. */
+/** Costs and protocol thresholds of messages between ranks. */
 struct MessageCosts {
-  Bytes detached_below; ///< shorter ones let their sender go on at once
-  Bytes eager_below;    ///< shorter ones leave at once, whether or not anybody receives them
-  /// What a rank on host @p from spends on a message to one on host @p to, or the other on receiving it.
+  Bytes detached_below; ///< smaller messages do not block their sender
+  Bytes eager_below;    ///< smaller messages leave before the receive is posted
+  /// CPU time of a message from host @p from to host @p to, at its sender or its receiver.
   using Time = std::function<Seconds(Bytes size, int from, int to)>;
   Time blocking_send;
-  Time send; ///< one that does not block
+  Time send; ///< non-blocking send
   Time receive;
   BytesPerSecond reduction_rate{
-      std::numeric_limits<double>::infinity()}; ///< at which a rank combines two vectors, or copies one
-  Seconds piece_overhead;                       ///< of a rank, on each piece of a message that is not in one piece
-  HostModel host;                               ///< its caches, and what it takes to work on what is not in them
+      std::numeric_limits<double>::infinity()}; ///< rate at which a rank combines two vectors, or copies one
+  Seconds piece_overhead;                       ///< CPU time per contiguous piece of a non-contiguous message
+  HostModel host;                               ///< caches, and the cost of missing them
 };
 
-/** The costs that a fabric file's tables [mpi] and [host] mean; without [mpi] the costs of SMPI by default, where
- *  senders of short messages go on at once, and no message leaves before both sides have posted it. */
+/** Returns the costs described by the tables [mpi] and [host]. Without [mpi], SMPI's defaults: small sends do not
+ * block, and no message leaves before both sides have posted it. */
 MessageCosts costs_of(const std::optional<MpiModel>& mpi, const HostModel& host);
 
-/** Who is told that a rank has taken all of its steps, and asked whether it may take them. */
+/** Callbacks of an execution about its ranks. */
 class RankEnd {
 public:
   RankEnd()                          = default;
@@ -54,23 +54,24 @@ public:
   RankEnd& operator=(const RankEnd&) = delete;
   virtual ~RankEnd()                 = default;
   virtual void rank_ended(int rank)  = 0;
-  /** Whether a rank goes on by itself when what it waits for has come; else Execution::attend must be called. */
+  /** Returns true if a rank proceeds by itself when what it waits for has arrived; if not, Execution::attend must be
+   *  called. */
   virtual bool attends(int /*rank*/) const { return true; }
-  /** How long @p work takes that a rank begins at @p start, now or later: longer where its core does other things. */
+  /** Returns the duration of @p work that a rank begins at @p start, now or later; longer if its core is away. */
   virtual Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
-  /** A message never arrives: some ranks will not end. */
+  /** Reports that a message never arrives, so that some ranks will not end. */
   virtual void call_failed(const std::string& /*why*/) {}
 };
 
 class Execution : public Due, public Receiving {
-  struct Request {     // that a rank has posted
-    double cost   = 0; // of waiting for it once it is there
+  struct Request {
+    double cost   = 0; // CPU time of waiting for it once it is complete
     bool complete = false;
-    bool reaped   = false; // has been waited for
+    bool reaped   = false; // waited for
   };
   enum class Doing : std::uint8_t { stepping, posting, computing, waiting, waiting_for_all, waiting_for_any };
   template <class What> struct Posted {
-    int peer; // with the tag: matching()
+    int peer; // and tag: matching()
     What what;
   };
   struct Rank {
@@ -78,16 +79,16 @@ class Execution : public Due, public Receiving {
     Doing doing                      = Doing::stepping;
     weft::Request awaited            = -1;
     AnyOf* any                       = nullptr;
-    int open                         = 0; // requests that are not complete, while it waits for all
-    double free_at                   = 0; // when it has reaped all that has come, while it waits for all
-    weft::Request first              = 0; // of those in `requests`
-    std::size_t reaped               = 0; // at the front of `requests`
+    int open                         = 0; // incomplete requests, while it waits for all
+    double free_at                   = 0; // time at which it has reaped all arrivals, while it waits for all
+    weft::Request first              = 0; // number of the first one in `requests`
+    std::size_t reaped               = 0; // reaped requests at the front of `requests`
     std::vector<Request> requests    = {};
-    // What the other side has not posted yet.
+    // Posted here, not yet by the other side.
     std::vector<Posted<weft::Request>> receives = {};
     std::vector<Posted<std::uint32_t>> sent     = {}; // messages
 
-    /** As it was made, but for its memory. */
+    /** Resets the state, but keeps its memory. */
     void forget();
   };
   struct Message {
@@ -100,11 +101,11 @@ class Execution : public Due, public Receiving {
     bool left;
     bool arrived;
     bool flag;
-    double posted; // when
+    double posted; // time
   };
 
 public:
-  /** What calls hand on to one another, so that only the first of them has to ask for memory. */
+  /** Memory that calls reuse one after the other. */
   class Memory {
     friend class Execution;
     struct Used {
@@ -112,7 +113,7 @@ public:
       std::vector<Message> messages;
       std::vector<std::uint32_t> idle;
     };
-    std::vector<Used> used_; // by calls that have ended
+    std::vector<Used> used_; // left by calls that have ended
   };
 
 private:
@@ -121,15 +122,15 @@ private:
   const MessageCosts& costs_;
   std::shared_ptr<Memory> memory_;
   std::vector<int> hosts_;     // by rank
-  std::vector<double> missed_; // by rank: which part of what its host works on is in no cache; empty: as of all
+  std::vector<double> missed_; // by rank: fraction of the host's working set in no cache; empty: missed_by_all_
   double missed_by_all_ = 1;
-  double left_core_     = 1; // which part of what a rank works on is not in its core's caches
+  double left_core_     = 1; // fraction of a rank's working set not in its core's caches
   std::function<Schedule(int rank)> schedule_;
   RankEnd& on_end_;
-  std::vector<Rank> ranks_; // at least so many
+  std::vector<Rank> ranks_; // may be longer than needed
   std::vector<Message> messages_;
-  std::vector<std::uint32_t> idle_; // of those
-  std::vector<std::uint32_t> held_; // of those: they leave when their receiver attends
+  std::vector<std::uint32_t> idle_; // free entries of messages_
+  std::vector<std::uint32_t> held_; // messages that leave when their receiver attends
 
   Rank& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   static Request& request(Rank& rank, weft::Request number)
@@ -156,21 +157,21 @@ private:
   bool all_have_come(int number);
 
 public:
-  /** @p hosts by rank. All but it must outlive this, and this what it has sent. @p schedule makes a rank's steps when
-   * it enters. */
+  /** @p hosts by rank. The other arguments must outlive the execution, and the execution its messages. @p schedule
+   * creates a rank's steps when it enters. */
   Execution(Agenda& agenda, Messages& network, const MessageCosts& costs, std::vector<int> hosts,
             std::function<Schedule(int rank)> schedule, RankEnd& on_end, std::shared_ptr<Memory> memory = nullptr);
   Execution(const Execution&)            = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution() override;
 
-  /** How large the buffers of each rank are together. Before the first enters. */
+  /** Sets the total size of each rank's buffers; to be called before the first rank enters. */
   void work_on(Bytes buffers);
 
-  /** A rank enters the call at @p time, which is now or later. */
+  /** Enters a rank at @p time, now or later. */
   void enter(int rank, Seconds time);
 
-  /** A rank that did not attend does now: it goes on with what has come meanwhile. */
+  /** Lets a rank attend again: it proceeds with what has arrived meanwhile. */
   void attend(int rank);
 
   void due(std::uint64_t rank) override;

@@ -35,7 +35,7 @@ std::vector<int> hosts_of(int ranks, int ranks_per_host)
   return hosts;
 }
 
-/** When each rank ends, on a host each; rank r enters after r times @p apart. */
+/** Returns the end of each rank, one per host; rank r enters at r times @p apart. */
 std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
                          double apart = 0, int ranks_per_host = 1, Bytes buffers = Bytes(1e30))
 {
@@ -51,7 +51,7 @@ std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ra
   return all.times;
 }
 
-/** What the network has done for ranks that enter at once. */
+/** Returns the work of the network for ranks that enter together. */
 FlowNetwork::Work work_of(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
                           int ranks_per_host)
 {
@@ -84,14 +84,14 @@ Schedule one_message(int rank, double bytes)
     co_yield recv(0, Bytes(bytes));
 }
 
-/** Ranks whose cores take twice the time for what they do, and are away for 1 us when they begin. */
+/** Ranks whose cores need twice the time, and are away for 1 us before each piece of work. */
 class Away : public Ends {
 public:
   using Ends::Ends;
   Seconds lengthened(int /*rank*/, Seconds /*start*/, Seconds work) override { return work * 2 + Seconds(1e-6); }
 };
 
-TEST_F(ExecutionTest, WhatCoresDoTakesLongerWhereTheyAreAway)
+TEST_F(ExecutionTest, NoiseLengthensWork)
 {
   model_.send_overhead     = Seconds(2e-6);
   model_.receive_overhead  = Seconds(3e-6);
@@ -104,25 +104,25 @@ TEST_F(ExecutionTest, WhatCoresDoTakesLongerWhereTheyAreAway)
   for (int rank = 0; rank < 2; ++rank)
     execution.enter(rank, Seconds());
   agenda.run_until(Seconds(1));
-  // The send, and that the sender takes note of its end; the send, the way and the receive.
+  // Rank 0: the send and its completion. Rank 1: the send, the transfer and the receive.
   EXPECT_NEAR(all.times[0], 5e-6 + 1e-6, 1e-12);
   EXPECT_NEAR(all.times[1], 5e-6 + message(100) + 7e-6, 1e-12);
 }
 
-TEST_F(ExecutionTest, AnEagerSenderGoesOnAndARendezvousWaits)
+TEST_F(ExecutionTest, EagerSendsDoNotBlockAndRendezvousSendsDo)
 {
   model_.eager_threshold          = Bytes(1000);
   const MessageCosts costs        = costs_of(model_, fabric_.host());
   const auto of                   = [](double bytes) { return [bytes](int rank) { return one_message(rank, bytes); }; };
   const std::vector<double> eager = ends(fabric_, costs, 2, of(999), 1.0);
   EXPECT_EQ(eager[0], 0);
-  EXPECT_EQ(eager[1], 1.0); // it is there when the receiver comes
+  EXPECT_EQ(eager[1], 1.0); // arrived before the receiver enters
   const std::vector<double> rendezvous = ends(fabric_, costs, 2, of(1000), 1.0);
   EXPECT_DOUBLE_EQ(rendezvous[0], 1.0 + message(1000));
   EXPECT_DOUBLE_EQ(rendezvous[1], 1.0 + message(1000));
 }
 
-TEST_F(ExecutionTest, ARankSpendsTimeOnItsMessages)
+TEST_F(ExecutionTest, MessagesCostCpuTime)
 {
   model_.send_overhead    = Seconds(3e-6);
   model_.receive_overhead = Seconds(5e-6);
@@ -132,7 +132,7 @@ TEST_F(ExecutionTest, ARankSpendsTimeOnItsMessages)
   EXPECT_DOUBLE_EQ(all[1], 3e-6 + message(100) + 5e-6);
 }
 
-/** All to rank 0, which waits for all at once. */
+/** Schedule in which all ranks send to rank 0, which waits for all. */
 Schedule incast(int rank, int ranks)
 {
   if (rank > 0) {
@@ -144,7 +144,7 @@ Schedule incast(int rank, int ranks)
   co_yield wait_all();
 }
 
-TEST_F(ExecutionTest, WhatArrivesTogetherIsReceivedOneAfterTheOther)
+TEST_F(ExecutionTest, SimultaneousArrivalsAreReceivedSequentially)
 {
   model_.receive_overhead = Seconds(5e-6);
   const std::vector<double> all =
@@ -163,8 +163,8 @@ HostCall call_of(std::string_view collective, int ranks, Elements count)
 }
 
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH, 2005: p - 1 steps
-// of a block each, and log p of all.
-TEST_F(ExecutionTest, ClosedFormsHoldWhereNobodyShares)
+// of one block each, or log p steps of all blocks.
+TEST_F(ExecutionTest, MatchesClosedFormsWithoutContention)
 {
   const MessageCosts costs = costs_of(model_, fabric_.host());
   const auto longest       = [&](const char* collective, const char* algorithm, Elements count) {
@@ -180,7 +180,7 @@ TEST_F(ExecutionTest, ClosedFormsHoldWhereNobodyShares)
   EXPECT_NEAR(longest("bcast", "binomial", 256), 2 * message(1024) + 1040 / BANDWIDTH, 1e-15);
 }
 
-// Two ranks a host: within hosts first, then two messages share each cable.
+// Two ranks per host: first within hosts, then two messages share each cable.
 TEST_F(ExecutionTest, RanksOfAHostShareItsCable)
 {
   const HostCall call           = call_of("allreduce", 4, 256);
@@ -191,12 +191,12 @@ TEST_F(ExecutionTest, RanksOfAHostShareItsCable)
   EXPECT_NEAR(all[0], within + LATENCY + 2 * 1040 / BANDWIDTH, 1e-15);
 }
 
-// Two ranks a host exchange: each message passes the memory twice, or once where it is long.
+// Two ranks of a host exchange messages: small ones are copied twice, large ones once.
 TEST_F(ExecutionTest, RanksOfAHostShareItsMemory)
 {
   const auto time = [](const std::string& keys) {
     const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
-    const HostCall call = call_of("allreduce", 2, 246); // 984 bytes, a thousand with their envelope
+    const HostCall call = call_of("allreduce", 2, 246); // 984 bytes, 1,000 with the envelope
     return ends(
         fabric, costs_of({}, fabric.host()), 2,
         [&](int rank) { return find_algorithm("allreduce", "recursive_doubling")->schedule(call, rank, {}); }, 0, 2)[0];
@@ -206,11 +206,11 @@ TEST_F(ExecutionTest, RanksOfAHostShareItsMemory)
   EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"984B\"\n"), 0.1e-6 + 2 * 1000 / 4e9, 1e-15);
   EXPECT_NEAR(time("memory_bandwidth = \"4GBps\"\nsingle_copy_threshold = \"985B\"\n"), 0.1e-6 + 4 * 1000 / 4e9, 1e-15);
   EXPECT_NEAR(time("message_overhead = \"1us\"\n"), 2e-6 + 0.1e-6 + 1000 / 10e9, 1e-15);
-  // Copied into the buffer of the result, then combined.
+  // Copied to the result buffer, then combined.
   EXPECT_NEAR(time("reduction_rate = \"1GBps\"\n"), 0.1e-6 + 1000 / 10e9 + 2 * 984 / 1e9, 1e-15);
 }
 
-// Two buffers of 984 bytes: what has left a core's caches takes longer, and what has left the host's longer still.
+// Two buffers of 984 bytes: missing the core's caches costs time, missing the host's costs more.
 TEST_F(ExecutionTest, WorkTakesLongerBeyondEachLevelOfCaches)
 {
   const auto time = [](const std::string& keys) {
@@ -236,14 +236,13 @@ TEST_F(ExecutionTest, WorkTakesLongerBeyondEachLevelOfCaches)
   EXPECT_NEAR(time(memory + "cache_size = \"492B\"\n"), expected(0.75 * work / 1e9), 1e-15);
 }
 
-// Cores copy one message after the other; what caches hold does not pass the memory, and what they hold in part passes
-// it in part.
+// Cores copy messages one by one. Data in caches do not use the memory; data partly in caches use it partly.
 TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
 {
   const auto time = [](const std::string& keys, const char* collective = "allreduce",
                        const char* algorithm = "recursive_doubling") {
     const Fabric fabric = fabric_of(replaced(FABRIC, "cores = 2\n", "cores = 2\n" + keys));
-    const HostCall call = call_of(collective, 2, 246); // 984 bytes, a thousand with their envelope
+    const HostCall call = call_of(collective, 2, 246); // 984 bytes, 1,000 with the envelope
     return ends(
         fabric, costs_of({}, fabric.host()), 2,
         [&](int rank) { return find_algorithm(collective, algorithm)->schedule(call, rank, {}); }, 0, 2,
@@ -259,13 +258,12 @@ TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
   // Two ranks have two vectors each.
   EXPECT_NEAR(time(memory + "cache_size = \"3936B\"\n"), by_cores, 1e-15);
   EXPECT_NEAR(time(memory + "cache_size = \"984B\"\n"), by_cores + 0.75 * by_memory, 1e-15);
-  // One block in the one round of two ranks, packed and unpacked.
+  // Two ranks: one round, whose only block is packed and unpacked.
   EXPECT_NEAR(time("piece_overhead = \"1us\"\n", "alltoall", "modified_bruck"),
               2e-6 + time("", "alltoall", "modified_bruck"), 1e-15);
 }
 
-// Eager messages between hosts are copied on both, through the memory, which their cable is not faster than; long ones
-// are not.
+// Eager messages between hosts are copied in the memory of both, here the bottleneck; rendezvous messages are not.
 TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
 {
   const auto time = [](const std::string& host, const std::string& mpi) {
@@ -284,7 +282,7 @@ TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
   EXPECT_NEAR(time(memory + "cache_size = \"1MB\"\n", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
 }
 
-TEST(HostCall, BuffersOfARankAreWhatItGivesAndGets)
+TEST(HostCall, BuffersOfARankAreInputsAndOutputs)
 {
   const auto of = [](std::string_view collective) { return buffers_of_a_rank(call_of(collective, 8, 10)).value(); };
   EXPECT_EQ(of("barrier"), 0);
@@ -296,13 +294,13 @@ TEST(HostCall, BuffersOfARankAreWhatItGivesAndGets)
   EXPECT_EQ(of("reduce_scatter_block"), 9 * 40);
 }
 
-// With many ranks a host, messages of one round are few flows, and those few get their rates seldom.
-TEST_F(ExecutionTest, MessagesOfCrowdedHostsAreFewFlows)
+// With many ranks per host, the messages of a round are coalesced into few flows with few rate updates.
+TEST_F(ExecutionTest, CoalescesMessagesOfCrowdedHosts)
 {
   constexpr int RANKS = 256;
   const auto work     = [&](const char* collective, const char* algorithm) {
     MessageCosts costs          = costs_of(model_, fabric_.host());
-    costs.eager_below           = Bytes(0); // what waits for its receiver leaves at times of many sums
+    costs.eager_below           = Bytes(0); // rendezvous: starts differ by rounding
     const HostCall call         = call_of(collective, RANKS, 2);
     const Algorithm* const made = find_algorithm(collective, std::string_view(algorithm));
     return work_of(fabric_, costs, RANKS, [&](int rank) { return made->schedule(call, rank, {}); }, 64);
@@ -324,8 +322,8 @@ public:
   bool attends(int rank) const override { return not away.contains(rank); }
 };
 
-// A chain of two messages: the one in the middle is away when the first comes.
-TEST_F(ExecutionTest, ARankThatIsAwayComesToTheNextMessageAndNoFurther)
+// A chain of two messages, whose middle rank does not attend when the first arrives.
+TEST_F(ExecutionTest, ARankThatDoesNotAttendStopsAtTheNextMessage)
 {
   const auto chain = [](double bytes) {
     return [bytes](int rank) -> Schedule {
@@ -353,7 +351,7 @@ TEST_F(ExecutionTest, ARankThatIsAwayComesToTheNextMessageAndNoFurther)
     ends.away.clear();
     execution.attend(1);
     agenda.run_until(Seconds(2.0));
-    // A short one has come meanwhile, a long one begins now.
+    // An eager message has arrived meanwhile, a rendezvous message starts now.
     EXPECT_DOUBLE_EQ(ends.times[2], 1.0 + (eager ? 1 : 2) * message(bytes));
   }
 }

@@ -10,7 +10,7 @@ void* Frames::from_slab(std::size_t bytes)
 {
   if (at_ + bytes > SLAB) {
     if (used_ == slabs_.size())
-      slabs_.push_back(std::make_unique_for_overwrite<Slab>()); // only what frames use is touched
+      slabs_.push_back(std::make_unique_for_overwrite<Slab>()); // pages are touched when used
     ++used_;
     at_ = 0;
   }

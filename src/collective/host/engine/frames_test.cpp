@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-TEST(Frames, AreAlignedAndApart)
+TEST(Frames, AreAlignedAndDisjoint)
 {
   Frames frames;
   std::vector<std::pair<char*, std::size_t>> all;
@@ -27,18 +27,18 @@ TEST(Frames, AreAlignedAndApart)
   }
 }
 
-TEST(Frames, WhatHasBeenUsedIsTheNextOnesOfThatSize)
+TEST(Frames, AreReusedBySize)
 {
   Frames frames;
   void* const other = frames.allocate(32);
   void* const first = frames.allocate(600);
   frames.deallocate(first, 600);
   EXPECT_NE(frames.allocate(500), first);
-  EXPECT_EQ(frames.allocate(605), first); // to 16 bytes
+  EXPECT_EQ(frames.allocate(605), first); // rounded to 16 bytes
   frames.deallocate(other, 32);
 }
 
-TEST(Frames, NearlyAllIsGivenBackWhenNoneIsLeft)
+TEST(Frames, ReturnNearlyAllMemoryWhenNoneIsLeft)
 {
   Frames frames;
   for (int round = 0; round < 3; ++round) {

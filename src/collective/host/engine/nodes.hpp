@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The ranks of a call by the hosts that they run on. */
+/* Ranks of a call grouped by host. */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -8,25 +8,25 @@
 
 namespace weft {
 
-/** Hosts are numbered in the order of their first ranks. */
+/** Grouping of ranks by host (node). Nodes are numbered in the order of their first ranks. */
 struct Nodes {
   std::vector<int> node;               ///< by rank
-  std::vector<int> place;              ///< by rank: how many ranks of its host come before it
-  std::vector<std::vector<int>> ranks; ///< by node, from the first to the last
-  std::vector<std::vector<int>> level; ///< by place: the ranks that have it, one of each host that has so many
-  std::vector<int> across;             ///< by rank: how many ranks of its level come before it
+  std::vector<int> place;              ///< by rank: its index on its node
+  std::vector<std::vector<int>> ranks; ///< by node, increasing
+  std::vector<std::vector<int>> level; ///< by place: the ranks with that index, at most one per node
+  std::vector<int> across;             ///< by rank: its index in its level
 
   static Nodes of(const HostCall& call);
 
   int number() const { return static_cast<int>(ranks.size()); }
   bool shared() const { return ranks.size() < node.size(); }
-  /** Whether there are several hosts, with several ranks each, and as many on each. */
+  /** Returns true if there are several nodes with the same number of ranks, more than one. */
   bool even() const { return shared() && number() > 1 && level.back().size() == ranks.size(); }
-  /** Whether the ranks of each host follow one another. */
+  /** Returns true if the ranks of each node are contiguous. */
   bool in_order() const;
 };
 
-/** Whether all ranks are on one host, as far as the call says where they are. */
+/** Returns true if all ranks are on one host, as far as the call tells. */
 bool is_within_host(const HostCall& call);
 
 } // namespace weft

@@ -30,7 +30,7 @@ TEST(Nodes, AreNumberedInTheOrderOfTheirFirstRanks)
   EXPECT_FALSE(of({1, 2, 3}).even());
 }
 
-TEST(Nodes, EachRankHasOneWhereNobodySaysAnything)
+TEST(Nodes, DefaultToOnePerRank)
 {
   const Nodes nodes = Nodes::of({"barrier", 3});
   EXPECT_EQ(nodes.number(), 3);

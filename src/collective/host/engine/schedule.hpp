@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What one rank does in a collective that the hosts carry out: which messages it posts, what it waits for, what it adds
- * up, in its order.
+/* Schedule of one rank in a host collective: the messages it posts, waits for, and the data it combines, in order.
  *
- * An algorithm is a coroutine that says a rank's steps one after another, as the code of an MPI library would take
- * them:
+ * An algorithm is a coroutine that yields a rank's steps in the order in which an MPI library would take them:
  *
  *   Schedule to_the_right(const HostCall& call, int rank)
  *   {
@@ -12,8 +10,8 @@
  *     co_yield wait(left);
  *   }
  *
- * Another algorithm's steps are taken by co_yield of its Schedule. Nothing is computed before it is asked for, so that
- * a ring of a thousand ranks costs no memory but the ranks' frames. Schedules know nothing of time or of data. */
+ * An algorithm includes the steps of another by co_yield of its Schedule. Steps are computed on demand, so that a ring
+ * of a thousand ranks needs only the coroutine frames. Schedules are independent of time and data. */
 #pragma once
 
 #include "base/units.hpp"
@@ -27,40 +25,40 @@
 
 namespace weft {
 
-/** Number of a message that a rank has posted, in the order of its posting, from 0. */
+/** Number of a message posted by a rank, in order of posting, from 0. */
 using Request = int;
 
-/** Messages of which one is waited for. */
+/** Requests of which any is waited for. */
 struct AnyOf {
-  std::vector<Request> requests; ///< where several have ended, the first of them counts
-  Request ended = -1;            ///< the one that has, once the wait is over
+  std::vector<Request> requests; ///< if several have ended, the first counts
+  Request ended = -1;            ///< the request that ended the wait
 };
 
 struct Step {
   enum class Kind {
-    send,     ///< a message to peer is posted; it need not be waited for with wait
-    receive,  ///< the same of a message from peer
-    wait,     ///< for the end of `request`
-    wait_all, ///< for the end of all that this rank has posted
-    reduce,   ///< the rank combines `bytes` of two vectors
-    copy,     ///< the rank copies `bytes` in its memory
-    pack,     ///< it gathers `pieces` of its memory into a message, or spreads a message over them
-    wait_any  ///< for the end of one of `any`, which a wait for it follows
+    send,     ///< posts a message to peer; a wait is optional
+    receive,  ///< posts a receive from peer
+    wait,     ///< waits for `request`
+    wait_all, ///< waits for all requests of this rank
+    reduce,   ///< combines `bytes` of two vectors
+    copy,     ///< copies `bytes` in memory
+    pack,     ///< packs `pieces` of memory into a message, or unpacks it
+    wait_any  ///< waits for one of `any`; a wait for it follows
   };
 
   Kind kind;
   int peer        = -1;
   Bytes bytes     = {};
-  Request request = -1;    ///< that is posted, or waited for
+  Request request = -1;    ///< posted, or waited for
   bool blocking   = false; ///< MPI_Send or MPI_Recv: a wait for the same message follows
   int pieces      = 0;
-  int tag         = 0;       ///< less than TAGS; only messages with the same one match
-  AnyOf* any      = nullptr; ///< of wait_any
+  int tag         = 0;       ///< less than TAGS; only messages with equal tags match
+  AnyOf* any      = nullptr; ///< for wait_any
 
   bool is_flag() const;
 };
 constexpr int TAGS = 4;
-constexpr int FLAG = TAGS - 1; ///< the tag of flags in memory that ranks share: they cost no rank anything
+constexpr int FLAG = TAGS - 1; ///< tag of flags in shared memory, which cost no CPU time
 
 inline bool Step::is_flag() const
 {
@@ -75,7 +73,7 @@ constexpr Step irecv(int from, Bytes bytes)
 {
   return {Step::Kind::receive, from, bytes};
 }
-/** What MPI_Send does: the message is posted and waited for. */
+/** MPI_Send: posts a message and waits for it. */
 constexpr Step send(int to, Bytes bytes)
 {
   return {Step::Kind::send, to, bytes, -1, true};
@@ -116,19 +114,18 @@ constexpr Step flagged(Step step)
   step.tag = FLAG;
   return step;
 }
-/** Set a flag that another rank of the host watches. */
+/** Sets a flag that another rank of the host watches. */
 constexpr Step raise(int watcher)
 {
   return flagged(isend(watcher, Bytes()));
 }
-/** Wait until another rank of the host has set its flag. */
+/** Waits until another rank of the host has set its flag. */
 constexpr Step watch(int raiser)
 {
   return flagged(recv(raiser, Bytes()));
 }
 
-/** Three steps at once: MPI_Sendrecv as Open MPI's collectives do it. The receive is posted, the message sent, the
- *  receive waited for. */
+/** MPI_Sendrecv as in Open MPI's collectives: posts the receive, sends, and waits for the receive. */
 struct SendReceive {
   Step receive;
   Step send;
@@ -138,7 +135,7 @@ constexpr SendReceive send_receive(int to, Bytes sent, int from, Bytes received)
   return {irecv(from, received), send(to, sent)};
 }
 
-/** The steps of one rank. */
+/** Lazy sequence of the steps of one rank. */
 class [[nodiscard]] Schedule {
 public:
   struct promise_type; // NOLINT(readability-identifier-naming): C++ wants that name
@@ -146,14 +143,14 @@ public:
 private:
   using Handle = std::coroutine_handle<promise_type>;
 
-  /** What a schedule and those that it takes over share. */
+  /** Position shared by a schedule and the schedules nested in it. */
   struct Progress {
     Step step;
-    Handle innermost;    // that says the next step
-    Request posted = 0;  // messages
-    Step send      = {}; // what is left of a SendReceive: this,
-    Request coming = -1; // and a wait for that;
-    int left       = 0;  // so many of the two
+    Handle innermost;    // coroutine that yields the next step
+    Request posted = 0;  // messages posted so far
+    Step send      = {}; // remaining steps of a SendReceive: this send,
+    Request coming = -1; // then a wait for this receive;
+    int left       = 0;  // how many of the two
   };
 
   static void post(Progress& progress, Step next)
@@ -165,7 +162,7 @@ private:
 
   static Frames& frames()
   {
-    static thread_local auto& all = *new Frames; // outlives all that is static
+    static thread_local auto& all = *new Frames; // never destroyed: outlives static objects
     return all;
   }
 
@@ -231,7 +228,7 @@ public:
 
     Said yield_value(Step step) noexcept
     {
-      post(*progress, step); // NOLINT(clang-analyzer-core.CallAndMessage): it was made with its promise
+      post(*progress, step); // NOLINT(clang-analyzer-core.CallAndMessage): set by the promise
       return {*progress, progress->step.request};
     }
     Said yield_value(const SendReceive& exchange) noexcept
@@ -259,7 +256,7 @@ public:
       handle_.destroy();
   }
 
-  /** Goes on to the next step; false where there is none. */
+  /** Advances to the next step; returns false at the end. */
   bool next()
   {
     Progress& progress = handle_.promise().own;
@@ -274,7 +271,7 @@ public:
       std::rethrow_exception(handle_.promise().failure);
     return false;
   }
-  /** The step that next() has come to. */
+  /** Returns the current step. */
   const Step& step() const { return handle_.promise().own.step; }
 };
 

@@ -34,12 +34,12 @@ Schedule exchange(int peer)
   co_yield wait(coming);
 }
 
-TEST(Schedule, SaysItsStepsInOrder)
+TEST(Schedule, YieldsStepsInOrder)
 {
   EXPECT_EQ(steps(exchange(3)), (std::vector<std::string>{"receive 3 #0", "send 3 #1", "wait -1 #0"}));
 }
 
-TEST(Schedule, NumbersMessagesAcrossTheSchedulesThatItTakesOver)
+TEST(Schedule, NumbersMessagesAcrossNestedSchedules)
 {
   const auto two = []() -> Schedule {
     co_yield exchange(1);
@@ -78,7 +78,7 @@ TEST(Schedule, MayBeEmptyAndNestDeeply)
   EXPECT_EQ(steps(nested(1000)).size(), 1000U);
 }
 
-TEST(Schedule, ThatIsLeftInTheMiddleIsForgotten)
+TEST(Schedule, MayBeDestroyedBeforeItsEnd)
 {
   Schedule schedule = nested(5);
   EXPECT_TRUE(schedule.next());
@@ -93,7 +93,7 @@ Schedule broken()
   throw std::logic_error("no such rank");
 }
 
-TEST(Schedule, ErrorsReachWhoAsks)
+TEST(Schedule, ExceptionsReachTheCaller)
 {
   const auto outer  = []() -> Schedule { co_yield broken(); };
   Schedule schedule = outer();
@@ -101,7 +101,7 @@ TEST(Schedule, ErrorsReachWhoAsks)
   EXPECT_THROW(schedule.next(), std::logic_error);
 }
 
-TEST(Tally, CountsWhatARankSendsAndHowOftenItWaits)
+TEST(Tally, CountsMessagesAndRounds)
 {
   const auto tally_of = [](const char* collective, const char* algorithm, int rank) {
     const HostCall call{collective, 8, 0, 800, Bytes(4)};
@@ -114,7 +114,7 @@ TEST(Tally, CountsWhatARankSendsAndHowOftenItWaits)
   EXPECT_EQ(tally_of("allreduce", "ring", 3), std::pair(14, 14));
   EXPECT_EQ(tally_of("bcast", "binomial", 0), std::pair(3, 0));
   EXPECT_EQ(tally_of("bcast", "binomial", 7), std::pair(0, 1));
-  EXPECT_EQ(tally_of("allgather", "nbc_linear", 3), std::pair(7, 1)); // all at once
+  EXPECT_EQ(tally_of("allgather", "nbc_linear", 3), std::pair(7, 1)); // one wait for all
 }
 
 } // namespace

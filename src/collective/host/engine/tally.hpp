@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* How many messages a rank sends in a call, and how often it waits for some: what timelines say of a call. */
+/* Message and round counts of a rank in a call, for timelines. */
 #pragma once
 
 #include "collective/host/engine/schedule.hpp"
@@ -7,11 +7,11 @@
 namespace weft {
 
 struct Tally {
-  int messages = 0; ///< that the rank sends
-  int rounds   = 0; ///< waits for one message or several to come, of which none has been waited for
+  int messages = 0; ///< messages sent
+  int rounds   = 0; ///< waits for at least one receive that has not been waited for
 };
 
-/** The same steps; @p tally, which must outlive them, counts those that have been taken. */
+/** Returns the same steps and counts them in @p tally as they are taken; @p tally must outlive them. */
 Schedule tallied(Schedule steps, Tally& tally);
 
 } // namespace weft

@@ -12,19 +12,19 @@
 namespace weft {
 namespace {
 
-/** A message that one of its two ranks has posted. */
+/** Message posted by one of its two ranks. */
 struct Posted {
   Bytes bytes;
   Request request;
-  int time; ///< of a send the round in which it leaves; of a receive when it was posted
+  int time; ///< send: round in which it leaves; receive: round in which it was posted
 };
 
 struct Rank {
   Schedule schedule;
-  std::vector<std::optional<int>> ends = {}; // of requests: the time, where it is known
+  std::vector<std::optional<int>> ends = {}; // by request: its end, if known
   int now                              = 0;
-  std::size_t ended_requests           = 0; // the first ones, which are known to have ended ...
-  int last_end                         = 0; // ... by then
+  std::size_t ended_requests           = 0; // number of first requests that have ended ...
+  int last_end                         = 0; // ... by this time
   int next_send                        = 0; // first round in which it can send
   bool started                         = false;
   bool ended                           = false;
@@ -68,7 +68,7 @@ private:
   int count() const { return static_cast<int>(ranks_.size()); }
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-  /** When the step that the rank has come to is over; nothing where that is not known yet. */
+  /** Returns the end of the rank's current step, if it is known. */
   static std::optional<int> end_of_step(Rank& rank)
   {
     if (not rank.started)
@@ -81,7 +81,7 @@ private:
     return step.kind == Step::Kind::wait_all ? end_of_all(rank) : rank.now;
   }
 
-  /** The first that is known to have ended. */
+  /** Returns the end of the first request that is known to have ended. */
   static std::optional<int> end_of_any(const Rank& rank, AnyOf& any)
   {
     std::optional<int> first;

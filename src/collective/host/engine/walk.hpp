@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A collective's messages in their order, where each takes one round: for tests, tables and pictures.
+/* Messages of a collective in rounds, for tests, tables and figures.
  *
- * A rank sends one message in a round and receives as many as come. Computing takes no time. */
+ * Each message takes one round. A rank sends one message per round and receives any number. Computation takes no time.
+ */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -21,12 +22,12 @@ struct WalkedMessage {
 struct Walk {
   std::vector<WalkedMessage> messages; ///< by round, sender, and the order of its sends
   int rounds = 0;
-  std::vector<int> ended;  ///< by rank: the round after which its part has ended; -1 where it waits for ever
-  std::vector<Bytes> sums; ///< by rank: what it combines in all
+  std::vector<int> ended;  ///< by rank: round after which its part has ended; -1 if it deadlocks
+  std::vector<Bytes> sums; ///< by rank: total bytes combined
 };
 
-/** Carries out the schedules that @p schedule makes for @p ranks ranks. Throws std::logic_error where a rank sends to
- *  itself or to nobody, where a message is not as long as its receive, or where one is never received. */
+/** Executes the schedules that @p schedule creates for @p ranks ranks. Throws std::logic_error if a rank sends to
+ * itself or to an invalid rank, if a message and its receive differ in size, or if a message is never received. */
 Walk walk(int ranks, const std::function<Schedule(int rank)>& schedule);
 
 } // namespace weft
