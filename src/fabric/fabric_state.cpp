@@ -4,17 +4,13 @@
 #include <algorithm>
 
 namespace weft {
-namespace {
 
-void set_up(std::set<int>& down, int what, bool up)
+void FabricState::set_up(std::set<int>& down, int what, bool up)
 {
-  if (up)
-    down.erase(what);
-  else
-    down.insert(what);
+  const bool changes = up ? down.erase(what) > 0 : down.insert(what).second;
+  if (changes)
+    ++epoch_;
 }
-
-} // namespace
 
 void FabricState::set_link(LinkId link, bool up)
 {
@@ -38,6 +34,12 @@ bool FabricState::link_is_up(LinkId link) const
 bool FabricState::is_up(const Route& route) const
 {
   return all_up() || std::ranges::all_of(route.links, [this](LinkId link) { return link_is_up(link); });
+}
+
+bool FabricState::route(VertexId from, VertexId to, Route& into) const
+{
+  fabric_->route(from, to, into);
+  return is_up(into);
 }
 
 } // namespace weft

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What of a fabric may change while a program runs, apart from the Fabric, which never does: which links and switches
- * are up. Whoever chooses a way asks here. A link is up where its cable's direction is and the switches at its ends
- * are. */
+/* State of a fabric that may change while a program runs, apart from the Fabric, which never does: which links and
+ * switches are up. A link is up if its direction of the cable is, and the switches at both ends.
+ *
+ * Whoever needs a route asks the state. What is computed from a state (trees, plans, predictions) is kept in a
+ * StateCache, or with the epoch of the state, and computed again after a change.
+ */
 #pragma once
 
 #include "fabric/fabric.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <set>
 
 namespace weft {
+
+/** Number of a version of the state; every change of what is up begins another epoch. */
+using FabricEpoch = std::uint64_t;
 
 class FabricState {
   const Fabric* fabric_;
   std::set<LinkId> links_down_;
   std::set<int> switches_down_; // by index
+  FabricEpoch epoch_ = 0;
+
+  void set_up(std::set<int>& down, int what, bool up);
 
 public:
   /** All is up. The fabric must outlive it. A fabric can stand for it where nothing changes. */
   FabricState(const Fabric& fabric) : fabric_(&fabric) {} // NOLINT(google-explicit-constructor)
 
   const Fabric& fabric() const { return *fabric_; }
+  FabricEpoch epoch() const { return epoch_; }
   bool all_up() const { return links_down_.empty() && switches_down_.empty(); }
 
   /** One direction of a cable. */
@@ -31,6 +43,29 @@ public:
   /** Both directions of its cable, as what goes up a tree and comes down again needs them. */
   bool cable_is_up(LinkId link) const { return link_is_up(link) && link_is_up(reverse(link)); }
   bool is_up(const Route& route) const;
+  /** Appends the route between two vertices; returns whether all of it is up. */
+  bool route(VertexId from, VertexId to, Route& into) const;
+};
+
+/** Value computed from a FabricState, computed again after the state has changed. Users that hold the value keep the
+ *  version that they got. */
+template <class Value> class StateCache {
+  std::shared_ptr<const Value> value_;
+  FabricEpoch epoch_ = 0;
+
+public:
+  /** Whether there is a value, of the state as it is now. */
+  bool is_current(const FabricState& state) const { return value_ && epoch_ == state.epoch(); }
+
+  /** Returns the value for @p state, which @p compute returns. */
+  template <class Compute> const std::shared_ptr<const Value>& get(const FabricState& state, Compute&& compute)
+  {
+    if (not is_current(state)) {
+      value_ = std::make_shared<const Value>(compute());
+      epoch_ = state.epoch();
+    }
+    return value_;
+  }
 };
 
 } // namespace weft

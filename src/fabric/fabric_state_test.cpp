@@ -16,7 +16,7 @@ protected:
   Route route(VertexId from, VertexId to) const
   {
     Route route;
-    fabric_.route(from, to, route);
+    state_.route(from, to, route);
     return route;
   }
 };
@@ -61,6 +61,49 @@ TEST_F(FabricStateTest, WhatComesUpAgainIsAsBefore)
   state_.set_switch(0, true);
   EXPECT_TRUE(state_.all_up());
   EXPECT_TRUE(state_.link_is_up(2));
+}
+
+TEST_F(FabricStateTest, EveryChangeBeginsAnEpoch)
+{
+  const FabricEpoch first = state_.epoch();
+  state_.set_link(2, true);
+  EXPECT_EQ(state_.epoch(), first); // it was up
+  state_.set_link(2, false);
+  state_.set_link(2, false);
+  EXPECT_EQ(state_.epoch(), first + 1);
+  state_.set_link(2, true);
+  EXPECT_EQ(state_.epoch(), first + 2); // what was computed meanwhile is stale too
+  state_.set_switch(0, false);
+  EXPECT_EQ(state_.epoch(), first + 3);
+}
+
+TEST_F(FabricStateTest, ARouteSaysWhetherItIsUp)
+{
+  Route route;
+  EXPECT_TRUE(state_.route(1, 0, route));
+  state_.set_link(2, false);
+  Route broken;
+  EXPECT_FALSE(state_.route(1, 0, broken));
+  EXPECT_EQ(broken.links, route.links);
+}
+
+TEST_F(FabricStateTest, AValueIsComputedAgainAfterAChange)
+{
+  StateCache<bool> cache;
+  int computed       = 0;
+  const auto compute = [&] {
+    ++computed;
+    return state_.link_is_up(2);
+  };
+  EXPECT_FALSE(cache.is_current(state_));
+  const auto kept = cache.get(state_, compute);
+  EXPECT_TRUE(*cache.get(state_, compute));
+  EXPECT_EQ(computed, 1);
+  state_.set_link(2, false);
+  EXPECT_FALSE(cache.is_current(state_));
+  EXPECT_FALSE(*cache.get(state_, compute));
+  EXPECT_EQ(computed, 2);
+  EXPECT_TRUE(*kept);
 }
 
 } // namespace

@@ -36,14 +36,14 @@ std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> 
 }
 
 /** The smart switches on the members' ways to @p goal, each once. */
-std::vector<VertexId> smart_on_the_way(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
-                                       VertexId goal)
+std::vector<VertexId> smart_on_the_way(const FabricState& state, const IsSmart& is_smart,
+                                       std::span<const VertexId> hosts, VertexId goal)
 {
   std::vector<VertexId> found;
   Route route;
   for (const VertexId host : hosts) {
     route.clear();
-    fabric.route(host, goal, route);
+    state.route(host, goal, route);
     found.insert(found.end(), route.through.begin(), route.through.end());
   }
   std::ranges::sort(found);
@@ -53,13 +53,13 @@ std::vector<VertexId> smart_on_the_way(const Fabric& fabric, const IsSmart& is_s
 }
 
 /** The switches that can be the root, those first that are to be preferred. */
-std::vector<VertexId> possible_roots(const Fabric& fabric, const IsSmart& is_smart, std::span<const VertexId> hosts,
+std::vector<VertexId> possible_roots(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
                                      std::size_t spread)
 {
-  const std::vector<VertexId> meeting = fabric.topology().meeting_switches(hosts);
+  const std::vector<VertexId> meeting = state.fabric().topology().meeting_switches(hosts);
   std::vector<VertexId> candidates    = smart_ones(is_smart, meeting);
   if (candidates.empty() && not meeting.empty())
-    candidates = smart_on_the_way(fabric, is_smart, hosts, meeting[spread % meeting.size()]);
+    candidates = smart_on_the_way(state, is_smart, hosts, meeting[spread % meeting.size()]);
   if (not candidates.empty())
     std::ranges::rotate(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(spread % candidates.size()));
   return candidates;
@@ -256,7 +256,7 @@ private:
 std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
                                   const std::map<VertexId, std::int64_t>& members_at, std::size_t spread)
 {
-  for (const VertexId root : possible_roots(state.fabric(), is_smart, hosts, spread)) {
+  for (const VertexId root : possible_roots(state, is_smart, hosts, spread)) {
     Union ways(state.fabric(), is_smart, root);
     for (const auto& [host, members] : members_at)
       ways.add_way(host, members);
@@ -292,6 +292,7 @@ TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::sp
 
   TreeMaker maker(state.fabric(), is_smart, nodes);
   ReductionTree tree = maker.make();
+  tree.epoch         = state.epoch();
   std::unordered_map<VertexId, std::int64_t> placed;
   for (const VertexId host : hosts) {
     const Node& node = *maker.host_nodes.at(host);

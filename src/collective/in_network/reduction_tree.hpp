@@ -53,6 +53,7 @@ struct MemberWays {
 };
 
 struct ReductionTree {
+  FabricEpoch epoch = 0;            ///< of the state that the tree was built for
   std::vector<TreeSwitch> switches; ///< the root first, every parent before its children
   std::vector<int> entry;           ///< by member: position of the switch that takes its contribution
   std::vector<std::int64_t> place;  ///< by member: its place in the order of all members
@@ -69,6 +70,9 @@ enum class NoTree { one_host, no_common_switch, no_gain };
 struct TreeResult {
   std::optional<ReductionTree> tree;
   NoTree obstacle = NoTree::no_common_switch; ///< where there is none
+
+  /** Why there is no tree; nothing where there is one. */
+  std::optional<NoTree> no_tree() const { return tree ? std::nullopt : std::optional(obstacle); }
 };
 
 /** The tree over the hosts of a communicator's members, @p hosts[member]. @p spread (a communicator's number, zero or

@@ -3,9 +3,12 @@
  * 3 us. */
 #include "collective/in_network/reduction_tree.hpp"
 
+#include "collective/in_network/stream.hpp"
 #include "fabric/fabric_test.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace weft {
 namespace {
@@ -236,6 +239,42 @@ TEST(TreeOfABrokenFabric, IsNoneWhereAMemberIsCutOff)
   EXPECT_EQ(root_of(state, 0), std::nullopt);
   EXPECT_EQ(build_reduction_tree(state, std::vector<VertexId>{0, 3}, 0).obstacle, NoTree::no_common_switch);
   EXPECT_TRUE(build_reduction_tree(state, std::vector<VertexId>{1, 3}, 0).tree);
+}
+
+TEST(TreeOfABrokenFabric, IsBuiltAgainAfterAChangeAndAvoidsTheLink)
+{
+  const Fabric fabric = fabric_of(two_levels(2));
+  FabricState state(fabric);
+  StateCache<TreeResult> cache;
+  const auto tree = [&] {
+    return cache.get(state, [&] { return build_reduction_tree(state, std::vector<VertexId>{0, 3}, 0); });
+  };
+  const auto uses = [](const TreeResult& result, LinkId link) {
+    return std::ranges::any_of(result.tree->switches, [link](const TreeSwitch& node) {
+      return std::ranges::any_of(node.links, [link](const TreeLink& its) { return its.up == link; });
+    });
+  };
+  const auto before = tree();
+  const LinkId link = before->tree->switches[0].links.front().up;
+  EXPECT_EQ(tree(), before); // kept
+  state.set_link(link, false);
+  EXPECT_FALSE(cache.is_current(state));
+  EXPECT_LT(before->tree->epoch, state.epoch());
+  const auto after = tree();
+  EXPECT_TRUE(uses(*before, link));
+  EXPECT_FALSE(uses(*after, link));
+  EXPECT_EQ(after->tree->epoch, state.epoch());
+}
+
+TEST(TreeOfABrokenFabric, PassesItsEpochToPlans)
+{
+  const Fabric fabric = fabric_of(two_levels(2));
+  FabricState state(fabric);
+  state.set_switch(2, false);
+  const std::vector<VertexId> hosts{0, 3};
+  const ReductionTree tree = *build_reduction_tree(state, hosts, 0).tree;
+  const TreeCall call{Movement::allreduce, Bytes(1024), -1, {}, {}};
+  EXPECT_EQ(plan_streams(fabric, tree, call, fabric.nic().offload_copy_rate).epoch, 1);
 }
 
 } // namespace

@@ -122,7 +122,7 @@ Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const Tree
 StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate)
 {
   const Traffic traffic(tree, call);
-  StreamPlan plan{base_latency(fabric, tree, call), Seconds(), {}};
+  StreamPlan plan{tree.epoch, base_latency(fabric, tree, call), Seconds(), {}};
   std::vector<std::vector<FlowLink>> links; // of each switch
   plan.switches.reserve(tree.switches.size());
   links.reserve(tree.switches.size());

@@ -50,6 +50,7 @@ struct SwitchPlan {
 };
 
 struct StreamPlan {
+  FabricEpoch epoch = 0; ///< of its tree
   Seconds base_latency;
   Seconds streaming;                ///< of the slowest switch, on a quiet fabric
   std::vector<SwitchPlan> switches; ///< in the tree's order

@@ -287,6 +287,7 @@ int below_root(const ReductionTree& tree, int position)
 GroupResult make_multicast_group(const FabricState& state, std::span<const VertexId> rank_hosts, std::size_t spread)
 {
   MulticastGroup group;
+  group.epoch = state.epoch();
   std::map<VertexId, int> member_at;
   std::vector<VertexId> hosts;
   for (const VertexId host : rank_hosts) {
@@ -334,6 +335,7 @@ MulticastPlan plan_multicast(const Fabric& fabric, const MulticastGroup& group, 
                              const LinkUse& use)
 {
   MulticastPlan plan;
+  plan.epoch = group.epoch;
   plan.leaving.resize(roots.size());
   plan.arrivals.resize(group.ranks_at.size());
   LinkLoads loads;

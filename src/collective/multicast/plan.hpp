@@ -37,6 +37,7 @@ namespace weft {
 
 /** Ranks of a communicator and the trees between their hosts. Each host is one member. */
 struct MulticastGroup {
+  FabricEpoch epoch = 0;            ///< of the state that the trees were built for
   std::vector<int> member_of;       ///< by rank
   std::vector<int> ranks_at;        ///< by member
   std::vector<ReductionTree> trees; ///< at least one
@@ -76,6 +77,7 @@ struct MulticastArrival {
 };
 
 struct MulticastPlan {
+  FabricEpoch epoch = 0; ///< of its group
   std::vector<MulticastFlow> flows;
   std::vector<std::vector<int>> members;         ///< by flow: the members that it reaches
   std::vector<MulticastArrival> arrivals;        ///< by member; complete one `way` after the end of its flows
