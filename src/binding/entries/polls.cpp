@@ -271,30 +271,31 @@ void Poller::await_message(unsigned messages)
   end_row();
 }
 
-enum class State { inactive, pending, ended };
+enum class RequestState { inactive, pending, ended };
 
-State state_of(MPI_Request request);
+RequestState state_of(MPI_Request request);
 
-State state_of(const std::vector<MPI_Request>& parts)
+RequestState state_of(const std::vector<MPI_Request>& parts)
 {
   const bool pending =
-      std::ranges::any_of(parts, [](MPI_Request request) { return state_of(request) == State::pending; });
-  return pending ? State::pending : State::ended;
+      std::ranges::any_of(parts, [](MPI_Request request) { return state_of(request) == RequestState::pending; });
+  return pending ? RequestState::pending : RequestState::ended;
 }
 
-State state_of(MPI_Request request)
+RequestState state_of(MPI_Request request)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   if (not is_active(request))
-    return State::inactive;
+    return RequestState::inactive;
   const RequestLayout& layout = layout_of(request);
   if ((layout.flags & CANCELLED_FLAG) != 0)
-    return State::ended;
+    return RequestState::ended;
   if ((layout.flags & GENERALIZED_FLAG) != 0)
-    return (layout.flags & COMPLETE_FLAG) != 0 ? State::ended : State::pending;
+    return (layout.flags & COMPLETE_FLAG) != 0 ? RequestState::ended : RequestState::pending;
   if (layout.action && not has_ended(*layout.action))
-    return State::pending;
-  return (layout.flags & NONBLOCKING_COLLECTIVE_FLAG) != 0 ? state_of(request->get_nbc_requests()) : State::ended;
+    return RequestState::pending;
+  return (layout.flags & NONBLOCKING_COLLECTIVE_FLAG) != 0 ? state_of(request->get_nbc_requests())
+                                                           : RequestState::ended;
 }
 
 struct Found {
@@ -306,9 +307,9 @@ Found look_at(std::span<const MPI_Request> requests)
 {
   Found found;
   for (MPI_Request request : requests) {
-    const State state = state_of(request);
-    found.pending     = found.pending || state == State::pending;
-    found.ended       = found.ended || state == State::ended;
+    const RequestState state = state_of(request);
+    found.pending            = found.pending || state == RequestState::pending;
+    found.ended              = found.ended || state == RequestState::ended;
   }
   return found;
 }
@@ -316,7 +317,7 @@ Found look_at(std::span<const MPI_Request> requests)
 void watch(Poller& poller, std::span<const MPI_Request> requests)
 {
   for (MPI_Request request : requests) {
-    if (state_of(request) != State::pending)
+    if (state_of(request) != RequestState::pending)
       continue;
     const RequestLayout& layout = simgrid::smpi::layout_of(request);
     if (layout.action)
@@ -373,7 +374,7 @@ int polled_Test(decltype(&PMPI_Test) theirs, MPI_Request* request, int* flag, MP
   }
   if (not tests_are_ours() || not request || not flag)
     return theirs(request, flag, status);
-  if (state_of(*request) == State::pending) {
+  if (state_of(*request) == RequestState::pending) {
     if (smpi_writes_actions())
       theirs(request, flag, status);
     *flag = 0;
@@ -436,7 +437,7 @@ int polled_Request_get_status(decltype(&PMPI_Request_get_status) theirs, MPI_Req
   RequestSignal::make_activities();
   if (not tests_are_ours() || request == MPI_REQUEST_NULL || not flag)
     return theirs(request, flag, status);
-  *flag = state_of(request) == State::pending ? 0 : 1;
+  *flag = state_of(request) == RequestState::pending ? 0 : 1;
   if (*flag == 0)
     pay_for({&request, 1});
   else
