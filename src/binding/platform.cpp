@@ -24,13 +24,13 @@
 #include "base/error.hpp"
 #include "base/share.hpp"
 #include "binding/entries/collectives.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/messages/fabric_messages.hpp"
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/platform/fabric_zone.hpp"
 #include "binding/platform/platform_network.hpp"
 #include "binding/process/stacks.hpp"
 #include "binding/registry.hpp"
-#include "binding/run/simulation.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <charconv>
@@ -51,6 +51,8 @@
 #include <unordered_set>
 #include <vector>
 #include <xbt/config.hpp>
+
+namespace sg = simgrid::s4u;
 
 namespace {
 
@@ -93,18 +95,18 @@ weft::OffloadMode read_mode()
 }
 
 /** Where a run says nothing, a selector of SMPI's that it chooses holds. */
-void read_fallback(weft::Simulation& simulation, bool on_fabric)
+void read_fallback(weft::RunContext& context, bool on_fabric)
 {
   const auto selector    = simgrid::config::get_value<std::string>("smpi/coll-selector");
   const std::string text = environment("WEFT_FALLBACK", selector.empty() ? "" : "smpi:" + selector);
   try {
-    simulation.hosts_fallback = weft::HostFallback::parse(text);
-    if (simulation.hosts_fallback.takes_best() && not on_fabric)
+    context.hosts_fallback = weft::HostFallback::parse(text);
+    if (context.hosts_fallback.takes_best() && not on_fabric)
       throw weft::UserError(
           "found \"best\" on a platform of SimGrid's; algorithms are predicted on weft's fabrics alone:"
           " name a selection or an algorithm, or give a fabric");
-    simulation.hosts_fallback.predict_on(simulation.fabric,
-                                         [its = &simulation] { return message_costs(its->fabric, its->network); });
+    context.hosts_fallback.predict_on(context.fabric,
+                                      [its = &context] { return message_costs(its->fabric, its->network); });
   } catch (const weft::UserError& error) {
     throw weft::UserError("--fallback: " + std::string(error.what()));
   }
@@ -124,14 +126,13 @@ int ranks_per_host(int ranks, int count)
   return ppn;
 }
 
-/** Write the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
-void place_ranks(const weft::PlatformNetwork& network)
+/** Writes the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
+void place_ranks(const weft::PlatformNetwork& network, int ranks)
 {
   const std::string path = environment("WEFT_HOSTFILE");
   if (path.empty())
     return;
   const auto hosts = network.hosts();
-  const auto ranks = simgrid::config::get_value<int>("smpi/np");
   const int count  = static_cast<int>(hosts.size());
   const int ppn    = ranks_per_host(ranks, count);
   if (ranks > static_cast<std::int64_t>(ppn) * count)
@@ -151,26 +152,27 @@ void place_ranks(const weft::PlatformNetwork& network)
   simgrid::config::set_value<std::string>("smpi/hostfile", path);
 }
 
-/** @p fabric and @p network live as long as the process. */
-weft::Simulation& make_simulation(const weft::Fabric& fabric, weft::Network& network)
+/** All live as long as the process. */
+weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, weft::Jobs& jobs)
 {
-  weft::Simulation& simulation = weft::Simulation::create(fabric, network, read_mode(), environment("WEFT_RECORD"),
-                                                          environment("WEFT_EVENTS") == "1");
-  simulation.decider.use(weft::make_mechanisms(simulation));
-  return simulation;
+  auto& context = *new weft::RunContext(state, network, jobs, read_mode(), environment("WEFT_RECORD"),
+                                        environment("WEFT_EVENTS") == "1");
+  weft::begin_run(context);
+  context.selector.use(weft::make_mechanisms(context));
+  return context;
 }
 
 /** A platform of SimGrid's keeps SimGrid's own options. */
-weft::Simulation& load_platform_file(const std::string& path)
+weft::RunContext& load_platform_file(const std::string& path, weft::Jobs& jobs)
 {
-  auto [fabric, network]       = weft::PlatformNetwork::load(path);
-  weft::PlatformNetwork& ours  = *network.release();
-  weft::Simulation& simulation = make_simulation(*new weft::Fabric(std::move(fabric)), ours);
-  simulation.make_host_network = [&ours](weft::MessageCosts costs) {
+  auto [fabric, network]      = weft::PlatformNetwork::load(path);
+  weft::PlatformNetwork& ours = *network.release();
+  weft::RunContext& context   = make_run(*new weft::FabricState(*new weft::Fabric(std::move(fabric))), ours, jobs);
+  context.make_host_network   = [&ours](weft::MessageCosts costs) {
     return weft::make_simgrid_host_network(ours, std::move(costs));
   };
-  place_ranks(ours);
-  return simulation;
+  place_ranks(ours, jobs.ranks());
+  return context;
 }
 
 /** Proves the routes of a platform of SimGrid's and ends the process. */
@@ -197,22 +199,46 @@ std::optional<std::unordered_set<std::string>> placed_hosts()
   return hosts;
 }
 
-weft::Simulation& load_fabric(const std::string& name_or_path)
+/** Returns the list of jobs: the one that smpirun launches, where it is told of how many ranks. */
+weft::Jobs& launched_jobs(const sg::Engine& engine)
+{
+  auto& jobs      = *new weft::Jobs;
+  const int ranks = simgrid::config::get_value<int>("smpi/np");
+  if (ranks == 0)
+    return jobs;
+  weft::Job job{weft::Job::LAUNCHED};
+  job.ranks                     = ranks;
+  job.hosts                     = placed_hosts();
+  std::vector<std::string> line = engine.get_cmdline(); // of smpimain: program, platform, arguments
+  std::erase_if(line, [](const std::string& word) { return word.starts_with("--cfg=") || word.starts_with("--log="); });
+  if (not line.empty())
+    job.program = line.front();
+  if (line.size() > 2)
+    job.arguments.assign(line.begin() + 2, line.end());
+  jobs.add(std::move(job));
+  return jobs;
+}
+
+weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
-  const auto& fabric     = *new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES")));
-  weft::FabricZone& zone = *weft::FabricZone::create(fabric, placed_hosts(), environment("WEFT_MESSAGES"));
+  auto& state =
+      *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES"))));
+  const weft::Fabric& fabric = state.fabric();
+  std::optional<std::unordered_set<std::string>> all_jobs_hosts;
+  const auto& hosts      = jobs.all().empty() ? all_jobs_hosts = placed_hosts() : jobs.all().front().hosts;
+  weft::FabricZone& zone = *weft::FabricZone::create(state, hosts, environment("WEFT_MESSAGES"));
   if (not weft::links_contend() && zone.ports_bound())
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
                           " share their lookups among messages ([switch.forwarding] frame); leave frame out");
-  weft::Simulation& simulation = make_simulation(fabric, zone);
-  weft::set_mpi_costs(fabric, simulation.core_noise);
-  simulation.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
+  weft::RunContext& context = make_run(state, zone, jobs);
+  weft::set_mpi_costs(fabric, context.core_noise);
+  context.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
     return weft::make_fabric_host_network(fabric, zone, std::move(costs), flows != "unfolded");
   };
-  return simulation;
+  return context;
 }
 
 /** However weft is killed, the simulator does not run on. */
@@ -251,7 +277,7 @@ void check_threads()
                           "; SimGrid's MPI crashes where ranks run side by side, so only 1 is allowed");
 }
 
-void load()
+void load(const sg::Engine& engine)
 {
   die_with_parent();
   stop_preloading();
@@ -263,12 +289,14 @@ void load()
                           "to a platform file of SimGrid's");
   if (const std::string target = environment("WEFT_ROUTES"); not target.empty())
     prove_routes(platform, target);
-  weft::Simulation& simulation = platform.empty() ? load_fabric(fabric) : load_platform_file(platform);
-  if (const weft::MechanismKind* asked = simulation.mode.mechanism())
-    simulation.decider.mechanism(*asked).check(platform, simgrid::config::get_value<int>("smpi/np"));
-  read_fallback(simulation, platform.empty());
-  weft::make_stacks_ours(simgrid::config::get_value<int>("smpi/np"));
-  weft::register_collectives(simulation);
+  weft::Jobs& jobs = launched_jobs(engine);
+  weft::expect_ranks(jobs.ranks());
+  weft::RunContext& context = platform.empty() ? load_fabric(fabric, jobs) : load_platform_file(platform, jobs);
+  if (const weft::MechanismKind* asked = context.mode.mechanism())
+    context.selector.mechanism(*asked).check(platform, jobs.ranks());
+  read_fallback(context, platform.empty());
+  weft::make_stacks_ours(jobs.ranks());
+  weft::register_collectives(context);
 }
 
 /** Leave what is wrong to whoever wants to say it; else, and where that fails, say it here. */
@@ -284,10 +312,10 @@ void refuse(const std::string& message)
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& /*engine*/)
+extern "C" __attribute__((visibility("default"))) void load_platform(const simgrid::s4u::Engine& engine)
 {
   try {
-    load();
+    load(engine);
   } catch (const weft::UserError& error) {
     refuse(error.what());
     std::exit(2);

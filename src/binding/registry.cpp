@@ -16,11 +16,11 @@ std::vector<MakeMechanism>& makers()
 
 } // namespace
 
-std::vector<std::unique_ptr<Mechanism>> make_mechanisms(Simulation& simulation)
+std::vector<std::unique_ptr<Mechanism>> make_mechanisms(RunContext& context)
 {
   std::vector<std::unique_ptr<Mechanism>> mechanisms;
   for (const MakeMechanism make : makers())
-    mechanisms.push_back(make(simulation));
+    mechanisms.push_back(make(context));
   return mechanisms;
 }
 

@@ -98,6 +98,28 @@ def test_the_units_of_a_room_of_the_binding_form_no_circle(room: str) -> None:
         pytest.fail("units that know each other in a circle: " + " -> ".join(circle.args[1]))
 
 
+def uses(pattern: str, *allowed: str) -> list[str]:
+    """Return the lines of C++ that match, outside of the files and folders of src/ allowed."""
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted(SRC.rglob("*.?pp"))
+        if not str(path.relative_to(SRC)).startswith(allowed)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(pattern, line)
+    ]
+
+
+def test_only_entries_from_mpi_look_up_the_run() -> None:
+    entries = ("binding/entries/", "binding/platform.cpp")
+    assert uses(r"\b(current_run|begin_run)\(|current_run\.hpp\"", *entries) == []
+    assert len(uses(r"\bbegin_run\(", "binding/entries/")) == 1
+    assert uses(r"RunContext\s*[*&]+\s*\w+\(\)", *entries) == []  # another such global
+
+
+def test_the_number_of_ranks_is_that_of_the_jobs() -> None:
+    assert uses(r"smpi/np|smpi_process_count|universe_size", "binding/platform.cpp") == []
+
+
 def named_files() -> list[tuple[Path, str]]:
     """Return what the map and the rooms' first pages name in code style: a file or a folder."""
     pages = [ROOT / "ARCHITECTURE.md", *SRC.rglob("README.md")]

@@ -10,7 +10,7 @@
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/run/diagnosis.hpp"
 #include "binding/run/request.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
@@ -53,60 +53,58 @@ void Call::begin(MPI_Comm comm)
   start_            = sg::Engine::get_clock();
   rank              = place.rank;
   if (size_ == 1)
-    decision_ = Simulation::get().decider.decide_alone();
+    decision_ = context_.selector.decide_alone();
   else
     enter(comm);
 }
 
 void Call::enter(MPI_Comm comm)
 {
-  Simulation& simulation = Simulation::get();
-  communicator_          = simulation.communicators.find(comm, rank);
-  pending_               = communicator_->enter(rank, described_.signature);
+  communicator_ = context_.communicators.find(comm, rank);
+  pending_      = communicator_->enter(rank, described_.signature);
   if (pending_->entered == 1)
-    first_enters(simulation);
+    first_enters();
   else if (not pending_->is_same(described_.signature))
-    compare(simulation);
+    compare();
   decision_ = pending_->decision;
 }
 
-void Call::first_enters(Simulation& simulation)
+void Call::first_enters()
 {
-  simulation.check_members(*communicator_);
-  decide(simulation);
+  context_.check_members(*communicator_);
+  decide();
   if (const MechanismKind* mechanism = pending_->decision.mechanism)
-    pending_->offloaded = simulation.decider.mechanism(*mechanism).start(communicator_, described_);
+    pending_->offloaded = context_.selector.mechanism(*mechanism).start(communicator_, described_);
 }
 
-void Call::compare(Simulation& simulation) const
+void Call::compare() const
 {
   const std::optional<std::string> difference = pending_->differs(described_.signature, rank);
   if (not difference)
     return;
   const std::string calls = "collective number " + std::to_string(communicator_->calls_made(rank)) +
                             " is not the same call at all ranks: " + *difference;
-  simulation.abort("mismatch", describe_mismatch(*communicator_, calls));
+  context_.abort("mismatch", describe_mismatch(*communicator_, calls));
 }
 
 /** Whose prediction asks what the hosts would do. */
-void Call::decide(Simulation& simulation)
+void Call::decide()
 {
   try {
-    pending_->decision = simulation.decider.decide(*communicator_, described_);
+    pending_->decision = context_.selector.decide(*communicator_, described_);
   } catch (const UserError& problem) {
-    simulation.refuse_fallback(problem.what());
+    context_.refuse_fallback(problem.what());
   }
 }
 
 bool Call::may_be_scheduled() const
 {
   return pending_ && not described_.empty && memory_is_shared() &&
-         Simulation::get().hosts_fallback.smpi(described_.kind().name).empty();
+         context_.hosts_fallback.smpi(described_.kind().name).empty();
 }
 
 bool Call::schedule(const HostShape& shape)
 {
-  Simulation& simulation = Simulation::get();
   HostCall call;
   call.collective  = described_.kind().name;
   call.ranks       = size_;
@@ -118,11 +116,11 @@ bool Call::schedule(const HostShape& shape)
   call.blocking    = described_.signature.called.blocking;
   try {
     pending_->scheduled =
-        make_scheduled_call(simulation.host_network(), *communicator_, simulation.hosts_fallback, call, shape);
+        make_scheduled_call(context_.host_network(), *communicator_, context_.hosts_fallback, call, shape);
   } catch (const UserError& problem) {
-    simulation.refuse_fallback(problem.what());
+    context_.refuse_fallback(problem.what());
   }
-  if (pending_->scheduled && simulation.record.keep_events)
+  if (pending_->scheduled && context_.record.keep_events)
     pending_->scheduled->keep_tallies();
   return pending_->scheduled != nullptr;
 }
@@ -144,7 +142,7 @@ void Call::wait_for_schedule(Sleep& until_end) const
 void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 {
   OffloadedCall& offloaded = *pending_->offloaded;
-  CoreNoise& noise         = Simulation::get().core_noise;
+  CoreNoise& noise         = context_.core_noise;
   noise.pay(offloaded.host_overhead());
   Gate own;
   Gate& gate = offloaded.gate(own);
@@ -161,8 +159,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 void Call::check(const FlowResult& result) const
 {
   if (not result.arrived())
-    Simulation::get().abort("network-failure",
-                            describe_broken_call(*communicator_, described_.signature, result.failure));
+    context_.abort("network-failure", describe_broken_call(*communicator_, described_.signature, result.failure));
 }
 
 void Call::leave_host_data()
@@ -186,15 +183,14 @@ void Call::end()
   if (std::exchange(ended_, true))
     return;
   const CallSignature& signature = described_.signature;
-  Simulation& simulation         = Simulation::get();
   const std::string algorithm    = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
-  simulation.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
-                          static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
-  if (simulation.record.keep_events)
-    record_schedule(simulation.record);
+  context_.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
+                        static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
+  if (context_.record.keep_events)
+    record_schedule(context_.record);
   if (pending_) {
     communicator_->leave(rank, *pending_);
-    simulation.communicators.release_if_done(*communicator_);
+    context_.communicators.release_if_done(*communicator_);
   }
 }
 
@@ -230,7 +226,7 @@ MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call
 MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
                                        MPI_Op operation)
 {
-  Simulation::get().core_noise.pay(
+  call->context_.core_noise.pay(
       call->pending_->offloaded->host_overhead()); // a rank that is killed meanwhile has no request
   const MPI_Request request = make_request(call);
   const auto offloaded      = call->pending_->offloaded;

@@ -15,7 +15,7 @@
 namespace weft {
 
 class Record;
-class Simulation;
+class RunContext;
 
 /** Whether a call is the program's own: not made by another collective, nor by SMPI while it makes the communicator. */
 bool is_own_call(MPI_Comm comm);
@@ -44,12 +44,13 @@ class Call {
   bool may_be_scheduled() const;
   [[gnu::noinline]] bool schedule(const HostShape& shape);
   void enter(MPI_Comm comm);
-  [[gnu::noinline]] void first_enters(Simulation& simulation);
-  [[gnu::noinline]] void compare(Simulation& simulation) const;
-  void decide(Simulation& simulation);
+  [[gnu::noinline]] void first_enters();
+  [[gnu::noinline]] void compare() const;
+  void decide();
   void record_schedule(Record& record) const;
 
 protected:
+  RunContext& context_;
   Described described_;
   std::shared_ptr<Communicator> communicator_; // none where the rank is alone
   std::shared_ptr<PendingCall> pending_;
@@ -62,7 +63,11 @@ public:
   int rank = 0;
 
   /** @p describe makes a Described of what is called: here, so that a rank's stack has it once. */
-  template <class Describe> Call(Describe&& describe, MPI_Comm comm) : described_(describe()) { begin(comm); }
+  template <class Describe>
+  Call(RunContext& context, Describe&& describe, MPI_Comm comm) : context_(context), described_(describe())
+  {
+    begin(comm);
+  }
   Call(const Call&)            = delete;
   Call& operator=(const Call&) = delete;
   ~Call() { end(); }

@@ -6,6 +6,7 @@
 #include "binding/calls/call.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/descriptions.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "model/collective/collective_kind.hpp"
@@ -36,7 +37,7 @@ template <class Function> struct Entry {
   {
     if (not is_own_call(comm))
       return fallback(comm)(address(arguments)...);
-    Call call([&] { return describe(called); }, comm);
+    Call call(current_run(), [&] { return describe(called); }, comm);
     if (call.offloaded()) {
       call.offload(buffers(), operation);
       return MPI_SUCCESS;
@@ -68,12 +69,11 @@ template <class Function> struct Entry {
 
   [[noreturn, gnu::noinline]] void refuse_algorithm(int ranks, const std::invalid_argument& problem) const
   {
-    Simulation& simulation = Simulation::get();
+    RunContext& context    = current_run();
     const std::string name = called.name();
-    simulation.abort("refused", "SMPI's algorithm \"" + simulation.algorithms[name] + "\" for " + name +
-                                    " cannot do a call of " + std::to_string(ranks) + " ranks (" + problem.what() +
-                                    "); choose another with --cfg smpi/" + name +
-                                    ":NAME, or none for Open MPI's choice.");
+    context.abort("refused", "SMPI's algorithm \"" + context.algorithms[name] + "\" for " + name +
+                                 " cannot do a call of " + std::to_string(ranks) + " ranks (" + problem.what() +
+                                 "); choose another with --cfg smpi/" + name + ":NAME, or none for Open MPI's choice.");
   }
 
   /** Carry out a call that no switch does. */
@@ -228,14 +228,14 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
 
 /** The name of SMPI's algorithm for a collective: where weft does it itself, the one for calls that are none of the
  *  program's own. An option of SMPI's for it goes before the fallback. */
-std::string selected_algorithm(Simulation& simulation, const std::string& collective)
+std::string selected_algorithm(RunContext& context, const std::string& collective)
 {
   auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
   if (not chosen.empty() && chosen != "weft") {
-    simulation.hosts_fallback.leave_to_smpi(collective, chosen);
+    context.hosts_fallback.leave_to_smpi(collective, chosen);
     return chosen;
   }
-  std::string smpi = simulation.hosts_fallback.smpi(collective);
+  std::string smpi = context.hosts_fallback.smpi(collective);
   if (not smpi.empty())
     return smpi;
   const auto selector = simgrid::config::get_value<std::string>("smpi/coll-selector");
@@ -255,13 +255,13 @@ const char* defect_of(const std::string& option, const std::string& algorithm)
   return option == "smpi/allreduce" && found != ALLREDUCES.end() ? found->second : nullptr;
 }
 
-template <class Function> void register_entry(Simulation& simulation, Entry<Function>& entry, Function ours)
+template <class Function> void register_entry(RunContext& context, Entry<Function>& entry, Function ours)
 {
   const std::string name     = entry.called.name();
   const std::string option   = "smpi/" + name;
-  const std::string selected = selected_algorithm(simulation, name);
+  const std::string selected = selected_algorithm(context, name);
   std::vector<const Mechanism*> offered; // as algorithms
-  for (const auto& mechanism : simulation.decider.mechanisms())
+  for (const auto& mechanism : context.selector.mechanisms())
     if (mechanism->as_algorithm() && mechanism->does(*entry.called.kind))
       offered.push_back(mechanism.get());
   const bool takes_mechanism =
@@ -285,7 +285,7 @@ template <class Function> void register_entry(Simulation& simulation, Entry<Func
     names.emplace_back(mechanism->kind.name);
   if (not entry.selected)
     throw UserError(option + ": SMPI has no algorithm \"" + selected + "\" for it; allowed: " + join(names));
-  simulation.algorithms[name] = selected;
+  context.algorithms[name] = selected;
   for (const Mechanism* mechanism : offered)
     algorithms->push_back(
         {std::string(mechanism->kind.name), mechanism->as_algorithm(), reinterpret_cast<void*>(ours)});
@@ -324,20 +324,20 @@ int hosts_allgather(const void* send, int send_count, MPI_Datatype send_type, vo
   return entries().allgather.fallback(comm)(send, send_count, send_type, receive, count, type, comm);
 }
 
-void register_collectives(Simulation& simulation)
+void register_collectives(RunContext& context)
 {
-  see_what_smpi_has(simulation.hosts_fallback);
-  register_entry(simulation, entries().allreduce, &allreduce);
-  register_entry(simulation, entries().reduce, &reduce);
-  register_entry(simulation, entries().reduce_scatter, &reduce_scatter);
-  register_entry(simulation, entries().barrier, &barrier);
-  register_entry(simulation, entries().bcast, &bcast);
-  register_entry(simulation, entries().gather, &gather);
-  register_entry(simulation, entries().scatter, &scatter);
-  register_entry(simulation, entries().allgather, &allgather);
-  register_entry(simulation, entries().alltoall, &alltoall);
-  register_entry(simulation, entries().allgatherv, &allgatherv);
-  register_entry(simulation, entries().alltoallv, &alltoallv);
+  see_what_smpi_has(context.hosts_fallback);
+  register_entry(context, entries().allreduce, &allreduce);
+  register_entry(context, entries().reduce, &reduce);
+  register_entry(context, entries().reduce_scatter, &reduce_scatter);
+  register_entry(context, entries().barrier, &barrier);
+  register_entry(context, entries().bcast, &bcast);
+  register_entry(context, entries().gather, &gather);
+  register_entry(context, entries().scatter, &scatter);
+  register_entry(context, entries().allgather, &allgather);
+  register_entry(context, entries().alltoall, &alltoall);
+  register_entry(context, entries().allgatherv, &allgatherv);
+  register_entry(context, entries().alltoallv, &alltoallv);
 }
 
 } // namespace weft

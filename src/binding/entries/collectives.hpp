@@ -6,13 +6,13 @@
  */
 #pragma once
 
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 
 namespace weft {
 
 /** Register the entries and have SMPI select them; what was selected before becomes the fallback. Throws UserError
  *  where SMPI has no algorithm of the selected name. */
-void register_collectives(Simulation& simulation);
+void register_collectives(RunContext& context);
 
 /** Carry them out as the run's hosts do, not counted, whatever switches could do. */
 int hosts_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);

@@ -20,11 +20,11 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/entries/collectives.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/meeting.hpp"
-#include "binding/run/simulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -337,7 +337,7 @@ WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_I
       [&] {
         if (comm == MPI_COMM_NULL || not made || (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED))
           return THEIRS(comm, type, key, info, made);
-        const VertexId host = Simulation::get().network.vertex_of(sg::this_actor::get_host());
+        const VertexId host = current_run().network.vertex_of(sg::this_actor::get_host());
         return PMPI_Comm_split(comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(host), key, made);
       },
       comm, type, key, info, made);

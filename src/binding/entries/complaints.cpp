@@ -6,10 +6,10 @@
  */
 #include "binding/abi/refusals.hpp"
 #include "binding/abi/replaced.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/entries/exits.hpp"
 #include "binding/process/process.hpp"
 #include "binding/run/diagnosis.hpp"
-#include "binding/run/simulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,22 +98,22 @@ bool starts_processes(std::string_view name)
     family = " (it knows no intercommunicators)";
   else if (starts_processes(name))
     family = " (nothing that starts or joins processes)";
-  Simulation::get().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not have" + family);
+  current_run().abort("unsupported", who() + " called " + name + ", which SimGrid's MPI does not have" + family);
 }
 
 [[noreturn]] void refuse_thread(const char* function)
 {
-  Simulation::get().abort("unsupported",
-                          "a thread that the program has made called " + users_name(function) +
-                              "; with SimGrid's MPI only the thread that main runs on may (MPI_THREAD_FUNNELED)");
+  current_run().abort("unsupported",
+                      "a thread that the program has made called " + users_name(function) +
+                          "; with SimGrid's MPI only the thread that main runs on may (MPI_THREAD_FUNNELED)");
 }
 
 [[noreturn]] void refuse_file()
 {
-  Simulation::get().abort("unsupported", who() + " opened a file by MPI (MPI_File_…), and host '" +
-                                             simgrid::s4u::this_actor::get_host()->get_name() +
-                                             "' has no disk: hosts of fabrics have none; those of a platform of "
-                                             "SimGrid's (--platform) do where its file says <disk>");
+  current_run().abort("unsupported", who() + " opened a file by MPI (MPI_File_…), and host '" +
+                                         simgrid::s4u::this_actor::get_host()->get_name() +
+                                         "' has no disk: hosts of fabrics have none; those of a platform of "
+                                         "SimGrid's (--platform) do where its file says <disk>");
 }
 
 std::string first_line_of(const char* file)
@@ -127,18 +127,18 @@ std::string first_line_of(const char* file)
 [[noreturn]] void tell_of_mappings()
 {
   const auto block = static_cast<long long>(simgrid::config::get_value<double>("smpi/shared-malloc-blocksize"));
-  Simulation::get().abort(
-      "memory", "the shared memory of all ranks is more than Linux maps for a process in blocks of " +
-                    std::to_string(block) + " B (vm.max_map_count is " + first_line_of("/proc/sys/vm/max_map_count") +
-                    "): take larger blocks, --cfg smpi/shared-malloc-blocksize:" +
-                    std::to_string(block * LARGER_BLOCKS) + ", of which the memory needs one in all");
+  current_run().abort("memory", "the shared memory of all ranks is more than Linux maps for a process in blocks of " +
+                                    std::to_string(block) + " B (vm.max_map_count is " +
+                                    first_line_of("/proc/sys/vm/max_map_count") +
+                                    "): take larger blocks, --cfg smpi/shared-malloc-blocksize:" +
+                                    std::to_string(block * LARGER_BLOCKS) + ", of which the memory needs one in all");
 }
 
 [[noreturn]] void tell_of_memory()
 {
-  Simulation::get().abort("memory", who() + " asked for more shared memory than Linux promises in advance: let it "
-                                            "promise any (as root, sysctl vm.overcommit_memory=1), which costs "
-                                            "nothing as all ranks share one block");
+  current_run().abort("memory", who() + " asked for more shared memory than Linux promises in advance: let it "
+                                        "promise any (as root, sysctl vm.overcommit_memory=1), which costs "
+                                        "nothing as all ranks share one block");
 }
 
 /** What most likely keeps the process from more memory. */
@@ -151,9 +151,9 @@ std::string limits_and_mappings()
 
 [[noreturn]] void tell_of_refusal(const std::string& asked)
 {
-  Simulation::get().abort("memory", (rank_here() ? who() : std::string("the simulator")) + " asked for " + asked +
-                                        ", which the system does not give: " + limits_and_mappings() +
-                                        "; allow more, or take fewer ranks");
+  current_run().abort("memory", (rank_here() ? who() : std::string("the simulator")) + " asked for " + asked +
+                                    ", which the system does not give: " + limits_and_mappings() +
+                                    "; allow more, or take fewer ranks");
 }
 
 /** A platform's message between hosts that it has no route for. */
@@ -163,9 +163,9 @@ std::string limits_and_mappings()
   text.resize(text.find(NO_ROUTE));
   if (text.starts_with(BEFORE))
     text.erase(0, BEFORE.size());
-  Simulation::get().abort("network-failure", "the platform has no route " + text +
-                                                 ", over which a message goes; give one, for example by <route>, and "
-                                                 "let `weft fabric check` prove all routes");
+  current_run().abort("network-failure", "the platform has no route " + text +
+                                             ", over which a message goes; give one, for example by <route>, and "
+                                             "let `weft fabric check` prove all routes");
 }
 
 /** The number in SimGrid's words, which is all that is in them. */
@@ -196,10 +196,10 @@ void act_on_want_of_memory(std::string_view format, const std::string& text)
   if (reason.starts_with("P" + name))
     reason = reason.substr(1);
   // A message is found not to fit where it is received, whatever call waits for it.
-  Simulation::get().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
-                                       " failed with " + text.substr(code, text.find(' ', code) - code) +
-                                       (reason.empty() ? "" : " (" + reason + ")") +
-                                       "; as MPI says, that ends the program (MPI_ERRORS_ARE_FATAL)");
+  current_run().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
+                                   " failed with " + text.substr(code, text.find(' ', code) - code) +
+                                   (reason.empty() ? "" : " (" + reason + ")") +
+                                   "; as MPI says, that ends the program (MPI_ERRORS_ARE_FATAL)");
 }
 
 /** Act on what SimGrid is about to say; whether that is all that is to be said. */
@@ -215,8 +215,8 @@ bool act_on(const xbt_log_event_s& event, std::string_view format, const std::st
   }
   // SMPI catches no such exception, nor do switches' actors.
   if (format == UNCAUGHT && text.find("NetworkFailureException") != std::string::npos)
-    Simulation::get().abort("network-failure",
-                            describe_broken_message(rank_here() ? who() : std::string("a switch or NIC")));
+    current_run().abort("network-failure",
+                        describe_broken_message(rank_here() ? who() : std::string("a switch or NIC")));
   const std::optional<int> rank = rank_here();
   if (not rank && format == NO_INIT && not simgrid::s4u::Actor::self())
     refuse_thread(text.substr(0, text.find(':')).c_str());

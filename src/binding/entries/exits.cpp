@@ -3,11 +3,11 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/process/exit_handlers.hpp"
 #include "binding/process/leaving.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/switched_state.hpp"
-#include "binding/run/simulation.hpp"
 
 #include <cstdlib>
 #include <optional>
@@ -41,14 +41,14 @@ void note_status(int rank, int status)
 {
   if (told_of(status) == 0)
     return;
-  Simulation& simulation = Simulation::get();
+  RunContext& context    = current_run();
   const std::string text = name_of(rank) + " ended with exit status " + std::to_string(told_of(status));
   int finalized          = 0;
   PMPI_Finalized(&finalized);
   if (finalized == 0)
-    simulation.abort("early-exit", text + " before it called MPI_Finalize", told_of(status));
-  if (simulation.record.outcome.kind == "completed")
-    simulation.record.outcome = {"exit", text};
+    context.abort("early-exit", text + " before it called MPI_Finalize", told_of(status));
+  if (context.record.outcome.kind == "completed")
+    context.record.outcome = {"exit", text};
 }
 
 using Context       = simgrid::kernel::context::Context;
@@ -80,7 +80,7 @@ using ContextAction = void (*)(Context*);
   if (is_forked_child())
     leave_process(status);
   note_status(rank, status);
-  Simulation::get().rank_ended(sg::this_actor::get_pid());
+  current_run().rank_ended(sg::this_actor::get_pid());
   end_rank(status);
 }
 
@@ -102,9 +102,9 @@ void check_finalize()
   PMPI_Finalized(&finalized);
   const std::optional<int> rank = rank_here();
   if (rank && finalized != 0)
-    Simulation::get().abort("error", name_of(*rank) + " called MPI_Finalize a second time; MPI allows one call");
+    current_run().abort("error", name_of(*rank) + " called MPI_Finalize a second time; MPI allows one call");
   if (rank && initialized == 0)
-    Simulation::get().abort("error", name_of(*rank) + " called MPI_Finalize without MPI_Init before it");
+    current_run().abort("error", name_of(*rank) + " called MPI_Finalize without MPI_Init before it");
 }
 
 } // namespace weft
@@ -137,8 +137,8 @@ int weft_abort(MPI_Comm /*comm*/, int code)
   const std::optional<int> rank = weft::rank_here();
   // What has been aborted has not ended well, whatever the code.
   const int status = weft::told_of(code) != 0 ? weft::told_of(code) : 1;
-  weft::Simulation::get().abort("abort",
-                                (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +
-                                    " called MPI_Abort with error code " + std::to_string(code),
-                                status);
+  weft::current_run().abort("abort",
+                            (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +
+                                " called MPI_Abort with error code " + std::to_string(code),
+                            status);
 }

@@ -8,8 +8,8 @@
 #include "binding/calls/call.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/descriptions.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/entries/direct_calls.hpp"
-#include "binding/run/simulation.hpp"
 
 #include <bit>
 #include <memory>
@@ -50,7 +50,7 @@ int start(Function theirs, MPI_Request* request, int external, MPI_Comm comm, MP
   const bool stay = buffers_stay();
   if (external == 0 || not is_own_call(comm))
     return theirs(address(arguments)..., comm, request, external);
-  const auto call = std::allocate_shared<StartedCall>(RecyclingAllocator<StartedCall>(), describe, comm);
+  const auto call = std::allocate_shared<StartedCall>(RecyclingAllocator<StartedCall>(), current_run(), describe, comm);
   if (call->offloaded()) {
     *request = StartedCall::start_offload(call, buffers(), stay, operation);
     return MPI_SUCCESS;
@@ -73,7 +73,7 @@ int on_host(Function theirs, MPI_Comm comm, Describe&& describe, Parts&& parts, 
 {
   if (not is_own_call(comm))
     return theirs(address(arguments)..., comm);
-  Call call(describe, comm);
+  Call call(current_run(), describe, comm);
   const InsideCollective inside;
   return run_on_hosts(
       call, comm, parts, [&](auto... stand_ins) { return theirs(stand_ins...); }, address(arguments)..., comm);
@@ -92,7 +92,7 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
                                   MPI_Comm comm)
 {
   static const auto THEIRS   = weft::original(&allreduce__lr);
-  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("allreduce") == "ompi";
+  static const bool OPEN_MPI = weft::current_run().algorithms.at("allreduce") == "ompi";
   return OPEN_MPI && count < comm->size() ? allreduce__rdb(send, receive, count, type, op, comm)
                                           : THEIRS(send, receive, count, type, op, comm);
 }
@@ -106,7 +106,7 @@ WEFT_INTERPOSED int alltoall__pair(const void* send, int send_count, MPI_Datatyp
                                    MPI_Datatype type, MPI_Comm comm)
 {
   static const auto THEIRS   = weft::original(&alltoall__pair);
-  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("alltoall") == "ompi";
+  static const bool OPEN_MPI = weft::current_run().algorithms.at("alltoall") == "ompi";
   const bool any_number      = OPEN_MPI && not std::has_single_bit(static_cast<unsigned>(comm->size()));
   return (any_number ? &alltoall__ring : THEIRS)(send, send_count, send_type, receive, count, type, comm);
 }
@@ -117,7 +117,7 @@ WEFT_INTERPOSED int alltoallv__pair(const void* send, const int* send_counts, co
                                     MPI_Datatype type, MPI_Comm comm)
 {
   static const auto THEIRS   = weft::original(&alltoallv__pair);
-  static const bool OPEN_MPI = weft::Simulation::get().algorithms.at("alltoallv") == "ompi";
+  static const bool OPEN_MPI = weft::current_run().algorithms.at("alltoallv") == "ompi";
   const bool any_number      = OPEN_MPI && not std::has_single_bit(static_cast<unsigned>(comm->size()));
   return (any_number ? &alltoallv__ring : THEIRS)(send, send_counts, send_displacements, send_type, receive, counts,
                                                   displacements, type, comm);

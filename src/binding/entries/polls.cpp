@@ -4,9 +4,9 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/cancelled.hpp"
+#include "binding/entries/current_run.hpp"
 #include "binding/ranks/by_actor.hpp"
 #include "binding/run/request.hpp"
-#include "binding/run/simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,7 +62,7 @@ bool smpi_writes_actions()
 
 double overhead()
 {
-  static const double VALUE = Simulation::get().fabric.mpi().value_or(MpiModel()).poll_overhead.value();
+  static const double VALUE = current_run().fabric.mpi().value_or(MpiModel()).poll_overhead.value();
   return VALUE;
 }
 
@@ -257,7 +257,7 @@ void Poller::pay()
   for_messages_            = not probed_.empty();
   smpi_bench_end(); // what other ranks compute meanwhile is not this one's
   nap(polls, polls > 1);
-  Simulation::get().core_noise.pay(Seconds(overhead()));
+  current_run().core_noise.pay(Seconds(overhead()));
   smpi_bench_begin();
   last_ = sg::Engine::get_clock();
 }

@@ -11,9 +11,9 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 
-OffloadedCall::OffloadedCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+OffloadedCall::OffloadedCall(RunContext& context, const std::shared_ptr<Communicator>& communicator,
                              const Described& described, std::size_t fixed_point_block)
-    : on_end_(static_cast<std::size_t>(communicator->size())), simulation_(simulation), communicator_(communicator),
+    : on_end_(static_cast<std::size_t>(communicator->size())), context_(context), communicator_(communicator),
       called_(described.signature.called), movement_(described.movement()), root_(described.signature.root),
       parts_(described.part_sizes(communicator->size())),
       exchange_(Exchange::create({movement_, communicator->size(), root_, parts_, fixed_point_block}))

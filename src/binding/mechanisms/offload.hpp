@@ -7,7 +7,7 @@
 #include "binding/platform/flow_result.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/run/communicator.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
   void contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation);
 
 protected:
-  Simulation& simulation_;
+  RunContext& context_;
   const std::shared_ptr<Communicator> communicator_;
   const CalledCollective called_;
   const Movement movement_;
@@ -36,7 +36,7 @@ protected:
   const std::vector<double> parts_; // bytes, by rank
   std::unique_ptr<Exchange> exchange_;
 
-  OffloadedCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
+  OffloadedCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described,
                 std::size_t fixed_point_block);
   /** Rank @p rank has given its data. */
   virtual void given(int /*rank*/, const RankBuffers& /*buffers*/) {}

@@ -58,13 +58,13 @@ HostStageCall host_stage(const Communicator& communicator, const Described& desc
   return call;
 }
 
-std::unique_ptr<OffloadStage> make_stage(Simulation& simulation, const Communicator& communicator,
+std::unique_ptr<OffloadStage> make_stage(RunContext& context, const Communicator& communicator,
                                          const Described& described, Staged& staged)
 {
   if (communicator.members() == communicator.size())
     return nullptr;
-  simulation.record.host_stages = true;
-  return std::make_unique<OffloadStage>(simulation.host_network(), communicator, simulation.stage_algorithms,
+  context.record.host_stages = true;
+  return std::make_unique<OffloadStage>(context.host_network(), communicator, context.stage_algorithms,
                                         host_stage(communicator, described), staged);
 }
 

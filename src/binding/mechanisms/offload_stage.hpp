@@ -5,7 +5,7 @@
 #include "binding/mechanisms/rank_actors.hpp"
 #include "binding/messages/host_network.hpp"
 #include "binding/run/communicator.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 #include "collective/host/host_stage.hpp"
 
 #include <memory>
@@ -55,7 +55,7 @@ public:
 /** An offloaded call, as the ranks of its hosts see it. */
 HostStageCall host_stage(const Communicator& communicator, const Described& described);
 /** The stage of a call, which @p staged is; null where nobody speaks for other ranks. */
-std::unique_ptr<OffloadStage> make_stage(Simulation& simulation, const Communicator& communicator,
+std::unique_ptr<OffloadStage> make_stage(RunContext& context, const Communicator& communicator,
                                          const Described& described, Staged& staged);
 
 } // namespace weft

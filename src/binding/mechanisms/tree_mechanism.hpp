@@ -5,7 +5,7 @@
 
 #include "binding/mechanisms/tree_state.hpp"
 #include "binding/run/mechanism.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 
 #include <memory>
 
@@ -19,10 +19,10 @@ class TreeMechanism : public Mechanism {
                                               const Described& described) = 0;
 
 protected:
-  Simulation& simulation_;
+  RunContext& context_;
 
 public:
-  TreeMechanism(const MechanismKind& its_kind, Simulation& simulation) : Mechanism(its_kind), simulation_(simulation) {}
+  TreeMechanism(const MechanismKind& its_kind, RunContext& context) : Mechanism(its_kind), context_(context) {}
 
   bool does(const CollectiveKind& collective) const override { return collective.offloadable(); }
   Fallback obstacle(Communicator& communicator, const Described& described) override;

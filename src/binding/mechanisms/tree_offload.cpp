@@ -5,29 +5,31 @@
 
 namespace weft {
 
-TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator,
                          const Described& described)
-    : TreeOffload(simulation, communicator, described, tree_state(simulation, *communicator))
+    : TreeOffload(context, communicator, described, tree_state(context, *communicator))
 {
 }
 
-TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
+TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator,
                          const Described& described, TreeState& state)
-    : TreeOffload(simulation, communicator, described, state, host_work(simulation.fabric, state, described))
+    : TreeOffload(context, communicator, described, state, state.tree(),
+                  host_work(context.fabric, *state.tree(), described))
 {
 }
 
-TreeOffload::TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator,
-                         const Described& described, TreeState& state, const HostWork& work)
-    : OffloadedCall(simulation, communicator, described, work.fixed_point_block), state_(state), tree_(*state.tree),
-      call_(tree_call(*communicator, described, parts_, simulation.fabric.nic())), host_work_(work),
-      stage_(make_stage(simulation, *communicator, described, *this))
+TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator,
+                         const Described& described, TreeState& state,
+                         const std::shared_ptr<const CommunicatorTree>& its_tree, const HostWork& work)
+    : OffloadedCall(context, communicator, described, work.fixed_point_block), state_(state), kept_tree_(its_tree),
+      tree_(*kept_tree_->tree), call_(tree_call(*communicator, described, parts_, context.fabric.nic())),
+      host_work_(work), stage_(make_stage(context, *communicator, described, *this))
 {
 }
 
 Seconds TreeOffload::host_overhead() const
 {
-  return simulation_.fabric.nic().costs(call_.message).offload_overhead;
+  return context_.fabric.nic().costs(call_.message).offload_overhead;
 }
 
 void TreeOffload::enter(int rank)

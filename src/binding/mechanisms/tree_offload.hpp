@@ -13,10 +13,10 @@ namespace weft {
 
 /** A call over the communicator's reduction tree. */
 class TreeOffload : public OffloadedCall, Staged {
-  TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
+  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described,
               TreeState& state);
-  TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described,
-              TreeState& state, const HostWork& work);
+  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described,
+              TreeState& state, const std::shared_ptr<const CommunicatorTree>& its_tree, const HostWork& work);
   void contributed(int member) override { member_ready(member); }
   void stage_ended(int rank) override { end(rank); }
   void stage_failed(const std::string& why) override { fail({why}); }
@@ -24,6 +24,7 @@ class TreeOffload : public OffloadedCall, Staged {
 
 protected:
   TreeState& state_;
+  const std::shared_ptr<const CommunicatorTree> kept_tree_; // the one that the call began with
   const ReductionTree& tree_;
   const TreeCall call_;
   const HostWork host_work_;
@@ -39,7 +40,7 @@ protected:
   void member_done(int member);
 
 public:
-  TreeOffload(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described);
+  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described);
 
   Seconds host_overhead() const override;
 };

@@ -41,52 +41,53 @@ std::vector<const SwitchModel*> smart_models(const Fabric& fabric)
 
 } // namespace
 
-TreeState::TreeState(Simulation& simulation, const Communicator& communicator)
-    : channel_holder_(communicator.handle), switches_(simulation.switches)
+TreeState::TreeState(RunContext& context, const Communicator& communicator)
+    : state_(context.state), communicator_(communicator), switches_(context.switches)
 {
-  TreeResult result =
-      build_reduction_tree(simulation.state, hosts_of_members(communicator), communicator.tree_number());
-  tree = std::move(result.tree);
-  if (not tree)
-    no_tree = result.obstacle;
-  models = tree ? models_of(simulation.fabric, *tree) : smart_models(simulation.fabric);
 }
 
-Aggregation& TreeState::aggregation(std::size_t position)
+const std::shared_ptr<const CommunicatorTree>& TreeState::tree()
 {
-  return switches_[static_cast<std::size_t>(tree->switches[position].index)];
+  return tree_.get(state_, [this] {
+    TreeResult result = build_reduction_tree(state_, hosts_of_members(communicator_), communicator_.tree_number());
+    const std::optional<NoTree> no_tree = result.no_tree();
+    auto models = result.tree ? models_of(state_.fabric(), *result.tree) : smart_models(state_.fabric());
+    return CommunicatorTree{std::move(result.tree), no_tree, std::move(models)};
+  });
 }
 
 bool TreeState::channels_are_free()
 {
-  return std::ranges::all_of(tree->switches, [this](const TreeSwitch& node) {
-    return switches_[static_cast<std::size_t>(node.index)].has_channel_for(channel_holder_);
+  return std::ranges::all_of(tree()->tree->switches, [this](const TreeSwitch& node) {
+    return aggregation(node).has_channel_for(communicator_.handle);
   });
 }
 
 void TreeState::take_channels()
 {
-  for (const TreeSwitch& node : tree->switches)
-    switches_[static_cast<std::size_t>(node.index)].acquire_channel(channel_holder_);
+  for (const TreeSwitch& node : tree()->tree->switches)
+    if (aggregation(node).acquire_channel(communicator_.handle))
+      held_.insert(node.index);
 }
 
 void TreeState::release()
 {
-  if (tree)
-    for (const TreeSwitch& node : tree->switches)
-      switches_[static_cast<std::size_t>(node.index)].release_channel(channel_holder_);
+  for (const int index : std::exchange(held_, {}))
+    switches_[static_cast<std::size_t>(index)].release_channel(communicator_.handle);
 }
 
-std::shared_ptr<const StreamPlan> TreeState::plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate)
+std::shared_ptr<const StreamPlan> TreeState::plan(const ReductionTree& tree, const TreeCall& call,
+                                                  BytesPerSecond host_rate)
 {
-  if (not kept_plan_ || kept_plan_->host_rate != host_rate || kept_plan_->call != call)
-    kept_plan_ = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(fabric, *tree, call, host_rate))};
+  if (not kept_plan_ || kept_plan_->plan->epoch != tree.epoch || kept_plan_->host_rate != host_rate ||
+      kept_plan_->call != call)
+    kept_plan_ = {call, host_rate, std::make_shared<StreamPlan>(plan_streams(state_.fabric(), tree, call, host_rate))};
   return kept_plan_->plan;
 }
 
-TreeState& tree_state(Simulation& simulation, Communicator& communicator)
+TreeState& tree_state(RunContext& context, Communicator& communicator)
 {
-  return communicator.state<TreeState>([&] { return std::make_unique<TreeState>(simulation, communicator); });
+  return communicator.state<TreeState>([&] { return std::make_unique<TreeState>(context, communicator); });
 }
 
 TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts,
@@ -108,11 +109,11 @@ TreeCall tree_call(const Communicator& communicator, const Described& described,
   return call;
 }
 
-HostWork host_work(const Fabric& fabric, const TreeState& state, const Described& described)
+HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const Described& described)
 {
   const SwitchCall call          = switch_call(described);
   const BytesPerSecond copy_rate = fabric.nic().costs(call.message).offload_copy_rate;
-  for (const SwitchModel* model : state.models) {
+  for (const SwitchModel* model : tree.models) {
     const Capability* capability = model->serving(std::string(call.kind->name), call.datatype, call.operation);
     if (not capability || capability->conversion.empty())
       continue;

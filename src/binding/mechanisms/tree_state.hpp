@@ -3,16 +3,25 @@
 #pragma once
 
 #include "binding/run/communicator.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 #include "collective/in_network/stream.hpp"
 #include "collective/in_network/tree_obstacle.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace weft {
+
+/** Tree of a communicator for one epoch of the fabric's state. Calls hold the one that they began with. */
+struct CommunicatorTree {
+  std::optional<ReductionTree> tree;
+  std::optional<NoTree> no_tree; ///< where there is none: why
+  /// Of the tree's switches, each once, in their order; without a tree, of all the fabric's smart switches.
+  std::vector<const SwitchModel*> models;
+};
 
 class TreeState : public CommunicatorState {
   struct KeptPlan {
@@ -20,29 +29,29 @@ class TreeState : public CommunicatorState {
     BytesPerSecond host_rate;
     std::shared_ptr<const StreamPlan> plan;
   };
-  const int channel_holder_;
+  const FabricState& state_;
+  const Communicator& communicator_;
   std::vector<Aggregation>& switches_; // by index in the fabric
+  std::set<int> held_;                 // switches on which the communicator has taken a channel
+  StateCache<CommunicatorTree> tree_;
   std::optional<KeptPlan> kept_plan_;
 
 public:
-  std::optional<ReductionTree> tree;
-  std::optional<NoTree> no_tree; ///< where there is none: why
-  /// Of the tree's switches, each once, in their order; without a tree, of all the fabric's smart switches.
-  std::vector<const SwitchModel*> models;
+  TreeState(RunContext& context, const Communicator& communicator);
 
-  TreeState(Simulation& simulation, const Communicator& communicator);
-
-  Aggregation& aggregation(std::size_t position);
+  /** Returns the tree for what of the fabric is up now. */
+  const std::shared_ptr<const CommunicatorTree>& tree();
+  Aggregation& aggregation(const TreeSwitch& node) { return switches_[static_cast<std::size_t>(node.index)]; }
   /** Whether all switches have a channel for the communicator, or could have one. */
   bool channels_are_free();
   void take_channels();
   void release() override;
-  /** The streams of a call. Programs make the same calls over and over, so the last plan is kept. */
-  std::shared_ptr<const StreamPlan> plan(const Fabric& fabric, const TreeCall& call, BytesPerSecond host_rate);
+  /** Returns the streams of a call over @p tree. Programs repeat calls, so the last plan is kept. */
+  std::shared_ptr<const StreamPlan> plan(const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate);
 };
 
-/** That of a communicator, which is made when it is first asked for. */
-TreeState& tree_state(Simulation& simulation, Communicator& communicator);
+/** Returns the state of a communicator, which is made when it is first asked for. */
+TreeState& tree_state(RunContext& context, Communicator& communicator);
 
 /** What a call is to the tree: parts and root by member. @p parts are those of the ranks. */
 TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts,
@@ -54,6 +63,6 @@ struct HostWork {
   /// Floats become integers, in blocks of so many that share a scale (model/switch/fixed_point.hpp); 0: they do not.
   std::size_t fixed_point_block = 0;
 };
-HostWork host_work(const Fabric& fabric, const TreeState& state, const Described& described);
+HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const Described& described);
 
 } // namespace weft

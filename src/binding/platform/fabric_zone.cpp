@@ -25,28 +25,28 @@ FabricZone* fabric_of_run = nullptr; // NOLINT(*-avoid-non-const-global-variable
 
 // Resources are numbered as FabricWays::capacities() has them: links, shared media, and the hosts' memories where they
 // are limited.
-FabricZone::FabricZone(const Fabric& fabric)
-    : NetZoneImpl("fabric." + fabric.name()), fabric_(fabric),
-      resources_(fabric.links().size() + fabric.shared().size() +
-                 (fabric.host().shares_memory() ? static_cast<std::size_t>(fabric.host_count()) : 0)),
-      bytes_on_link_(fabric.links().size(), 0.0), hosts_(static_cast<std::size_t>(fabric.host_count()))
+FabricZone::FabricZone(const FabricState& state)
+    : NetZoneImpl("fabric." + state.fabric().name()), state_(state), fabric_(state.fabric()),
+      resources_(fabric_.links().size() + fabric_.shared().size() +
+                 (fabric_.host().shares_memory() ? static_cast<std::size_t>(fabric_.host_count()) : 0)),
+      bytes_on_link_(fabric_.links().size(), 0.0), hosts_(static_cast<std::size_t>(fabric_.host_count()))
 {
-  if (ForwardingState::needed(fabric))
-    forwarding_.emplace(fabric);
-  if (fabric.noise() && not fabric.noise()->links.empty()) {
-    jitter_.emplace(*fabric.noise());
-    messages_sent_.resize(static_cast<std::size_t>(fabric.host_count() + fabric.switch_count()));
+  if (ForwardingState::needed(fabric_))
+    forwarding_.emplace(fabric_);
+  if (fabric_.noise() && not fabric_.noise()->links.empty()) {
+    jitter_.emplace(*fabric_.noise());
+    messages_sent_.resize(static_cast<std::size_t>(fabric_.host_count() + fabric_.switch_count()));
   }
   has_caches_ =
-      std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); });
+      std::ranges::any_of(fabric_.switch_models(), [](const SwitchModel& model) { return model.forwarding.cached(); });
   ports_bound_ =
-      std::ranges::any_of(fabric.switch_models(), [](const SwitchModel& model) { return model.forwarding.bounds(); });
+      std::ranges::any_of(fabric_.switch_models(), [](const SwitchModel& model) { return model.forwarding.bounds(); });
 }
 
-FabricZone* FabricZone::create(const Fabric& fabric, const std::optional<std::unordered_set<std::string>>& used,
+FabricZone* FabricZone::create(const FabricState& state, const std::optional<std::unordered_set<std::string>>& used,
                                const std::string& messages)
 {
-  auto* zone = new FabricZone(fabric); // SimGrid deletes it with the root zone
+  auto* zone = new FabricZone(state); // SimGrid deletes it with the root zone
   zone->set_parent(sg::Engine::get_instance()->get_netzone_root()->get_impl());
   zone->add_hosts(used);
   zone->streams_ = StreamZone::create();
@@ -232,7 +232,7 @@ void FabricZone::get_local_route(const simgrid::kernel::routing::NetPoint* from,
     Route route;
     const VertexId source      = vertex_at(from);
     const VertexId destination = vertex_at(to);
-    fabric_.route(source, destination, route);
+    state_.route(source, destination, route);
     way_.clear();
     for (const LinkId id : route.links)
       append_numbers(id, way_);

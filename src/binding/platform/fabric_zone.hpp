@@ -10,7 +10,7 @@
 
 #include "binding/platform/network.hpp"
 #include "binding/platform/stream_zone.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
 #include "model/noise/jitter.hpp"
 #include "network/flow_network.hpp"
 
@@ -38,6 +38,7 @@ struct LatestMessage {
 };
 
 class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network {
+  const FabricState& state_;
   const Fabric& fabric_;
   std::optional<ForwardingState> forwarding_; // where a switch has a cache, or a port an interval
   bool has_caches_                        = false;
@@ -93,12 +94,12 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 
 public:
-  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p fabric must outlive them. SimGrid
+  /** Add the zone, and one for streams, to the root zone. The engine owns both; @p state must outlive them. SimGrid
    * gets the hosts whose names are in @p used; all, where it is not given. The ends of all messages between hosts go to
    * the file @p messages, where it is given: two numbers of hosts each, as ints. */
-  static FabricZone* create(const Fabric& fabric, const std::optional<std::unordered_set<std::string>>& used,
+  static FabricZone* create(const FabricState& state, const std::optional<std::unordered_set<std::string>>& used,
                             const std::string& messages);
-  explicit FabricZone(const Fabric& fabric);
+  explicit FabricZone(const FabricState& state);
 
   void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
                        simgrid::kernel::routing::Route* into, double* latency) override;

@@ -57,7 +57,7 @@ struct PendingCall {
 
 /** What a communicator is known by. */
 struct CommunicatorKey {
-  int world;  ///< the MPI program whose ranks have made it; they are numbered in the run
+  int world;  ///< of the job whose ranks have made it (Job::world)
   int number; ///< SMPI's, the same at all members and never used again; -1: the program's MPI_COMM_WORLD
 
   auto operator<=>(const CommunicatorKey&) const = default;

@@ -35,18 +35,8 @@ void describe_members(Communicator& communicator, MPI_Comm comm, const Network& 
 
 } // namespace
 
-int Worlds::of(const sg::Actor& rank)
-{
-  int& world = of_actor_[rank.get_pid()].world;
-  if (world < 0) {
-    const char* name = rank.get_property("instance_id");
-    world            = numbers_.try_emplace(name ? name : "", static_cast<int>(numbers_.size())).first->second;
-  }
-  return world;
-}
-
-Communicators::Communicators(const Fabric& fabric, const Network& network)
-    : network_(network), combine_(fabric.nic().host_combines())
+Communicators::Communicators(const Fabric& fabric, const Network& network, Jobs& jobs)
+    : network_(network), combine_(fabric.nic().host_combines()), jobs_(jobs)
 {
 }
 
@@ -59,7 +49,7 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
 
 const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank)
 {
-  const CommunicatorKey key{worlds_.of(*sg::Actor::self()), number_of(comm)};
+  const CommunicatorKey key{jobs_.of_current_rank().world, number_of(comm)};
   std::shared_ptr<Communicator>& entry = all_[key];
   if (not entry)
     entry = describe(comm, key);

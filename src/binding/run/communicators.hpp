@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The communicators of a run.
- *
- * They are known by world and number: SimGrid can run several MPI programs at once, each with an MPI_COMM_WORLD of its
- * own, and gives all of those the number -1. SMPI tells the programs' ranks apart by a property of their actors,
- * "instance_id".
- */
+/* Communicators of a run, by world and number: each job has an MPI_COMM_WORLD of its own, and SMPI gives all of those
+ * the number -1. */
 #pragma once
 
 #include "binding/platform/network.hpp"
-#include "binding/ranks/by_actor.hpp"
 #include "binding/run/communicator.hpp"
+#include "binding/run/jobs.hpp"
 #include "fabric/fabric.hpp"
 
 #include <map>
@@ -19,23 +15,11 @@
 
 namespace weft {
 
-/** The MPI programs of a run, numbered as they make their first calls. */
-class Worlds {
-  std::map<std::string, int, std::less<>> numbers_; // by name
-  struct Known {
-    int world = -1; // not known yet
-  };
-  ByActor<Known> of_actor_;
-
-public:
-  /** The one that an actor, a rank, belongs to. */
-  int of(const simgrid::s4u::Actor& rank);
-};
-
+/** Every communicator that has made a collective, until all its ranks have freed it. */
 class Communicators {
   const Network& network_;
   const bool combine_; // the ranks of a host speak as one
-  Worlds worlds_;
+  Jobs& jobs_;
   std::map<CommunicatorKey, std::shared_ptr<Communicator>> all_;
   int described_     = 0; // until now
   int attribute_key_ = MPI_KEYVAL_INVALID;
@@ -45,8 +29,8 @@ class Communicators {
   void release(Communicator& communicator);
 
 public:
-  /** @p network must outlive it. */
-  Communicators(const Fabric& fabric, const Network& network);
+  /** @p network and @p jobs must outlive it. */
+  Communicators(const Fabric& fabric, const Network& network, Jobs& jobs);
 
   /** The state of a communicator of more than one rank; to be asked by its rank @p rank. */
   const std::shared_ptr<Communicator>& find(MPI_Comm comm, int rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* A mechanism: one way in which the network carries out collectives. Those that there are stand in
- * binding/registry.cpp; the decider asks them, and a call that one of them is to carry out is started here.
+ * binding/registry.cpp; the selector asks them, and a call that one of them is to carry out is started here.
  */
 #pragma once
 

@@ -6,6 +6,15 @@
 #include <string_view>
 
 namespace weft {
+namespace {
+
+int& expected_ranks()
+{
+  static int ranks = 0;
+  return ranks;
+}
+
+} // namespace
 
 bool memory_is_shared()
 {
@@ -30,6 +39,11 @@ bool handles_are_listed()
   return LISTED;
 }
 
+void expect_ranks(int ranks)
+{
+  expected_ranks() = ranks;
+}
+
 bool actions_are_shared()
 {
   static const bool SHARED = [] {
@@ -39,7 +53,7 @@ bool actions_are_shared()
       return false;
     if (const char* const kept = std::getenv("WEFT_RANK_FLOWS"); kept && *kept)
       return std::string_view(kept) == "together";
-    return simgrid::config::get_value<int>("smpi/np") > MANY_RANKS;
+    return expected_ranks() > MANY_RANKS;
   }();
   return SHARED;
 }

@@ -15,6 +15,9 @@ template <class T> void set_unless_chosen(const char* option, T value)
 /** With more ranks memory is what a run lacks first: stacks are small, and equal messages go as one. */
 constexpr int MANY_RANKS = 32768;
 
+/** Tells how many ranks the jobs of the run have, before settings that depend on it are asked for. */
+void expect_ranks(int ranks);
+
 /** Whether ranks may share SimGrid's actions: with more than MANY_RANKS, unless somebody looks at single actions
  * (SimGrid's tracing or a plugin of it), or links have no room for more than so many, or do not contend. Tests choose
  * by WEFT_RANK_FLOWS. */

@@ -28,17 +28,17 @@ class InstantCall : public OffloadedCall {
   }
 
 public:
-  InstantCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : OffloadedCall(simulation, communicator, described, 0)
+  InstantCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : OffloadedCall(context, communicator, described, 0)
   {
   }
 };
 
 class Instant : public Mechanism {
-  Simulation& simulation_;
+  RunContext& context_;
 
 public:
-  explicit Instant(Simulation& simulation) : Mechanism(mechanism_kind("instant")), simulation_(simulation) {}
+  explicit Instant(RunContext& context) : Mechanism(mechanism_kind("instant")), context_(context) {}
 
   bool does(const CollectiveKind& collective) const override { return collective.offloadable(); }
   Fallback obstacle(Communicator& /*communicator*/, const Described& described) override
@@ -49,12 +49,12 @@ public:
   std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
                                        const Described& described) override
   {
-    return std::make_shared<InstantCall>(simulation_, communicator, described);
+    return std::make_shared<InstantCall>(context_, communicator, described);
   }
 };
 
-const bool ADDED = add_mechanism(
-    [](Simulation& simulation) -> std::unique_ptr<Mechanism> { return std::make_unique<Instant>(simulation); });
+const bool ADDED =
+    add_mechanism([](RunContext& context) -> std::unique_ptr<Mechanism> { return std::make_unique<Instant>(context); });
 
 } // namespace
 } // namespace weft

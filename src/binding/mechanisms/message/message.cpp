@@ -19,6 +19,7 @@
 #include "binding/platform/flow_result.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,14 +40,24 @@ template <class T> class Addressed {
 
 class MessageCall;
 
-/** What messages of a communicator have besides its tree. */
+/** Tree of a communicator with the actors of its switches. */
+struct ServedTree {
+  std::shared_ptr<const CommunicatorTree> tree;
+  std::size_t number;                        ///< among the communicator's trees
+  std::int64_t calls                = 0;     ///< that its switches have been given
+  bool has_servers                  = false; ///< whether its switches have actors
+  std::vector<sg::ActorPtr> servers = {};    ///< those actors
+
+  const std::vector<TreeSwitch>& switches() const { return tree->tree->switches; }
+};
+
+/** State of the mechanism at a communicator: a served tree for each epoch of the fabric in which it made calls. */
 struct MessageState : CommunicatorState {
-  std::int64_t calls = 0;            ///< that its switches have been given
-  bool served        = false;        ///< whether its switches have actors
-  std::vector<sg::ActorPtr> servers; ///< those actors
-  std::vector<int> nic_position;     ///< by member: which one it is of those that share its NIC
+  std::deque<ServedTree> trees;
+  std::vector<int> nic_position; ///< by member: which one it is of those that share its NIC
 
   explicit MessageState(const Communicator& communicator);
+  ServedTree& served(const std::shared_ptr<const CommunicatorTree>& tree);
   void release() override;
 };
 
@@ -59,9 +70,16 @@ MessageState::MessageState(const Communicator& communicator)
 
 void MessageState::release()
 {
-  for (const sg::ActorPtr& server : servers)
-    server->kill();
-  servers.clear(); // they hold the communicator
+  for (ServedTree& tree : trees)
+    for (const sg::ActorPtr& server : std::exchange(tree.servers, {})) // they hold the communicator
+      server->kill();
+}
+
+ServedTree& MessageState::served(const std::shared_ptr<const CommunicatorTree>& tree)
+{
+  if (trees.empty() || trees.back().tree != tree)
+    trees.push_back({tree, trees.size()});
+  return trees.back();
 }
 
 MessageState& message_state(Communicator& communicator)
@@ -77,14 +95,15 @@ struct Request : Addressed<Request> {
 
 struct Reply : Addressed<Reply> {};
 
-std::string mailbox_name(const Communicator& communicator, const std::string& end)
+std::string mailbox_name(const Communicator& communicator, const ServedTree& tree, const std::string& end)
 {
-  return "weft.channel" + std::to_string(communicator.handle) + "." + end;
+  const std::string later = tree.number == 0 ? "" : ".tree" + std::to_string(tree.number);
+  return "weft.channel" + std::to_string(communicator.handle) + later + "." + end;
 }
 
-sg::Mailbox* ingress(const Communicator& communicator, int position)
+sg::Mailbox* ingress(const Communicator& communicator, const ServedTree& tree, int position)
 {
-  return sg::Mailbox::by_name(mailbox_name(communicator, "ingress" + std::to_string(position)));
+  return sg::Mailbox::by_name(mailbox_name(communicator, tree, "ingress" + std::to_string(position)));
 }
 
 /** Where one answer is waited for. A program may have several calls in flight, whose answers come in any order at a
@@ -119,16 +138,17 @@ public:
 
 class MessageCall : public TreeOffload {
   MessageState& messages_;
+  ServedTree& served_;
   Traffic traffic_;
-  std::int64_t number_;                         // among the communicator's calls of this kind
+  std::int64_t number_;                         // among the calls over the tree
   std::vector<sg::SemaphorePtr> members_ready_; // by member
 
 public:
   Reply reply;
 
-  MessageCall(Simulation& simulation, const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : TreeOffload(simulation, communicator, described), messages_(message_state(*communicator)),
-        traffic_(tree_, call_), number_(messages_.calls++)
+  MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described)
+      : TreeOffload(context, communicator, described), messages_(message_state(*communicator)),
+        served_(messages_.served(kept_tree_)), traffic_(tree_, call_), number_(served_.calls++)
   {
     for (int member = 0; member < communicator->members(); ++member)
       members_ready_.push_back(sg::Semaphore::create(0));
@@ -171,8 +191,9 @@ std::uint64_t simulated_size(Bytes bytes)
 
 /** One tree switch of one communicator: serves one call after the other until the communicator is freed. */
 class ServingSwitch {
-  Simulation& simulation_;
+  RunContext& context_;
   const std::shared_ptr<Communicator> communicator_;
+  const ServedTree& tree_;
   int position_; // in the tree
   const TreeSwitch& node_;
   Aggregation& aggregation_;
@@ -181,10 +202,10 @@ class ServingSwitch {
   std::vector<sg::CommPtr> replies_;
 
 public:
-  ServingSwitch(Simulation& simulation, std::shared_ptr<Communicator> communicator, TreeState& state, int position)
-      : simulation_(simulation), communicator_(std::move(communicator)), position_(position),
-        node_(state.tree->switches[static_cast<std::size_t>(position)]),
-        aggregation_(state.aggregation(static_cast<std::size_t>(position)))
+  ServingSwitch(RunContext& context, std::shared_ptr<Communicator> communicator, TreeState& state,
+                const ServedTree& tree, int position)
+      : context_(context), communicator_(std::move(communicator)), tree_(tree), position_(position),
+        node_(tree.switches()[static_cast<std::size_t>(position)]), aggregation_(state.aggregation(node_))
   {
   }
 
@@ -201,8 +222,8 @@ public:
         ask_parent(call);
       const auto [reduced, multicast] = distribute(call, requests);
       aggregation_.end(call.vector(), reduced, multicast);
-      simulation_.record.add_event({node_.index, communicator_->id, call.called(), communicator_->size(),
-                                    call.tree_call().message.value(), start, sg::Engine::get_clock()});
+      context_.record.add_event({node_.index, communicator_->id, call.called(), communicator_->size(),
+                                 call.tree_call().message.value(), start, sg::Engine::get_clock()});
     }
   }
 
@@ -224,7 +245,7 @@ private:
       std::vector<sg::CommPtr> receives;
       receives.reserve(received.size());
       for (Request*& request : received)
-        receives.push_back(ingress(*communicator_, position_)->get_async<Request>(&request));
+        receives.push_back(ingress(*communicator_, tree_, position_)->get_async<Request>(&request));
       for (const sg::CommPtr& receive : receives)
         receive->wait();
       for (Request* request : received)
@@ -240,7 +261,7 @@ private:
     request.below         = node_.below;
     request.reply_mailbox = partial.get();
     request.call          = &call;
-    ingress(*communicator_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
+    ingress(*communicator_, tree_, node_.parent)->put(&request, simulated_size(call.up(node_.below, model())));
     partial->get<Reply>();
     // What passes through on its way down is forwarded like any packet, as MemberWays counts it.
     const bool combined = call.tree_call().movement.combines_on_the_way_down();
@@ -267,15 +288,16 @@ private:
 /** Start the actors of the communicator's tree at its first call. */
 void MessageCall::ensure_served()
 {
-  if (std::exchange(messages_.served, true))
+  if (std::exchange(served_.has_servers, true))
     return;
   for (int position = 0; std::cmp_less(position, tree_.switches.size()); ++position) {
-    sg::Host* host   = simulation_.network.switch_host(tree_.switches[static_cast<std::size_t>(position)].index);
-    const auto serve = [&simulation = simulation_, communicator = communicator_, &state = state_, position] {
-      ServingSwitch(simulation, communicator, state, position).serve();
+    sg::Host* host   = context_.network.switch_host(tree_.switches[static_cast<std::size_t>(position)].index);
+    const auto serve = [&context = context_, communicator = communicator_, &state = state_, &tree = served_, position] {
+      ServingSwitch(context, communicator, state, tree, position).serve();
     };
-    messages_.servers.emplace_back(
-        host->add_actor(mailbox_name(*communicator_, "switch" + std::to_string(position)), serve)->daemonize());
+    served_.servers.emplace_back(
+        host->add_actor(mailbox_name(*communicator_, served_, "switch" + std::to_string(position)), serve)
+            ->daemonize());
   }
 }
 
@@ -296,7 +318,7 @@ void MessageCall::speak(int rank)
   const sg::CommPtr answer = reply_mailbox->get_async<Reply>(&received);
   members_ready_[at]->acquire();
 
-  const NicModel& nic    = simulation_.fabric.nic();
+  const NicModel& nic    = context_.fabric.nic();
   const auto before      = static_cast<double>(messages_.nic_position[at]);
   const Seconds overhead = nic.costs(call_.message).offload_overhead;
   const Seconds memory   = call_.copied > Bytes() ? nic.registration(call_.message) : Seconds();
@@ -304,8 +326,8 @@ void MessageCall::speak(int rank)
 
   const int entry          = tree_.entry[at];
   const int index          = tree_.switches[static_cast<std::size_t>(entry)].index;
-  const SwitchModel& model = simulation_.fabric.switch_model(index);
-  ingress(*communicator_, entry)->put(&request, simulated_size(up(request.below, model)));
+  const SwitchModel& model = context_.fabric.switch_model(index);
+  ingress(*communicator_, served_, entry)->put(&request, simulated_size(up(request.below, model)));
   answer->wait();
   if (call_.copied > Bytes())
     sg::this_actor::sleep_for((call_.copied / nic.part_copy_rate).value());
@@ -317,11 +339,11 @@ class Message : public TreeMechanism {
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                       const Described& described) override
   {
-    return std::make_shared<MessageCall>(simulation_, communicator, described);
+    return std::make_shared<MessageCall>(context_, communicator, described);
   }
 
 public:
-  explicit Message(Simulation& simulation) : TreeMechanism(mechanism_kind("message"), simulation) {}
+  explicit Message(RunContext& context) : TreeMechanism(mechanism_kind("message"), context) {}
 
   /** With privatization by mmap, SimGrid takes every actor for an MPI rank and dies of the switch's. */
   void check(const std::string& /*platform*/, int /*ranks*/) const override
@@ -334,9 +356,9 @@ public:
 
 } // namespace
 
-std::unique_ptr<Mechanism> make_message(Simulation& simulation)
+std::unique_ptr<Mechanism> make_message(RunContext& context)
 {
-  return std::make_unique<Message>(simulation);
+  return std::make_unique<Message>(context);
 }
 
 } // namespace weft

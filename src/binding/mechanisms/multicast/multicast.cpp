@@ -22,22 +22,22 @@ void check_rank(const Fabric& fabric, const std::string& key, int found, int ran
 }
 
 class Multicast : public Mechanism {
-  Simulation& simulation_;
+  RunContext& context_;
   MulticastRun run_;
 
   MulticastState& state(Communicator& communicator)
   {
     return communicator.state<MulticastState>(
-        [&] { return std::make_unique<MulticastState>(simulation_.state, run_, communicator); });
+        [&] { return std::make_unique<MulticastState>(context_.state, run_, communicator); });
   }
   /** The chunks of a rank's receive buffer. */
   std::int64_t chunks(const Described& described) const
   {
-    return chunks_of(simulation_.fabric.multicast(), Bytes(static_cast<double>(described.message)));
+    return chunks_of(context_.fabric.multicast(), Bytes(static_cast<double>(described.message)));
   }
 
 public:
-  explicit Multicast(Simulation& simulation) : Mechanism(mechanism_kind("multicast")), simulation_(simulation) {}
+  explicit Multicast(RunContext& context) : Mechanism(mechanism_kind("multicast")), context_(context) {}
 
   void check(const std::string& platform, int ranks) const override;
   bool does(const CollectiveKind& collective) const override { return collective.multicasts; }
@@ -55,7 +55,7 @@ public:
   {
     MulticastState& its = state(*communicator);
     its.take_memory(chunks(described));
-    return make_multicast_call(simulation_, run_, its, communicator, described);
+    return make_multicast_call(context_, run_, its, communicator, described);
   }
   const RecordPart* report() const override { return &run_.record; }
 };
@@ -66,7 +66,7 @@ void Multicast::check(const std::string& platform, int ranks) const
     throw UserError("--offload multicast: " + platform +
                     " is a platform of SimGrid's, which cannot say how hosts "
                     "multicast; describe the network as a fabric file");
-  const Fabric& fabric = simulation_.fabric;
+  const Fabric& fabric = context_.fabric;
   for (const ProgressEngine& engine : fabric.progress_engines())
     engine.check(fabric.multicast().transport, fabric.multicast().chunk);
   for (const DropRule& rule : fabric.multicast().drops) {
@@ -83,15 +83,15 @@ Fallback Multicast::obstacle(Communicator& communicator, const Described& descri
     return Fallback::zero_count;
   if (not memory_is_shared())
     return Fallback::privatization;
-  const GroupResult& group = state(communicator).group;
-  return group.group ? Fallback::none : reason_of(group.obstacle);
+  const std::shared_ptr<const GroupResult> found = state(communicator).group();
+  return found->group ? Fallback::none : reason_of(found->obstacle);
 }
 
 } // namespace
 
-std::unique_ptr<Mechanism> make_multicast(Simulation& simulation)
+std::unique_ptr<Mechanism> make_multicast(RunContext& context)
 {
-  return std::make_unique<Multicast>(simulation);
+  return std::make_unique<Multicast>(context);
 }
 
 } // namespace weft

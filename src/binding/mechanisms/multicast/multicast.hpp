@@ -3,12 +3,12 @@
 #pragma once
 
 #include "binding/run/mechanism.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 
 #include <memory>
 
 namespace weft {
 
-std::unique_ptr<Mechanism> make_multicast(Simulation& simulation);
+std::unique_ptr<Mechanism> make_multicast(RunContext& context);
 
 } // namespace weft

@@ -14,6 +14,7 @@ namespace weft {
 struct MulticastCall {
   const std::shared_ptr<const Communicator> communicator;
   const MulticastModel& model;
+  const std::shared_ptr<const GroupResult> kept_group; ///< the one that the call began with
   const MulticastGroup& group;
   CalledCollective called;
   std::int64_t number; ///< among the communicator's multicast ones

@@ -63,9 +63,9 @@ std::vector<BlockRun> interleaved_without(const std::vector<BlockRun>& runs, con
 
 } // namespace
 
-MulticastFlows::MulticastFlows(Simulation& simulation, MulticastRun& run, const MulticastCall& call,
+MulticastFlows::MulticastFlows(RunContext& context, MulticastRun& run, const MulticastCall& call,
                                MulticastListener& listener)
-    : simulation_(simulation), run_(run), call_(call), listener_(listener), reception_(simulation.fabric, run, call),
+    : context_(context), run_(run), call_(call), listener_(listener), reception_(context.fabric, run, call),
       losses_(call.sizes.size()), ranks_at_(call.group.ranks_at.size()),
       hearing_(static_cast<std::size_t>(call.communicator->size())),
       drops_(static_cast<std::size_t>(call.communicator->size()))
@@ -88,7 +88,7 @@ MulticastFlows::MulticastFlows(Simulation& simulation, MulticastRun& run, const 
 void MulticastFlows::message(int from, int to, Bytes payload, std::function<void()> arrived)
 {
   Seconds overhead;
-  if (const auto& mpi = simulation_.fabric.mpi())
+  if (const auto& mpi = context_.fabric.mpi())
     overhead = mpi->send_time(payload) + mpi->receive_time(payload);
   const auto take = listener_.when_arrived(
       [this, to, overhead, arrived = std::move(arrived)] { listener_.after(work_of(to, overhead), arrived); });
@@ -99,8 +99,8 @@ void MulticastFlows::message(int from, int to, Bytes payload, std::function<void
 Seconds MulticastFlows::work_of(int rank, Seconds work) const
 {
   const auto at = static_cast<std::size_t>(rank);
-  return simulation_.core_noise.lengthened(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
-                                           Seconds(sg::Engine::get_clock()), work);
+  return context_.core_noise.lengthened(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
+                                        Seconds(sg::Engine::get_clock()), work);
 }
 
 double MulticastFlows::last_heard(int rank) const
@@ -114,7 +114,7 @@ double MulticastFlows::last_heard(int rank) const
 
 Seconds MulticastFlows::time_on_cable(int rank) const
 {
-  const Fabric& fabric = simulation_.fabric;
+  const Fabric& fabric = context_.fabric;
   const VertexId root  = call_.group.trees.front().switches.front().index + fabric.host_count();
   const VertexId host  = call_.communicator->rank_hosts[static_cast<std::size_t>(rank)];
   const LinkId cable   = reverse(fabric.topology().next_hop(host, root).link);
@@ -138,7 +138,7 @@ void MulticastFlows::multicast(int block)
 /** What is on its way to hosts is later by the jitter of the links from the roots. */
 void MulticastFlows::add_jitter(Departure& departure) const
 {
-  const auto& noise = simulation_.fabric.noise();
+  const auto& noise = context_.fabric.noise();
   if (not noise || noise->links.empty())
     return;
   for (std::size_t member = 0; member < departure.plan.arrivals.size(); ++member) {
@@ -157,9 +157,9 @@ Seconds MulticastFlows::jitter_of(int block, std::size_t member) const
   if (from == to)
     return {};
   Route way;
-  simulation_.fabric.route(from, to, way);
+  context_.state.route(from, to, way);
   const auto calls = static_cast<std::uint32_t>(call_.number * call_.communicator->size() + root);
-  return Jitter(*simulation_.fabric.noise())
+  return Jitter(*context_.fabric.noise())
       .on(way.links, {Crossing::Kind::multicast, static_cast<std::uint32_t>(call_.communicator->handle), calls});
 }
 
@@ -194,8 +194,8 @@ void MulticastFlows::depart()
   // and each other link in proportion to their bytes there.
   for (std::size_t flow = 0; flow < plan.flows.size(); ++flow) {
     const double weight = plan.flows[flow].flow.wire / together_;
-    simulation_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, std::max(plan.forwarding, LEAST_SHARING) / weight,
-                                   listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
+    context_.network.start_flow(plan.flows[flow].flow, NO_LATENCY, std::max(plan.forwarding, LEAST_SHARING) / weight,
+                                listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
   }
 }
 
@@ -206,7 +206,7 @@ MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse
     const int rank = call_.block(block).root;
     roots.push_back({rank, call_.size(block), reception_.send_rate(rank)});
   }
-  return plan_multicast(simulation_.fabric, call_.group, roots, use);
+  return plan_multicast(context_.fabric, call_.group, roots, use);
 }
 
 /** Links are alike where all blocks of the call put as much on them, and where others leave as much of them, to the
@@ -215,7 +215,7 @@ LinkUse MulticastFlows::use_of_links() const
 {
   constexpr double PARTS = 64;
   return [this](LinkId id) {
-    const double others = simulation_.network.use_of(id) / simulation_.fabric.link(id).bandwidth.value();
+    const double others = context_.network.use_of(id) / context_.fabric.link(id).bandwidth.value();
     double wire         = 0;
     if (whole_)
       wire = std::ranges::lower_bound(whole_->links, id, {}, &FlowLink::link)->wire.value();
@@ -299,7 +299,7 @@ void MulticastFlows::take_off(int block)
 {
   const MulticastBlock& its = call_.block(block);
   auto& losses              = losses_[static_cast<std::size_t>(block)];
-  losses = Drops(simulation_.fabric, call_.group).of({call_.communicator->id, call_.number, its.root, its.chunks});
+  losses = Drops(context_.fabric, call_.group).of({call_.communicator->id, call_.number, its.root, its.chunks});
   for (std::size_t rank = 0; rank < losses.size(); ++rank)
     drops_[rank].all += count_chunks(losses[rank]);
   ++moved_.multicasts;
@@ -459,15 +459,15 @@ void MulticastFlows::deliver(Deliveries deliveries)
 
 void MulticastFlows::add_events(const Departure& departure)
 {
-  if (not simulation_.record.keep_events)
+  if (not context_.record.keep_events)
     return;
   Bytes all;
   for (const int block : departure.blocks)
     all += call_.size(block);
   for (const ReductionTree& tree : call_.group.trees)
     for (const TreeSwitch& node : tree.switches)
-      simulation_.record.add_event({node.index, call_.communicator->id, call_.called, call_.communicator->size(),
-                                    all.value(), departure.start, sg::Engine::get_clock()});
+      context_.record.add_event({node.index, call_.communicator->id, call_.called, call_.communicator->size(),
+                                 all.value(), departure.start, sg::Engine::get_clock()});
 }
 
 } // namespace weft

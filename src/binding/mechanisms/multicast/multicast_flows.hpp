@@ -6,7 +6,7 @@
 #include "binding/mechanisms/multicast/multicast_call.hpp"
 #include "binding/mechanisms/multicast/multicast_reception.hpp"
 #include "binding/platform/flow_result.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 #include "collective/multicast/backpressure.hpp"
 #include "model/nic/staging_ring.hpp"
 #include "model/noise/jitter.hpp"
@@ -76,7 +76,7 @@ class MulticastFlows {
   /** By time: who gets what then. */
   using Deliveries = std::map<double, std::vector<std::pair<int, std::vector<BlockRun>>>>;
 
-  Simulation& simulation_;
+  RunContext& context_;
   MulticastRun& run_;
   const MulticastCall& call_;
   MulticastListener& listener_;
@@ -126,7 +126,7 @@ class MulticastFlows {
 
 public:
   /** All must outlive it. */
-  MulticastFlows(Simulation& simulation, MulticastRun& run, const MulticastCall& call, MulticastListener& listener);
+  MulticastFlows(RunContext& context, MulticastRun& run, const MulticastCall& call, MulticastListener& listener);
 
   /** A message as MPI sends them. */
   void message(int from, int to, Bytes payload, std::function<void()> arrived);

@@ -54,14 +54,14 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
   std::unique_ptr<OffloadStage> stage_; // where ranks share hosts that speak for them
 
 public:
-  MulticastOffload(Simulation& simulation, MulticastRun& run, MulticastState& state,
+  MulticastOffload(RunContext& context, MulticastRun& run, MulticastState& state,
                    const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : OffloadedCall(simulation, communicator, described, 0), run_(run),
-        call_(describe_multicast(communicator, state, simulation.fabric.multicast(), called_,
+      : OffloadedCall(context, communicator, described, 0), run_(run),
+        call_(describe_multicast(communicator, state, context.fabric.multicast(), called_,
                                  parts_of_members(*communicator, parts_))),
-        data_(call_, *exchange_, movement_), flows_(simulation, run, call_, *this), protocol_(call_.shape, *this),
+        data_(call_, *exchange_, movement_), flows_(context, run, call_, *this), protocol_(call_.shape, *this),
         ranks_(static_cast<std::size_t>(call_.communicator->size())),
-        stage_(make_stage(simulation, *communicator, described, *this))
+        stage_(make_stage(context, *communicator, described, *this))
   {
   }
 
@@ -222,7 +222,7 @@ private:
       seen.counts.duplicates += protocol_.due(rank) - seen.drops.all;
       const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
       statistics_.ranks.emplace(of_run, seen);
-      if (simulation_.record.keep_events)
+      if (context_.record.keep_events)
         run_.record.add_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});
     }
     run_.record.count(called_, communicator_->size(), statistics_);
@@ -231,11 +231,11 @@ private:
 
 } // namespace
 
-std::shared_ptr<OffloadedCall> make_multicast_call(Simulation& simulation, MulticastRun& run, MulticastState& state,
+std::shared_ptr<OffloadedCall> make_multicast_call(RunContext& context, MulticastRun& run, MulticastState& state,
                                                    const std::shared_ptr<Communicator>& communicator,
                                                    const Described& described)
 {
-  return std::make_shared<MulticastOffload>(simulation, run, state, communicator, described);
+  return std::make_shared<MulticastOffload>(context, run, state, communicator, described);
 }
 
 } // namespace weft

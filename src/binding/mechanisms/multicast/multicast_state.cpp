@@ -24,10 +24,14 @@ std::shared_ptr<Communicator> speakers_of(const Communicator& all)
 
 } // namespace
 
-MulticastState::MulticastState(const FabricState& fabric, MulticastRun& run, Communicator& communicator)
-    : fabric_(fabric.fabric()), run_(run), speakers_(speakers_of(communicator)), all_(communicator),
-      group(make_multicast_group(fabric, members().rank_hosts, communicator.tree_number()))
+MulticastState::MulticastState(const FabricState& state, MulticastRun& run, Communicator& communicator)
+    : state_(state), fabric_(state.fabric()), run_(run), speakers_(speakers_of(communicator)), all_(communicator)
 {
+}
+
+const std::shared_ptr<const GroupResult>& MulticastState::group()
+{
+  return group_.get(state_, [this] { return make_multicast_group(state_, members().rank_hosts, all_.tree_number()); });
 }
 
 std::map<VertexId, int> MulticastState::ranks_by_host()

@@ -4,7 +4,7 @@
 
 #include "binding/mechanisms/multicast/multicast_record.hpp"
 #include "binding/run/communicator.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 #include "collective/multicast/plan.hpp"
 #include "model/nic/engine_memory.hpp"
 
@@ -22,19 +22,23 @@ struct MulticastRun {
 };
 
 class MulticastState : public CommunicatorState {
+  const FabricState& state_;
   const Fabric& fabric_;
   MulticastRun& run_;
   const std::shared_ptr<Communicator> speakers_; // of the members, where ranks share them
   Communicator& all_;
+  StateCache<GroupResult> group_;
 
   std::map<VertexId, int> ranks_by_host();
 
 public:
-  const GroupResult group;
   std::int64_t calls = 0;
 
-  /** @p run must outlive it. */
-  MulticastState(const FabricState& fabric, MulticastRun& run, Communicator& communicator);
+  /** @p state and @p run must outlive it. */
+  MulticastState(const FabricState& state, MulticastRun& run, Communicator& communicator);
+
+  /** Returns the ranks' hosts with the trees between them, for what of the fabric is up now. Calls hold it. */
+  const std::shared_ptr<const GroupResult>& group();
 
   /** Those who multicast: all ranks, or those who speak for members. */
   Communicator& members() { return speakers_ ? *speakers_ : all_; }

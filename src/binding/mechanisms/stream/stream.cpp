@@ -44,7 +44,7 @@ private:
   /** What jitter adds to the base latency. */
   Seconds jitter()
   {
-    const auto& noise = simulation_.fabric.noise();
+    const auto& noise = context_.fabric.noise();
     if (not noise || noise->links.empty())
       return {};
     const std::uint32_t number =
@@ -55,17 +55,17 @@ private:
   void start()
   {
     start_                = sg::Engine::get_clock();
-    plan_                 = state_.plan(simulation_.fabric, call_, host_work_.rate);
+    plan_                 = state_.plan(tree_, call_, host_work_.rate);
     const Seconds latency = plan_->base_latency + jitter();
     for (const SwitchPlan& its : plan_->switches)
       flows_ += static_cast<int>(its.flows.size());
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
-      state_.aggregation(position).begin(vector());
+      state_.aggregation(tree_.switches[position]).begin(vector());
       for (const StreamFlow& flow : plan_->switches[position].flows)
-        simulation_.network.start_flow(flow, latency, tree_.forwarding, arrival([this] {
-                                         if (--flows_ == 0)
-                                           finish();
-                                       }));
+        context_.network.start_flow(flow, latency, tree_.forwarding, arrival([this] {
+                                      if (--flows_ == 0)
+                                        finish();
+                                    }));
     }
   }
 
@@ -74,9 +74,9 @@ private:
     const double now = sg::Engine::get_clock();
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       const SwitchPlan& its = plan_->switches[position];
-      state_.aggregation(position).end(vector(), its.reduced, its.multicast);
-      simulation_.record.add_event({tree_.switches[position].index, communicator_->id, called_, communicator_->size(),
-                                    call_.message.value(), start_, now});
+      state_.aggregation(tree_.switches[position]).end(vector(), its.reduced, its.multicast);
+      context_.record.add_event({tree_.switches[position].index, communicator_->id, called_, communicator_->size(),
+                                 call_.message.value(), start_, now});
     }
     for (int member = 0; member < communicator_->members(); ++member)
       member_done(member);
@@ -91,11 +91,11 @@ class Stream : public TreeMechanism {
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                       const Described& described) override
   {
-    return std::make_shared<StreamCall>(simulation_, communicator, described);
+    return std::make_shared<StreamCall>(context_, communicator, described);
   }
 
 public:
-  explicit Stream(Simulation& simulation) : TreeMechanism(mechanism_kind("stream"), simulation) {}
+  explicit Stream(RunContext& context) : TreeMechanism(mechanism_kind("stream"), context) {}
 
   bool predicts() const override { return true; }
   Seconds predicted(Communicator& communicator, const Described& described, int calls) override;
@@ -103,23 +103,24 @@ public:
 
 Seconds Stream::predicted(Communicator& communicator, const Described& described, int calls)
 {
-  const Fabric& fabric = simulation_.fabric;
-  TreeState& state     = tree_state(simulation_, communicator);
+  const Fabric& fabric = context_.fabric;
+  TreeState& state     = tree_state(context_, communicator);
   const TreeCall call  = tree_call(communicator, described, described.part_sizes(communicator.size()), fabric.nic());
-  const auto plan      = state.plan(fabric, call, host_work(fabric, state, described).rate);
+  const auto tree      = state.tree();
+  const auto plan      = state.plan(*tree->tree, call, host_work(fabric, *tree, described).rate);
   // A stream ends for all ranks at once, so that streams in a row do not overlap.
   if (communicator.members() == communicator.size())
     return plan->duration();
-  return predicted_staged_interval(fabric, simulation_.costs(), communicator.rank_hosts,
-                                   {communicator.member_of, communicator.member_ranks}, simulation_.stage_algorithms,
+  return predicted_staged_interval(fabric, context_.costs(), communicator.rank_hosts,
+                                   {communicator.member_of, communicator.member_ranks}, context_.stage_algorithms,
                                    host_stage(communicator, described), plan->duration(), calls);
 }
 
 } // namespace
 
-std::unique_ptr<Mechanism> make_stream(Simulation& simulation)
+std::unique_ptr<Mechanism> make_stream(RunContext& context)
 {
-  return std::make_unique<Stream>(simulation);
+  return std::make_unique<Stream>(context);
 }
 
 } // namespace weft

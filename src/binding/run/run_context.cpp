@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/run/simulation.hpp"
+#include "binding/run/run_context.hpp"
 
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/observe/call_trace.hpp"
@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -22,65 +21,42 @@ namespace {
 
 constexpr const char* OUT_OF_STACK = "stack-overflow";
 
-/** Null until there is one. */
-Simulation*& the_simulation()
-{
-  static Simulation* simulation = nullptr;
-  return simulation;
-}
-
 } // namespace
 
-Simulation::Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode,
-                       const std::string& record_path)
-    : record_file_(record_path), fabric(its_fabric), state(fabric), network(its_network),
-      core_noise(its_fabric, its_network), mode(its_mode), stage_algorithms(HostStageAlgorithms::of(fabric.nic())),
-      decider(fabric, mode, algorithms, hosts_fallback, [this]() -> const MessageCosts& { return costs(); }),
-      communicators(fabric, network)
+RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_jobs, OffloadMode its_mode,
+                       const std::string& record_path, bool keep_events)
+    : record_file_(record_path), fabric(its_state.fabric()), state(its_state), network(its_network), jobs(its_jobs),
+      core_noise(fabric, its_network), mode(its_mode), stage_algorithms(HostStageAlgorithms::of(fabric.nic())),
+      selector(state, mode, algorithms, hosts_fallback, [this]() -> const MessageCosts& { return costs(); }),
+      communicators(fabric, network, jobs)
 {
   for (int index = 0; index < fabric.switch_count(); ++index)
     switches.emplace_back(fabric.switch_model(index));
-}
-
-Simulation& Simulation::create(const Fabric& fabric, Network& network, OffloadMode mode, const std::string& record_path,
-                               bool keep_events)
-{
-  if (the_simulation())
-    throw std::logic_error("the platform is loaded already");
-  auto* simulation               = new Simulation(fabric, network, mode, record_path);
-  the_simulation()               = simulation;
-  simulation->record.keep_events = keep_events;
-  Profile::get().keep_slices     = keep_events;
-  simulation->ranks_.watch(network, [simulation](aid_t rank) { simulation->rank_ended(rank); });
+  record.keep_events         = keep_events;
+  Profile::get().keep_slices = keep_events;
+  ranks_.watch(network, [this](aid_t rank) { rank_ended(rank); });
   if (const char* calls = std::getenv("WEFT_CALLS"))
     CallTrace::begin(calls);
   watch_process();
-  if (simulation->record_file_.wanted())
+  if (record_file_.wanted())
     watch_crashes(record_path + ".crashed");
-  sg::Engine::on_simulation_end_cb([simulation] {
-    simulation->check_stacks();
-    simulation->write_record();
+  sg::Engine::on_simulation_end_cb([this] {
+    check_stacks();
+    write_record();
     if (CallTrace::get())
       CallTrace::get()->end();
   });
-  sg::Engine::on_deadlock_cb(
-      [simulation] { simulation->abort("deadlock", describe_deadlock(simulation->communicators)); });
-  return *simulation;
+  sg::Engine::on_deadlock_cb([this] { abort("deadlock", describe_deadlock(communicators)); });
 }
 
-Simulation& Simulation::get()
-{
-  return *the_simulation();
-}
-
-const MessageCosts& Simulation::costs()
+const MessageCosts& RunContext::costs()
 {
   if (not costs_)
     costs_ = message_costs(fabric, network);
   return *costs_;
 }
 
-HostNetwork& Simulation::host_network()
+HostNetwork& RunContext::host_network()
 {
   if (not host_network_) {
     host_network_             = make_host_network(costs());
@@ -92,12 +68,12 @@ HostNetwork& Simulation::host_network()
   return *host_network_;
 }
 
-void Simulation::refuse_fallback(const std::string& why)
+void RunContext::refuse_fallback(const std::string& why)
 {
   abort("refused", "--fallback: " + why);
 }
 
-void Simulation::rank_ended(aid_t rank)
+void RunContext::rank_ended(aid_t rank)
 {
   ranks_.has_ended(rank);
   if (const Communicator* communicator = waiting_for(communicators, rank))
@@ -105,14 +81,14 @@ void Simulation::rank_ended(aid_t rank)
 }
 
 // SMPI's algorithms die of a message to a rank that has ended; a stream would wait for it for ever.
-void Simulation::check_members(const Communicator& communicator)
+void RunContext::check_members(const Communicator& communicator)
 {
   if (const auto missing = describe_missing_rank(communicator, ranks_.ended()))
     abort("mismatch", *missing);
 }
 
 // What else went wrong may have come of it.
-void Simulation::check_stacks()
+void RunContext::check_stacks()
 {
   if (const auto rank = rank_out_of_stack())
     abort(OUT_OF_STACK, "rank " + std::to_string(*rank) +
@@ -120,13 +96,13 @@ void Simulation::check_stacks()
                             advise_on_stack(stacks_made()->bytes));
 }
 
-void Simulation::write_record() const
+void RunContext::write_record() const
 {
   if (not record_file_.wanted())
     return;
   Profile::get().stop();
   std::vector<const RecordPart*> parts;
-  for (const auto& mechanism : decider.mechanisms())
+  for (const auto& mechanism : selector.mechanisms())
     if (const RecordPart* part = mechanism->report())
       parts.push_back(part);
   const Record::Run run{fabric,
@@ -144,7 +120,7 @@ void Simulation::write_record() const
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
 
-void Simulation::abort(const std::string& kind, const std::string& message, int status)
+void RunContext::abort(const std::string& kind, const std::string& message, int status)
 {
   if (kind != OUT_OF_STACK)
     check_stacks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/run/decider.hpp"
+#include "binding/run/mechanism_selector.hpp"
 
 #include "binding/run/core_call.hpp"
 #include "collective/host/prediction.hpp"
@@ -16,53 +16,56 @@ namespace {
  *  `weft bench` times by default. */
 constexpr int CALLS_IN_A_ROW = 10;
 
-/** Results of predictions. Programs make the same calls over and over, so they are kept. */
+/** Results of predictions on a communicator, since programs repeat calls; those of one epoch of the fabric's state. */
 struct KeptPredictions : CommunicatorState {
   /// The mechanism; and of the call: collective, whether it blocks, bytes, root, operation, calls in a row.
   using Key = std::tuple<const MechanismKind*, const CollectiveKind*, bool, std::int64_t, int, MPI_Op, int>;
   std::map<Key, bool> hosts_are_faster;
+  FabricEpoch epoch = 0;
 };
 
 } // namespace
 
-/** A call, and what mechanisms say of it. */
-class Decider::Call : public Verdicts {
-  const Decider& decider_;
+/** Verdicts of the mechanisms on one call. */
+class MechanismSelector::CallVerdicts : public Verdicts {
+  const MechanismSelector& selector_;
   Communicator& communicator_;
   const Described& described_;
 
 public:
-  Call(const Decider& decider, Communicator& communicator, const Described& described)
-      : decider_(decider), communicator_(communicator), described_(described)
+  CallVerdicts(const MechanismSelector& selector, Communicator& communicator, const Described& described)
+      : selector_(selector), communicator_(communicator), described_(described)
   {
   }
 
   Fallback obstacle(const MechanismKind& mechanism) override
   {
-    return decider_.mechanism(mechanism).obstacle(communicator_, described_);
+    return selector_.mechanism(mechanism).obstacle(communicator_, described_);
   }
   Fallback shortage(const MechanismKind& mechanism) override
   {
-    return decider_.mechanism(mechanism).shortage(communicator_, described_);
+    return selector_.mechanism(mechanism).shortage(communicator_, described_);
   }
-  const std::vector<const MechanismKind*>& predictable() override { return decider_.predictable_; }
+  const std::vector<const MechanismKind*>& predictable() override { return selector_.predictable_; }
   Seconds predicted(const MechanismKind& mechanism) override
   {
-    return decider_.mechanism(mechanism).predicted(communicator_, described_, communicator_.calls_in_a_row);
+    return selector_.mechanism(mechanism).predicted(communicator_, described_, communicator_.calls_in_a_row);
   }
   bool hosts_are_faster(const MechanismKind& mechanism) override;
-  const MechanismKind* hosts_mechanism() override { return decider_.hosts_mechanism(described_.kind()); }
+  const MechanismKind* hosts_mechanism() override { return selector_.hosts_mechanism(described_.kind()); }
 };
 
-bool Decider::Call::hosts_are_faster(const MechanismKind& mechanism)
+bool MechanismSelector::CallVerdicts::hosts_are_faster(const MechanismKind& mechanism)
 {
   const CallSignature& signature = described_.signature;
   const auto predict             = [&] {
-    return decider_.predict_hosts_faster(decider_.mechanism(mechanism), communicator_, described_);
+    return selector_.predict_hosts_faster(selector_.mechanism(mechanism), communicator_, described_);
   };
   if (not signature.parts.empty())
     return predict();
   auto& kept = communicator_.state<KeptPredictions>([] { return std::make_unique<KeptPredictions>(); });
+  if (std::exchange(kept.epoch, selector_.state_.epoch()) != kept.epoch)
+    kept.hosts_are_faster.clear();
   const KeptPredictions::Key key{&mechanism,     signature.called.kind, signature.called.blocking,   described_.message,
                                  signature.root, signature.operation,   communicator_.calls_in_a_row};
   const auto [found, is_new] = kept.hosts_are_faster.try_emplace(key);
@@ -71,13 +74,15 @@ bool Decider::Call::hosts_are_faster(const MechanismKind& mechanism)
   return found->second;
 }
 
-Decider::Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-                 const HostFallback& hosts, std::function<const MessageCosts&()> costs)
-    : fabric_(fabric), asked_(asked), algorithms_(algorithms), hosts_(hosts), costs_(std::move(costs))
+MechanismSelector::MechanismSelector(const FabricState& state, OffloadMode asked,
+                                     const std::map<std::string, std::string>& algorithms, const HostFallback& hosts,
+                                     std::function<const MessageCosts&()> costs)
+    : state_(state), fabric_(state.fabric()), asked_(asked), algorithms_(algorithms), hosts_(hosts),
+      costs_(std::move(costs))
 {
 }
 
-void Decider::use(std::vector<std::unique_ptr<Mechanism>> mechanisms)
+void MechanismSelector::use(std::vector<std::unique_ptr<Mechanism>> mechanisms)
 {
   const auto kind_of = [](const std::unique_ptr<Mechanism>& mechanism) { return &mechanism->kind; };
   if (not std::ranges::equal(mechanisms, mechanism_kinds(), {}, kind_of))
@@ -88,7 +93,7 @@ void Decider::use(std::vector<std::unique_ptr<Mechanism>> mechanisms)
       predictable_.push_back(&mechanism->kind);
 }
 
-Mechanism& Decider::mechanism(const MechanismKind& kind) const
+Mechanism& MechanismSelector::mechanism(const MechanismKind& kind) const
 {
   for (const auto& mechanism : mechanisms_)
     if (&mechanism->kind == &kind)
@@ -97,7 +102,7 @@ Mechanism& Decider::mechanism(const MechanismKind& kind) const
 }
 
 /** The mechanism that is selected as SMPI's algorithm of a collective; null where an algorithm is. */
-const MechanismKind* Decider::hosts_mechanism(const CollectiveKind& collective) const
+const MechanismKind* MechanismSelector::hosts_mechanism(const CollectiveKind& collective) const
 {
   const auto algorithm = algorithms_.find(std::string(collective.name));
   if (algorithm == algorithms_.end())
@@ -108,18 +113,19 @@ const MechanismKind* Decider::hosts_mechanism(const CollectiveKind& collective) 
   return nullptr;
 }
 
-Decision Decider::decide(Communicator& communicator, const Described& described)
+Decision MechanismSelector::decide(Communicator& communicator, const Described& described)
 {
   const std::pair called{&described.kind(), described.signature.root};
   communicator.calls_in_a_row = std::exchange(communicator.last_call, called) == called ? CALLS_IN_A_ROW : 1;
   std::optional<OffloadMode> policy;
   if (asked_.is_automatic())
     policy = fabric_.policy_for(std::string(described.kind().name), Bytes(static_cast<double>(described.message)));
-  Call call(*this, communicator, described);
-  return weft::decide(asked_, policy, call);
+  CallVerdicts verdicts(*this, communicator, described);
+  return weft::decide(asked_, policy, verdicts);
 }
 
-bool Decider::predict_hosts_faster(Mechanism& mechanism, Communicator& communicator, const Described& described) const
+bool MechanismSelector::predict_hosts_faster(Mechanism& mechanism, Communicator& communicator,
+                                             const Described& described) const
 {
   const int calls          = communicator.calls_in_a_row;
   HostCall call            = hosts_.selection().resolved(host_call(communicator, described));

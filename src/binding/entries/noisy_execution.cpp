@@ -2,7 +2,7 @@
 /* What programs compute, with the detours of their cores: SMPI lets a rank compute by SimGrid's exec_init, which is
  * replaced as interposed.cpp replaces SMPI's functions. */
 #include "binding/abi/original.hpp"
-#include "binding/run/simulation.hpp"
+#include "binding/entries/current_run.hpp"
 
 #include <simgrid/s4u.hpp>
 
@@ -11,7 +11,7 @@ namespace simgrid::s4u::this_actor {
 WEFT_INTERPOSED ExecPtr exec_init(double flops)
 {
   static const auto THEIRS = weft::original(static_cast<ExecPtr (*)(double)>(&exec_init));
-  weft::CoreNoise& noise   = weft::Simulation::get().core_noise;
+  weft::CoreNoise& noise   = weft::current_run().core_noise;
   if (not noise.any())
     return THEIRS(flops);
   const double speed = get_host()->get_speed();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Who decides for a call: asks the mechanisms and the predictions what collective/decision.hpp wants to know. */
+/* Selection of the mechanism for a call: passes what the mechanisms and the predictions say to collective/decision.hpp.
+ */
 #pragma once
 
 #include "binding/data/described.hpp"
@@ -8,6 +9,7 @@
 #include "collective/decision.hpp"
 #include "collective/host/engine/execution.hpp"
 #include "collective/host/fallback.hpp"
+#include "fabric/fabric_state.hpp"
 
 #include <functional>
 #include <map>
@@ -17,10 +19,11 @@
 
 namespace weft {
 
-class Decider {
-  class Call;
-  friend Call;
+class MechanismSelector {
+  class CallVerdicts;
+  friend CallVerdicts;
 
+  const FabricState& state_;
   const Fabric& fabric_;
   const OffloadMode asked_;
   const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
@@ -34,17 +37,17 @@ class Decider {
 
 public:
   /** All must outlive it. Predictions charge messages what @p costs returns, which is asked after the ranks started. */
-  Decider(const Fabric& fabric, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
-          const HostFallback& hosts, std::function<const MessageCosts&()> costs);
+  MechanismSelector(const FabricState& state, OffloadMode asked, const std::map<std::string, std::string>& algorithms,
+                    const HostFallback& hosts, std::function<const MessageCosts&()> costs);
 
   /** Takes the mechanisms, one of each kind, in their order. */
   void use(std::vector<std::unique_ptr<Mechanism>> mechanisms);
   const std::vector<std::unique_ptr<Mechanism>>& mechanisms() const { return mechanisms_; }
   Mechanism& mechanism(const MechanismKind& kind) const;
 
-  /** Decide for a call on a communicator of more than one rank. */
+  /** Decides for a call on a communicator of more than one rank. */
   Decision decide(Communicator& communicator, const Described& described);
-  /** For one of a communicator of one rank. */
+  /** Decides for a call on a communicator of one rank. */
   Decision decide_alone() const { return weft::decide_alone(asked_); }
 };
 

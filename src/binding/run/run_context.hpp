@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One run: who is in it. Its parts know each other by what they are given; a part that a call needs is found here.
+/* Context of a run: its jobs, its fabric and the parts that carry out and observe calls.
  *
- * SMPI calls the registered algorithms without a context, and SimGrid's engine is one per process; so there is one
- * Simulation, made by load_platform() and never deleted (SMPI frees communicators after everything else).
+ * Everything below the entries from MPI gets a reference to the context. SMPI passes none to the functions that it
+ * calls, so the entries look it up (binding/entries/current_run.hpp). load_platform() makes the context, and nobody
+ * deletes it, because SMPI frees communicators after everything else.
  */
 #pragma once
 
@@ -12,7 +13,8 @@
 #include "binding/platform/core_noise.hpp"
 #include "binding/platform/network.hpp"
 #include "binding/run/communicators.hpp"
-#include "binding/run/decider.hpp"
+#include "binding/run/jobs.hpp"
+#include "binding/run/mechanism_selector.hpp"
 #include "binding/run/ranks.hpp"
 #include "collective/host/fallback.hpp"
 #include "collective/host/host_stage.hpp"
@@ -28,7 +30,7 @@
 
 namespace weft {
 
-class Simulation {
+class RunContext {
   RecordFile record_file_;
   Ranks ranks_;
 
@@ -40,8 +42,9 @@ class Simulation {
 
 public:
   const Fabric& fabric;
-  FabricState state; ///< what of it is up
+  FabricState& state; ///< which links and switches are up
   Network& network;
+  Jobs& jobs;
   CoreNoise core_noise;
   const OffloadMode mode;            ///< what the run asks for
   std::vector<Aggregation> switches; ///< by index in the fabric
@@ -50,15 +53,15 @@ public:
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
   HostFallback hosts_fallback;                ///< what the hosts do where weft does it
   const HostStageAlgorithms stage_algorithms; ///< of the ranks of a host in an offloaded call
-  Decider decider;
+  MechanismSelector selector;
   Communicators communicators;
 
-  /** Make the process's simulation. @p fabric and @p network live as long as the process. @p record_path may be empty:
-   *  no record. */
-  static Simulation& create(const Fabric& fabric, Network& network, OffloadMode mode, const std::string& record_path,
-                            bool keep_events);
-  static Simulation& get();
-  Simulation(const Fabric& its_fabric, Network& its_network, OffloadMode its_mode, const std::string& record_path);
+  /** Observes the engine from now on: writes the record to @p record_path at the end, unless that is empty. @p state,
+   *  @p network and @p jobs must live as long as the process. */
+  RunContext(FabricState& its_state, Network& its_network, Jobs& its_jobs, OffloadMode its_mode,
+             const std::string& record_path, bool keep_events);
+  RunContext(const RunContext&)            = delete;
+  RunContext& operator=(const RunContext&) = delete;
 
   /** What the run's messages cost; known once the ranks have started. */
   const MessageCosts& costs();
