@@ -12,8 +12,8 @@
 #include "binding/run/request.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
+#include "collective/host/engine/host_call.hpp"
 
-#include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -51,6 +51,7 @@ void Call::begin(MPI_Comm comm)
   const Place place = place_in(comm);
   size_             = place.size;
   start_            = sg::Engine::get_clock();
+  descriptor_.ranks = size_;
   rank              = place.rank;
   if (size_ == 1)
     decision_ = context_.selector.decide_alone();
@@ -61,10 +62,10 @@ void Call::begin(MPI_Comm comm)
 void Call::enter(MPI_Comm comm)
 {
   communicator_ = context_.communicators.find(comm, rank);
-  pending_      = communicator_->enter(rank, described_.signature);
+  pending_      = communicator_->enter(rank, descriptor_);
   if (pending_->entered == 1)
     first_enters();
-  else if (not pending_->is_same(described_.signature))
+  else if (not pending_->call->is_same(descriptor_))
     compare();
   decision_ = pending_->decision;
 }
@@ -74,12 +75,13 @@ void Call::first_enters()
   context_.check_members(*communicator_);
   decide();
   if (const MechanismKind* mechanism = pending_->decision.mechanism)
-    pending_->offloaded = context_.selector.mechanism(*mechanism).start(communicator_, described_);
+    pending_->offloaded = context_.selector.mechanism(*mechanism).start(communicator_, descriptor_);
 }
 
 void Call::compare() const
 {
-  const std::optional<std::string> difference = pending_->differs(described_.signature, rank);
+  const std::optional<std::string> difference = pending_->call->difference(
+      descriptor_, "rank " + std::to_string(pending_->first_rank), "rank " + std::to_string(rank));
   if (not difference)
     return;
   const std::string calls = "collective number " + std::to_string(communicator_->calls_made(rank)) +
@@ -91,7 +93,7 @@ void Call::compare() const
 void Call::decide()
 {
   try {
-    pending_->decision = context_.selector.decide(*communicator_, described_);
+    pending_->decision = context_.selector.decide(*communicator_, descriptor_);
   } catch (const UserError& problem) {
     context_.refuse_fallback(problem.what());
   }
@@ -99,21 +101,16 @@ void Call::decide()
 
 bool Call::may_be_scheduled() const
 {
-  return pending_ && not described_.empty && memory_is_shared() &&
-         context_.hosts_fallback.smpi(described_.kind().name).empty();
+  return pending_ && not descriptor_.empty() && memory_is_shared() &&
+         context_.hosts_fallback.smpi(descriptor_.kind->name).empty();
 }
 
 bool Call::schedule(const HostShape& shape)
 {
-  HostCall call;
-  call.collective  = described_.kind().name;
-  call.ranks       = size_;
-  call.root        = std::max(0, described_.signature.root);
-  call.count       = shape.count;
-  call.element     = shape.element;
-  call.commutative = shape.commutative;
-  call.predefined  = shape.predefined;
-  call.blocking    = described_.signature.called.blocking;
+  HostCall call = host_call(descriptor_);
+  call.block    = nullptr; // of counts that the rank may change: the schedule keeps its own
+  call.count    = shape.count;
+  call.element  = shape.element;
   try {
     pending_->scheduled =
         make_scheduled_call(context_.host_network(), *communicator_, context_.hosts_fallback, call, shape);
@@ -159,7 +156,7 @@ void Call::offload(const RankBuffers& buffers, MPI_Op operation)
 void Call::check(const FlowResult& result) const
 {
   if (not result.arrived())
-    context_.abort("network-failure", describe_broken_call(*communicator_, described_.signature, result.failure));
+    context_.abort("network-failure", describe_broken_call(*communicator_, descriptor_, result.failure));
 }
 
 void Call::leave_host_data()
@@ -173,19 +170,16 @@ void Call::record_schedule(Record& record) const
     return;
   const ScheduledCall& scheduled = *pending_->scheduled;
   const auto at                  = static_cast<std::size_t>(rank);
-  record.add_host_call({Profile::get().rank_of(communicator_->actors[at]), described_.signature.called.name(),
-                        scheduled.algorithm(), scheduled.tuning().segment.value(), scheduled.tallies()[at], start_,
-                        sg::Engine::get_clock()});
+  record.add_host_call({Profile::get().rank_of(communicator_->actors[at]), descriptor_.name(), scheduled.algorithm(),
+                        scheduled.tuning().segment.value(), scheduled.tallies()[at], start_, sg::Engine::get_clock()});
 }
 
 void Call::end()
 {
   if (std::exchange(ended_, true))
     return;
-  const CallSignature& signature = described_.signature;
-  const std::string algorithm    = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
-  context_.record.count(signature.called, size_, signature.datatype, signature.operation, decision_, algorithm,
-                        static_cast<double>(described_.bytes), sg::Engine::get_clock() - start_);
+  const std::string algorithm = pending_ && pending_->scheduled ? pending_->scheduled->algorithm() : "";
+  context_.record.count(descriptor_, decision_, algorithm, sg::Engine::get_clock() - start_);
   if (context_.record.keep_events)
     record_schedule(context_.record);
   if (pending_) {
@@ -197,7 +191,7 @@ void Call::end()
 MPI_Request StartedCall::make_request(const std::shared_ptr<StartedCall>& call)
 {
   call->itself_ = call;
-  return RequestSignal::make_request({call, &call->signal_}, call->described_.kind());
+  return RequestSignal::make_request({call, &call->signal_}, *call->descriptor_.kind);
 }
 
 void StartedCall::ends(const FlowResult& result)

@@ -51,9 +51,9 @@ class Call {
 
 protected:
   RunContext& context_;
-  Described described_;
+  CallDescriptor descriptor_;
   std::shared_ptr<Communicator> communicator_; // none where the rank is alone
-  std::shared_ptr<PendingCall> pending_;
+  std::shared_ptr<CallInFlight> pending_;
   Decision decision_;
 
   /** An offloaded call has ended, for this rank. Where it has failed, so has the run. */
@@ -62,9 +62,9 @@ protected:
 public:
   int rank = 0;
 
-  /** @p describe makes a Described of what is called: here, so that a rank's stack has it once. */
+  /** @p describe makes the descriptor of the call: here, so that a rank's stack has it once. */
   template <class Describe>
-  Call(RunContext& context, Describe&& describe, MPI_Comm comm) : context_(context), described_(describe())
+  Call(RunContext& context, Describe&& describe, MPI_Comm comm) : context_(context), descriptor_(describe())
   {
     begin(comm);
   }
@@ -73,7 +73,7 @@ public:
   ~Call() { end(); }
 
   bool offloaded() const { return decision_.offloaded(); }
-  bool empty() const { return described_.empty; }
+  bool empty() const { return descriptor_.empty(); }
   bool alone() const { return size_ == 1; }
 
   /** The data of a call that the hosts execute; the first rank to ask has it made. */

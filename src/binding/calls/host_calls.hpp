@@ -6,6 +6,7 @@
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/data/descriptions.hpp"
+#include "binding/data/handles.hpp"
 #include "binding/data/host_data.hpp"
 #include "binding/settings/settings.hpp"
 #include "mpi/names.hpp"
@@ -49,13 +50,11 @@ template <class... Arguments> struct MovedCall {
   }
 };
 
-inline HostShape reduction_shape(int count, MPI_Datatype type, MPI_Op operation)
+inline HostShape reduction_shape(int count, MPI_Datatype type)
 {
   HostShape shape;
-  shape.count       = count;
-  shape.element     = Bytes(static_cast<double>(size_of(1, type)));
-  shape.commutative = commutes(operation);
-  shape.predefined  = operation == MPI_OP_NULL || is_predefined(operation);
+  shape.count   = count;
+  shape.element = Bytes(static_cast<double>(size_of(1, type)));
   return shape;
 }
 
@@ -79,7 +78,7 @@ template <class... Arguments> struct ReducedCall {
   bool has_data() const { return operation != MPI_OP_NULL; }
   HostShape host_shape() const
   {
-    HostShape all = reduction_shape(buffers.send_count, type, operation);
+    HostShape all = reduction_shape(buffers.send_count, type);
     all.parts     = parts;
     return all;
   }
@@ -105,7 +104,7 @@ template <class... Arguments> struct PrefixCall {
   // SMPI's are right for operations that commute, and have zero for their neutral element.
   bool wanted(bool) const { return operation != MPI_OP_NULL && memory_is_shared(); }
   bool has_data() const { return operation != MPI_OP_NULL; }
-  HostShape host_shape() const { return reduction_shape(buffers.send_count, type, operation); }
+  HostShape host_shape() const { return reduction_shape(buffers.send_count, type); }
   void come(Call& call, bool) const
   {
     call.host_data<PrefixData>([&](int ranks) { return std::make_shared<PrefixData>(ranks, exclusive); })

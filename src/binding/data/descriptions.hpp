@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What each collective says of one rank's call: shared by its blocking and its non-blocking form.
+/* Descriptions of calls from the arguments of MPI's functions: shared by the blocking and the non-blocking form, which
+ * they are given to fill (blocking("allreduce")). The number of ranks is filled when the call is entered.
  *
  * Where MPI asks only for equal type signatures (count x type), ranks are held to the same number of bytes.
  */
 #pragma once
 
-#include "binding/data/described.hpp"
 #include "binding/data/exchange.hpp"
+#include "model/collective/call_descriptor.hpp"
 
 namespace weft {
 
-/** Allreduce, Reduce, Scan and Exscan. */
-Described describe_reduction(CalledCollective called, std::int64_t count, MPI_Datatype type, MPI_Op operation,
-                             int root = -1);
-Described describe_reduce_scatter(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Op operation,
+/** Describes an Allreduce, Reduce, Scan or Exscan. */
+CallDescriptor describe_reduction(CallDescriptor call, std::int64_t count, MPI_Datatype type, MPI_Op operation,
+                                  int root = -1);
+CallDescriptor describe_reduce_scatter(const CallDescriptor& form, const int* counts, MPI_Datatype type,
+                                       MPI_Op operation, MPI_Comm comm);
+CallDescriptor describe_barrier(const CallDescriptor& form);
+CallDescriptor describe_bcast(const CallDescriptor& form, int count, MPI_Datatype type, int root);
+CallDescriptor describe_allgather(const CallDescriptor& form, int count, MPI_Datatype type);
+CallDescriptor describe_allgatherv(const CallDescriptor& form, const int* counts, MPI_Datatype type, MPI_Comm comm);
+/** Describes a Gather (what a rank gives, and what the root gets of each) or a Scatter (what a rank gets, and what the
+ *  root gives each). */
+CallDescriptor describe_gather(const CallDescriptor& form, int count, MPI_Datatype type, int root_count,
+                               MPI_Datatype root_type, int root, MPI_Comm comm);
+/** Describes a Gatherv or a Scatterv, of which only the root knows every rank's count. */
+CallDescriptor describe_gatherv(const CallDescriptor& form, int count, MPI_Datatype type, int root);
+CallDescriptor describe_alltoall(const CallDescriptor& form, int count, MPI_Datatype type, MPI_Comm comm);
+CallDescriptor describe_alltoallv(const CallDescriptor& form, const int* counts, MPI_Datatype type, MPI_Comm comm);
+CallDescriptor describe_alltoallw(const CallDescriptor& form, const int* counts, const MPI_Datatype* types,
                                   MPI_Comm comm);
-Described describe_barrier(CalledCollective called);
-Described describe_bcast(CalledCollective called, int count, MPI_Datatype type, int root);
-Described describe_allgather(CalledCollective called, int count, MPI_Datatype type, MPI_Comm comm);
-Described describe_allgatherv(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Comm comm);
-/** Gather: what a rank gives, and what the root gets of each. Scatter: what a rank gets, and what the root gives each.
- */
-Described describe_gather(CalledCollective called, int count, MPI_Datatype type, int root_count, MPI_Datatype root_type,
-                          int root, MPI_Comm comm);
-/** Gatherv and Scatterv: only the root knows every rank's count. */
-Described describe_gatherv(CalledCollective called, int count, MPI_Datatype type, int root);
-Described describe_alltoall(CalledCollective called, int count, MPI_Datatype type, MPI_Comm comm);
-Described describe_alltoallv(CalledCollective called, const int* counts, MPI_Datatype type, MPI_Comm comm);
-Described describe_alltoallw(CalledCollective called, const int* counts, const MPI_Datatype* types, MPI_Comm comm);
 
 RankBuffers reduction_buffers(const void* send, void* receive, int count, MPI_Datatype type);
 RankBuffers reduce_scatter_buffers(const void* send, void* receive, const int* counts, MPI_Datatype type,

@@ -2,8 +2,8 @@
 #include "binding/data/host_data.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/data/described.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/data/handles.hpp"
 #include "mpi/names.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "binding/entries/current_run.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
-#include "model/collective/collective_kind.hpp"
+#include "model/collective/call_descriptor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,13 +23,13 @@ namespace {
 
 /** One collective and the algorithm that it falls back to. SMPI has the same names for them. */
 template <class Function> struct Entry {
-  CalledCollective called;
+  CallDescriptor called; ///< but for the arguments
   Function selected = nullptr;
   Function simplest = nullptr; ///< SMPI's "default": not all others survive a communicator of one rank
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Carry out a call. @p describe makes a Described of what is called, @p buffers a RankBuffers and @p parts what
+  /** Carry out a call. @p describe fills the descriptor of the call, @p buffers a RankBuffers and @p parts what
    *  host_calls.hpp says, only where they are needed. */
   template <class Describe, class Buffers, class Parts, class... Arguments>
   int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
@@ -169,7 +169,7 @@ int allgather(const void* send, int send_count, MPI_Datatype send_type, void* re
               MPI_Comm comm)
 {
   return entries().allgather.carry_out(
-      comm, MPI_OP_NULL, [&](auto called) { return describe_allgather(called, count, type, comm); },
+      comm, MPI_OP_NULL, [&](auto called) { return describe_allgather(called, count, type); },
       [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
       [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type, comm);

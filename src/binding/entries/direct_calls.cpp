@@ -5,7 +5,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/in_place.hpp"
-#include "binding/ranks/known_counts.hpp"
+#include "binding/ranks/counts_summary.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/run/request.hpp"
 #include "binding/settings/settings.hpp"
@@ -57,7 +57,7 @@ bool are_buffers(const void* send, const void* receive)
 /** None of a communicator's is negative. */
 bool are_counts(const int* counts, MPI_Comm comm)
 {
-  return counts && known_counts(counts, comm).least >= 0;
+  return counts && summarize_counts(counts, comm).least >= 0;
 }
 
 bool is_plain_reduction(const void* send, const void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)

@@ -40,7 +40,8 @@ template <class Function, class Parts, class... Arguments>
   return theirs(address(arguments)..., comm, request, external);
 }
 
-/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a Described, @p buffers a RankBuffers,
+/** Carry out a non-blocking call: offloaded, or as SMPI does. @p describe makes a CallDescriptor, @p buffers a
+ * RankBuffers,
  *  @p parts what host_calls.hpp says, only where they are needed; @p arguments are the call's up to the communicator.
  */
 template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
@@ -200,7 +201,7 @@ WEFT_INTERPOSED int iallgather(const void* send, int send_count, MPI_Datatype se
   static const auto THEIRS = original(&iallgather);
   return start(
       THEIRS, request, external, comm, MPI_OP_NULL,
-      [&] { return describe_allgather(nonblocking("allgather"), count, type, comm); },
+      [&] { return describe_allgather(nonblocking("allgather"), count, type); },
       [&] { return RankBuffers{send, send_count, send_type, receive, count, type}; },
       [&] { return moved_allgather(send, send_count, send_type, receive, count, type, comm); }, send, send_count,
       send_type, receive, count, type);

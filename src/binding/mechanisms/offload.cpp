@@ -12,11 +12,10 @@ namespace sg = simgrid::s4u;
 namespace weft {
 
 OffloadedCall::OffloadedCall(RunContext& context, const std::shared_ptr<Communicator>& communicator,
-                             const Described& described, std::size_t fixed_point_block)
+                             const CallDescriptor& call, std::size_t fixed_point_block)
     : on_end_(static_cast<std::size_t>(communicator->size())), context_(context), communicator_(communicator),
-      called_(described.signature.called), movement_(described.movement()), root_(described.signature.root),
-      parts_(described.part_sizes(communicator->size())),
-      exchange_(Exchange::create({movement_, communicator->size(), root_, parts_, fixed_point_block}))
+      descriptor_(call), parts_(call.part_sizes()),
+      exchange_(Exchange::create({call.movement(), call.ranks, call.root, parts_, fixed_point_block}))
 {
 }
 
@@ -24,7 +23,7 @@ Changing OffloadedCall::changing(bool stay) const
 {
   if (not stay || not memory_is_shared())
     return Changing::all;
-  return called_.blocking ? Changing::nothing : Changing::arrays;
+  return descriptor_->blocking ? Changing::nothing : Changing::arrays;
 }
 
 void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op operation)
@@ -37,7 +36,7 @@ void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op 
     exchange_->combine(operation);
     // A request is completed by SimGrid's kernel, which must not run SMPI's copies; a rank that blocks fetches its
     // result when it wakes and its memory is at hand.
-    for (int other = 0; not called_.blocking && other < communicator_->size(); ++other)
+    for (int other = 0; not descriptor_->blocking && other < communicator_->size(); ++other)
       deliver(other);
   }
   enter(rank);

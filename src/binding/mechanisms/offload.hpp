@@ -2,12 +2,12 @@
 /* Offloaded calls: their data, and who waits for their end. What carries them out is up to the mechanisms. */
 #pragma once
 
-#include "binding/data/described.hpp"
 #include "binding/data/exchange.hpp"
 #include "binding/platform/flow_result.hpp"
 #include "binding/ranks/sleep.hpp"
 #include "binding/run/communicator.hpp"
 #include "binding/run/run_context.hpp"
+#include "model/collective/call_descriptor.hpp"
 
 #include <functional>
 #include <memory>
@@ -30,13 +30,11 @@ class OffloadedCall : public std::enable_shared_from_this<OffloadedCall> {
 protected:
   RunContext& context_;
   const std::shared_ptr<Communicator> communicator_;
-  const CalledCollective called_;
-  const Movement movement_;
-  const int root_;                  // rank
+  const KeptDescriptor descriptor_;
   const std::vector<double> parts_; // bytes, by rank
   std::unique_ptr<Exchange> exchange_;
 
-  OffloadedCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described,
+  OffloadedCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call,
                 std::size_t fixed_point_block);
   /** Rank @p rank has given its data. */
   virtual void given(int /*rank*/, const RankBuffers& /*buffers*/) {}

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/offload_stage.hpp"
 
-#include "binding/run/core_call.hpp"
-#include "mpi/names.hpp"
-
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -14,8 +11,8 @@ namespace weft {
 OffloadStage::OffloadStage(HostNetwork& network, const Communicator& communicator, HostStageAlgorithms algorithms,
                            HostStageCall call, Staged& staged)
     : network_(network), communicator_(communicator), call_(staged), actors_(network, communicator),
-      stage_(network.agenda(), network.messages(), network.costs, communicator.rank_hosts,
-             {communicator.member_of, communicator.member_ranks}, algorithms, std::move(call), *this, network.memory)
+      stage_(network.agenda(), network.messages(), network.costs, communicator.rank_hosts, communicator.all_members(),
+             algorithms, std::move(call), *this, network.memory)
 {
 }
 
@@ -42,30 +39,14 @@ void OffloadStage::rank_ended(int rank)
   call_.stage_ended(rank);
 }
 
-HostStageCall host_stage(const Communicator& communicator, const Described& described)
-{
-  const CallSignature& signature = described.signature;
-  HostStageCall call{.movement = described.movement(),
-                     .root     = signature.root,
-                     .message  = Bytes(static_cast<double>(described.message)),
-                     .parts    = described.part_sizes(communicator.size()),
-                     .buffers  = buffers_of_a_rank(host_call(communicator, described))};
-  if (call.movement.combines)
-    call.commutative = commutes(signature.operation);
-  if (signature.datatype != MPI_DATATYPE_NULL)
-    if (const std::int64_t element = size_of(1, signature.datatype); element > 0 && described.message % element == 0)
-      call.element = Bytes(static_cast<double>(element));
-  return call;
-}
-
 std::unique_ptr<OffloadStage> make_stage(RunContext& context, const Communicator& communicator,
-                                         const Described& described, Staged& staged)
+                                         const CallDescriptor& call, Staged& staged)
 {
   if (communicator.members() == communicator.size())
     return nullptr;
   context.record.host_stages = true;
   return std::make_unique<OffloadStage>(context.host_network(), communicator, context.stage_algorithms,
-                                        host_stage(communicator, described), staged);
+                                        host_stage_call(call), staged);
 }
 
 } // namespace weft

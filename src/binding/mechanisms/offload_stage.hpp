@@ -52,10 +52,8 @@ public:
   void deliver(int member);
 };
 
-/** An offloaded call, as the ranks of its hosts see it. */
-HostStageCall host_stage(const Communicator& communicator, const Described& described);
 /** The stage of a call, which @p staged is; null where nobody speaks for other ranks. */
 std::unique_ptr<OffloadStage> make_stage(RunContext& context, const Communicator& communicator,
-                                         const Described& described, Staged& staged);
+                                         const CallDescriptor& call, Staged& staged);
 
 } // namespace weft

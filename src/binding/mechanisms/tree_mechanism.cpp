@@ -2,31 +2,30 @@
 #include "binding/mechanisms/tree_mechanism.hpp"
 
 #include "binding/mechanisms/offload.hpp"
-#include "binding/run/core_call.hpp"
 #include "binding/settings/settings.hpp"
 
 namespace weft {
 
-Fallback TreeMechanism::obstacle(Communicator& communicator, const Described& described)
+Fallback TreeMechanism::obstacle(Communicator& communicator, const CallDescriptor& call)
 {
-  if (not does(described.kind()))
+  if (not does(*call.kind))
     return Fallback::collective;
   const CommunicatorTree& tree = *tree_state(context_, communicator).tree();
-  return tree_obstacle(switch_call(described), tree.no_tree, tree.models);
+  return tree_obstacle(call, tree.no_tree, tree.models);
 }
 
-Fallback TreeMechanism::shortage(Communicator& communicator, const Described& described)
+Fallback TreeMechanism::shortage(Communicator& communicator, const CallDescriptor& call)
 {
-  if (not memory_is_shared() && needs_shared_memory(described))
+  if (not memory_is_shared() && needs_shared_memory(call))
     return Fallback::privatization;
   return tree_state(context_, communicator).channels_are_free() ? Fallback::none : Fallback::no_free_channel;
 }
 
 std::shared_ptr<OffloadedCall> TreeMechanism::start(const std::shared_ptr<Communicator>& communicator,
-                                                    const Described& described)
+                                                    const CallDescriptor& call)
 {
   tree_state(context_, *communicator).take_channels();
-  return make(communicator, described);
+  return make(communicator, call);
 }
 
 } // namespace weft

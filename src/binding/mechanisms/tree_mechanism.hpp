@@ -13,10 +13,10 @@ namespace weft {
 
 class TreeMechanism : public Mechanism {
   /** Whether a rank must reach other ranks' memory for such a call. */
-  virtual bool needs_shared_memory(const Described& described) const = 0;
+  virtual bool needs_shared_memory(const CallDescriptor& call) const = 0;
   /** The call, for which the channels are taken. */
   virtual std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
-                                              const Described& described) = 0;
+                                              const CallDescriptor& call) = 0;
 
 protected:
   RunContext& context_;
@@ -25,10 +25,10 @@ public:
   TreeMechanism(const MechanismKind& its_kind, RunContext& context) : Mechanism(its_kind), context_(context) {}
 
   bool does(const CollectiveKind& collective) const override { return collective.offloadable(); }
-  Fallback obstacle(Communicator& communicator, const Described& described) override;
-  Fallback shortage(Communicator& communicator, const Described& described) override;
+  Fallback obstacle(Communicator& communicator, const CallDescriptor& call) override;
+  Fallback shortage(Communicator& communicator, const CallDescriptor& call) override;
   std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
-                                       const Described& described) override;
+                                       const CallDescriptor& call) override;
 };
 
 } // namespace weft

@@ -6,24 +6,23 @@
 namespace weft {
 
 TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator,
-                         const Described& described)
-    : TreeOffload(context, communicator, described, tree_state(context, *communicator))
+                         const CallDescriptor& call)
+    : TreeOffload(context, communicator, call, tree_state(context, *communicator))
 {
 }
 
 TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator,
-                         const Described& described, TreeState& state)
-    : TreeOffload(context, communicator, described, state, state.tree(),
-                  host_work(context.fabric, *state.tree(), described))
+                         const CallDescriptor& call, TreeState& state)
+    : TreeOffload(context, communicator, call, state, state.tree(), host_work(context.fabric, *state.tree(), call))
 {
 }
 
 TreeOffload::TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator,
-                         const Described& described, TreeState& state,
+                         const CallDescriptor& call, TreeState& state,
                          const std::shared_ptr<const CommunicatorTree>& its_tree, const HostWork& work)
-    : OffloadedCall(context, communicator, described, work.fixed_point_block), state_(state), kept_tree_(its_tree),
-      tree_(*kept_tree_->tree), call_(tree_call(*communicator, described, parts_, context.fabric.nic())),
-      host_work_(work), stage_(make_stage(context, *communicator, described, *this))
+    : OffloadedCall(context, communicator, call, work.fixed_point_block), state_(state), kept_tree_(its_tree),
+      tree_(*kept_tree_->tree), call_(tree_call(call, communicator->all_members(), parts_, context.fabric.nic())),
+      host_work_(work), stage_(make_stage(context, *communicator, call, *this))
 {
 }
 
@@ -35,7 +34,7 @@ Seconds TreeOffload::host_overhead() const
 void TreeOffload::enter(int rank)
 {
   if (stage_)
-    stage_->enter(rank, called_.blocking);
+    stage_->enter(rank, descriptor_->blocking);
   else
     member_ready(communicator_->member(rank));
 }

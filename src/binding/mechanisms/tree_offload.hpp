@@ -13,9 +13,9 @@ namespace weft {
 
 /** A call over the communicator's reduction tree. */
 class TreeOffload : public OffloadedCall, Staged {
-  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described,
+  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call,
               TreeState& state);
-  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described,
+  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call,
               TreeState& state, const std::shared_ptr<const CommunicatorTree>& its_tree, const HostWork& work);
   void contributed(int member) override { member_ready(member); }
   void stage_ended(int rank) override { end(rank); }
@@ -40,7 +40,7 @@ protected:
   void member_done(int member);
 
 public:
-  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described);
+  TreeOffload(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call);
 
   Seconds host_overhead() const override;
 };

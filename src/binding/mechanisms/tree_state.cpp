@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/tree_state.hpp"
 
-#include "binding/run/core_call.hpp"
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -90,31 +88,12 @@ TreeState& tree_state(RunContext& context, Communicator& communicator)
   return communicator.state<TreeState>([&] { return std::make_unique<TreeState>(context, communicator); });
 }
 
-TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts,
-                   const NicModel& nic)
+HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const CallDescriptor& call)
 {
-  const CallSignature& signature = described.signature;
-  TreeCall call{described.movement(), Bytes(static_cast<double>(described.message)), -1, {}, {}};
-  if (nic.scatters_whole_vectors() && call.movement == Movement::reduce_scatter) {
-    call.movement = Movement::allreduce;
-    call.copied   = Bytes(std::ranges::max(parts));
-  }
-  if (signature.root >= 0)
-    call.root = communicator.member(signature.root);
-  if (call.movement.in_parts()) {
-    call.parts.resize(communicator.member_ranks.size());
-    for (int rank = 0; rank < communicator.size(); ++rank)
-      call.parts[static_cast<std::size_t>(communicator.member(rank))] += parts[static_cast<std::size_t>(rank)];
-  }
-  return call;
-}
-
-HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const Described& described)
-{
-  const SwitchCall call          = switch_call(described);
-  const BytesPerSecond copy_rate = fabric.nic().costs(call.message).offload_copy_rate;
+  const BytesPerSecond copy_rate = fabric.nic().costs(call.vector()).offload_copy_rate;
   for (const SwitchModel* model : tree.models) {
-    const Capability* capability = model->serving(std::string(call.kind->name), call.datatype, call.operation);
+    const Capability* capability =
+        model->serving(std::string(call.kind->name), std::string(call.type_name()), std::string(call.operation_name()));
     if (not capability || capability->conversion.empty())
       continue;
     // One core does one after the other.

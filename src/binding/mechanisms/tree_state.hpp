@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The reduction tree of a communicator: what mechanisms over trees of switches keep there, and what a call is to it. */
+/* The reduction tree of a communicator: what mechanisms over trees of switches keep there. */
 #pragma once
 
 #include "binding/run/communicator.hpp"
@@ -53,16 +53,12 @@ public:
 /** Returns the state of a communicator, which is made when it is first asked for. */
 TreeState& tree_state(RunContext& context, Communicator& communicator);
 
-/** What a call is to the tree: parts and root by member. @p parts are those of the ranks. */
-TreeCall tree_call(const Communicator& communicator, const Described& described, const std::vector<double>& parts,
-                   const NicModel& nic);
-
 /** What hosts do with the data of an offloaded call. */
 struct HostWork {
   BytesPerSecond rate; ///< at which a core copies and converts
   /// Floats become integers, in blocks of so many that share a scale (model/switch/fixed_point.hpp); 0: they do not.
   std::size_t fixed_point_block = 0;
 };
-HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const Described& described);
+HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const CallDescriptor& call);
 
 } // namespace weft

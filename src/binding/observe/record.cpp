@@ -3,7 +3,6 @@
 
 #include "binding/observe/profile.hpp"
 #include "binding/process/process.hpp"
-#include "mpi/names.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,11 +71,11 @@ void CallStatistics::add(const CallStatistics& other)
   max_time = std::max(max_time, other.max_time);
 }
 
-void Record::count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation,
-                   Decision decision, const std::string& algorithm, double bytes, double duration)
+void Record::count(const CallDescriptor& call, Decision decision, const std::string& algorithm, double duration)
 {
-  calls_[Key{called, communicator_size, datatype, operation, decision.mechanism, decision.reason, algorithm}].add(
-      {1, bytes, duration, duration});
+  const Key key{call.kind,      call.blocking,      call.ranks,      call.type,
+                call.operation, decision.mechanism, decision.reason, algorithm};
+  calls_[key].add({1, static_cast<double>(call.own_bytes), duration, duration});
 }
 
 void Record::add_event(const SwitchEvent& event)
@@ -180,11 +179,13 @@ Json Record::calls_to_json(const Run& run) const
 {
   // Keys hold addresses, which differ from run to run: order by what they stand for.
   std::map<CallName, CallStatistics> rows;
-  for (const auto& [key, row] : calls_)
-    rows[{key.called.name(), key.called.blocking, key.communicator_size, datatype_name(key.datatype),
-          operation_name(key.operation), std::string(path_name(key.mechanism)), std::string(to_text(key.reason)),
+  for (const auto& [key, row] : calls_) {
+    const CallDescriptor call{.kind = key.kind, .blocking = key.blocking, .type = key.type, .operation = key.operation};
+    rows[{call.name(), key.blocking, key.communicator_size, std::string(call.type_name()),
+          std::string(call.operation_name()), std::string(path_name(key.mechanism)), std::string(to_text(key.reason)),
           key.algorithm}]
         .add(row);
+  }
   return rows_of(rows, [&](const auto& entry) { return call_to_json(entry.first, entry.second, run.algorithms); });
 }
 
@@ -193,7 +194,7 @@ Json Record::events_to_json(const Run& run) const
   return rows_of(events_, [&](const SwitchEvent& event) -> Json {
     return {{"switch", run.fabric.topology().switch_name(event.switch_index)},
             {"communicator", event.communicator},
-            {"collective", event.called.name()},
+            {"collective", event.collective},
             {"ranks", event.ranks},
             {"bytes", event.bytes},
             {"start_s", event.start},

@@ -11,10 +11,8 @@
 #include "collective/host/engine/tally.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/forwarding_state.hpp"
-#include "model/collective/collective_kind.hpp"
+#include "model/collective/call_descriptor.hpp"
 #include "model/switch/aggregation.hpp"
-
-#include <smpi/smpi.h>
 
 #include <cstdint>
 #include <functional>
@@ -22,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -41,7 +40,7 @@ struct CallStatistics {
 struct SwitchEvent {
   int switch_index;
   int communicator;
-  CalledCollective called;
+  std::string collective;
   int ranks;
   double bytes;
   double start;
@@ -67,17 +66,24 @@ struct Outcome {
 
 class Record {
   struct Key {
-    CalledCollective called;
+    const CollectiveKind* kind;
+    bool blocking;
     int communicator_size;
-    MPI_Datatype datatype;
-    MPI_Op operation;
+    const ElementType* type;
+    const ReductionOperation* operation;
     const MechanismKind* mechanism;
     Fallback reason;
     std::string algorithm; // of weft's on the hosts; empty where they have none
     auto tie() const
     {
-      return std::tie(called.kind, called.blocking, communicator_size, datatype, operation, mechanism, reason,
-                      algorithm);
+      return std::tuple{kind,
+                        blocking,
+                        communicator_size,
+                        type ? type->handle : nullptr,
+                        operation ? operation->handle : nullptr,
+                        mechanism,
+                        reason,
+                        std::string_view(algorithm)};
     }
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
@@ -90,9 +96,8 @@ public:
   bool host_stages = false; ///< whether ranks of a host combined what they gave to an offloaded call
   Outcome outcome;
 
-  /** Count one rank's call. @p algorithm: of weft's on the hosts; empty where it is not carried out by one. */
-  void count(CalledCollective called, int communicator_size, MPI_Datatype datatype, MPI_Op operation, Decision decision,
-             const std::string& algorithm, double bytes, double duration);
+  /** Counts one rank's call. @p algorithm: of weft's on the hosts; empty where it is not carried out by one. */
+  void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, double duration);
   void add_event(const SwitchEvent& event);
   /** Where events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }

@@ -1,59 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/run/communicator.hpp"
 
-#include "mpi/names.hpp"
-
 #include <algorithm>
 
 namespace weft {
-
-namespace {
-
-// Mostly all ranks give the same handle. Where they do, equal bytes are equal counts.
-
-bool other_operation(MPI_Op one, MPI_Op other)
-{
-  return one != other && operation_name(one) != operation_name(other);
-}
-
-bool other_datatype(MPI_Datatype one, MPI_Datatype other)
-{
-  return one != other && is_predefined(one) && is_predefined(other);
-}
-
-bool other_call(const CallSignature& one, const CallSignature& other)
-{
-  return one.called != other.called || one.root != other.root || one.bytes != other.bytes ||
-         other_operation(one.operation, other.operation) || other_datatype(one.datatype, other.datatype);
-}
-
-} // namespace
-
-bool PendingCall::is_same(const CallSignature& other) const
-{
-  return not other_call(signature, other) && signature.part_size == other.part_size &&
-         signature.parts_number == other.parts_number;
-}
-
-std::optional<std::string> PendingCall::differs(const CallSignature& other, int rank) const
-{
-  const auto calls = [&] {
-    return "rank " + std::to_string(first_rank) + " called " + signature.text() + ", rank " + std::to_string(rank) +
-           " called " + other.text();
-  };
-  if (other_call(signature, other))
-    return calls();
-  if (signature.part_size == other.part_size && std::ranges::equal(parts, other.parts))
-    return std::nullopt;
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    const std::int64_t mine = parts[part] * signature.part_size;
-    const std::int64_t his  = other.parts[part] * other.part_size;
-    if (mine != his)
-      return calls() + ": the part of rank " + std::to_string(part) + " has " + std::to_string(mine) +
-             " bytes at one, " + std::to_string(his) + " at the other";
-  }
-  return std::nullopt;
-}
 
 Communicator::Communicator(CommunicatorKey key, int its_handle, int ranks)
     : id(key.number), world(key.world), handle(its_handle), attached(static_cast<std::size_t>(ranks)),
@@ -74,23 +24,16 @@ void Communicator::release()
     state->release();
 }
 
-std::shared_ptr<PendingCall> Communicator::enter(int rank, const CallSignature& signature)
+std::shared_ptr<CallInFlight> Communicator::enter(int rank, const CallDescriptor& call)
 {
   const std::int64_t number = calls_made_[static_cast<std::size_t>(rank)]++;
   const auto at             = static_cast<std::size_t>(number - first_pending_);
-  if (at == pending_.size()) {
-    auto call       = std::make_shared<PendingCall>();
-    call->signature = signature;
-    call->parts.assign(signature.parts.begin(), signature.parts.end());
-    call->signature.parts = {}; // the caller's
-    call->first_rank      = rank;
-    call->inside.resize(static_cast<std::size_t>(size()));
-    pending_.push_back(std::move(call));
-  }
-  std::shared_ptr<PendingCall> call = pending_[at];
-  ++call->entered;
-  call->inside[static_cast<std::size_t>(rank)] = true;
-  return call;
+  if (at == pending_.size())
+    pending_.push_back(std::make_shared<CallInFlight>(call, rank, size()));
+  std::shared_ptr<CallInFlight> in_flight = pending_[at];
+  ++in_flight->entered;
+  in_flight->inside[static_cast<std::size_t>(rank)] = true;
+  return in_flight;
 }
 
 std::optional<int> Communicator::rank_of(aid_t actor) const
@@ -105,13 +48,13 @@ std::optional<int> Communicator::rank_of(aid_t actor) const
   return static_cast<int>(found - actors.begin());
 }
 
-const PendingCall* Communicator::waiting_for(int rank) const
+const CallInFlight* Communicator::waiting_for(int rank) const
 {
   const auto at = static_cast<std::size_t>(calls_made(rank) - first_pending_);
   return at < pending_.size() ? pending_[at].get() : nullptr;
 }
 
-void Communicator::leave(int rank, PendingCall& call)
+void Communicator::leave(int rank, CallInFlight& call)
 {
   call.inside[static_cast<std::size_t>(rank)] = false;
   ++call.left;

@@ -6,9 +6,10 @@
  */
 #pragma once
 
-#include "binding/data/described.hpp"
 #include "collective/decision.hpp"
 #include "fabric/fabric.hpp"
+#include "model/collective/call_descriptor.hpp"
+#include "model/collective/members.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
 #include <smpi/smpi.h>
@@ -34,28 +35,25 @@ class HostData;
 /** One that they execute by a schedule of weft's. */
 class ScheduledCall;
 
-/** One call in flight. */
-struct PendingCall {
-  CallSignature signature; ///< the first rank's; its parts are kept here
-  std::vector<int> parts;
-  int first_rank = 0;
-  int entered    = 0;
-  int left       = 0;
+/** Call in flight on a communicator: its description, the ranks that are in it, and what carries it out. */
+struct CallInFlight {
+  const KeptDescriptor call; ///< the first rank's
+  const int first_rank;
+  int entered = 0;
+  int left    = 0;
   std::vector<bool> inside; ///< ranks that have entered and not left, for messages about deadlocks
   Decision decision;        ///< made by the first rank, followed by all
   std::shared_ptr<OffloadedCall> offloaded;
   std::shared_ptr<HostData> host_data; ///< where weft moves it
   std::shared_ptr<ScheduledCall> scheduled;
 
-  /** How @p other, rank @p rank's, is not the same call, for people: nothing where MPI allows two ranks to make both as
-   *  one. Types and operations that a program made are different objects at each rank, so only predefined ones are
-   *  compared. */
-  std::optional<std::string> differs(const CallSignature& other, int rank) const;
-  /** Whether it is, as nearly all are: found out without the memory that words take on a rank's stack. */
-  bool is_same(const CallSignature& other) const;
+  CallInFlight(const CallDescriptor& its_call, int its_first_rank, int ranks)
+      : call(its_call), first_rank(its_first_rank), inside(static_cast<std::size_t>(ranks))
+  {
+  }
 };
 
-/** What a communicator is known by. */
+/** Key of a communicator in a run. */
 struct CommunicatorKey {
   int world;  ///< of the job whose ranks have made it (Job::world)
   int number; ///< SMPI's, the same at all members and never used again; -1: the program's MPI_COMM_WORLD
@@ -96,6 +94,7 @@ public:
   /** By which the roots of trees are spread over switches that would serve as well. */
   std::size_t tree_number() const { return static_cast<std::size_t>(id + 1); }
   int size() const { return static_cast<int>(actors.size()); }
+  Members all_members() const { return {member_of, member_ranks}; }
   int members() const { return static_cast<int>(member_ranks.size()); }
   /** Whether @p rank speaks for its member. */
   bool speaks(int rank) const { return member_ranks[static_cast<std::size_t>(member(rank))].front() == rank; }
@@ -117,19 +116,19 @@ public:
   /** Nobody will use it any more: what calls on it have taken is given back. */
   void release();
 
-  /** Rank @p rank makes its next call. Returns the entry, whose signature may differ from @p signature; where
+  /** Rank @p rank makes its next call. Returns the entry, whose description may differ from @p call; where
    *  entered == 1, this rank is the first. */
-  std::shared_ptr<PendingCall> enter(int rank, const CallSignature& signature);
+  std::shared_ptr<CallInFlight> enter(int rank, const CallDescriptor& call);
   /** How many calls rank @p rank has made. */
   std::int64_t calls_made(int rank) const { return calls_made_[static_cast<std::size_t>(rank)]; }
   /** Rank @p rank's part of @p call has ended. */
-  void leave(int rank, PendingCall& call);
+  void leave(int rank, CallInFlight& call);
   /** The rank of an actor; nothing where it is no member. */
   std::optional<int> rank_of(aid_t actor) const;
   /** The oldest call in flight that rank @p rank has not entered; none where there is none. */
-  const PendingCall* waiting_for(int rank) const;
+  const CallInFlight* waiting_for(int rank) const;
   /** The calls that not all ranks have left, oldest first. */
-  const std::deque<std::shared_ptr<PendingCall>>& pending() const { return pending_; }
+  const std::deque<std::shared_ptr<CallInFlight>>& pending() const { return pending_; }
 
   Communicator(CommunicatorKey key, int handle, int ranks);
 
@@ -137,7 +136,7 @@ private:
   std::vector<std::pair<std::type_index, std::unique_ptr<CommunicatorState>>> states_;
   std::vector<std::int64_t> calls_made_; // by rank
   std::int64_t first_pending_ = 0;       // number of the oldest call in pending_
-  std::deque<std::shared_ptr<PendingCall>> pending_;
+  std::deque<std::shared_ptr<CallInFlight>> pending_;
 };
 
 } // namespace weft

@@ -41,7 +41,7 @@ std::string seconds_now()
 }
 
 /** "MPI_Barrier() holds ranks 0, 1 and waits for 2." */
-std::string holders_of(const PendingCall& call)
+std::string holders_of(const CallInFlight& call)
 {
   std::vector<int> inside;
   std::vector<int> missing;
@@ -52,7 +52,7 @@ std::string holders_of(const PendingCall& call)
       missing.push_back(rank);
   }
   const std::string waits = missing.empty() ? "" : " and waits for " + some_of(missing);
-  return call.signature.text() + " holds ranks " + some_of(inside) + waits + ".";
+  return call.call->text() + " holds ranks " + some_of(inside) + waits + ".";
 }
 
 } // namespace
@@ -80,7 +80,7 @@ std::string describe_mismatch(const Communicator& communicator, const std::strin
          ". MPI asks all ranks of a communicator for the same collectives in the same order.";
 }
 
-std::string describe_broken_call(const Communicator& communicator, const CallSignature& call,
+std::string describe_broken_call(const Communicator& communicator, const CallDescriptor& call,
                                  const std::string& failure)
 {
   return failure + " at " + seconds_now() + " of simulated time, and " + call.text() + " on " + communicator.text() +
@@ -98,10 +98,10 @@ std::optional<std::string> describe_missing_rank(const Communicator& communicato
                                                  const std::unordered_set<aid_t>& ended)
 {
   for (int rank = 0; not ended.empty() && rank < communicator.size(); ++rank) {
-    const PendingCall* call = communicator.waiting_for(rank);
+    const CallInFlight* call = communicator.waiting_for(rank);
     if (call && ended.contains(communicator.actors[static_cast<std::size_t>(rank)]))
       return describe_mismatch(communicator, "rank " + std::to_string(call->first_rank) + " called " +
-                                                 call->signature.text() + " as collective number " +
+                                                 call->call->text() + " as collective number " +
                                                  std::to_string(communicator.calls_made(rank) + 1) + ", and rank " +
                                                  std::to_string(rank) + " has ended without it");
   }

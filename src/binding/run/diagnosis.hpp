@@ -2,8 +2,8 @@
 /* What is said of programs that cannot go on. */
 #pragma once
 
-#include "binding/data/described.hpp"
 #include "binding/run/communicators.hpp"
+#include "model/collective/call_descriptor.hpp"
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ std::string describe_deadlock(const Communicators& communicators);
 std::string describe_mismatch(const Communicator& communicator, const std::string& calls);
 
 /** A call cannot be carried out because the network fails; @p failure says how. */
-std::string describe_broken_call(const Communicator& communicator, const CallSignature& call,
+std::string describe_broken_call(const Communicator& communicator, const CallDescriptor& call,
                                  const std::string& failure);
 
 /** A message cannot arrive because the network fails; @p whose waits for it: "rank 3". */

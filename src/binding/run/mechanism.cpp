@@ -5,7 +5,7 @@
 
 namespace weft {
 
-Seconds Mechanism::predicted(Communicator& /*communicator*/, const Described& /*described*/, int /*calls*/)
+Seconds Mechanism::predicted(Communicator& /*communicator*/, const CallDescriptor& /*call*/, int /*calls*/)
 {
   throw std::logic_error(std::string(kind.name) + " predicts no times");
 }

@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "binding/data/described.hpp"
 #include "binding/run/communicator.hpp"
 #include "collective/decision.hpp"
+#include "model/collective/call_descriptor.hpp"
 #include "model/mechanism/mechanism_kind.hpp"
 
 #include <memory>
@@ -34,16 +34,16 @@ public:
   virtual const char* as_algorithm() const { return nullptr; }
 
   /** Why it can carry out no such call on @p communicator; none where it can. */
-  virtual Fallback obstacle(Communicator& communicator, const Described& described) = 0;
+  virtual Fallback obstacle(Communicator& communicator, const CallDescriptor& call) = 0;
   /** What it, which could, has not got for this call; none where it has all. */
-  virtual Fallback shortage(Communicator& communicator, const Described& described) = 0;
+  virtual Fallback shortage(Communicator& communicator, const CallDescriptor& call) = 0;
   /** Whether it can predict times. */
   virtual bool predicts() const { return false; }
   /** Time per call of @p calls in a row. */
-  virtual Seconds predicted(Communicator& communicator, const Described& described, int calls);
+  virtual Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls);
   /** Begins a call, which its ranks are to join; takes what that needs, until the communicator is released. */
   virtual std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
-                                               const Described& described) = 0;
+                                               const CallDescriptor& call) = 0;
   /** What it adds to the record; null: nothing. */
   virtual const RecordPart* report() const { return nullptr; }
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/run/mechanism_selector.hpp"
 
-#include "binding/run/core_call.hpp"
 #include "collective/host/prediction.hpp"
 
 #include <algorithm>
@@ -19,7 +18,8 @@ constexpr int CALLS_IN_A_ROW = 10;
 /** Results of predictions on a communicator, since programs repeat calls; those of one epoch of the fabric's state. */
 struct KeptPredictions : CommunicatorState {
   /// The mechanism; and of the call: collective, whether it blocks, bytes, root, operation, calls in a row.
-  using Key = std::tuple<const MechanismKind*, const CollectiveKind*, bool, std::int64_t, int, MPI_Op, int>;
+  using Key =
+      std::tuple<const MechanismKind*, const CollectiveKind*, bool, std::int64_t, int, const ReductionOperation*, int>;
   std::map<Key, bool> hosts_are_faster;
   FabricEpoch epoch = 0;
 };
@@ -30,44 +30,48 @@ struct KeptPredictions : CommunicatorState {
 class MechanismSelector::CallVerdicts : public Verdicts {
   const MechanismSelector& selector_;
   Communicator& communicator_;
-  const Described& described_;
+  const CallDescriptor& call_;
 
 public:
-  CallVerdicts(const MechanismSelector& selector, Communicator& communicator, const Described& described)
-      : selector_(selector), communicator_(communicator), described_(described)
+  CallVerdicts(const MechanismSelector& selector, Communicator& communicator, const CallDescriptor& call)
+      : selector_(selector), communicator_(communicator), call_(call)
   {
   }
 
   Fallback obstacle(const MechanismKind& mechanism) override
   {
-    return selector_.mechanism(mechanism).obstacle(communicator_, described_);
+    return selector_.mechanism(mechanism).obstacle(communicator_, call_);
   }
   Fallback shortage(const MechanismKind& mechanism) override
   {
-    return selector_.mechanism(mechanism).shortage(communicator_, described_);
+    return selector_.mechanism(mechanism).shortage(communicator_, call_);
   }
   const std::vector<const MechanismKind*>& predictable() override { return selector_.predictable_; }
   Seconds predicted(const MechanismKind& mechanism) override
   {
-    return selector_.mechanism(mechanism).predicted(communicator_, described_, communicator_.calls_in_a_row);
+    return selector_.mechanism(mechanism).predicted(communicator_, call_, communicator_.calls_in_a_row);
   }
   bool hosts_are_faster(const MechanismKind& mechanism) override;
-  const MechanismKind* hosts_mechanism() override { return selector_.hosts_mechanism(described_.kind()); }
+  const MechanismKind* hosts_mechanism() override { return selector_.hosts_mechanism(*call_.kind); }
 };
 
 bool MechanismSelector::CallVerdicts::hosts_are_faster(const MechanismKind& mechanism)
 {
-  const CallSignature& signature = described_.signature;
-  const auto predict             = [&] {
-    return selector_.predict_hosts_faster(selector_.mechanism(mechanism), communicator_, described_);
+  const auto predict = [&] {
+    return selector_.predict_hosts_faster(selector_.mechanism(mechanism), communicator_, call_);
   };
-  if (not signature.parts.empty())
+  if (not call_.counts.empty())
     return predict();
   auto& kept = communicator_.state<KeptPredictions>([] { return std::make_unique<KeptPredictions>(); });
   if (std::exchange(kept.epoch, selector_.state_.epoch()) != kept.epoch)
     kept.hosts_are_faster.clear();
-  const KeptPredictions::Key key{&mechanism,     signature.called.kind, signature.called.blocking,   described_.message,
-                                 signature.root, signature.operation,   communicator_.calls_in_a_row};
+  const KeptPredictions::Key key{&mechanism,
+                                 call_.kind,
+                                 call_.blocking,
+                                 call_.vector_bytes(),
+                                 call_.root,
+                                 call_.operation,
+                                 communicator_.calls_in_a_row};
   const auto [found, is_new] = kept.hosts_are_faster.try_emplace(key);
   if (is_new)
     found->second = predict();
@@ -113,30 +117,31 @@ const MechanismKind* MechanismSelector::hosts_mechanism(const CollectiveKind& co
   return nullptr;
 }
 
-Decision MechanismSelector::decide(Communicator& communicator, const Described& described)
+Decision MechanismSelector::decide(Communicator& communicator, const CallDescriptor& call)
 {
-  const std::pair called{&described.kind(), described.signature.root};
+  const std::pair called{call.kind, call.root};
   communicator.calls_in_a_row = std::exchange(communicator.last_call, called) == called ? CALLS_IN_A_ROW : 1;
   std::optional<OffloadMode> policy;
   if (asked_.is_automatic())
-    policy = fabric_.policy_for(std::string(described.kind().name), Bytes(static_cast<double>(described.message)));
-  CallVerdicts verdicts(*this, communicator, described);
+    policy = fabric_.policy_for(std::string(call.kind->name), call.vector());
+  CallVerdicts verdicts(*this, communicator, call);
   return weft::decide(asked_, policy, verdicts);
 }
 
 bool MechanismSelector::predict_hosts_faster(Mechanism& mechanism, Communicator& communicator,
-                                             const Described& described) const
+                                             const CallDescriptor& call) const
 {
-  const int calls          = communicator.calls_in_a_row;
-  HostCall call            = hosts_.selection().resolved(host_call(communicator, described));
-  Selection::Choice choice = hosts_.choose(call, calls);
+  const int calls   = communicator.calls_in_a_row;
+  const auto host   = [&communicator](int rank) { return communicator.rank_hosts[static_cast<std::size_t>(rank)]; };
+  HostCall on_hosts = hosts_.selection().resolved(host_call(call, host));
+  Selection::Choice choice = hosts_.choose(on_hosts, calls);
   if (not choice.algorithm) // SMPI's
-    choice = hosts_.selection().choose(call);
+    choice = hosts_.selection().choose(on_hosts);
   if (not choice.algorithm)
     return false;
-  call                    = hosts_.resolved(std::move(call), choice);
-  const Seconds offloaded = mechanism.predicted(communicator, described, calls);
-  return predicted_interval(fabric_, costs_(), communicator.rank_hosts, call, choice, calls, offloaded) < offloaded;
+  on_hosts                = hosts_.resolved(std::move(on_hosts), choice);
+  const Seconds offloaded = mechanism.predicted(communicator, call, calls);
+  return predicted_interval(fabric_, costs_(), communicator.rank_hosts, on_hosts, choice, calls, offloaded) < offloaded;
 }
 
 } // namespace weft

@@ -3,13 +3,13 @@
  */
 #pragma once
 
-#include "binding/data/described.hpp"
 #include "binding/run/communicator.hpp"
 #include "binding/run/mechanism.hpp"
 #include "collective/decision.hpp"
 #include "collective/host/engine/execution.hpp"
 #include "collective/host/fallback.hpp"
 #include "fabric/fabric_state.hpp"
+#include "model/collective/call_descriptor.hpp"
 
 #include <functional>
 #include <map>
@@ -33,7 +33,7 @@ class MechanismSelector {
   std::vector<const MechanismKind*> predictable_;
 
   const MechanismKind* hosts_mechanism(const CollectiveKind& collective) const;
-  bool predict_hosts_faster(Mechanism& mechanism, Communicator& communicator, const Described& described) const;
+  bool predict_hosts_faster(Mechanism& mechanism, Communicator& communicator, const CallDescriptor& call) const;
 
 public:
   /** All must outlive it. Predictions charge messages what @p costs returns, which is asked after the ranks started. */
@@ -46,7 +46,7 @@ public:
   Mechanism& mechanism(const MechanismKind& kind) const;
 
   /** Decides for a call on a communicator of more than one rank. */
-  Decision decide(Communicator& communicator, const Described& described);
+  Decision decide(Communicator& communicator, const CallDescriptor& call);
   /** Decides for a call on a communicator of one rank. */
   Decision decide_alone() const { return weft::decide_alone(asked_); }
 };

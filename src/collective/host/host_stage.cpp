@@ -48,6 +48,19 @@ HostStageAlgorithms HostStageAlgorithms::of(const NicModel& nic)
           algorithm_of("bcast", nic.host_bcast, nic.host_bcast_place)};
 }
 
+HostStageCall host_stage_call(const CallDescriptor& call)
+{
+  HostStageCall work{.movement    = call.movement(),
+                     .root        = call.root,
+                     .message     = call.vector(),
+                     .commutative = call.commutative(),
+                     .parts       = call.part_sizes(),
+                     .buffers     = buffers_of_a_rank(host_call(call))};
+  if (call.type && call.type->size > 0)
+    work.element = Bytes(static_cast<double>(call.type->size));
+  return work;
+}
+
 HostStage::Way::Way(HostStage& its_stage, Schedule (HostStage::*steps)(int rank) const,
                     void (HostStage::*ended)(int rank), Agenda& agenda, Messages& network, const MessageCosts& costs,
                     const std::vector<int>& hosts, const std::shared_ptr<Execution::Memory>& memory)
@@ -60,7 +73,7 @@ HostStage::Way::Way(HostStage& its_stage, Schedule (HostStage::*steps)(int rank)
 }
 
 HostStage::HostStage(Agenda& agenda, Messages& network, const MessageCosts& costs, const std::vector<int>& hosts,
-                     HostMembers members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
+                     Members members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
                      const std::shared_ptr<Execution::Memory>& memory)
     : all_(members), algorithms_(algorithms), call_(std::move(call)), listener_(listener), agenda_(agenda),
       members_(members.ranks.size()),

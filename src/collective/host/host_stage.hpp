@@ -16,7 +16,8 @@
 
 #include "collective/host/engine/execution.hpp"
 #include "collective/host/selection/algorithms.hpp"
-#include "model/collective/movement.hpp"
+#include "model/collective/call_descriptor.hpp"
+#include "model/collective/members.hpp"
 #include "model/nic/nic_model.hpp"
 
 #include <memory>
@@ -33,7 +34,7 @@ struct HostStageAlgorithms {
   static HostStageAlgorithms of(const NicModel& nic);
 };
 
-/** Offloaded call as seen by its ranks. */
+/** Offloaded call as seen by the ranks of a host. */
 struct HostStageCall {
   Movement movement;
   int root = -1; ///< rank; rooted collectives only
@@ -44,11 +45,8 @@ struct HostStageCall {
   Bytes buffers             = {}; ///< of a rank; see buffers_of_a_rank
 };
 
-/** Members of a call, one per host, and their ranks. */
-struct HostMembers {
-  const std::vector<int>& of_rank;            ///< member of each rank
-  const std::vector<std::vector<int>>& ranks; ///< by member; the first rank is the leader
-};
+/** Returns the view of @p call that the ranks of a host have. */
+HostStageCall host_stage_call(const CallDescriptor& call);
 
 class HostStage {
 public:
@@ -61,7 +59,7 @@ public:
 
   /** All arguments but @p call must outlive the object. */
   HostStage(Agenda& agenda, Messages& network, const MessageCosts& costs, const std::vector<int>& hosts,
-            HostMembers members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
+            Members members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
             const std::shared_ptr<Execution::Memory>& memory = nullptr);
 
   /** Enters @p rank now. */
@@ -96,7 +94,7 @@ private:
     std::vector<int> waiting; // ranks that only wait for the delivery
   };
 
-  const HostMembers all_;
+  const Members all_;
   const HostStageAlgorithms algorithms_;
   const HostStageCall call_;
   Listener& listener_;

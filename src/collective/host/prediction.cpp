@@ -74,7 +74,7 @@ public:
 class StagedCall : HostStage::Listener, Due {
 public:
   struct What {
-    HostMembers members;
+    Members members;
     const HostStageAlgorithms& algorithms;
     const HostStageCall& call;
     Seconds in_tree;
@@ -198,7 +198,7 @@ Seconds predicted_interval(const Fabric& fabric, const MessageCosts& costs, cons
 }
 
 Seconds predicted_staged_interval(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
-                                  HostMembers members, const HostStageAlgorithms& algorithms, const HostStageCall& call,
+                                  Members members, const HostStageAlgorithms& algorithms, const HostStageCall& call,
                                   Seconds in_tree, int calls)
 {
   return CallsInARow<StagedCall>(fabric, costs, hosts, {members, algorithms, call, in_tree}, calls).interval(NEVER);

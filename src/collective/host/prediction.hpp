@@ -27,7 +27,7 @@ Seconds predicted_interval(const Fabric& fabric, const MessageCosts& costs, cons
 /** Returns the same for offloaded calls with a host stage, whose tree takes @p in_tree once all @p members have
  *  contributed. */
 Seconds predicted_staged_interval(const Fabric& fabric, const MessageCosts& costs, const std::vector<int>& hosts,
-                                  HostMembers members, const HostStageAlgorithms& algorithms, const HostStageCall& call,
+                                  Members members, const HostStageAlgorithms& algorithms, const HostStageCall& call,
                                   Seconds in_tree, int calls);
 
 } // namespace weft

@@ -40,6 +40,25 @@ std::vector<std::vector<Below>> contributions_of(const ReductionTree& tree)
 
 } // namespace
 
+TreeCall tree_call(const CallDescriptor& call, const Members& members, const std::vector<double>& parts,
+                   const NicModel& nic)
+{
+  const auto member_of = [&](std::size_t rank) { return members.of_rank[rank]; };
+  TreeCall load{call.movement(), call.vector(), -1, {}, {}};
+  if (nic.scatters_whole_vectors() && load.movement == Movement::reduce_scatter) {
+    load.movement = Movement::allreduce;
+    load.copied   = Bytes(std::ranges::max(parts));
+  }
+  if (call.root >= 0)
+    load.root = member_of(static_cast<std::size_t>(call.root));
+  if (load.movement.in_parts()) {
+    load.parts.resize(members.ranks.size());
+    for (std::size_t rank = 0; rank < members.of_rank.size(); ++rank)
+      load.parts[static_cast<std::size_t>(member_of(rank))] += parts[rank];
+  }
+  return load;
+}
+
 Traffic::Traffic(const ReductionTree& tree, const TreeCall& call) : tree_(tree), call_(call)
 {
   if (call.parts.empty())

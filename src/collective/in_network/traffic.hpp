@@ -19,14 +19,16 @@
 #pragma once
 
 #include "collective/in_network/reduction_tree.hpp"
-#include "model/collective/movement.hpp"
+#include "model/collective/call_descriptor.hpp"
+#include "model/collective/members.hpp"
+#include "model/nic/nic_model.hpp"
 
 #include <map>
 #include <vector>
 
 namespace weft {
 
-/** One call, as its tree sees it. */
+/** Load of one call on its tree, by member. */
 struct TreeCall {
   Movement movement = Movement::allreduce;
   /// The whole vector: for Allgather and Reduce_scatter all parts together, for Alltoall what one rank gives to all.
@@ -40,6 +42,10 @@ struct TreeCall {
 
   bool operator==(const TreeCall& other) const = default;
 };
+
+/** Returns the load of @p call, whose ranks have @p parts (CallDescriptor::part_sizes). */
+TreeCall tree_call(const CallDescriptor& call, const Members& members, const std::vector<double>& parts,
+                   const NicModel& nic);
 
 /** What crosses a link in one direction. */
 struct Load {

@@ -5,9 +5,10 @@ namespace weft {
 namespace {
 
 /** What @p model cannot do of a call. */
-Fallback lacking(const SwitchModel& model, const SwitchCall& call)
+Fallback lacking(const SwitchModel& model, const CallDescriptor& call)
 {
-  switch (model.lacks(std::string(call.kind->name), call.datatype, call.operation)) {
+  switch (
+      model.lacks(std::string(call.kind->name), std::string(call.type_name()), std::string(call.operation_name()))) {
     case Unsupported::collective:
       return Fallback::collective;
     case Unsupported::datatype:
@@ -17,10 +18,10 @@ Fallback lacking(const SwitchModel& model, const SwitchCall& call)
     case Unsupported::none:
       break;
   }
-  return call.message == Bytes{} && call.kind->movement->carries_data() ? Fallback::zero_count : Fallback::none;
+  return call.vector_bytes() == 0 && call.kind->movement->carries_data() ? Fallback::zero_count : Fallback::none;
 }
 
-Fallback without_tree(const SwitchCall& call, NoTree obstacle, std::span<const SwitchModel* const> switches)
+Fallback without_tree(const CallDescriptor& call, NoTree obstacle, std::span<const SwitchModel* const> switches)
 {
   Fallback reason = reason_of(obstacle);
   for (const SwitchModel* model : switches) {
@@ -46,7 +47,7 @@ Fallback reason_of(NoTree obstacle)
   return Fallback::not_on_tree;
 }
 
-Fallback tree_obstacle(const SwitchCall& call, std::optional<NoTree> no_tree,
+Fallback tree_obstacle(const CallDescriptor& call, std::optional<NoTree> no_tree,
                        std::span<const SwitchModel* const> switches)
 {
   if (not call.kind->offloadable())

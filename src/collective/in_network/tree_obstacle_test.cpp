@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/in_network/tree_obstacle.hpp"
 
-#include <utility>
+#include <deque>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,14 +21,22 @@ const SwitchModel INT_SUMS = switch_that_does({{"allreduce"}, {"MPI_INT"}, {"MPI
 const SwitchModel PLAIN;
 const SwitchModel MOVES = switch_that_does({{"bcast", "allgather", "barrier"}, {}, {}});
 
-SwitchCall call(std::string_view kind, std::string datatype, std::string operation, double message)
+/** A call of @p elements of a type; of bytes, for none. Rows live as long as the tests. */
+CallDescriptor call(std::string_view kind, const std::string& type, const std::string& operation, std::int64_t elements)
 {
-  return {&collective(kind), std::move(datatype), std::move(operation), Bytes(message)};
+  static std::deque<ElementType> types;
+  static std::deque<ReductionOperation> operations;
+  CallDescriptor made{.kind = &collective(kind), .elements = elements};
+  if (not type.empty())
+    made.type = &types.emplace_back(ElementType{.name = type, .size = 4});
+  if (not operation.empty())
+    made.operation = &operations.emplace_back(ReductionOperation{.name = operation});
+  return made;
 }
 
-const SwitchCall SUM = call("allreduce", "MPI_INT", "MPI_SUM", 4);
+const CallDescriptor SUM = call("allreduce", "MPI_INT", "MPI_SUM", 1);
 
-Fallback obstacle(const SwitchCall& its, const std::vector<const SwitchModel*>& models = {&INT_SUMS},
+Fallback obstacle(const CallDescriptor& its, const std::vector<const SwitchModel*>& models = {&INT_SUMS},
                   std::optional<NoTree> no_tree = std::nullopt)
 {
   return tree_obstacle(its, no_tree, models);

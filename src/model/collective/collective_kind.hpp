@@ -58,24 +58,4 @@ constexpr const CollectiveKind& collective(std::string_view name)
 /** The names of those that @p has holds for, in the order of the rows. */
 std::vector<std::string> collective_names(bool (*has)(const CollectiveKind&));
 
-/** A collective as programs call it: which, and in which of its two forms. */
-struct CalledCollective {
-  const CollectiveKind* kind = nullptr;
-  bool blocking              = true;
-
-  /** As records name it: "iallreduce" is the form of an Allreduce that does not block. */
-  std::string name() const { return std::string(blocking ? "" : "i").append(kind->name); }
-  bool operator==(const CalledCollective& other) const = default;
-};
-
-/** The two forms of a collective; a name that has no row does not compile. */
-consteval CalledCollective blocking(std::string_view name)
-{
-  return {&collective(name), true};
-}
-consteval CalledCollective nonblocking(std::string_view name)
-{
-  return {&collective(name), false};
-}
-
 } // namespace weft

@@ -28,8 +28,8 @@ class InstantCall : public OffloadedCall {
   }
 
 public:
-  InstantCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : OffloadedCall(context, communicator, described, 0)
+  InstantCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
+      : OffloadedCall(context, communicator, call, 0)
   {
   }
 };
@@ -41,15 +41,15 @@ public:
   explicit Instant(RunContext& context) : Mechanism(mechanism_kind("instant")), context_(context) {}
 
   bool does(const CollectiveKind& collective) const override { return collective.offloadable(); }
-  Fallback obstacle(Communicator& /*communicator*/, const Described& described) override
+  Fallback obstacle(Communicator& /*communicator*/, const CallDescriptor& call) override
   {
-    return does(described.kind()) ? Fallback::none : Fallback::collective;
+    return does(*call.kind) ? Fallback::none : Fallback::collective;
   }
-  Fallback shortage(Communicator& /*communicator*/, const Described& /*described*/) override { return Fallback::none; }
+  Fallback shortage(Communicator& /*communicator*/, const CallDescriptor& /*call*/) override { return Fallback::none; }
   std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
-                                       const Described& described) override
+                                       const CallDescriptor& call) override
   {
-    return std::make_shared<InstantCall>(context_, communicator, described);
+    return std::make_shared<InstantCall>(context_, communicator, call);
   }
 };
 

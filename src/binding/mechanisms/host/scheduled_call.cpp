@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/host/scheduled_call.hpp"
 
-#include "binding/data/described.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/data/handles.hpp"
 
 #include <bit>
 #include <cstdint>

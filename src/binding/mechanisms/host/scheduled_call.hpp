@@ -18,12 +18,10 @@
 
 namespace weft {
 
-/** What a rank's arguments say of the messages of a call. */
+/** Messages of a call, in the elements of a rank's own arguments; the rest of a HostCall is as its descriptor says. */
 struct HostShape {
   Elements count   = 0; ///< as HostCall has it
   Bytes element    = Bytes(1);
-  bool commutative = true;
-  bool predefined  = true;
   const int* parts = nullptr; ///< of Reduce_scatter and Allgatherv: elements of each rank's part
   /// Of calls that only move data, and whose ranks' blocks may differ.
   const Sides* sides = nullptr;

@@ -146,8 +146,8 @@ class MessageCall : public TreeOffload {
 public:
   Reply reply;
 
-  MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : TreeOffload(context, communicator, described), messages_(message_state(*communicator)),
+  MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
+      : TreeOffload(context, communicator, call), messages_(message_state(*communicator)),
         served_(messages_.served(kept_tree_)), traffic_(tree_, call_), number_(served_.calls++)
   {
     for (int member = 0; member < communicator->members(); ++member)
@@ -156,7 +156,7 @@ public:
 
   std::int64_t number() const { return number_; }
   const TreeCall& tree_call() const { return call_; }
-  CalledCollective called() const { return called_; }
+  std::string collective() const { return descriptor_->name(); }
   Bytes vector() const { return call_.movement.combines ? call_.message : Bytes(); }
   Bytes up(const Below& below, const SwitchModel& model) const { return traffic_.loads(model, below, 1).up.payload; }
   Bytes down(const Below& below, const SwitchModel& model) const
@@ -222,7 +222,7 @@ public:
         ask_parent(call);
       const auto [reduced, multicast] = distribute(call, requests);
       aggregation_.end(call.vector(), reduced, multicast);
-      context_.record.add_event({node_.index, communicator_->id, call.called(), communicator_->size(),
+      context_.record.add_event({node_.index, communicator_->id, call.collective(), communicator_->size(),
                                  call.tree_call().message.value(), start, sg::Engine::get_clock()});
     }
   }
@@ -335,11 +335,11 @@ void MessageCall::speak(int rank)
 }
 
 class Message : public TreeMechanism {
-  bool needs_shared_memory(const Described& /*described*/) const override { return true; }
+  bool needs_shared_memory(const CallDescriptor& /*call*/) const override { return true; }
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
-                                      const Described& described) override
+                                      const CallDescriptor& call) override
   {
-    return std::make_shared<MessageCall>(context_, communicator, described);
+    return std::make_shared<MessageCall>(context_, communicator, call);
   }
 
 public:

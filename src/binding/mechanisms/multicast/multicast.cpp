@@ -31,9 +31,9 @@ class Multicast : public Mechanism {
         [&] { return std::make_unique<MulticastState>(context_.state, run_, communicator); });
   }
   /** The chunks of a rank's receive buffer. */
-  std::int64_t chunks(const Described& described) const
+  std::int64_t chunks(const CallDescriptor& call) const
   {
-    return chunks_of(context_.fabric.multicast(), Bytes(static_cast<double>(described.message)));
+    return chunks_of(context_.fabric.multicast(), call.vector());
   }
 
 public:
@@ -45,17 +45,17 @@ public:
   {
     return "reliable Broadcast over the switches' multicast, else SMPI's default";
   }
-  Fallback obstacle(Communicator& communicator, const Described& described) override;
-  Fallback shortage(Communicator& communicator, const Described& described) override
+  Fallback obstacle(Communicator& communicator, const CallDescriptor& call) override;
+  Fallback shortage(Communicator& communicator, const CallDescriptor& call) override
   {
-    return state(communicator).has_memory(chunks(described)) ? Fallback::none : Fallback::no_nic_memory;
+    return state(communicator).has_memory(chunks(call)) ? Fallback::none : Fallback::no_nic_memory;
   }
   std::shared_ptr<OffloadedCall> start(const std::shared_ptr<Communicator>& communicator,
-                                       const Described& described) override
+                                       const CallDescriptor& call) override
   {
     MulticastState& its = state(*communicator);
-    its.take_memory(chunks(described));
-    return make_multicast_call(context_, run_, its, communicator, described);
+    its.take_memory(chunks(call));
+    return make_multicast_call(context_, run_, its, communicator, call);
   }
   const RecordPart* report() const override { return &run_.record; }
 };
@@ -75,11 +75,11 @@ void Multicast::check(const std::string& platform, int ranks) const
   }
 }
 
-Fallback Multicast::obstacle(Communicator& communicator, const Described& described)
+Fallback Multicast::obstacle(Communicator& communicator, const CallDescriptor& call)
 {
-  if (not does(described.kind()))
+  if (not does(*call.kind))
     return Fallback::collective;
-  if (described.message == 0)
+  if (call.vector_bytes() == 0)
     return Fallback::zero_count;
   if (not memory_is_shared())
     return Fallback::privatization;

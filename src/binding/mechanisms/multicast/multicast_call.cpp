@@ -4,16 +4,18 @@
 #include "collective/multicast/chains.hpp"
 
 #include <numeric>
+#include <utility>
 
 namespace weft {
 
 MulticastCall describe_multicast(const std::shared_ptr<Communicator>& all, MulticastState& state,
-                                 const MulticastModel& model, CalledCollective called, const std::vector<double>& parts)
+                                 const MulticastModel& model, std::string collective, const std::vector<double>& parts)
 {
   const std::shared_ptr<const GroupResult> kept    = state.group();
   const MulticastGroup& group                      = *kept->group;
   const std::shared_ptr<Communicator> communicator = state.kept_members(all);
-  MulticastCall call{communicator, model, kept, group, called, state.calls++, {communicator->size(), {}, {}}, {}};
+  MulticastCall call{
+      communicator, model, kept, group, std::move(collective), state.calls++, {communicator->size(), {}, {}}, {}};
   std::vector<int> racks;
   std::vector<int> pods;
   for (int rank = 0; rank < communicator->size(); ++rank) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -16,8 +17,8 @@ struct MulticastCall {
   const MulticastModel& model;
   const std::shared_ptr<const GroupResult> kept_group; ///< the one that the call began with
   const MulticastGroup& group;
-  CalledCollective called;
-  std::int64_t number; ///< among the communicator's multicast ones
+  std::string collective; ///< as the record names it
+  std::int64_t number;    ///< among the communicator's multicast ones
   MulticastShape shape;
   std::vector<Bytes> sizes; ///< by block
 
@@ -28,7 +29,6 @@ struct MulticastCall {
 /** The next call on @p all, whose state is @p state; members without a part, of no bytes, have no block. @p parts: by
  *  member. */
 MulticastCall describe_multicast(const std::shared_ptr<Communicator>& all, MulticastState& state,
-                                 const MulticastModel& model, CalledCollective called,
-                                 const std::vector<double>& parts);
+                                 const MulticastModel& model, std::string collective, const std::vector<double>& parts);
 
 } // namespace weft

@@ -466,7 +466,7 @@ void MulticastFlows::add_events(const Departure& departure)
     all += call_.size(block);
   for (const ReductionTree& tree : call_.group.trees)
     for (const TreeSwitch& node : tree.switches)
-      context_.record.add_event({node.index, call_.communicator->id, call_.called, call_.communicator->size(),
+      context_.record.add_event({node.index, call_.communicator->id, call_.collective, call_.communicator->size(),
                                  all.value(), departure.start, sg::Engine::get_clock()});
 }
 

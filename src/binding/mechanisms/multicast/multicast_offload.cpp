@@ -55,13 +55,13 @@ class MulticastOffload : public OffloadedCall, public MulticastActions, public M
 
 public:
   MulticastOffload(RunContext& context, MulticastRun& run, MulticastState& state,
-                   const std::shared_ptr<Communicator>& communicator, const Described& described)
-      : OffloadedCall(context, communicator, described, 0), run_(run),
-        call_(describe_multicast(communicator, state, context.fabric.multicast(), called_,
+                   const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
+      : OffloadedCall(context, communicator, call, 0), run_(run),
+        call_(describe_multicast(communicator, state, context.fabric.multicast(), call.name(),
                                  parts_of_members(*communicator, parts_))),
-        data_(call_, *exchange_, movement_), flows_(context, run, call_, *this), protocol_(call_.shape, *this),
-        ranks_(static_cast<std::size_t>(call_.communicator->size())),
-        stage_(make_stage(context, *communicator, described, *this))
+        data_(call_, *exchange_, descriptor_->movement()), flows_(context, run, call_, *this),
+        protocol_(call_.shape, *this), ranks_(static_cast<std::size_t>(call_.communicator->size())),
+        stage_(make_stage(context, *communicator, call, *this))
   {
   }
 
@@ -81,7 +81,7 @@ protected:
   void enter(int rank) override
   {
     if (stage_)
-      stage_->enter(rank, called_.blocking);
+      stage_->enter(rank, descriptor_->blocking);
     else
       contributed(rank);
   }
@@ -223,9 +223,9 @@ private:
       const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
       statistics_.ranks.emplace(of_run, seen);
       if (context_.record.keep_events)
-        run_.record.add_call({of_run, communicator_->id, called_.name(), at(rank).start, seen});
+        run_.record.add_call({of_run, communicator_->id, call_.collective, at(rank).start, seen});
     }
-    run_.record.count(called_, communicator_->size(), statistics_);
+    run_.record.count(call_.collective, communicator_->size(), statistics_);
   }
 };
 
@@ -233,9 +233,9 @@ private:
 
 std::shared_ptr<OffloadedCall> make_multicast_call(RunContext& context, MulticastRun& run, MulticastState& state,
                                                    const std::shared_ptr<Communicator>& communicator,
-                                                   const Described& described)
+                                                   const CallDescriptor& call)
 {
-  return std::make_shared<MulticastOffload>(context, run, state, communicator, described);
+  return std::make_shared<MulticastOffload>(context, run, state, communicator, call);
 }
 
 } // namespace weft

@@ -12,6 +12,6 @@ namespace weft {
 /** @p run and @p state, that of @p communicator, must outlive it. */
 std::shared_ptr<OffloadedCall> make_multicast_call(RunContext& context, MulticastRun& run, MulticastState& state,
                                                    const std::shared_ptr<Communicator>& communicator,
-                                                   const Described& described);
+                                                   const CallDescriptor& call);
 
 } // namespace weft

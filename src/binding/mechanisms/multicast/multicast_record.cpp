@@ -80,9 +80,9 @@ void MulticastRecord::add_events(Json& record) const
   });
 }
 
-void MulticastRecord::count(CalledCollective called, int communicator_size, const MulticastStatistics& call)
+void MulticastRecord::count(const std::string& collective, int communicator_size, const MulticastStatistics& call)
 {
-  calls_[{called.name(), communicator_size}].add(call);
+  calls_[{collective, communicator_size}].add(call);
 }
 
 double MulticastRecord::on_link(LinkId link) const

@@ -4,7 +4,6 @@
 
 #include "binding/observe/record_part.hpp"
 #include "collective/multicast/protocol.hpp"
-#include "model/collective/collective_kind.hpp"
 
 #include <cstdint>
 #include <map>
@@ -67,7 +66,7 @@ class MulticastRecord : public RecordPart {
   std::map<LinkId, double> on_link_; // payload bytes
 
 public:
-  void count(CalledCollective called, int communicator_size, const MulticastStatistics& call);
+  void count(const std::string& collective, int communicator_size, const MulticastStatistics& call);
   /** Count what multicasts put on a link, without headers. */
   void count_on_link(LinkId link, Bytes payload) { on_link_[link] += payload.value(); }
   /** Where events are kept. */

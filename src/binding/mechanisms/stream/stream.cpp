@@ -75,8 +75,8 @@ private:
     for (std::size_t position = 0; position < plan_->switches.size(); ++position) {
       const SwitchPlan& its = plan_->switches[position];
       state_.aggregation(tree_.switches[position]).end(vector(), its.reduced, its.multicast);
-      context_.record.add_event({tree_.switches[position].index, communicator_->id, called_, communicator_->size(),
-                                 call_.message.value(), start_, now});
+      context_.record.add_event({tree_.switches[position].index, communicator_->id, descriptor_->name(),
+                                 communicator_->size(), call_.message.value(), start_, now});
     }
     for (int member = 0; member < communicator_->members(); ++member)
       member_done(member);
@@ -84,36 +84,32 @@ private:
 };
 
 class Stream : public TreeMechanism {
-  bool needs_shared_memory(const Described& described) const override
-  {
-    return not described.signature.called.blocking;
-  }
+  bool needs_shared_memory(const CallDescriptor& call) const override { return not call.blocking; }
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
-                                      const Described& described) override
+                                      const CallDescriptor& call) override
   {
-    return std::make_shared<StreamCall>(context_, communicator, described);
+    return std::make_shared<StreamCall>(context_, communicator, call);
   }
 
 public:
   explicit Stream(RunContext& context) : TreeMechanism(mechanism_kind("stream"), context) {}
 
   bool predicts() const override { return true; }
-  Seconds predicted(Communicator& communicator, const Described& described, int calls) override;
+  Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls) override;
 };
 
-Seconds Stream::predicted(Communicator& communicator, const Described& described, int calls)
+Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call, int calls)
 {
   const Fabric& fabric = context_.fabric;
   TreeState& state     = tree_state(context_, communicator);
-  const TreeCall call  = tree_call(communicator, described, described.part_sizes(communicator.size()), fabric.nic());
+  const TreeCall load  = tree_call(call, communicator.all_members(), call.part_sizes(), fabric.nic());
   const auto tree      = state.tree();
-  const auto plan      = state.plan(*tree->tree, call, host_work(fabric, *tree, described).rate);
+  const auto plan      = state.plan(*tree->tree, load, host_work(fabric, *tree, call).rate);
   // A stream ends for all ranks at once, so that streams in a row do not overlap.
   if (communicator.members() == communicator.size())
     return plan->duration();
-  return predicted_staged_interval(fabric, context_.costs(), communicator.rank_hosts,
-                                   {communicator.member_of, communicator.member_ranks}, context_.stage_algorithms,
-                                   host_stage(communicator, described), plan->duration(), calls);
+  return predicted_staged_interval(fabric, context_.costs(), communicator.rank_hosts, communicator.all_members(),
+                                   context_.stage_algorithms, host_stage_call(call), plan->duration(), calls);
 }
 
 } // namespace

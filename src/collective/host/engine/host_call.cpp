@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/host/engine/host_call.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace weft {
+
+HostCall host_call(const CallDescriptor& call, std::function<int(int rank)> host)
+{
+  HostCall made;
+  made.collective  = call.kind->name;
+  made.ranks       = call.ranks;
+  made.root        = std::max(0, call.root);
+  made.blocking    = call.blocking;
+  made.host        = std::move(host);
+  made.commutative = call.commutative();
+  made.predefined  = not call.operation || call.operation->predefined;
+  if (not call.counts.empty()) {
+    made.element = Bytes(static_cast<double>(call.count_size));
+    made.block   = [to = call.kind->reduces, counts = call.counts](int from, int rank) {
+      return counts[static_cast<std::size_t>(to ? rank : from)];
+    };
+  } else if (call.type) {
+    made.count   = call.elements;
+    made.element = Bytes(static_cast<double>(call.type->size));
+  } else if (call.kind->offloadable()) {
+    made.count = call.vector_bytes() / (call.movement().in_parts() ? call.ranks : 1);
+  }
+  return made;
+}
 
 Bytes bytes_that_select(const HostCall& call)
 {

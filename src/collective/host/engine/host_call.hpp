@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 #include "collective/host/engine/schedule.hpp"
+#include "model/collective/call_descriptor.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -48,6 +49,10 @@ struct HostCall {
   Elements to(int rank) const { return block ? block(root, rank) : count; }
   Elements between(int from, int to) const { return block ? block(from, to) : count; }
 };
+
+/** Returns what an algorithm is called with for @p call; Allgatherv and collectives that reduce nothing are in bytes.
+ *  The counts of @p call must outlive it. @p host as HostCall has it. */
+HostCall host_call(const CallDescriptor& call, std::function<int(int rank)> host = {});
 
 /** What a rule's bytes are compared with: the vector of a Bcast or of a reduction, of Reduce_scatter the whole one;
  *  else one rank's block, of Allgatherv the mean. Of Barrier 0. */

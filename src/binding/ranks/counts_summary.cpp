@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/ranks/known_counts.hpp"
+#include "binding/ranks/counts_summary.hpp"
 
 #include "binding/ranks/places.hpp"
 
@@ -18,7 +18,7 @@ constexpr aid_t NOBODY_HOLDS = -1;
 struct Held {
   aid_t actor       = NOBODY_HOLDS;
   const int* counts = nullptr;
-  KnownCounts known{};
+  CountsSummary known{};
 };
 
 Held& held()
@@ -27,10 +27,10 @@ Held& held()
   return the_held;
 }
 
-KnownCounts look(const int* counts, std::size_t ranks)
+CountsSummary look(const int* counts, std::size_t ranks)
 {
   static std::vector<int> before;
-  static KnownCounts known{};
+  static CountsSummary known{};
   if (before.size() == ranks && std::memcmp(counts, before.data(), ranks * sizeof(int)) == 0)
     return known;
   before.assign(counts, counts + ranks);
@@ -41,7 +41,7 @@ KnownCounts look(const int* counts, std::size_t ranks)
 
 } // namespace
 
-KnownCounts known_counts(const int* counts, MPI_Comm comm)
+CountsSummary summarize_counts(const int* counts, MPI_Comm comm)
 {
   const auto ranks = static_cast<std::size_t>(place_in(comm).size);
   Held& all        = held();
