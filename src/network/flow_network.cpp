@@ -8,9 +8,11 @@
 namespace weft {
 namespace {
 
-/** What is due of a flow or a group: its number, and the version of it that was meant. */
+/** What is due of a flow or a group: its number, and the version of it that was meant; or the earliest end of groups
+ *  that share links. */
 constexpr unsigned VERSION_BITS    = 24;
 constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63U;
+constexpr std::uint64_t NEXT_END   = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t due_of(std::size_t number, std::uint32_t version)
 {
@@ -19,12 +21,11 @@ std::uint64_t due_of(std::size_t number, std::uint32_t version)
 
 } // namespace
 
-FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others,
+FlowNetwork::FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& capacities, int hosts, Others* others,
                          bool folds)
     : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()),
-      fixed_capacities_(vary_ ? capacities : std::vector<double>()), capacities_(std::move(capacities)),
-      users_(capacities_.size()), recent_(static_cast<std::size_t>(hosts)), visited_(capacities_.size()),
-      fair_share_(capacities_.size())
+      fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
+      recent_(static_cast<std::size_t>(hosts)), visited_(capacities.size())
 {
   agenda.tell(*this);
 }
@@ -97,10 +98,14 @@ void FlowNetwork::send(int from, int to, Bytes bytes, double missed, Receiving& 
 
 void FlowNetwork::due(std::uint64_t what)
 {
+  if (what == NEXT_END) {
+    end_groups();
+    return;
+  }
   const std::size_t number = (what & ~GROUPS_BIT) >> VERSION_BITS;
   if ((what & GROUPS_BIT) != 0) {
     if (what == (due_of(number, groups_[number].version) | GROUPS_BIT)) // else it was told to end at another time
-      end_members(number, groups_[number].version);
+      end_members(static_cast<GroupNumber>(number), groups_[number].version);
     return;
   }
   const Flow& flow = flows_[number];
@@ -118,8 +123,7 @@ void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
   const auto next_ends = [this, number, version] {
     const Group& group = groups_[number];
     return group.version == version && not group.members.empty() &&
-           Agenda::same(agenda_.now().value(),
-                        group.since + (group.members.front().until - group.served) / group.sharing.rate);
+           Agenda::same(agenda_.now().value(), group.since + (group.members.front().until - group.served) / group.rate);
   };
   do {
     std::vector<Member>& members = groups_[number].members;
@@ -130,33 +134,45 @@ void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
   } while (next_ends());
 }
 
-/** The group of the flows that go such a way; NONE where there are none. */
-FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowWay& way) const
+/** The members that end now of groups that share links, in the order in which they joined; none, where the earliest end
+ *  has moved since the agenda was told. */
+void FlowNetwork::end_groups()
 {
-  for (const GroupNumber number : users_[static_cast<std::size_t>(way.resources.front())]) {
-    const SharingFlow& its = groups_[number].sharing;
-    if (its.bound == way.bound && its.weight == 1 / way.penalty && its.resources == way.resources)
-      return number;
+  const double now = agenda_.now().value();
+  if (next_end_ <= now || Agenda::same(now, next_end_))
+    next_end_ = NEVER;
+  ending_.clear();
+  while (ends_.next() <= now || Agenda::same(now, ends_.next())) {
+    const GroupNumber number = ends_.top();
+    ends_.remove(ends_.top());
+    ending_.push_back({groups_[number].members.front().joined, number, groups_[number].version});
   }
-  return NONE;
+  if (not std::ranges::is_sorted(ending_, {}, &Ending::joined))
+    std::ranges::sort(ending_, {}, &Ending::joined);
+  // What waited for one may hand over others.
+  for (const Ending& one : ending_)
+    if (groups_[one.group].version == one.version)
+      end_members(one.group, one.version);
 }
 
-FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowWay& way)
+/** The group of the flows that go such a way; NO_GROUP where there are none. */
+FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowWay& way) const
 {
-  if (idle_groups_.empty()) {
-    idle_groups_.push_back(groups_.size());
+  for (const IncrementalFairShare::User& user : fair_share_.users(way.resources.front()))
+    if (fair_share_.is_like(user.flow, way.resources, 1 / way.penalty, way.bound))
+      return user.flow;
+  return NO_GROUP;
+}
+
+FlowNetwork::GroupNumber FlowNetwork::open_group(const FlowWay& way, double copies)
+{
+  const GroupNumber number = fair_share_.add(way.resources, 1 / way.penalty, way.bound, copies);
+  if (number == groups_.size())
     groups_.emplace_back();
-  }
-  const GroupNumber number = idle_groups_.back();
-  idle_groups_.pop_back();
-  Group& group            = groups_[number];
-  group.sharing.resources = way.resources;
-  group.sharing.bound     = way.bound;
-  group.sharing.weight    = 1 / way.penalty;
-  group.sharing.copies    = 0;
-  group.sharing.rate      = 0;
-  group.served            = 0;
-  group.since             = agenda_.now().value();
+  Group& group = groups_[number];
+  group.rate   = 0;
+  group.served = 0;
+  group.since  = agenda_.now().value();
   return number;
 }
 
@@ -171,35 +187,22 @@ void FlowNetwork::join(FlowNumber number)
     hand_over(number, flow.way.volume);
     return;
   }
-  bool alone = false;
-  flow.group = group_of(flow.way);
-  if (flow.group == NONE) {
-    alone      = true;
-    flow.group = open_group(flow.way);
-    for (const int resource : resources) {
-      std::vector<GroupNumber>& users = users_[static_cast<std::size_t>(resource)];
-      if (not users.empty())
-        alone = false; // or it uses it more than once
-      users.push_back(flow.group);
-    }
-  }
-  Group& group = groups_[flow.group];
-  advance(group);
-  group.sharing.copies += static_cast<double>(flow.messages.size());
-  group.changed = true;
-  group.members.push_back({group.served + flow.way.volume, joined_++, number});
-  std::ranges::push_heap(group.members, Member::later);
-  if (not alone) {
-    joined_or_left_.insert(joined_or_left_.end(), resources.begin(), resources.end());
-    return;
-  }
   if (vary_)
     ask_capacities(resources);
-  double rate = flow.way.bound;
-  for (const int resource : resources)
-    rate = std::min(rate, capacities_[static_cast<std::size_t>(resource)] / group.sharing.copies);
-  set_rate(group, rate);
-  tell(flow.group);
+  const auto copies = static_cast<double>(flow.messages.size());
+  flow.group        = group_of(flow.way);
+  if (flow.group == NO_GROUP)
+    flow.group = open_group(flow.way, copies);
+  else
+    fair_share_.add_copies(flow.group, copies);
+  Group& group = groups_[flow.group];
+  advance(group);
+  group.members.push_back({group.served + flow.way.volume, joined_++, number});
+  std::ranges::push_heap(group.members, Member::later);
+  if (fair_share_.has_changed(flow.group))
+    return;
+  set_rate(group, fair_share_.rate(flow.group));
+  agenda_.add(Seconds(group.ends), *this, due_of(flow.group, group.version) | GROUPS_BIT);
 }
 
 /** Its group counts it among its members no more. */
@@ -207,32 +210,20 @@ void FlowNetwork::leave(FlowNumber number)
 {
   const Flow& flow = flows_[number];
   Group& group     = groups_[flow.group];
-  group.sharing.copies -= static_cast<double>(flow.messages.size());
-  group.changed    = true;
-  const bool empty = group.members.empty();
-  for (const int resource : flow.way.resources) {
-    std::vector<GroupNumber>& users = users_[static_cast<std::size_t>(resource)];
-    if (empty) {
-      const auto found = std::ranges::find(users, flow.group);
-      *found           = users.back();
-      users.pop_back();
-    }
-    if (not users.empty())
-      joined_or_left_.push_back(resource);
+  if (not group.members.empty()) {
+    fair_share_.add_copies(flow.group, -static_cast<double>(flow.messages.size()));
+    return;
   }
-  if (empty) {
-    ++group.version;
-    idle_groups_.push_back(flow.group);
-  }
+  ++group.version;
+  ends_.remove(flow.group);
+  fair_share_.remove(flow.group);
 }
 
 /** Of resources whose users have changed. */
 void FlowNetwork::ask_capacities(const std::vector<int>& resources)
 {
-  for (const int resource : resources) {
-    const auto at   = static_cast<std::size_t>(resource);
-    capacities_[at] = ways_.capacity(resource, fixed_capacities_[at]);
-  }
+  for (const int resource : resources)
+    fair_share_.set_capacity(resource, ways_.capacity(resource, fixed_capacities_[static_cast<std::size_t>(resource)]));
 }
 
 /** What waited for it; its number may be another flow's after that. */
@@ -272,83 +263,54 @@ void FlowNetwork::fails_elsewhere(FlowNumber flow, const std::string& why)
 void FlowNetwork::advance(Group& group) const
 {
   const double now = agenda_.now().value();
-  group.served += group.sharing.rate * (now - group.since);
+  group.served += group.rate * (now - group.since);
   group.since = now;
 }
 
-/** Its next member ends when it has sent what is left at this rate, and is not told so yet. */
+/** Its next member ends when it has sent what is left at this rate. Who calls this sees to it that it does. */
 void FlowNetwork::set_rate(Group& group, double rate) const
 {
   advance(group);
-  group.sharing.rate = rate;
-  group.ends         = group.since + std::max(0.0, group.members.front().until - group.served) / rate;
-  group.told         = false;
-  group.changed      = false;
+  group.rate = rate;
+  group.ends = rate > 0 ? group.since + std::max(0.0, group.members.front().until - group.served) / rate : NEVER;
   ++group.version;
 }
 
-void FlowNetwork::tell(GroupNumber number)
-{
-  Group& group = groups_[number];
-  if (not std::exchange(group.told, true))
-    agenda_.add(Seconds(group.ends), *this, due_of(number, group.version) | GROUPS_BIT);
-}
-
-/** All groups that share with those of a resource, directly or through others; none where they are known to be those of
- *  another one already. */
+/** All groups that share with those of a resource, directly or through others. */
 void FlowNetwork::collect(int resource)
 {
   component_.clear();
   const auto add = [this](int one) {
     if (std::exchange(visited_[static_cast<std::size_t>(one)], visit_) == visit_)
       return;
-    for (const GroupNumber number : users_[static_cast<std::size_t>(one)])
-      if (std::exchange(groups_[number].visited, visit_) != visit_)
-        component_.push_back(number);
+    for (const IncrementalFairShare::User& user : fair_share_.users(one))
+      if (std::exchange(groups_[user.flow].visited, visit_) != visit_)
+        component_.push_back(user.flow);
   };
   add(resource);
   // It grows. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t at = 0; at < component_.size(); ++at)
-    for (const int next : groups_[component_[at]].sharing.resources)
-      add(next);
+    for (const IncrementalFairShare::Use& use : fair_share_.uses(component_[at]))
+      add(use.resource);
 }
 
 void FlowNetwork::settle()
 {
-  ++visit_;
   if (vary_)
-    ask_capacities(joined_or_left_);
-  for (const int resource : joined_or_left_) {
-    collect(resource);
-    if (not component_.empty())
-      share();
+    ask_capacities(std::vector<int>(fair_share_.dirty())); // to which it may add
+  if (fair_share_.needs_update()) {
+    const std::vector<GroupNumber>& changed = fair_share_.update();
+    work_.solved += changed.empty() ? 0 : 1;
+    work_.rates += changed.size();
+    for (const GroupNumber number : changed) {
+      set_rate(groups_[number], fair_share_.rate(number));
+      ends_.set(number, groups_[number].ends);
+    }
   }
-  joined_or_left_.clear();
-}
-
-/** The groups of component_ get their rates. When the first flow of them ends, the others get new ones, so that they
- *  need not be told now when they would end. */
-void FlowNetwork::share()
-{
-  ++work_.solved;
-  sharing_.clear();
-  rates_.clear();
-  for (const GroupNumber number : component_) {
-    sharing_.push_back(&groups_[number].sharing);
-    rates_.push_back(groups_[number].sharing.rate);
+  if (ends_.next() < next_end_) {
+    next_end_ = ends_.next();
+    agenda_.add(Seconds(next_end_), *this, NEXT_END);
   }
-  fair_share_.solve(sharing_, capacities_);
-  double first = std::numeric_limits<double>::infinity();
-  for (std::size_t at = 0; at < component_.size(); ++at) {
-    Group& group      = groups_[component_[at]];
-    const double rate = std::exchange(group.sharing.rate, rates_[at]);
-    if (rate != rates_[at] || group.changed)
-      set_rate(group, rate);
-    first = std::min(first, group.ends);
-  }
-  for (const GroupNumber number : component_)
-    if (Agenda::same(first, groups_[number].ends))
-      tell(number);
 }
 
 /** @p left bytes of each of its copies. */
@@ -367,18 +329,17 @@ void FlowNetwork::hand_over(FlowNumber number, double left)
 
 void FlowNetwork::yield(int resource)
 {
-  if (users_[static_cast<std::size_t>(resource)].empty())
+  if (not flows_over(resource))
     return;
   ++visit_;
   collect(resource);
   for (const GroupNumber number : component_) {
+    fair_share_.remove(number);
+    ends_.remove(number);
     Group& group = groups_[number];
-    for (const int one : group.sharing.resources)
-      users_[static_cast<std::size_t>(one)].clear();
     advance(group);
     ++group.version;
     std::vector<Member> members = std::exchange(group.members, {});
-    idle_groups_.push_back(number);
     std::ranges::sort(members, {}, &Member::joined);
     for (const Member& one : members)
       hand_over(one.flow, std::max(0.0, one.until - group.served));

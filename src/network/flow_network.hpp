@@ -7,15 +7,17 @@
  *   - Flows with the same resources, bound and penalty have the same rate: they are one group, and the solver sees
  *     groups. A group counts what each of its flows has been served, so that only its next end is an event.
  *   - A flow that is alone on its links needs no solver.
- *   - Rates are found for those flows only whose links somebody has joined or left, once an instant; what is due within
- *     a rounding of it is due at the same instant.
+ *   - Rates are recomputed once an instant, and only those that change (incremental_fair_share.hpp); what is due within
+ * a rounding of an instant is due at it.
+ *   - Ends of groups that share links wait in a heap, of which the agenda knows the earliest.
  *
  * Links may have users that this network does not know of (Others). Flows whose links have such are handed over. */
 #pragma once
 
 #include "base/units.hpp"
 #include "network/agenda.hpp"
-#include "network/fair_share.hpp"
+#include "network/event_heap.hpp"
+#include "network/incremental_fair_share.hpp"
 #include "network/messages.hpp"
 
 #include <cstddef>
@@ -79,17 +81,20 @@ public:
   struct Work {
     std::size_t messages = 0;
     std::size_t flows    = 0; ///< that they were
-    std::size_t solved   = 0; ///< times that flows which share got their rates
+    std::size_t solved   = 0; ///< updates that have changed rates of flows that share links
+    std::size_t rates    = 0; ///< changed by these
   };
 
 private:
   static constexpr FlowNumber NONE = std::numeric_limits<FlowNumber>::max();
+  static constexpr double NEVER    = std::numeric_limits<double>::infinity();
   enum class State : std::uint8_t { idle, starting, flowing, elsewhere };
   struct Message {
     Receiving* receiver;
     std::uint64_t number;
   };
-  using GroupNumber = std::size_t;
+  using GroupNumber                     = IncrementalFairShare::FlowNumber;
+  static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
     FlowWay way;
     State state           = State::idle;
@@ -112,16 +117,19 @@ private:
       return one.until > other.until || (one.until == other.until && one.joined > other.joined);
     }
   };
-  struct Group {
-    SharingFlow sharing;       // the copies of all members; the rate of each
+  struct Group {               // one flow of fair_share_, with as many copies as its members are messages
+    double rate           = 0; // of each copy
     double served         = 0; // bytes of each copy, at `since`
     double since          = 0;
-    double ends           = 0;     // the next member, at this rate
-    bool changed          = false; // has gained or lost members since `ends` was found
-    bool told             = false; // of `ends`
-    std::uint32_t version = 0;     // of that
+    double ends           = 0; // the next member, at this rate
+    std::uint32_t version = 0; // of that
     std::uint64_t visited = 0;
     std::vector<Member> members; // a heap, the next to end in front
+  };
+  struct Ending { // a group of which a member ends now
+    std::uint64_t joined;
+    GroupNumber group;
+    std::uint32_t version;
   };
   static constexpr std::size_t REMEMBERED = 4;
   struct Recent {                        // flows that have started from a host last
@@ -138,44 +146,40 @@ private:
   bool folds_;
   bool vary_;                            // the ways' resources
   std::vector<double> fixed_capacities_; // where they do
-  std::vector<double> capacities_;
-  std::vector<std::vector<GroupNumber>> users_; // by resource
+  IncrementalFairShare fair_share_;      // its flows are the groups
   std::vector<Flow> flows_;
   std::vector<Group> groups_;
-  std::vector<GroupNumber> idle_groups_;
+  EventHeap ends_;          // of groups that share links
+  double next_end_ = NEVER; // in the agenda, of those
+  std::vector<Ending> ending_;
   std::vector<Recent> recent_;         // by host
-  std::vector<int> joined_or_left_;    // resources, since the last settling
   std::vector<std::uint64_t> visited_; // by resource: the visit
-  FairShare fair_share_;
   Work work_;
   std::uint64_t visit_  = 0;
   std::uint64_t joined_ = 0; // flows
   std::vector<GroupNumber> component_;
-  std::vector<SharingFlow*> sharing_;
-  std::vector<double> rates_;  // of those before
   std::vector<Message> spare_; // memory
 
   FlowNumber borrow(int from);
   Flow* same(int from, int to, double bytes, double missed);
   void join(FlowNumber number);
   GroupNumber group_of(const FlowWay& way) const;
-  GroupNumber open_group(const FlowWay& way);
+  GroupNumber open_group(const FlowWay& way, double copies);
   void leave(FlowNumber number);
   void end_members(GroupNumber number, std::uint32_t version);
+  void end_groups();
   std::vector<Message> release(FlowNumber number);
   void end(FlowNumber number);
   void ask_capacities(const std::vector<int>& resources);
   void advance(Group& group) const;
   void set_rate(Group& group, double rate) const;
-  void tell(GroupNumber number);
   void collect(int resource);
-  void share();
   void hand_over(FlowNumber number, double left);
 
 public:
-  /** @p capacities in bytes per second, by resource. All must outlive it. @p folds: whether equal messages are one
-   *  flow, which changes no time. */
-  FlowNetwork(Agenda& agenda, Ways& ways, std::vector<double> capacities, int hosts, Others* others = nullptr,
+  /** @p capacities in bytes per second, by resource. @p agenda, @p ways and @p others must outlive it. @p folds:
+   * whether equal messages are one flow, which changes no time. */
+  FlowNetwork(Agenda& agenda, Ways& ways, const std::vector<double>& capacities, int hosts, Others* others = nullptr,
               bool folds = true);
 
   /** Equal messages may be one flow. */
@@ -183,7 +187,7 @@ public:
   /** Somebody else uses @p resource from now on: whoever flows there is handed over, with all who share with them. */
   void yield(int resource);
   const Work& work() const { return work_; }
-  bool flows_over(int resource) const { return not users_[static_cast<std::size_t>(resource)].empty(); }
+  bool flows_over(int resource) const { return not fair_share_.users(resource).empty(); }
   /** A flow that has been handed over has ended at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);
   /** It has failed. @p why is for people. */

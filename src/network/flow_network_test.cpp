@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "network/flow_network.hpp"
 
+#include "network/fair_share.hpp"
+
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -207,6 +210,74 @@ TEST_F(FlowNetworkTest, FoldingChangesNoTime)
     ASSERT_EQ(unfolded.times.size(), 40U);
     for (const auto& [message, when] : unfolded.times)
       ASSERT_NEAR(folded.times.at(message), when, 1e-9 * when);
+  }
+}
+
+struct Sent {
+  int from;
+  int to;
+  double at;
+  double left; // bytes
+};
+
+/** When messages arrive that are flows of their own, all of which are solved at each event. */
+std::map<std::uint64_t, double> simulate_naively(std::vector<Sent> messages)
+{
+  constexpr double NOTHING = 1e-9; // bytes
+  std::map<std::uint64_t, double> arrived;
+  double now = 0;
+  while (arrived.size() < messages.size()) {
+    std::vector<std::uint64_t> flowing;
+    std::vector<SharingFlow> flows;
+    double next = 1e30;
+    for (std::uint64_t number = 0; number < messages.size(); ++number) {
+      const Sent& one = messages[number];
+      if (one.at + 1 > now) {
+        next = std::min(next, one.at + 1); // the latency
+      } else if (not arrived.contains(number)) {
+        flowing.push_back(number);
+        flows.emplace_back();
+        flows.back().bound     = 10;
+        flows.back().resources = {one.from, StarWays::HOSTS + one.to};
+      }
+    }
+    std::vector<SharingFlow*> pointers;
+    for (SharingFlow& flow : flows)
+      pointers.push_back(&flow);
+    FairShare(std::size_t{2} * StarWays::HOSTS).solve(pointers, StarWays::capacities());
+    for (std::size_t flow = 0; flow < flows.size(); ++flow)
+      next = std::min(next, now + messages[flowing[flow]].left / flows[flow].rate);
+    for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+      Sent& one = messages[flowing[flow]];
+      one.left -= flows[flow].rate * (next - now);
+      if (one.left < NOTHING)
+        arrived[flowing[flow]] = next;
+    }
+    now = next;
+  }
+  return arrived;
+}
+
+TEST_F(FlowNetworkTest, TimesAreThoseOfFullSolves)
+{
+  std::mt19937 random(11);
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    Agenda agenda;
+    Arrivals arrivals(agenda);
+    FlowNetwork network(agenda, ways_, StarWays::capacities(), StarWays::HOSTS);
+    std::vector<Sent> messages;
+    double time = 0;
+    for (std::uint64_t number = 0; number < 50; ++number) {
+      time += below(2) == 0 ? 0 : below(1000) / 100.0;
+      const int from = below(StarWays::HOSTS);
+      messages.push_back({from, (from + 1 + below(StarWays::HOSTS - 1)) % StarWays::HOSTS, time, 10.0 + below(90)});
+      agenda.run_until(Seconds(time));
+      network.send(from, messages.back().to, Bytes(messages.back().left), 1, arrivals, number);
+    }
+    agenda.run_until(Seconds(1e4));
+    for (const auto& [number, when] : simulate_naively(messages))
+      ASSERT_NEAR(arrivals.times.at(number), when, 1e-9 * when);
   }
 }
 

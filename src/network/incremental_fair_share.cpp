@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/incremental_fair_share.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/** Relative rounding error within which levels are equal and resources are full. A tighter one is exact too, but solves
+ *  more flows than it must. */
+constexpr double LEVEL_ROUNDING = 1e-14;
+
+bool same_level(double one, double other)
+{
+  return std::abs(one - other) <= LEVEL_ROUNDING * other;
+}
+
+} // namespace
+
+IncrementalFairShare::IncrementalFairShare(const std::vector<double>& capacities) : resources_(capacities.size())
+{
+  for (std::size_t resource = 0; resource < capacities.size(); ++resource)
+    resources_[resource].capacity = capacities[resource];
+}
+
+void IncrementalFairShare::mark_dirty(int resource)
+{
+  if (at(resource).dirty)
+    return;
+  at(resource).dirty = true;
+  dirty_.push_back(resource);
+}
+
+/** The flow has to be solved. */
+void IncrementalFairShare::mark_changed(FlowNumber number)
+{
+  Flow& flow = flows_[number];
+  if (not flow.changed) {
+    flow.changed = true;
+    changed_.push_back(number);
+  }
+  for (const Use& use : flow.uses) {
+    at(use.resource).users[use.user].changed = true;
+    mark_dirty(use.resource);
+  }
+}
+
+/** Makes a flow a user of its resources; returns whether it is the only one, of each once. */
+bool IncrementalFairShare::join(FlowNumber number, const std::vector<int>& resources)
+{
+  bool alone             = true;
+  std::vector<Use>& uses = flows_[number].uses;
+  for (const int resource : resources) {
+    std::vector<User>& users = at(resource).users;
+    alone                    = alone && users.empty();
+    User user;
+    user.flow = number;
+    user.use  = static_cast<std::uint32_t>(uses.size()) & 0x3fffffffU;
+    uses.push_back({resource, static_cast<std::uint32_t>(users.size())});
+    users.push_back(user);
+  }
+  return alone;
+}
+
+void IncrementalFairShare::set_rate_alone(Flow& flow)
+{
+  flow.rate      = flow.bound;
+  int bottleneck = -1;
+  for (const Use& use : flow.uses)
+    if (const double share = at(use.resource).capacity / flow.copies; share < flow.rate) {
+      flow.rate  = share;
+      bottleneck = use.resource;
+    }
+  for (const Use& use : flow.uses) {
+    User& user = at(use.resource).users.front();
+    user.load  = flow.copies * flow.rate;
+    user.level = flow.rate / flow.weight;
+    user.held  = use.resource == bottleneck;
+  }
+}
+
+IncrementalFairShare::FlowNumber IncrementalFairShare::add(const std::vector<int>& resources, double weight,
+                                                           double bound, double copies)
+{
+  if (idle_.empty()) {
+    idle_.push_back(static_cast<FlowNumber>(flows_.size()));
+    flows_.emplace_back();
+  }
+  const FlowNumber number = idle_.back();
+  idle_.pop_back();
+  Flow& flow  = flows_[number];
+  flow.weight = weight;
+  flow.bound  = bound;
+  flow.copies = copies;
+  flow.rate   = 0;
+  if (join(number, resources))
+    set_rate_alone(flow);
+  else
+    mark_changed(number);
+  return number;
+}
+
+void IncrementalFairShare::add_copies(FlowNumber number, double copies)
+{
+  flows_[number].copies += copies;
+  mark_changed(number);
+}
+
+void IncrementalFairShare::remove(FlowNumber number)
+{
+  for (const Use& use : flows_[number].uses) {
+    std::vector<User>& users = at(use.resource).users;
+    if (use.user + std::size_t{1} < users.size()) {
+      users[use.user]                                       = users.back();
+      flows_[users.back().flow].uses[users.back().use].user = use.user;
+    }
+    users.pop_back();
+    if (not users.empty())
+      mark_dirty(use.resource);
+  }
+  flows_[number].uses.clear();
+  idle_.push_back(number);
+}
+
+void IncrementalFairShare::set_capacity(int resource, double capacity)
+{
+  if (at(resource).capacity == capacity)
+    return;
+  at(resource).capacity = capacity;
+  if (not at(resource).users.empty())
+    mark_dirty(resource);
+}
+
+bool IncrementalFairShare::is_like(FlowNumber number, const std::vector<int>& resources, double weight,
+                                   double bound) const
+{
+  const Flow& flow = flows_[number];
+  return flow.bound == bound && flow.weight == weight && std::ranges::equal(flow.uses, resources, {}, &Use::resource);
+}
+
+/** Returns the position of a resource in copies_, and puts it there. */
+std::uint32_t IncrementalFairShare::copy(int resource)
+{
+  Resource& its = at(resource);
+  if (its.taken != update_) {
+    its.taken = update_;
+    its.copy  = static_cast<std::uint32_t>(copies_.size());
+    copies_.push_back({resource, true, false, 0, 0, 0, 0, 0, 0});
+  }
+  return its.copy;
+}
+
+void IncrementalFairShare::solve_too(FlowNumber number)
+{
+  Flow& flow = flows_[number];
+  if (flow.solved == update_)
+    return;
+  flow.solved           = update_;
+  const auto first      = static_cast<std::uint32_t>(uses_.size());
+  std::uint32_t held_by = BOUND;
+  for (const Use& use : flow.uses) {
+    const std::uint32_t copied = copy(use.resource);
+    copies_[copied].joined     = true;
+    ++copies_[copied].solved;
+    uses_.push_back(copied);
+    User& user  = at(use.resource).users[use.user];
+    user.solved = update_;
+    if (user.held)
+      held_by = copied;
+  }
+  // Its resources do not know the rate of a flow that has changed.
+  solved_.push_back({flow.weight, flow.bound, flow.copies,
+                     flow.changed ? std::numeric_limits<double>::quiet_NaN() : flow.rate, flow.rate, BOUND, held_by,
+                     first, static_cast<std::uint32_t>(uses_.size()), number, false});
+}
+
+/** What flows that are not solved leave of each resource, and who is solved on it. */
+void IncrementalFairShare::prepare()
+{
+  std::uint32_t users = 0;
+  for (ResourceCopy& copy : copies_) {
+    if (copy.joined && copy.solved > 0) {
+      const Resource& resource = at(copy.resource);
+      copy.left                = resource.capacity;
+      if (copy.solved < resource.users.size())
+        for (const User& user : resource.users)
+          if (user.solved != update_)
+            copy.left -= user.load;
+    }
+    copy.joined    = false;
+    copy.free      = copy.left;
+    copy.usage     = 0;
+    copy.open      = copy.solved;
+    copy.last_user = users; // of the one before; it moves on as users come
+    users += copy.solved;
+  }
+  users_.resize(users);
+  by_bound_.clear();
+  for (std::uint32_t position = 0; position < solved_.size(); ++position) {
+    FlowCopy& flow = solved_[position];
+    flow.fixed     = false;
+    by_bound_.emplace_back(flow.bound / flow.weight, position);
+    for (std::uint32_t use = flow.first_use; use < flow.last_use; ++use) {
+      ResourceCopy& copy = copies_[uses_[use]];
+      copy.usage += flow.copies * flow.weight;
+      users_[copy.last_user++] = position;
+    }
+  }
+  std::ranges::sort(by_bound_);
+}
+
+/** Puts a resource into the heap, unless all flows are at their bounds before it is full. */
+void IncrementalFairShare::push(std::uint32_t number)
+{
+  const ResourceCopy& copy = copies_[number];
+  if (copy.open == 0)
+    return;
+  const double level = std::max(copy.free, 0.0) / copy.usage;
+  if (level >= by_bound_.back().first)
+    return;
+  heap_.push_back({level, number});
+  std::ranges::push_heap(heap_, Level::higher);
+}
+
+void IncrementalFairShare::fix(FlowCopy& flow, double rate, std::uint32_t bottleneck)
+{
+  flow.rate       = rate;
+  flow.bottleneck = bottleneck;
+  flow.fixed      = true;
+  for (std::uint32_t use = flow.first_use; use < flow.last_use; ++use) {
+    ResourceCopy& copy = copies_[uses_[use]];
+    copy.free -= flow.copies * rate;
+    copy.usage -= flow.copies * flow.weight;
+    --copy.open;
+  }
+}
+
+/** The resource that is full next, as the level rises; null where none is. Levels of resources only rise as flows that
+ *  they hold up are fixed lower: what stands in the heap is at most what holds now. */
+const IncrementalFairShare::Level* IncrementalFairShare::lowest_bottleneck()
+{
+  while (not heap_.empty()) {
+    const Level top          = heap_.front();
+    const ResourceCopy& copy = copies_[top.copy];
+    if (copy.open > 0 && std::max(copy.free, 0.0) / copy.usage == top.value)
+      return &heap_.front();
+    std::ranges::pop_heap(heap_, Level::higher);
+    heap_.pop_back();
+    push(top.copy);
+  }
+  return nullptr;
+}
+
+/** Solves the flows of this update against the rates of all others, as FairShare does. */
+void IncrementalFairShare::solve()
+{
+  prepare();
+  heap_.clear();
+  for (std::uint32_t copy = 0; copy < copies_.size(); ++copy)
+    push(copy);
+  auto bounded = by_bound_.begin();
+  for (std::size_t open = solved_.size(); open > 0;) {
+    while (bounded != by_bound_.end() && solved_[bounded->second].fixed)
+      ++bounded;
+    const Level* const next = lowest_bottleneck();
+    if (next == nullptr || bounded->first <= next->value) {
+      FlowCopy& flow = solved_[bounded->second];
+      fix(flow, flow.bound, BOUND);
+      --open;
+      continue;
+    }
+    const Level full         = *next;
+    const std::uint32_t last = copies_[full.copy].last_user;
+    for (std::uint32_t user = last - copies_[full.copy].solved; user < last; ++user)
+      if (FlowCopy& flow = solved_[users_[user]]; not flow.fixed) {
+        fix(flow, full.value * flow.weight, full.copy);
+        --open;
+      }
+  }
+}
+
+/** Tells the resources of a flow its new rate. */
+void IncrementalFairShare::publish(FlowCopy& flow)
+{
+  if (flow.bottleneck != BOUND)
+    copies_[flow.bottleneck].verify = true;
+  const bool changed = not same_level(flow.rate, flow.known);
+  if (not changed) {
+    flow.rate = flow.known;
+    if (flow.bottleneck == flow.known_bottleneck)
+      return;
+  }
+  flow.known            = flow.rate;
+  flow.known_bottleneck = flow.bottleneck;
+  std::uint32_t copied  = flow.first_use;
+  for (const Use& use : flows_[flow.flow].uses) {
+    User& user   = at(use.resource).users[use.user];
+    user.load    = flow.copies * flow.rate;
+    user.level   = flow.rate / flow.weight;
+    user.held    = uses_[copied] == flow.bottleneck;
+    user.changed = false;
+    if (changed)
+      copies_[uses_[copied]].verify = true;
+    ++copied;
+  }
+}
+
+/** Has those users of a resource solved too that have no bottleneck any more, or keep another flow from having one
+ * here.
+ */
+void IncrementalFairShare::verify(const Resource& resource)
+{
+  double load    = 0;
+  double highest = 0;  // level of all users
+  double held_at = -1; // level of solved flows whose bottleneck this is; negative: there are none
+  for (const User& user : resource.users) {
+    load += user.load;
+    highest = std::max(highest, user.level);
+    if (user.held && user.solved == update_)
+      held_at = user.level;
+  }
+  const bool overloaded = load > resource.capacity * (1 + LEVEL_ROUNDING);
+  const bool full       = load >= resource.capacity * (1 - LEVEL_ROUNDING);
+  for (const User& user : resource.users) {
+    if (user.solved == update_)
+      continue;
+    const bool lost      = user.held && not(full && user.level >= highest * (1 - LEVEL_ROUNDING));
+    const bool in_excess = held_at >= 0 && user.level > held_at * (1 + LEVEL_ROUNDING);
+    if (overloaded || lost || in_excess)
+      solve_too(user.flow);
+  }
+}
+
+/** Returns whether all flows have bottlenecks; else more of them are to be solved. */
+bool IncrementalFairShare::verify()
+{
+  for (FlowCopy& flow : solved_)
+    publish(flow);
+  const std::size_t solved = solved_.size();
+  // Verification adds copies. NOLINTNEXTLINE(modernize-loop-convert)
+  for (std::size_t position = 0, end = copies_.size(); position < end; ++position)
+    if (ResourceCopy& copy = copies_[position]; std::exchange(copy.verify, false))
+      if (const Resource& resource = at(copy.resource); copy.solved < resource.users.size())
+        verify(resource);
+  return solved_.size() == solved;
+}
+
+/** Solves more flows than are known to change, those nearest to them first, so that the rounds of an update that
+ * reaches far take no longer together than a full solve and a third of it. */
+void IncrementalFairShare::widen()
+{
+  constexpr std::size_t FACTOR = 4;
+  const std::size_t enough     = FACTOR * solved_.size();
+  for (std::size_t position = 0; position < copies_.size() && solved_.size() < enough; ++position)
+    for (const User& user : at(copies_[position].resource).users)
+      solve_too(user.flow);
+}
+
+void IncrementalFairShare::report()
+{
+  for (const FlowCopy& copy : solved_) {
+    Flow& flow = flows_[copy.flow];
+    if (flow.changed || copy.rate != flow.rate)
+      reported_.push_back(copy.flow);
+    flow.rate    = copy.rate;
+    flow.changed = false;
+  }
+}
+
+void IncrementalFairShare::begin()
+{
+  ++update_;
+  solved_.clear();
+  uses_.clear();
+  copies_.clear();
+}
+
+/** Solves until all flows have bottlenecks. */
+void IncrementalFairShare::finish()
+{
+  constexpr int NARROW = 16; // rounds
+  for (ResourceCopy& copy : copies_)
+    copy.verify = std::exchange(at(copy.resource).dirty, false) || copy.verify;
+  for (int round = 1;; ++round) {
+    solve();
+    if (verify())
+      break;
+    if (round >= NARROW)
+      widen();
+  }
+  report();
+}
+
+/** One update for the changed flows that share resources with one another, and so on: what it reads stays in the cache.
+ *  A flow that shares with two of these is solved twice. */
+void IncrementalFairShare::update_apart()
+{
+  for (const FlowNumber number : changed_) {
+    if (not flows_[number].changed || flows_[number].uses.empty())
+      continue;
+    begin();
+    solve_too(number);
+    // It grows. NOLINTNEXTLINE(modernize-loop-convert)
+    for (std::size_t position = 0; position < copies_.size(); ++position)
+      for (const User& user : at(copies_[position].resource).users)
+        if (user.changed)
+          solve_too(user.flow);
+    finish();
+  }
+}
+
+void IncrementalFairShare::update_together()
+{
+  begin();
+  for (const int resource : dirty_)
+    if (at(resource).dirty && not at(resource).users.empty())
+      copy(resource);
+  for (const FlowNumber number : changed_)
+    if (flows_[number].changed && not flows_[number].uses.empty()) // else it has been removed
+      solve_too(number);
+  if (not copies_.empty())
+    finish();
+}
+
+const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::update()
+{
+  constexpr std::size_t MANY = 32;
+  reported_.clear();
+  if (changed_.size() > MANY)
+    update_apart();
+  update_together();
+  for (const int resource : dirty_)
+    at(resource).dirty = false;
+  for (const FlowNumber number : changed_)
+    flows_[number].changed = false;
+  changed_.clear();
+  dirty_.clear();
+  return reported_;
+}
+
+} // namespace weft

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include "network/incremental_fair_share.hpp"
+
+#include "network/fair_share.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+namespace weft {
+namespace {
+
+constexpr double NO_BOUND = 1e30;
+
+TEST(IncrementalFairShareTest, GivesAFlowAloneItsRateAtOnce)
+{
+  IncrementalFairShare share({10, 4});
+  const auto narrow = share.add({0, 1}, 1, NO_BOUND, 2);
+  EXPECT_EQ(share.rate(narrow), 2);
+  EXPECT_TRUE(share.dirty().empty());
+}
+
+TEST(IncrementalFairShareTest, ReportsOnlyTheFlowsThatChange)
+{
+  IncrementalFairShare share({10, 10, 10});
+  const auto first  = share.add({0}, 1, NO_BOUND, 1);
+  const auto second = share.add({0, 1}, 1, 2, 1);
+  const auto apart  = share.add({2}, 1, NO_BOUND, 1);
+  EXPECT_EQ(share.update().size(), 2U);
+  EXPECT_EQ(share.rate(first), 8);
+  EXPECT_EQ(share.rate(second), 2);
+  const auto third = share.add({1}, 1, NO_BOUND, 1); // takes what is left of 1
+  EXPECT_EQ(share.update(), (std::vector<IncrementalFairShare::FlowNumber>{third}));
+  EXPECT_EQ(share.rate(third), 8);
+  share.remove(second);
+  EXPECT_EQ(share.update().size(), 2U);
+  EXPECT_EQ(share.rate(first), 10);
+  EXPECT_EQ(share.rate(third), 10);
+  EXPECT_EQ(share.rate(apart), 10);
+}
+
+// Flow r is what flow r - 1 leaves of resource r: r + 1, or a quarter less and more in turn.
+TEST(IncrementalFairShareTest, FollowsAChainOfBottlenecks)
+{
+  constexpr int LENGTH = 3000;
+  std::vector<double> capacities;
+  for (int resource = 0; resource <= LENGTH; ++resource)
+    capacities.push_back(2 * resource + 1);
+  IncrementalFairShare share(capacities);
+  for (int flow = 0; flow < LENGTH; ++flow)
+    share.add({flow, flow + 1}, 1, NO_BOUND, 1);
+  share.update();
+  const auto extra = share.add({0}, 1, 0.25, 1);
+  share.update();
+  for (int flow = 0; flow < LENGTH; ++flow)
+    ASSERT_EQ(share.rate(static_cast<IncrementalFairShare::FlowNumber>(flow)),
+              flow + 1 + (flow % 2 == 0 ? -0.25 : 0.25));
+  share.remove(extra);
+  EXPECT_EQ(share.update().size(), static_cast<std::size_t>(LENGTH));
+  for (int flow = 0; flow < LENGTH; ++flow)
+    ASSERT_EQ(share.rate(static_cast<IncrementalFairShare::FlowNumber>(flow)), flow + 1);
+}
+
+TEST(IncrementalFairShareTest, FollowsCapacitiesAndCopies)
+{
+  IncrementalFairShare share({10});
+  const auto one   = share.add({0}, 1, NO_BOUND, 1);
+  const auto other = share.add({0}, 1, NO_BOUND, 1);
+  share.update();
+  share.set_capacity(0, 6);
+  share.update();
+  EXPECT_EQ(share.rate(one), 3);
+  share.add_copies(other, 1);
+  share.update();
+  EXPECT_EQ(share.rate(one), 2);
+  EXPECT_EQ(share.rate(other), 2);
+}
+
+/** A random network in which flows join and leave, several at a time, compared with the full solve after each update.
+ */
+class RandomNetwork {
+  std::mt19937 random_;
+  bool few_; // values, so that levels tie
+  std::vector<double> capacities_;
+  IncrementalFairShare share_;
+  struct Flow {
+    IncrementalFairShare::FlowNumber number;
+    SharingFlow sharing;
+  };
+  std::vector<Flow> there_;
+
+  int below(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most)); }
+  double value(int most) { return few_ ? 1 + below(most) : 1 + most * std::uniform_real_distribution<>()(random_); }
+  std::vector<double> draw_capacities()
+  {
+    std::vector<double> all(1 + static_cast<std::size_t>(below(below(4) == 0 ? 60 : 10)));
+    std::ranges::generate(all, [&] { return value(20); });
+    return all;
+  }
+  void join()
+  {
+    SharingFlow flow;
+    flow.weight = 1 / value(4);
+    flow.bound  = below(2) == 0 ? NO_BOUND : 0.5 * value(10);
+    flow.copies = 1.0 + below(3);
+    for (int uses = 1 + below(4); uses > 0; --uses)
+      flow.resources.push_back(below(static_cast<int>(capacities_.size())));
+    const auto number = share_.add(flow.resources, flow.weight, flow.bound, flow.copies);
+    there_.push_back({number, flow});
+  }
+  void leave(std::size_t position)
+  {
+    share_.remove(there_[position].number);
+    there_[position] = there_.back();
+    there_.pop_back();
+  }
+  void change()
+  {
+    const int what = below(16);
+    if (what == 0) {
+      const int resource = below(static_cast<int>(capacities_.size()));
+      share_.set_capacity(resource, capacities_[static_cast<std::size_t>(resource)] = value(20));
+    } else if (what == 1 && not there_.empty()) {
+      Flow& flow = there_[random_() % there_.size()];
+      share_.add_copies(flow.number, 1);
+      flow.sharing.copies += 1;
+    } else if (what < 9 && not there_.empty()) {
+      leave(random_() % there_.size());
+    } else {
+      join();
+    }
+  }
+  std::vector<double> rates() const
+  {
+    std::vector<double> all;
+    for (const Flow& flow : there_)
+      all.push_back(share_.rate(flow.number));
+    return all;
+  }
+
+public:
+  explicit RandomNetwork(unsigned seed)
+      : random_(seed), few_(seed % 2 == 0), capacities_(draw_capacities()), share_(capacities_)
+  {
+    for (int flows = below(2 * static_cast<int>(capacities_.size())); flows > 0; --flows)
+      join();
+  }
+
+  void change_and_compare()
+  {
+    constexpr double PRECISION = 1e-12;
+    for (int changes = 1 + below(below(8) == 0 ? 60 : 2); changes > 0; --changes)
+      change();
+    const std::vector<double> before = rates();
+    const auto& reported             = share_.update();
+    const std::vector<double> after  = rates();
+    std::vector<SharingFlow*> flows;
+    for (Flow& flow : there_)
+      flows.push_back(&flow.sharing);
+    FairShare(capacities_.size()).solve(flows, capacities_);
+    for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+      ASSERT_NEAR(after[flow], flows[flow]->rate, PRECISION * flows[flow]->rate);
+      if (after[flow] != before[flow]) {
+        ASSERT_NE(std::ranges::find(reported, there_[flow].number), reported.end());
+      }
+    }
+  }
+};
+
+void compare_random_networks(unsigned networks)
+{
+  constexpr int UPDATES = 20;
+  for (unsigned seed = 0; seed < networks; ++seed) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, seed);
+    RandomNetwork network(seed);
+    for (int update = 0; update < UPDATES; ++update)
+      ASSERT_NO_FATAL_FAILURE(network.change_and_compare());
+  }
+}
+
+TEST(IncrementalFairShareTest, EqualsTheFullSolve)
+{
+  compare_random_networks(250);
+}
+
+// 200,000 updates, on demand: --gtest_also_run_disabled_tests.
+TEST(IncrementalFairShareTest, DISABLED_EqualsTheFullSolveManyTimes)
+{
+  compare_random_networks(10000);
+}
+
+} // namespace
+} // namespace weft
