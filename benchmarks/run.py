@@ -22,6 +22,7 @@ import host_calls
 import in_network
 import large_fabrics
 import messages
+import network
 import report_page
 import schedules
 from allreduce import Key, Standard
@@ -50,6 +51,7 @@ def main() -> None:
             **in_network.cases(work),
             **pair.cases(),
             **messages.cases(work),
+            **network.cases(work),
             **schedules.cases(work),
             **forwarding_cache.cases(work),
             **large_fabrics.routes(work),
@@ -72,6 +74,7 @@ def main() -> None:
         *in_network.standards(costs),
         *host_calls.standards(costs),
         *schedules.standards(costs),
+        *network.standards(costs),
         *forwarding_cache.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
         *of_campaigns,
