@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/* MPI's message matching: the posted receives and the unexpected messages of all endpoints, an endpoint being one rank
+ * in one communicator.
+ *
+ * The earliest posted receive that matches a message gets it, and a receive or probe gets the earliest message that
+ * matches, so messages of one sender do not overtake each other (MPI 4.0, section 3.5). ANY_TAG matches tags from 0 on:
+ * negative ones are the library's own.
+ *
+ * Queues are found by hashing (endpoint, source, tag). A receive waits in the queue of exactly what it names, wildcards
+ * included; a message that arrives takes the earliest of the fronts of the up to four queues that match it. An
+ * unexpected message stands in the queue of its source and tag and, once its endpoint has used a wildcard, in those of
+ * the wildcards that match it. So every operation takes constant time, except an endpoint's first wildcard, which takes
+ * time in proportion to its unexpected messages. Memory is reused: none is allocated per message in the steady state.
+ */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace weft {
+
+class MessageMatching {
+public:
+  static constexpr int ANY_SOURCE = -1;
+  static constexpr int ANY_TAG    = std::numeric_limits<int>::min();
+
+  using Endpoint = std::uint32_t; ///< numbers from 0 on; memory grows with the largest
+  using Place    = std::uint32_t; ///< of something in a queue, until it leaves that
+
+  /** A message, as a probe sees it. */
+  struct Found {
+    std::uint64_t message;
+    int source;
+    int tag;
+    friend bool operator==(const Found&, const Found&) = default;
+  };
+  /** A receive that waits: its place, or the message that it got instead. */
+  struct Posted {
+    Place place;
+    std::optional<Found> found;
+  };
+
+private:
+  static constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
+  enum Wild : std::uint8_t { NOTHING, TAG, SOURCE, BOTH }; // which wildcards a queue's name has
+  static constexpr std::uint8_t KINDS = 4;
+  struct Link {
+    std::uint32_t before = NONE;
+    std::uint32_t after  = NONE;
+    std::uint32_t queue  = NONE; // none: it is in no such queue
+  };
+  struct Item {               // a receive or a message
+    std::uint64_t what   = 0; // whose number the caller knows
+    std::uint64_t number = 0; // of receives: in the order of posting
+    int source           = 0;
+    int tag              = 0;
+    Endpoint endpoint    = 0;
+    std::array<Link, KINDS> links{}; // of a receive: the first alone
+    Link all{};                      // unexpected messages of its endpoint; `queue` is not used
+  };
+  struct Queue {
+    std::uint64_t name_high = 0; // endpoint and source
+    int tag                 = 0;
+    std::uint32_t next      = NONE; // with the same hash, or idle
+    std::uint32_t first     = NONE;
+    std::uint32_t last      = NONE;
+    bool receives           = false; // else messages
+  };
+  struct EndpointState {
+    std::uint32_t first    = NONE; // unexpected message
+    std::uint32_t last     = NONE;
+    std::uint32_t messages = 0;
+    std::uint32_t receives = 0;
+    std::uint32_t wild     = 0;     // receives with wildcards
+    bool wildcards_indexed = false; // whether its messages stand in the queues of wildcards
+  };
+
+  std::vector<EndpointState> endpoints_;
+  std::vector<Item> items_;
+  std::vector<std::uint32_t> idle_items_;
+  std::vector<Queue> queues_;
+  std::vector<std::uint32_t> idle_queues_;
+  std::vector<std::uint32_t> buckets_; // a power of two
+  std::size_t used_queues_ = 0;
+  std::uint64_t posted_    = 0;
+
+  struct Name {
+    bool receives;
+    Endpoint endpoint;
+    int source;
+    int tag;
+  };
+  static std::uint8_t wild(int source, int tag);
+  static Name widened(const Name& name, std::uint8_t wild);
+  static bool matches(std::uint8_t wild, int tag) { return (wild & TAG) == 0 || tag >= 0; }
+  std::size_t bucket(const Name& name) const;
+  std::uint32_t find(const Name& name) const;
+  std::uint32_t open(const Name& name);
+  void close(std::uint32_t queue);
+  void rehash();
+  std::uint32_t new_item(Endpoint endpoint, std::uint64_t what, int source, int tag);
+  void enqueue(std::uint32_t item, std::size_t kind, const Name& name);
+  void dequeue(std::uint32_t item, std::size_t kind);
+  EndpointState& state(Endpoint endpoint);
+  void index_wildcards(Endpoint endpoint);
+  std::uint32_t first_message(Endpoint endpoint, int source, int tag);
+  void remove_message(std::uint32_t item);
+  Found found(std::uint32_t item) const { return {items_[item].what, items_[item].source, items_[item].tag}; }
+
+public:
+  MessageMatching();
+
+  /** Posts @p receive, which gets the earliest message that matches, or waits. */
+  Posted post(Endpoint endpoint, std::uint64_t receive, int source, int tag);
+  /** Removes a receive that waits. */
+  void cancel(Place receive);
+  /** A message arrives. Returns the receive that gets it; it is unexpected where there is none. */
+  std::optional<std::uint64_t> arrive(Endpoint endpoint, std::uint64_t message, int source, int tag);
+  /** Returns the earliest message that matches (MPI_Probe). */
+  std::optional<Found> probe(Endpoint endpoint, int source, int tag);
+  /** Removes that message, too (MPI_Mprobe). */
+  std::optional<Found> extract(Endpoint endpoint, int source, int tag);
+
+  std::size_t waiting_receives(Endpoint endpoint) const;
+  std::size_t unexpected_messages(Endpoint endpoint) const;
+};
+
+} // namespace weft
