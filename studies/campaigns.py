@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/campaigns.md: what the columns of its tables are, as the program knows them.
+"""docs/campaign-files.md: what the columns of its tables are, as the program knows them.
 
 Nothing is measured.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from studies.study import DOCS, Study, markdown
 from weft.campaign.columns import COLLECTIVE_COLUMNS, COLUMNS, Column
 
-PAGE = DOCS / "campaigns.md"
+PAGE = DOCS / "campaign-files.md"
 
 
 def _table(columns: Mapping[str, Column]) -> str:
