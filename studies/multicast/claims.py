@@ -181,7 +181,7 @@ def _hosts() -> Iterator[tuple[str, str, str, str, str]]:
     yield (
         "receivers that are too slow drop chunks, which are fetched in a ring",
         "III-C",
-        "[a slow host](guide.md#multicast-on-switches-that-only-copy) among eight",
+        "[a slow host](multicast-mode.md) among eight",
         "`weft run --offload multicast`",
         "the paper has no figures",
     )

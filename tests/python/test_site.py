@@ -283,7 +283,7 @@ def test_code_is_copied_without_prompts_and_output(page: Page) -> None:
     page.goto(address("guide.html"))
     blocks = page.locator(".language-console")
     copies = page.locator("[data-clipboard-target]")
-    assert copies.count() >= page.locator("article pre").count() > blocks.count() > 10
+    assert copies.count() >= page.locator("article pre").count() > blocks.count() >= 5
     block = blocks.nth(1)
     assert "$ weft run" in block.inner_text() and "sum 6" in block.inner_text()
     block.hover()
