@@ -33,8 +33,8 @@ COLUMNS: dict[str, Column] = {
     "simulated_time_s": Column("s", "From the program's start to the end of its last rank"),
     BEST_TIME: Column(
         "s",
-        "The same of the run by [the hosts' fastest algorithms](campaigns.md#gains), beside `offload` `off`;"
-        " empty where there is none",
+        "The same of the run by [the hosts' fastest algorithms](campaigns.md#gains), beside"
+        " `offload` `off`; empty where there is none",
     ),
     "collectives_s": Column("s", "Of it, in the calls under `collectives`, mean of the ranks"),
     "mpi_s": Column("s", "Of it, in calls of MPI of any kind, mean of the ranks"),
