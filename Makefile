@@ -104,7 +104,7 @@ conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; ta
 	@$(BIN)/python -m studies.mpich
 
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
-	@PYTHONPATH=tests/python nice -n 19 $(BIN)/python -m fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
+	@nice -n 19 $(BIN)/python -m tests.python.fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
 
 real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch, and replays of their traces; docs/real-programs.md
 	@$(BIN)/python -m studies real-programs real-program-traces

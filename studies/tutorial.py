@@ -2,7 +2,8 @@
 """Runs docs/tutorial.ipynb in an empty folder, and keeps what its cells give.
 
 Nothing of the machine stays in the file: no times, no paths, no versions. `make studies
-STUDIES=tutorial` writes it; `tests/python/test_tutorial.py` holds it against what comes out.
+STUDIES=tutorial` writes it; `tests/python/documents/test_tutorial.py` compares it with what
+comes out.
 """
 
 import os

@@ -2,67 +2,65 @@
 """Programs for the end-to-end tests, and runs of them."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import campaigned
-import compiled
 import pytest
-import simulated
-from simulated import Result
 
-Program = Callable[[str], Path]
+from tests.support import campaign_files, compiled, simulated
+from tests.support.places import TESTS
+from tests.support.simulated import Program, Result, Run
 
+HERE = Path(__file__).parent
 
 # A file's tests stay together, so that one that begins late and lasts for minutes has the others'
 # workers wait for it.
 LONGEST = (
-    *("test_cluster.py", "test_wheel.py", "test_docs.py", "test_site.py", "test_pip.py"),
-    *("test_real_programs.py", "test_calibrate_switch.py", "test_validate.py", "test_cache.py"),
-    *("test_mpich_messages.py", "test_openmpi_messages.py", "test_api.py", "test_campaign.py"),
+    "campaign/test_cluster.py",
+    "install/test_wheel.py",
+    "documents/test_markdown.py",
+    "documents/test_site.py",
+    "install/test_pip.py",
+    "documents/test_real_programs.py",
+    "calibrate/test_switch.py",
+    "study/test_validate.py",
+    "study/test_forwarding_caches.py",
+    "documents/test_mpich_messages.py",
+    "documents/test_openmpi_messages.py",
+    "api/test_public.py",
+    "campaign/test_running.py",
 )
 """Files that take longest, as they begin; all others follow by their number of tests."""
 
 
+def _file(item: pytest.Item) -> str:
+    return str(item.path.relative_to(HERE))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have the longest files begin first (`make pytest` says --no-loadscope-reorder)."""
-    tests = Counter(item.path.name for item in items)
+    tests = Counter(_file(item) for item in items)
     place = {name: number for number, name in enumerate(LONGEST)}
 
     def order(item: pytest.Item) -> tuple[int, int, str]:
-        name = item.path.name
+        name = _file(item)
         return place.get(name, len(place)), -tests[name], name
 
     items.sort(key=order)
 
 
-class Run(Protocol):
-    """Runs a program of tests/smpi under `weft run`."""
-
-    def __call__(
-        self,
-        source: str,
-        *arguments: str,
-        on: str = "tofino-4",
-        ranks: int = 4,
-        options: Sequence[str] = (),
-        status: int = 0,
-        **more: Any,
-    ) -> Result: ...
-
-
 @pytest.fixture
-def write(tmp_path: Path) -> campaigned.Write:
+def write(tmp_path: Path) -> campaign_files.Write:
     """Write a campaign's file, small.toml, into the test's folder."""
-    return lambda text: campaigned.written(tmp_path, text)
+    return lambda text: campaign_files.written(tmp_path, text)
 
 
 @pytest.fixture(scope="session")
 def program() -> Program:
     """Return the compiled form of a program in tests/smpi, by the name of its source."""
-    return lambda source: compiled.program(simulated.TESTS / "smpi" / source)
+    return lambda source: compiled.program(TESTS / "smpi" / source)
 
 
 @pytest.fixture(scope="session")

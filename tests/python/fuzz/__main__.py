@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.driver import NAMES, fuzz
+from tests.python.fuzz.driver import NAMES, fuzz
 
 OUT = Path("build/fuzz")
 # Shares of the inputs: what has most to it gets most, and what takes longest fewer.

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import click
 
-from fuzz import options
-from fuzz.files import Target, targets
-from fuzz.mutate import mutated
+from tests.python.fuzz import options
+from tests.python.fuzz.files import Target, targets
+from tests.python.fuzz.mutate import mutated
 from weft import _core
 from weft.base.errors import WeftError
 

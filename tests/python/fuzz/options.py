@@ -11,7 +11,7 @@ from unittest import mock
 
 import click
 
-from fuzz.mutate import HOSTILE
+from tests.python.fuzz.mutate import HOSTILE
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Data are right whatever carries a call out: switches, hosts, and many calls at a time.
+
+tests/smpi/awkward.c has the calls that went wrong once. tests/smpi/random_programs makes programs
+of them and checks every byte; one that fails names its seed and number, and `random_programs SEED
+NUMBER` makes it alone.
+"""
+
+import pytest
+
+from tests.support import fabrics, simulated
+from tests.support.simulated import Program, Run
+
+CALLS = (
+    "overlap",
+    "neighbours",
+    "bottom",
+    "places",
+    "scattered",
+    "alltoallv",
+    "alltoall",
+    "parts",
+    "strided",
+    "ordered",
+    "below",
+    "subarray",
+)
+MODES = ("stream", "message", "multicast", "auto", "off")
+RANDOM = "random_programs"
+
+
+@pytest.fixture(scope="module")
+def topologies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return fabrics of 16 hosts, whose ranks contribute alone or host by host."""
+    directory = tmp_path_factory.mktemp("fabrics")
+    found: dict[str, str] = {}
+    for kind in ("star", "fat_tree", "dragonfly", "torus"):
+        alone = fabrics.make(directory, kind, None, "ideal")
+        together = directory / f"{kind}-per-host.toml"
+        nic = "[nic]\n"
+        text = alone.read_text(encoding="utf-8").replace(nic, f'{nic}contributions = "per-host"\n')
+        together.write_text(text, encoding="utf-8")
+        found |= {kind: str(alone), f"{kind} per host": str(together)}
+    return found
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_awkward_calls_give_right_data(run: Run, mode: str) -> None:
+    """Seven ranks: neither a power of two nor as many as there are hosts."""
+    result = run("awkward.c", on="star-8", ranks=7, options=("--offload", mode))
+    assert result.lines == sorted(f"{call} {rank}: right" for call in CALLS for rank in range(7))
+
+
+def test_awkward_calls_are_what_goes_wrong(program: Program) -> None:
+    """So that the test above does not pass for want of awkwardness: stock SMPI gets some wrong."""
+    result = simulated.run_stock(program("awkward.c"), "below", ranks=7)
+    assert result.status != 0 or "WRONG" in result.stdout
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_programs_are_right(run: Run, topologies: dict[str, str], mode: str) -> None:
+    run(RANDOM, "1", "0", "5", on=topologies["fat_tree"], ranks=7, options=("--offload", mode))
+
+
+@pytest.mark.parametrize("ranks", [5, 16, 24])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["star", "fat_tree", "dragonfly", "torus"])
+@pytest.mark.slow
+def test_random_programs_are_right_on_all_topologies(
+    run: Run, topologies: dict[str, str], kind: str, mode: str, ranks: int
+) -> None:
+    where = topologies[kind if ranks != 24 else f"{kind} per host"]
+    seed = str(100 * ranks + len(kind) + 10 * MODES.index(mode))
+    shared = ("--ppn", "2") if ranks == 24 else ()
+    run(RANDOM, seed, "0", "9", on=where, ranks=ranks, options=("--offload", mode, *shared))
+
+
+def test_a_wrong_byte_is_seen(program: Program) -> None:
+    """Stock SMPI gets most of these programs wrong, or crashes; none of them passes for right."""
+    result = simulated.run_stock(program(RANDOM), "1", "2", ranks=7)
+    assert result.status != 0

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Offloaded Allreduces that meet other traffic on a link get the share that SimGrid's solver gives.
+
+The solver is fair where latencies are equal: a stream competes as the point-to-point message over
+the same hosts does. Under message granularity a contribution only goes to the switch; its latency
+is less, and SimGrid gives more to such flows.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.python.binding.calls.test_timing import STAR
+from tests.support import fabrics, simulated
+from tests.support.simulated import Run
+
+TOLERANCE = 0.01
+SIZE = 65536  # one window: as fast as the link
+TRANSFER = 1 << 26  # lasts for longer than any Allreduce here
+ROUTE_LATENCY = 2 * STAR.link_latency + STAR.forwarding
+
+
+def times(
+    run: Run, who: str, *more: str, offload: str = "stream", ppn: int = 1, on: str = "tofino-4"
+) -> dict[str, set[float]]:
+    """Return the times of each kind, all ranks together."""
+    options = ("--offload", offload, "--ppn", str(ppn))
+    found: dict[str, set[float]] = {"allreduce": set(), "transfer": set()}
+    for line in run(
+        "contention.c", who, str(SIZE), *more, on=on, ranks=4 * ppn, options=options
+    ).lines:
+        kind, time = line.split()
+        found[kind].add(float(time))
+    return found
+
+
+def stream_at(rate: float) -> float:
+    """An Allreduce whose packets get so much of each link."""
+    return STAR.base() + STAR.wire(SIZE) / rate
+
+
+def test_alone_it_takes_all_of_the_links(run: Run) -> None:
+    (time,) = times(run, "world")["allreduce"]
+    assert time == pytest.approx(stream_at(STAR.bandwidth), rel=TOLERANCE)
+
+
+def test_a_stream_beside_a_transfer_takes_half_of_the_link(run: Run) -> None:
+    found = times(run, "world", str(TRANSFER))
+    (allreduce,) = found["allreduce"]
+    assert allreduce == pytest.approx(stream_at(STAR.bandwidth / 2), rel=TOLERANCE)
+
+    # The transfer loses half of the link for as long as the stream flows.
+    flowing = STAR.wire(SIZE) / (STAR.bandwidth / 2)
+    alone = STAR.point_to_point(TRANSFER)
+    assert max(found["transfer"]) - alone == pytest.approx(flowing / 2, rel=TOLERANCE)
+
+
+def test_messages_beside_a_transfer_share_by_latency(run: Run, tmp_path: Path) -> None:
+    path = fabrics.with_free_hosts(tmp_path, "tofino-4")
+    # Without the handshake of rendezvous, which keeps the transfer from the link at first.
+    path.write_text(path.read_text().partition("[[point_to_point]]")[0])
+    found = times(run, "world", str(TRANSFER), offload="message", on=str(path))
+    share = ROUTE_LATENCY / (ROUTE_LATENCY + STAR.link_latency)
+    shared = STAR.link_latency + SIZE / (share * STAR.bandwidth)
+    alone = STAR.link_latency + SIZE / STAR.bandwidth
+    # Rank 0's contribution goes up beside the transfer; rank 1's result comes down beside it.
+    others = STAR.overhead + shared + STAR.processing + alone
+    rank_1 = STAR.overhead + shared + STAR.processing + shared
+    assert sorted(found["allreduce"]) == pytest.approx([others, rank_1], rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("offload", ["stream", "message"])
+def test_communicators_on_other_hosts_do_not_disturb(run: Run, offload: str) -> None:
+    (alone,) = times(run, "half", offload=offload)["allreduce"]
+    (both,) = times(run, "halves", offload=offload)["allreduce"]
+    assert both == pytest.approx(alone, rel=1e-9)
+
+
+def test_streams_over_the_same_hosts_share_the_links(run: Run) -> None:
+    (alone,) = times(run, "even", ppn=2)["allreduce"]
+    (both,) = times(run, "parities", ppn=2)["allreduce"]
+    assert alone == pytest.approx(stream_at(STAR.bandwidth), rel=TOLERANCE)
+    assert both == pytest.approx(stream_at(STAR.bandwidth / 2), rel=TOLERANCE)
+
+
+def test_messages_over_the_same_hosts_share_the_links(run: Run) -> None:
+    (both,) = times(run, "parities", offload="message", ppn=2)["allreduce"]
+    assert both == pytest.approx(STAR.message(2 * SIZE), rel=TOLERANCE)
+
+
+def test_a_stream_that_the_turnaround_holds_back_leaves_the_rest_of_the_link(run: Run) -> None:
+    """Two long streams over the same links, each slower than half of a link, are not slower."""
+    size = 1 << 22
+    options = ("--ppn", "2")
+    program = ("contention.c", "parities", str(size))
+    result = run(*program, ranks=8, on=simulated.fabric("slow-turnaround"), options=options)
+    windows = size // (STAR.slots * STAR.payload)
+    turnaround = 40e-6
+    last = STAR.wire(size / windows) / STAR.bandwidth
+    expected = STAR.base() + (windows - 1) * turnaround + last
+    for line in result.lines:
+        assert float(line.split()[1]) == pytest.approx(expected, rel=1e-3)

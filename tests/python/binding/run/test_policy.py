@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What is offloaded and what falls back, to what and why.
+
+Calls that are offloaded move the switch's counters, no others do (Belbeisi et al., section 5).
+"""
+
+import pytest
+
+from tests.support import simulated
+from tests.support.simulated import Program, Run
+
+COUNT = 300
+INT_SUM_BYTES = 4 * COUNT
+
+# Call of tests/smpi/calls.c -> what the record says of it.
+FALL_BACK = {
+    "int-max": ("allreduce", "MPI_INT", "MPI_MAX", "op"),
+    "int-own-sum": ("allreduce", "MPI_INT", "user-defined", "op"),
+    "double-sum": ("allreduce", "MPI_DOUBLE", "MPI_SUM", "datatype"),
+    "long-sum": ("allreduce", "MPI_LONG", "MPI_SUM", "datatype"),
+    "pair-sum": ("allreduce", "derived", "user-defined", "datatype"),
+    "reduce": ("reduce", "MPI_INT", "MPI_SUM", "collective"),
+    "reduce_scatter": ("reduce_scatter", "MPI_INT", "MPI_SUM", "collective"),
+    "barrier": ("barrier", "", "", "collective"),
+    "bcast": ("bcast", "", "", "collective"),
+    "gather": ("gather", "", "", "collective"),
+    "scatter": ("scatter", "", "", "collective"),
+    "allgather": ("allgather", "", "", "collective"),
+    "alltoall": ("alltoall", "", "", "collective"),
+    "allgatherv": ("allgatherv", "", "", "collective"),
+    "alltoallv": ("alltoallv", "", "", "collective"),
+}
+# What Open MPI 4.1 takes of 4 ranks and these sizes; Allreduce and Reduce whatever the operation.
+OPEN_MPI = {
+    "allreduce": "recursive_doubling",
+    "reduce": "binary",
+    "reduce_scatter": "recursive_halving",
+    "barrier": "linear",
+    "bcast": "binary_tree",
+    "gather": "basic_linear",
+    "scatter": "binomial",
+    "allgather": "recursive_doubling",
+    "alltoall": "linear_sync",
+    "allgatherv": "default",
+    "alltoallv": "basic_linear",
+}
+COUNTERS = (
+    "offloaded",
+    "packets_reduced",
+    "bytes_reduced",
+    "bytes_multicast",
+    "slots_used_max",
+    "channels_used_max",
+)
+
+
+def counters(switch: dict[str, float]) -> dict[str, float]:
+    return {name: switch[name] for name in COUNTERS}
+
+
+@pytest.mark.parametrize("offload", ["stream", "message"])
+def test_a_supported_call_moves_the_counters(run: Run, offload: str) -> None:
+    result = run("calls.c", "int-sum", options=("--offload", offload))
+    row = result.row()
+    assert (row["path"], row["reason"], row["algorithm"]) == (offload, "", "")
+    assert (row["calls"], row["bytes"]) == (1, INT_SUM_BYTES)
+    assert counters(result.switch) == {
+        "offloaded": 1,
+        "packets_reduced": 5,  # of 256 B
+        "bytes_reduced": 4 * INT_SUM_BYTES,
+        "bytes_multicast": 4 * INT_SUM_BYTES,
+        "slots_used_max": 5,
+        "channels_used_max": 1,
+    }
+
+
+@pytest.mark.parametrize("call", FALL_BACK)
+def test_an_unsupported_call_leaves_the_counters_alone_and_says_why(run: Run, call: str) -> None:
+    collective, datatype, op, reason = FALL_BACK[call]
+    result = run("calls.c", call)
+    row = result.row()
+    assert (row["collective"], row["datatype"], row["op"]) == (collective, datatype, op)
+    assert (row["path"], row["reason"]) == ("fallback", reason)
+    assert row["algorithm"] == OPEN_MPI[collective]
+    assert row["calls"] == 1
+    assert counters(result.switch) == dict.fromkeys(COUNTERS, 0)
+
+
+def test_all_kinds_of_calls_stand_in_one_record(run: Run) -> None:
+    result = run("calls.c", "int-sum", *FALL_BACK, "int-sum", *reversed(FALL_BACK))
+    collectives = {row["collective"] for row in result.rows()}
+    assert collectives == {collective for collective, *_ in FALL_BACK.values()}
+    assert len(collectives) == 11
+    assert {row["calls"] for row in result.rows()} == {2}
+    assert [row["datatype"] for row in result.rows(path="stream")] == ["MPI_INT"]
+    assert result.switch["offloaded"] == 2
+
+
+def test_offloading_can_be_switched_off(run: Run) -> None:
+    result = run("calls.c", "int-sum", "barrier", options=("--offload", "off"))
+    assert {row["reason"] for row in result.rows()} == {"policy"}
+    assert {row["path"] for row in result.rows()} == {"fallback"}
+    assert counters(result.switch) == dict.fromkeys(COUNTERS, 0)
+
+
+def test_one_rank_has_nothing_to_offload(run: Run) -> None:
+    result = run("calls.c", "int-sum", ranks=1)
+    assert result.row()["reason"] == "one rank"
+    assert result.row()["communicator_size"] == 1
+    assert counters(result.switch) == dict.fromkeys(COUNTERS, 0)
+
+
+def test_ranks_of_one_host_do_not_need_the_switch(run: Run) -> None:
+    result = run("calls.c", "int-sum", ranks=3, options=("--ppn", "3"))
+    assert result.row()["reason"] == "one host"
+    assert counters(result.switch) == dict.fromkeys(COUNTERS, 0)
+
+
+def test_a_switch_that_only_forwards_offloads_nothing(run: Run) -> None:
+    result = run("calls.c", "int-sum", on=simulated.fabric("plain-switch"))
+    assert result.row()["path"] == "fallback"
+    assert result.row()["reason"] != ""
+    assert counters(result.switch) == dict.fromkeys(COUNTERS, 0)
+
+
+# ---- The fallback ----
+
+
+@pytest.mark.parametrize("algorithm", ["rdb", "lr", "redbcast", "rab2"])
+def test_smpis_algorithm_is_the_one_that_was_chosen(
+    run: Run, program: Program, algorithm: str
+) -> None:
+    """Its name stands in the record, and every rank leaves when stock SMPI lets it leave."""
+    sizes = "4,1024,100000"
+    options = ("--offload", "off", "--fallback", f"smpi:{algorithm}")
+    result = run("latency.c", sizes, on=simulated.fabric("equal-platforms"), options=options)
+    stock = simulated.run_stock(
+        program("latency.c"), sizes, settings=(f"smpi/allreduce:{algorithm}",)
+    )
+    assert result.row()["algorithm"] == result.record["fallback"] == f"smpi:{algorithm}"
+    assert result.lines == stock.lines
+
+
+def test_algorithms_differ(run: Run) -> None:
+    """Else the test above would hold for any."""
+    outputs = {
+        tuple(run("latency.c", "100000", options=("--offload", "off", "--fallback", name)).lines)
+        for name in ("smpi:rdb", "smpi:lr", "smpi:redbcast", "smpi:ompi")
+    }
+    assert len(outputs) == 4
+
+
+def test_the_fallback_serves_what_cannot_be_offloaded(run: Run) -> None:
+    result = run("calls.c", "int-sum", "int-max", "barrier", options=("--fallback", "smpi:rdb"))
+    assert result.row(path="stream")["algorithm"] == ""
+    assert result.row(op="MPI_MAX")["algorithm"] == "smpi:rdb"
+    assert result.row(collective="barrier")["algorithm"] == "linear"
+
+
+# ---- Algorithms of SMPI's that must not run ----
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "reason"),
+    [
+        ("smp_rdb", "hangs where the ranks of a host are no power of two"),
+        ("smp_binomial", "hangs where the ranks of a host are no power of two"),
+        ("smp_rsag", "adds wrongly"),
+        ("smp_rsag_lr", "adds wrongly"),
+        ("smp_rsag_rab", "adds wrongly"),
+    ],
+)
+def test_an_algorithm_known_to_be_wrong_is_refused(
+    program: Program, algorithm: str, reason: str
+) -> None:
+    result = simulated.run_command(
+        simulated.weft_command(
+            program("calls.c"), "int-sum", options=("--fallback", f"smpi:{algorithm}")
+        )
+    )
+    assert result.status == 2
+    assert f'SMPI\'s "{algorithm}" {reason}' in result.stderr
+
+
+def test_an_algorithm_that_cannot_do_a_call_ends_the_run_in_words(program: Program) -> None:
+    """SMPI's pairs exchange with the rank of the other number: they want a power of two."""
+    command = simulated.weft_command(
+        program("awkward.c"),
+        "alltoallv",
+        ranks=3,
+        options=("--cfg", "smpi/alltoallv:pair_mpi_barrier"),
+    )
+    result = simulated.run_command(command)
+    assert result.status == 1
+    assert len(result.messages) == 1 and "pair_mpi_barrier" in result.messages[0]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What a run keeps: nothing of calls that have ended, and one table of a communicator's members.
+
+Bounds are between what was held before and what is now.
+"""
+
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tests.support import compiled, simulated
+from tests.support.places import ROOT
+from tests.support.simulated import Program
+from weft.base import process
+from weft.runs.simgrid import SimGrid
+
+GROWTH = ROOT / "studies" / "growth" / "growth.c"
+MIB = 1 << 20
+
+
+def peak_bytes(place: Path, *work: object, ranks: int, offload: str = "off") -> int:
+    """The simulator's memory, of a run of the program."""
+    command = simulated.weft_command(
+        compiled.program(GROWTH),
+        *map(str, work),
+        ranks=ranks,
+        on="tofino-64x64",
+        options=("-q", "--offload", offload, "--json", str(place / "r.json")),
+    )
+    assert simulated.run_command(command).status == 0
+    peak: int = simulated.read_record(place / "r.json")["peak_memory_bytes"]
+    return peak
+
+
+def test_the_peak_is_not_that_of_who_starts_the_simulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the system remembers of a child begins with what its parent held at that time."""
+    monkeypatch.setattr(process._Meter, "peak", lambda *_: 1 << 40)
+    assert 4 * MIB < peak_bytes(tmp_path, "none", 0, 0, ranks=4) < 28 * MIB
+
+
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+def test_nothing_is_kept_of_a_call(tmp_path: Path, offload: str) -> None:
+    """With `message` it was 500 bytes of a rank and call, and 44 MiB in all."""
+    assert peak_bytes(tmp_path, "allreduce", 64, 1000, ranks=64, offload=offload) < 28 * MIB
+
+
+def test_members_of_copies_share_one_group(tmp_path: Path) -> None:
+    """SMPI's tables, one a rank, have 12 bytes a member: 48 MiB for four copies, of 77 in all."""
+    assert peak_bytes(tmp_path, "none", 0, 0, "dup", 4, ranks=1024) < 48 * MIB
+
+
+@pytest.mark.parametrize("way", ["test", "testall", "testany", "wait"])
+def test_nothing_is_kept_of_a_message_that_is_tested(
+    program: Program, tmp_path: Path, way: str
+) -> None:
+    """It was 440 bytes, and 50 MiB in all."""
+    messages, record = 80000, tmp_path / "r.json"
+    options = ("-q", "--json", str(record), "--cfg", "smpi/test:1e-6")
+    result = simulated.run_command(
+        simulated.weft_command(program("tested.c"), way, str(messages), ranks=2, options=options)
+    )
+    assert result.stdout == f"{messages // 100 * sum(range(100))}\n"
+    assert simulated.read_record(record)["peak_memory_bytes"] < 28 * MIB
+
+
+def test_a_rank_is_small(tmp_path: Path) -> None:
+    """A page of stack and 8 KiB, two of them the program's.
+
+    It was 20 KiB with two pages of stack, with what SMPI's empty queues took, and with memory of
+    schedules that was kept; and 14 KB with what SMPI makes for each rank though nobody asks for it.
+    """
+    program = compiled.example("allreduce_latency")
+
+    def peak(ranks: int) -> int:
+        place = tmp_path / f"{ranks}.json"
+        options = ("--ppn", "16", "-q", "--json", str(place))
+        run = simulated.weft_command(
+            program, "1024", "3", ranks=ranks, on="fat-tree-65536", options=options
+        )
+        assert simulated.run_command(run).status == 0
+        held: int = simulated.read_record(place)["peak_memory_bytes"]
+        return held
+
+    assert peak(8192) - peak(2048) < 6144 * 13 * 1024
+
+
+def test_deques_of_simgrid_are_its_own() -> None:
+    """weft's SimGrid has smaller ones, which no program may find in the place of its own."""
+    library = SimGrid().launcher.parent.parent / "libsimgrid.so"
+    if not (library.parent.parent / ".complete").exists():
+        pytest.skip("this SimGrid is not weft's")
+    with library.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym")
+        assert isinstance(symbols, SymbolTableSection)
+        names = [one.name for one in symbols.iter_symbols()]
+    assert not [name for name in names if "5deque" in name or "_Deque_" in name]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What the README and docs/accuracy.md say is what users get, from shipped files and no options."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import weft
+from tests.support.places import ROOT
+from weft import _core
+from weft.base.measured import log_error
+from weft.calibrate.host_rows import HostRow, simulate_rows
+from weft.calibrate.simulated import compiled, simulate_ping_pong
+from weft.calibrate.tables import read_table
+from weft.study import bench, validate
+from weft.study.bench import Bench
+
+ACCURACY = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+HOSTS = ("openmpi-4.1", "basic_linear")
+
+
+def latencies(fabric: str, ranks: int, ppn: int, size: int, modes: Sequence[str]) -> list[float]:
+    """Run what the pages show, with as many calls as `weft validate`."""
+    rows = bench.run(Bench(fabric, ranks, (size,), tuple(modes), ppn, validate.ITERATIONS))
+    return [bench.latencies(rows, mode)[size] for mode in modes]
+
+
+def cells(table: str, key: int) -> list[float]:
+    """Return a row of a table of the page, without what was measured."""
+    part = ACCURACY.split(f"<!-- {table} -->")[1].split("<!-- end -->")[0]
+    (line,) = [one for one in part.splitlines() if one.startswith(f"| {key} |")]
+    numbers = [one.strip() for one in line.strip("|").split("|")][1:]
+    # Each column measured, then what simulates it and how far that is off.
+    return [float(one) for one in numbers[4::3]]
+
+
+def test_no_check_needs_settings() -> None:
+    assert [check.name for check in validate.read_checks() if check.settings] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "ranks", "ppn"),
+    [("tofino_micro_allreduce_crowded.csv", 12, 3), ("tofino_micro_allreduce_vs_ranks.csv", 8, 2)],
+)
+def test_the_page_of_accuracy_is_what_benchmarks_give(table: str, ranks: int, ppn: int) -> None:
+    modes = HOSTS if "vs_ranks" in table else HOSTS[:1]
+    found = latencies("tofino-4", ranks, ppn, 256, modes)
+    assert found == pytest.approx(cells(table, ranks), abs=0.006)
+
+
+def test_the_first_table_of_the_readme_is_what_benchmarks_give() -> None:
+    (line,) = re.findall(r"^ 1024 +([\d.]+) +([\d.]+)$", README, re.MULTILINE)
+    rows = bench.run(Bench("tofino-16", 16, (1024,), ("stream", "openmpi-5.0"), 1))
+    found = [bench.latencies(rows, mode)[1024] for mode in ("stream", "openmpi-5.0")]
+    assert found == pytest.approx([float(one) for one in line], abs=0.006)
+
+
+def test_all_shipped_fabrics_have_eager_messages() -> None:
+    for name in _core.list_fabrics():
+        mpi = _core.load_fabric(name).mpi
+        assert mpi is not None and mpi["eager_threshold_bytes"] >= 65536, name
+
+
+def test_equal_cables_carry_equal_messages() -> None:
+    """tofino-16 and star-8: ping-pongs within 5 %, and an Alltoall of 8 ranks."""
+    sizes = [4, 1024, 65536, 1 << 20]
+    texts = [Path(_core.load_fabric(name).file).read_text() for name in ("tofino-16", "star-8")]
+    one, other = (simulate_ping_pong(text, sizes) for text in texts)
+    for size in sizes:
+        assert one[size] == pytest.approx(other[size], rel=0.05)
+    calls = [("alltoall", 8, 1, size, 1) for size in sizes]
+    ours, theirs = (
+        _core.predicted_times(_core.load_fabric(name), "openmpi-4.1", calls)
+        for name in ("tofino-16", "star-8")
+    )
+    assert ours == pytest.approx(theirs, rel=0.05)
+    # 100 Gb/s are 12.5 GB/s, of which a NIC of that speed reached 12.17 (data/bw_alaska_ib.csv).
+    assert 7 * (1 << 20) / ours[-1] == pytest.approx(12.0e9, rel=0.05)
+
+
+@pytest.mark.parametrize(("ppn", "measured"), [(1, 0.835), (2, 0.963), (3, 0.502), (4, 0.714)])
+def test_large_sums_take_the_hosts_what_was_measured(ppn: int, measured: float) -> None:
+    """Within 40 % of data/tofino_bandwidth_vs_ppn.csv, openmpi_tuned: vectors of 1 GiB."""
+    elements = (1 << 30) // 4
+    call = ("allreduce", 4 * ppn, ppn, elements, 4)
+    (seconds,) = _core.predicted_times(_core.load_fabric("tofino-4"), "openmpi-4.1", [call])
+    assert 1 / 1.4 < (1 << 30) / seconds / (measured * 1e9) < 1.4
+
+
+def test_a_new_fabric_is_near_what_nobody_fitted_it_to(tmp_path: Path) -> None:
+    """SHARP among 32 hosts of 40 ranks on the presets alone, and the run says that these guess."""
+    with pytest.warns(UserWarning, match="not measured on your devices"):
+        weft.new_fabric("star", tmp_path / "new.toml", hosts=32, switch_preset="sharp")
+    text = (tmp_path / "new.toml").read_text(encoding="utf-8")
+    table = read_table(ROOT / "data" / "ucc_allreduce_32x40.csv", "Allreduce")
+    measured = {
+        HostRow("allreduce", 1280, 40, int(table.number(row, "bytes"))): (
+            table.number(row, "hier_sharp_us") * 1e-6
+        )
+        for row in table.rows
+    }
+    with compiled("collective_latency") as program:
+        found = simulate_rows(program, text, list(measured), None, offload="stream")
+        _, record = program.run(text, ["allreduce:4"], 1280, ppn=40, offload="stream")
+    assert log_error(found, measured).mean <= 0.6
+    assert "copy_rate" in (record.fabric.unmeasured or ())

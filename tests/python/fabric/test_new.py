@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""New fabric files: what the registry of topologies says, and what users say wrong."""
+
+import os
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.fabrics import HOSTS, SMALL, make, template
+from weft import _core
+from weft.base.errors import WeftError
+from weft.cli.fabric_new import new
+from weft.fabric.template import DEFAULT_PRESETS, DEVICES, Template, option_name, render, write
+
+KINDS = [row["kind"] for row in _core.topologies()]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> str:
+    """Run `weft fabric new` and return what it says; its errors are exceptions."""
+    result = CliRunner().invoke(new, arguments, standalone_mode=False, catch_exceptions=False)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises((WeftError, _core.UserError, click.ClickException)) as error:
+        run(*arguments)
+    failure = error.value
+    return failure.format_message() if isinstance(failure, click.ClickException) else str(failure)
+
+
+# ---- Files ----
+
+
+def test_there_is_a_sample_of_every_topology() -> None:
+    assert set(SMALL) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_file_is_the_fabric_that_was_asked_for(tmp_path: Path, kind: str) -> None:
+    fabric = _core.load_fabric(str(make(tmp_path, kind)))
+    assert (fabric.name, fabric.topology, len(fabric.hosts)) == (kind, kind, HOSTS)
+    assert [fabric.host["preset"], fabric.nic["preset"]] == ["xeon-8360", "connectx-6-dx"]
+    assert {switch["preset"] for switch in fabric.switches} == {"tofino"}
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {12.5e9}
+    fabric.check()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_comments_say_what_each_key_means(kind: str) -> None:
+    text = render(template(kind)).casefold()
+    for row in _core.topologies():
+        if row["kind"] == kind:
+            for option in row["options"]:
+                assert option["meaning"].casefold().rstrip(".") in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_options_reach_the_file(here: Path, kind: str) -> None:
+    options = [
+        part
+        for key, values in SMALL[kind].items()
+        for value in values
+        for part in (option_name(key), value)
+    ]
+    said = run(
+        *(kind, *options, "-o", "x.toml", "--name", "other", "--bandwidth", "40Gbps"),
+        *("--latency", "2us", "--switch-preset", "l2"),
+    )
+    fabric = _core.load_fabric("x.toml")
+    assert said.startswith(f"x.toml: {HOSTS} hosts, ")
+    assert fabric.name == "other"
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {5e9}
+    assert {cable["latency_s"] for cable in fabric.cables() if cable["lower"] < HOSTS} == {2e-6}
+    assert {switch["preset"] for switch in fabric.switches} == {"l2"}
+
+
+def test_the_name_is_that_of_the_file(here: Path) -> None:
+    run("star", "--hosts", "3", "-o", "my-star.toml")
+    assert _core.load_fabric("my-star.toml").name == "my-star"
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1))
+def test_any_name_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    path = tmp_path_factory.mktemp("names") / "x.toml"
+    write(Template(topology="star", options={"hosts": ["2"]}, name=name), path)
+    assert _core.load_fabric(str(path)).name == name
+
+
+def test_a_file_is_replaced_only_when_that_is_asked_for(here: Path) -> None:
+    Path("x.toml").write_text("mine")
+    message = "-o: x.toml exists; choose another name, or take --force to replace it"
+    assert refused("star", "--hosts", "4", "-o", "x.toml") == message
+    assert Path("x.toml").read_text() == "mine"
+    run("star", "--hosts", "4", "-o", "x.toml", "--force")
+    assert len(_core.load_fabric("x.toml").hosts) == 4
+
+
+def test_default_presets_exist() -> None:
+    for device in DEVICES:
+        assert DEFAULT_PRESETS[device] in _core.list_presets(device)
+
+
+# ---- What nobody gave ----
+
+
+def inner_and_outer(fabric: _core.Fabric) -> tuple[set[float], set[float]]:
+    """Latencies of cables between switches, and of those of hosts."""
+    hosts = len(fabric.hosts)
+    latency = [
+        (cable["lower"] >= hosts, round(cable["latency_s"], 12)) for cable in fabric.cables()
+    ]
+    inner = {seconds for between, seconds in latency if between}
+    return inner, {seconds for between, seconds in latency if not between}
+
+
+def command_of(kind: str) -> list[str]:
+    pairs = [(option_name(key), value) for key, values in SMALL[kind].items() for value in values]
+    return [kind, *(part for pair in pairs for part in pair), "-o", "x.toml"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cables_between_switches_have_no_host_in_them(here: Path, kind: str) -> None:
+    """They had a host's 0.94 us, silently."""
+    said = run(*command_of(kind))
+    inner, outer = inner_and_outer(_core.load_fabric("x.toml"))
+    assert outer == {0.94e-6}
+    assert inner == (set() if kind == "star" else {25e-9})
+    guessed = "25ns between switches is a guess (--switch-latency)"
+    assert (guessed in said) == (kind != "star")
+    assert ("25ns is a guess" in Path("x.toml").read_text()) == (kind != "star")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "star"])
+def test_that_latency_can_be_given(here: Path, kind: str) -> None:
+    said = run(*command_of(kind), "--switch-latency", "70ns")
+    assert inner_and_outer(_core.load_fabric("x.toml")) == ({70e-9}, {0.94e-6})
+    assert "guess" not in said
+
+
+def test_cables_of_odd_names_are_found(here: Path) -> None:
+    cables = ["a,x[1]", "b,x*", "x[1],x*:count=2", "x*,s"]
+    options = [part for cable in cables for part in ("--cables", cable)]
+    run("custom", "--hosts", "a,b", "--switches", "x[1],x*,s", *options, "-o", "x.toml")
+    assert inner_and_outer(_core.load_fabric("x.toml")) == ({25e-9}, {0.94e-6})
+
+
+@pytest.mark.parametrize(
+    ("switch", "like", "nic"),
+    [
+        ("tofino", "tofino-4", "connectx-6-dx"),
+        ("sharp", "hdr100-8", "connectx-6-hdr100"),
+        ("sx6036", "fdr-188", "connectx-3"),
+        ("l2", "tofino-4", "connectx-6-dx"),
+    ],
+)
+def test_what_is_not_given_is_of_one_measured_fabric_and_said(
+    here: Path, switch: str, like: str, nic: str
+) -> None:
+    """SHARP switches had the overhead of a Tofino's hosts, silently."""
+    said = run("star", "--hosts", "8", "--switch-preset", switch, "-o", "x.toml")
+    fabric, source = _core.load_fabric("x.toml"), _core.load_fabric(like)
+    assert fabric.nic["preset"] == nic
+    assert (fabric.nic["offload_overhead_s"], fabric.host) == (
+        _core.load_fabric(like).nic["offload_overhead_s"],
+        source.host,
+    )
+    assert fabric.point_to_point == source.point_to_point
+    assert fabric.cables()[0]["latency_s"] == source.cables()[0]["latency_s"]
+    note = next(line for line in said.splitlines() if line.startswith("weft: x.toml: "))
+    for words in (f"taken from {like}", f"{nic} (--nic-preset)", "--latency", "--messages"):
+        assert words in note
+    text = Path("x.toml").read_text()
+    assert text.count(f"# As in {like}") == 4
+    assert ("and not l2" in text) == (switch == "l2")
+
+
+@pytest.mark.parametrize("hosts", ["tofino-4", "hdr100-8", "fdr-188"])
+def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) -> None:
+    """With another switch preset the hosts were others too, and so was what they do alone."""
+    model = _core.load_fabric(hosts)
+    nics = {}
+    for switch in _core.list_presets("switch"):
+        command = ["star", "--hosts", "4", "--switch-preset", switch, "-o", f"{switch}.toml"]
+        said = run(*command, "--hosts-like", hosts)
+        fabric, alone = _core.load_fabric(f"{switch}.toml"), run(*command, "--force")
+        assert (fabric.host, fabric.point_to_point, fabric.mpi) == (
+            model.host,
+            model.point_to_point,
+            model.mpi,
+        )
+        cable, own = fabric.cables()[0], model.cables()[0]
+        assert cable["bandwidth_Bps"] == pytest.approx(own["bandwidth_Bps"], rel=1e-4)
+        assert cable["latency_s"] == own["latency_s"]
+        assert f"{fabric.host['preset']} (--host-preset)" in said.partition(f"from {hosts}: ")[2]
+        assert "other hosts" not in said
+        like = {"sharp": "hdr100-8", "sx6036": "fdr-188"}.get(switch, "tofino-4")
+        nics[switch] = fabric.nic["preset"]
+        assert nics[switch] == _core.load_fabric(like).nic["preset"], "offloading is the switch's"
+        assert "other switch presets bring other hosts: to compare fabrics" in alone
+        assert f"--hosts-like {like}" in alone
+    assert len(set(nics.values())) == 3
+
+
+def test_only_hosts_that_came_with_a_switch_are_warned_of(here: Path) -> None:
+    given = ["--host-preset", "xeon-8360", "--bandwidth", "1Gbps", "--latency", "1us"]
+    command = ["star", "--hosts", "4", "--messages", "none", "-o", "x.toml", "--force"]
+    assert "other hosts" not in run(*command, *given, "--switch-preset", "sharp")
+    assert "other hosts" not in run(*command, "--like", "hdr100-8", "--switch-preset", "sharp")
+    assert "other hosts" not in run(*command)
+    assert "other hosts" in run(*command, "--switch-preset", "sharp")
+    unnamed = Path("unnamed.toml")
+    own = 'speed = "1Gf"\ncores = 4\nloopback_bandwidth = "1GBps"\nloopback_latency = "1us"'
+    unnamed.write_text(Path("x.toml").read_text().replace('preset = "xeon-8360"', own))
+    found = refused(*command, "--hosts-like", "unnamed.toml")
+    assert found.startswith("--hosts-like: x names no host preset; give --host-preset")
+
+
+def test_what_is_given_is_not_said(here: Path) -> None:
+    said = run(
+        *("star", "--hosts", "8", "-o", "x.toml", "--switch-preset", "tofino"),
+        *("--host-preset", "xeon-8360", "--nic-preset", "connectx-6-dx", "--messages", "none"),
+        *("--bandwidth", "100Gbps", "--latency", "1us"),
+    )
+    assert said == "x.toml: 8 hosts, 1 switch, 8 cables\n"
+    assert _core.load_fabric("x.toml").point_to_point == [
+        {"from_bytes": 0.0, "latency_factor": 1.0, "bandwidth_factor": 1.0}
+    ]
+    assert "As in" not in Path("x.toml").read_text()
+
+
+def test_another_fabric_can_be_the_model(here: Path) -> None:
+    run("star", "--hosts", "8", "-o", "x.toml", "--bandwidth", "10Gbps", "--messages", "none")
+    text = Path("x.toml").read_text() + '[mpi]\nsend_overhead = "3us"\n'
+    text += '[[mpi.overheads]]\nfrom = "1KiB"\nreceive_overhead = "2us"\nsend_copy_rate = "1GBps"\n'
+    Path("x.toml").write_text(text)
+    run("torus", "--dimensions", "3,3", "--like", "x.toml", "-o", "y.toml")
+    fabric = _core.load_fabric("y.toml")
+    assert fabric.mpi is not None
+    assert fabric.mpi == _core.load_fabric("x.toml").mpi
+    assert {cable["bandwidth_Bps"] for cable in fabric.cables()} == {1.25e9}
+
+
+# ---- Help ----
+
+
+def test_the_help_lists_every_topology_with_its_keys() -> None:
+    text = re.sub(r"\s+", " ", run("--help"))
+    for row in _core.topologies():
+        assert f" {row['kind']}: {row['meaning']}" in text
+        for option in row["options"]:
+            if "." not in option["key"]:
+                assert f"{option_name(option['key'])} " in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_keys_of_a_topology_are_no_options_of_all(kind: str) -> None:
+    command = new.get_command(click.Context(new), kind)
+    assert command is not None
+    names = [name for parameter in command.params for name in parameter.opts]
+    assert len(names) == len(set(names))
+
+
+# ---- Mistakes: one message that names the option, and no file ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("toruss", "KIND: found 'toruss'; did you mean torus?"),
+        ("ring -o x", "KIND: found 'ring'; allowed are star, fat_tree, "),
+        ("star -o x", "Missing option '--hosts'"),
+        ("star --hosts 4", "Missing option '-o'"),
+        ("star --hosts four -o x", "--hosts: found 'four'; write a whole number"),
+        ("star --hosts 0 -o x", "--hosts: found 0; allowed: more than zero"),
+        ("star --hosts 99999999999 -o x", "--hosts: found 99999999999; allowed: "),
+        ("star --hosts 65 -o x", "--switch-preset: the topology has 65 hosts, and all switches"),
+        ("star --hosts 4 --bandwidth 100 -o x", '--bandwidth: found "100"; allowed: a bandwidth'),
+        ("star --hosts 4 --latency -1us -o x", '--latency: found "-1us"; allowed: zero or more'),
+        ("star --hosts 4 --switch-latency 1us -o x", "--switch-latency: there is no cable between"),
+        ("torus --dimensions 3,3 --switch-latency 1 -o x", '--switch-latency: found "1"; '),
+        ("star --hosts 4 --like tofno-4 -o x", 'fabric "tofno-4": there is no such file'),
+        ("star --hosts 4 --messages tofno-4 -o x", 'fabric "tofno-4": there is no such file'),
+        ("star --hosts 4 --switch-preset tofin -o x", "Invalid value for '--switch-preset'"),
+        ("star --hosts 4 --name= -o x", '--name: found ""; allowed: '),
+        ("star --hosts 4 -o no/x", "-o: cannot write no/x: there is no directory "),
+        ("star --hosts 4 -o .", "-o: . is a directory; name a file in it"),
+        ("torus --dimensions 4,x -o x", "--dimensions: found '4,x'; write whole numbers with "),
+        ("torus --dimensions 4,1 -o x", "--dimensions: found a size of 1; allowed: at least 2 "),
+        ("fat_tree --down 4,4 --up 1 -o x", "--up: found 1 values; allowed: as many as in "),
+        ("custom --hosts a,,b --switches s --cables a,s -o x", "--hosts: found 'a,,b'; write "),
+        (
+            "custom --hosts a,b --switches s --cables a,s --cables b -o x",
+            "--cables: between: found 1 ",
+        ),
+        (
+            "custom --hosts a --switches s --cables a,s:cont=2 -o x",
+            "--cables: found 'a,s:cont=2'; write BETWEEN[:count=INTEGER], with the keys between, ",
+        ),
+    ],
+)
+def test_mistakes_are_told_of_the_option(here: Path, arguments: str, message: str) -> None:
+    assert refused(*arguments.split()).startswith(message)
+    assert os.listdir(here) == []

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Platforms of SimGrid's that are wrong: one message that names the file, and their routes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.simulated import Program, weft_says
+from weft import _core
+from weft.fabric.export import export
+
+HEAD = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+"""
+RIGHT = """<zone id="w" routing="Full">
+<host id="a" speed="1Gf"/>
+<host id="b" speed="1Gf"/>
+<link id="l" bandwidth="1GBps" latency="1us"/>
+<route src="a" dst="b"><link_ctn id="l"/></route>
+</zone>
+</platform>
+"""
+# What is written in place of what, the line that is named, and what is said.
+WRONG = {
+    "attribute": ('b" speed', 'b" spede', 6, "Bad attribute `spede'"),
+    "unit": ("1GBps", "1Gxps", 7, "unknown unit: Gxps"),
+    "number": ("1us", "fast", 7, "fast"),
+    "tag": ("<link id", "<lnk id", 7, "Unexpected character"),
+    "twice": ('id="b"', 'id="a"', 6, "second host named 'a'"),
+    "link": ('link_ctn id="l"', 'link_ctn id="m"', 8, "Link not found: m"),
+    "host": ('dst="b"', 'dst="c"', 8, "dst='c'"),
+    "end": ("</zone>", "", 10, "this is not valid XML: mismatched tag\n"),
+    "routing": ("Full", "Fancy", 4, "Not a valid model"),
+}
+
+
+def written(directory: Path, text: str) -> Path:
+    path = directory / "cluster.xml"
+    path.write_text(HEAD + text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_wrong_file_is_one_message_with_its_line(
+    program: Program, tmp_path: Path, mistake: str, command: str
+) -> None:
+    found, instead, line, says = WRONG[mistake]
+    assert RIGHT.count(found) == 1
+    path = written(tmp_path, RIGHT.replace(found, instead))
+    words = {
+        "run": ("run", "--platform", str(path), "-n", "2", "--", str(program("traffic.c"))),
+        "check": ("fabric", "check", str(path)),
+    }
+    said = weft_says(*words[command])
+    assert said.returncode == 2, said.stderr
+    assert re.match(
+        f"weft: platform {re.escape(str(path))}: line {line}(, column 3)?: ", said.stderr
+    )
+    assert says in said.stderr
+    assert len(said.stderr.splitlines()) <= 2  # SimGrid lists the hosts that there are in a second
+
+
+def test_routes_of_a_platform_are_proven(tmp_path: Path) -> None:
+    said = weft_says("fabric", "check", str(written(tmp_path, RIGHT)))
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout == "2 routes, every pair of hosts: each is there and uses no link twice\n"
+
+
+def test_smart_switches_are_reached_too(tmp_path: Path) -> None:
+    path = tmp_path / "tofino-4.xml"
+    export(_core.load_fabric("tofino-4"), path)
+    said = weft_says("fabric", "check", str(path))
+    assert said.stdout.startswith(
+        "12 routes, every pair of hosts, and to and from each of 1 smart "
+    )
+
+
+@pytest.mark.parametrize(
+    ("routes", "says"),
+    [
+        ("", "the route from a to b is missing"),
+        (
+            '<route src="a" dst="b"><link_ctn id="l"/><link_ctn id="l"/></route>',
+            "the route from a to b uses the link l twice",
+        ),
+    ],
+)
+def test_a_wrong_route_is_named(tmp_path: Path, routes: str, says: str) -> None:
+    right = '<route src="a" dst="b"><link_ctn id="l"/></route>'
+    said = weft_says("fabric", "check", str(written(tmp_path, RIGHT.replace(right, routes))))
+    assert said.returncode == 2
+    assert says in said.stderr
+    assert said.stderr.count("\n") == 1
+
+
+def test_a_message_without_a_route_is_told_of(program: Program, tmp_path: Path) -> None:
+    right = '<route src="a" dst="b"><link_ctn id="l"/></route>'
+    path = written(tmp_path, RIGHT.replace(right, ""))
+    said = weft_says(
+        *("run", "-q", "--offload", "off", "--platform", str(path), "-n", "2"),
+        *("--", str(program("fan.c")), "out", "8"),
+    )
+    assert said.returncode == 1
+    assert said.stderr.startswith("weft: the platform has no route from ")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Latency by message size, on the simulator."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.support import compiled
+from weft.base.errors import WeftError
+from weft.base.plots import Series, check_format, plot_by_hosts, plot_by_size
+from weft.runs import launch
+from weft.runs.request import Request
+from weft.study import bench
+from weft.study.bench import AllreduceTime, Bench
+from weft.study.ways import Way
+
+
+def test_rows_come_by_mode_and_size() -> None:
+    seen: list[tuple[str, int]] = []
+    rows = bench.run(
+        Bench("tofino-4", 4, [4, 1024], ["stream", "recursive_doubling"]),
+        lambda mode, size: seen.append((mode, size)),
+    )
+    expected = [(mode, size) for mode in ("stream", "recursive_doubling") for size in (4, 1024)]
+    assert [(row.mode, row.bytes) for row in rows] == expected == seen
+    assert all(row.latency_us > 1 and row.ranks == 4 and row.ppn == 1 for row in rows)
+
+
+def test_the_iterations_do_not_matter() -> None:
+    few, many = (
+        bench.run(Bench("tofino-4", 4, [65536], ["stream"], iterations=n))[0] for n in (5, 50)
+    )
+    assert few.latency_us == pytest.approx(many.latency_us, abs=0.01)
+
+
+def test_the_csv_is_long(tmp_path: Path) -> None:
+    rows = [
+        AllreduceTime("allreduce", "stream", 4, 1, 4, 7.5, "f", Way("ring", "datatype")),
+        AllreduceTime("allreduce", "smpi:rdb", 4, 1, 4, 4.75, "f", Way("smpi:rdb")),
+    ]
+    bench.write_csv(rows, tmp_path / "latency.csv")
+    with (tmp_path / "latency.csv").open() as file:
+        assert list(csv.reader(file)) == [
+            [
+                "fabric",
+                "collective",
+                "mode",
+                "path",
+                "reason",
+                "ranks",
+                "ppn",
+                "bytes",
+                "latency_us",
+            ],
+            ["f", "allreduce", "stream", "ring", "datatype", "4", "1", "4", "7.5"],
+            ["f", "allreduce", "smpi:rdb", "smpi:rdb", "", "4", "1", "4", "4.75"],
+        ]
+
+
+def test_a_run_that_fails_is_an_error() -> None:
+    with pytest.raises(WeftError, match="bench: mode ring: rank 0 ended with exit status 2"):
+        bench.run(Bench("tofino-4", 4, [4 * k for k in range(1, 140)], ["ring"]))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 7, 30])
+@pytest.mark.parametrize("offload", ["stream", "message", "off"])
+def test_the_benchmark_finds_its_results_right(ranks: int, offload: str) -> None:
+    program = compiled.example("allreduce_latency")
+    lines: list[str] = []
+    request = Request.of(
+        fabric="tofino-16",
+        ranks=ranks,
+        program=str(program),
+        arguments=("4,12,400", "2"),
+        offload=offload,
+    )
+    record = launch.run(launch.prepare(request), lines.append)
+    assert record.exit_status == 0
+    assert [line.split()[0] for line in lines] == ["#", "#", "4", "12", "400"]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["3", "0", "8:4", "4:", "4,", "x", "4 0", "4 1 1", "4x", "-4", "4:8,16"]
+)
+def test_the_benchmark_refuses_what_it_does_not_understand(arguments: str) -> None:
+    program = compiled.example("allreduce_latency")
+    request = Request.of(
+        fabric="tofino-4", ranks=2, program=str(program), arguments=tuple(arguments.split())
+    )
+    assert launch.run(launch.prepare(request), lambda line: None).exit_status == 2
+
+
+SERIES = [
+    Series("simulated", {4: 7.8, 1024: 7.9, 1 << 20: 154.0}, 0),
+    Series("measured", {4: 7.9, 1 << 20: 155.0}, 0, measured=True),
+]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")]
+)
+def test_the_same_numbers_give_the_same_figure(tmp_path: Path, suffix: str, start: bytes) -> None:
+    targets = [tmp_path / f"{name}{suffix}" for name in "ab"]
+    for target in targets:
+        plot_by_size(SERIES, "latency", [target], "--plot")
+    first, second = (target.read_bytes() for target in targets)
+    assert first.startswith(start)
+    if suffix != ".svg":  # matplotlib names the parts of an SVG at random
+        assert first == second
+
+
+def test_a_figure_by_hosts_is_drawn(tmp_path: Path) -> None:
+    series = [Series("simulated", {4: 7.8, 8: 7.9}, 0), Series("one", {4: 7.9}, 1, measured=True)]
+    plot_by_hosts(series, "latency", [tmp_path / "a.png"], "--out")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_a_figure_must_have_a_known_format() -> None:
+    check_format("--plot", Path("a.PNG"))
+    with pytest.raises(WeftError, match=r"--plot: found 'a\.gif'; .* one of \.png, \.pdf, \.svg"):
+        check_format("--plot", Path("a.gif"))

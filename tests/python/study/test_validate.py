@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Every measured table against the simulator: bounds, document, exit status."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from msgspec import structs
+
+from tests.support.places import ROOT
+from weft.base import paths, plots
+from weft.base.errors import WeftError
+from weft.calibrate.tables import read_table
+from weft.cli.root import weft
+from weft.study import accuracy, gain, gain_report, gain_runs, validate
+from weft.study.gain import GainResult
+from weft.study.validate import Check, Point, Result
+
+pytestmark = pytest.mark.slow  # all simulate all rows
+
+NO_CHECK = {"topocloud_rtt.csv", "job_sizes_swf.csv"}  # jobs of clusters, no times
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Result]:
+    return validate.run(validate.read_checks())
+
+
+@pytest.fixture(scope="module")
+def gains() -> list[GainResult]:
+    return gain_runs.run(gain.read_gains())
+
+
+def test_every_gain_is_within_its_bounds(gains: list[GainResult]) -> None:
+    above = [
+        f"{one.gain.name}: {one.error.mean:.1%} mean, wrong side: {len(one.wrong)}"
+        for one in gains
+        if not one.holds
+    ]
+    assert not above
+
+
+def test_every_error_is_within_its_bounds(results: list[Result]) -> None:
+    above = [
+        f"{one.check.name}: {one.error.mean:.1%} mean, {one.error.worst:.1%} worst"
+        for one in results
+        if not one.holds
+    ]
+    assert not above
+
+
+def test_every_table_of_times_is_checked(results: list[Result], gains: list[GainResult]) -> None:
+    tables = {path.name for path in paths.installed("data").glob("*.csv")}
+    checked = {one.check.table for one in results} | {one.gain.table for one in gains}
+    assert checked == tables - NO_CHECK
+
+
+def test_even_and_odd_rows_are_all_rows(results: list[Result]) -> None:
+    osu = [one for one in results if one.check.mode == "stream" and "osu" in one.check.table]
+    by_rows = {one.check.rows: set(one.points) for one in osu}
+    assert by_rows["even"] | by_rows["odd"] == by_rows["all"]
+    assert not by_rows["even"] & by_rows["odd"]
+
+
+def test_what_is_asked_of_the_model(results: list[Result]) -> None:
+    """The bounds of data/checks.toml are not looser than these."""
+    asked = {
+        ("tofino_osu_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.015, 0.045),
+        ("tofino_micro_allreduce_4x1.csv", "mpitofino_us", "stream"): (0.04, None),
+        ("tofino_micro_allreduce_vs_ranks.csv", "mpitofino_us", "stream"): (0.04, None),
+        ("tofino_osu_allreduce_4x1.csv", "openmpi_tuned_us", "openmpi-4.1"): (0.03, 0.1),
+        ("sharp_thor_4x1.csv", "sharp_us", "stream"): (0.06, 0.15),
+        ("sharp_thor_8x1.csv", "sharp_us", "stream"): (0.06, 0.15),
+    }
+    for one in results:
+        check = one.check
+        if bounds := asked.pop((check.table, check.column, check.mode), None):
+            assert (check.mean, check.worst) == bounds
+    assert not asked
+
+
+def test_the_document_says_what_comes_out(results: list[Result], gains: list[GainResult]) -> None:
+    text = (ROOT / "docs" / "accuracy.md").read_text()
+    fresh = accuracy.update(text, results, gains)
+    assert text == fresh, "run `weft validate --document docs/accuracy.md --figures docs/figures`"
+
+
+def test_a_document_without_a_place_is_refused(results: list[Result]) -> None:
+    with pytest.raises(WeftError, match="no place `<!-- tofino_osu"):
+        accuracy.update("<!-- summary -->\n<!-- end -->\n", results)
+
+
+def test_each_table_has_its_figure(
+    results: list[Result], gains: list[GainResult], tmp_path: Path
+) -> None:
+    drawn = validate.plot(results, tmp_path / "figures")
+    drawn.append(gain_report.plot(gains, tmp_path / "figures"))
+    for path in drawn:
+        committed = ROOT / "docs" / "figures" / path.name
+        assert plots.drawn(path) == plots.drawn(committed) != "", (
+            f"{committed} is older than its data: run `weft validate --figures docs/figures`"
+        )
+
+
+def test_a_figure_says_what_its_table_has(results: list[Result]) -> None:
+    rates = [one for one in results if one.check.column.endswith("_GBps")]
+    assert rates
+    for rate in rates:
+        assert rate.unit == "bandwidth (GB/s)"
+        table = read_table(paths.data(rate.check.table), "Allreduce")
+        for row in table.rows:
+            measured = rate.in_unit(rate.measured)[int(table.number(row, rate.by))]
+            assert measured == pytest.approx(table.number(row, rate.check.column))
+    for name in dict.fromkeys(one.check.table for one in results):
+        title = validate._title(name)
+        assert ".csv" not in title
+
+
+def one_result(mean: float | None, worst: float | None) -> Result:
+    check = Check("t.csv", "a_us", "stream", "nothing", fabric="tofino-4", mean=mean, worst=worst)
+    return Result(check, "bytes", (Point(4, 1.1, 1.0), Point(8, 1.0, 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("mean", "worst", "holds"),
+    [(None, None, True), (0.05, 0.11, True), (0.04, None, False), (0.05, 0.09, False)],
+)
+def test_a_result_holds_within_both_bounds(
+    mean: float | None, worst: float | None, holds: bool
+) -> None:
+    assert one_result(mean, worst).holds is holds
+
+
+def test_the_command_says_what_is_above_its_bound(
+    results: list[Result],
+    gains: list[GainResult],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bad = replace(results[0], check=structs.replace(results[0].check, mean=0.001))
+    monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
+    much = replace(gains[0], gain=structs.replace(gains[0].gain, mean=0.001))
+    monkeypatch.setattr("weft.study.gain_runs.run", lambda _gains: [much, gains[1]])
+    target = tmp_path / "errors.json"
+    result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)
+    assert result.return_value == 1
+    assert result.stdout.count("ABOVE ITS BOUND") == 2
+    record = json.loads(target.read_text())
+    assert record["schema"] == "weft-validate/1"
+    assert [one["holds"] for one in record["checks"]] == [False, True]
+    assert [one["holds"] for one in record["gains"]] == [False, True]
+    pair = record["gains"][0]["pairs"][0]
+    factor = pair["measured"]["hosts_us"] / pair["measured"]["offloaded_us"]
+    assert pair["measured_factor"] == pytest.approx(factor) == pytest.approx(4.75 / 7.89)
+    first = record["checks"][0]
+    assert first["points"][0] == {
+        "key": 4,
+        "simulated_us": pytest.approx(7.77, abs=0.01),
+        "measured_us": pytest.approx(7.89),
+    }
+
+
+def test_a_check_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "checks.toml"
+    path.write_text('[[check]]\ntable = "t"\nmeen = 0.1\n')
+    with pytest.raises(WeftError, match="check 1: unknown key 'meen'"):
+        validate.read_checks(path)

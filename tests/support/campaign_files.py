@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Campaigns of the shipped Allreduce benchmark, for tests: their files' heads, their commands."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support import simulated
+from tests.support.places import ROOT
+from tests.support.simulated import Result
+
+LATENCY = ROOT / "examples" / "allreduce_latency.c"
+Write = Callable[[str], Path]
+"""Writes a campaign's file."""
+
+
+def head(
+    program: str = "latency",
+    name: str = "small",
+    source: Path | str = LATENCY,
+    *,
+    best: bool = False,
+) -> str:
+    """Return the beginning of a file: a program that makes two calls of so many bytes.
+
+    The hosts' runs are made by their fastest algorithms as well where `best` says so.
+    """
+    return f"""
+[campaign]
+name = "{name}"
+best = {str(best).lower()}
+[programs.{program}]
+source = "{source}"
+arguments = ["{{bytes:B}}", "2"]
+privatize = false
+"""
+
+
+def written(folder: Path, text: str, name: str = "small") -> Path:
+    """Write a campaign's file into a folder."""
+    file = folder / f"{name}.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def weft(*words: str, **more: Any) -> Result:
+    """Run a command of `weft campaign`."""
+    return simulated.weft("campaign", *words, **more)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Programs for the tests, each compiled once: for all tests, all workers and all later runs.
+
+They lie in build/tests/programs, each in a directory named by a checksum of all that goes into it:
+the sources, what they include from beside them, the compiler and its flags.
+"""
+
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from tests.support.places import ROOT
+from weft.base import paths
+from weft.runs.simgrid import SimGrid
+from weft.runs.toolchain import OF_SOURCES
+
+CACHE = ROOT / "build" / "tests" / "programs"
+
+
+def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
+    """Return the program that SimGrid's compiler makes of a source; of a directory, all its C."""
+    sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
+    compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
+    if source.suffix == ".f":
+        # For MPI_IN_PLACE, which SimGrid's mpif.h declares as a procedure, and numbers as arrays.
+        flags = ("-std=legacy", "-w")
+    return made(source.stem, sources, [compiler, *flags, *map(str, sources), "-lm"])
+
+
+def example(name: str) -> Path:
+    """Return one of the programs that weft brings along, compiled as weft compiles them."""
+    return program(paths.example(f"{name}.c"), ("-O2",))
+
+
+def with_simgrid(source: Path) -> Path:
+    """Return the program that the system's compiler makes of a C++ source that calls SimGrid."""
+    prefix = paths.simgrid_prefix()
+    library = next(prefix.glob("lib*/libsimgrid.so")).parent
+    where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
+    compiler = os.environ.get("CXX", "c++")
+    command = [compiler, "-std=c++17", "-O0", *where, str(source), "-lsimgrid"]
+    return made(source.stem, [source], command)
+
+
+def made(name: str, sources: Sequence[Path], command: Sequence[str]) -> Path:
+    """Return the file that `command -o FILE` makes of the sources."""
+    folder = CACHE / _checksum(sources, command)[:16]
+    target = folder / name
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            if not target.exists():
+                _make(command, target)
+    return target
+
+
+def _checksum(sources: Sequence[Path], command: Sequence[str]) -> str:
+    folders = {source.parent for source in sources}
+    headers = {header for folder in folders for header in folder.glob("*.h")}
+    found = hashlib.sha256(f"{shlex.join(command)}\n{_identity(command[0])}".encode())
+    for path in sorted({*sources, *headers}):
+        found.update(f"{path}\n".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+@cache
+def _identity(compiler: str) -> str:
+    """Say which compiler and which SimGrid these are: their versions, and when they were made."""
+    version = subprocess.run([compiler, "--version"], text=True, capture_output=True, check=True)
+    library = SimGrid().launcher.parent.parent / "libsimgrid.so"
+    path = Path(shutil.which(compiler) or compiler)
+    made_at = [one.stat().st_mtime_ns for one in (path, library)]
+    return f"{version.stdout}{SimGrid().prefix} {made_at}"
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time make what the folder is for; the process's end ends the lock."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _make(command: Sequence[str], target: Path) -> None:
+    """Make it beside and move it, so that an interrupted compiler leaves nothing that counts."""
+    unfinished = target.with_suffix(".unfinished")
+    result = subprocess.run(
+        [*command, "-o", str(unfinished)], text=True, capture_output=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    unfinished.replace(target)
