@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from weft.campaign import campaign as api
-from weft.campaign.store import Result
-from weft.campaign.work import carry_out
+from weft.campaign.execution.work import carry_out
+from weft.campaign.store.store import Result
 
 
 def fill(file: Path, store: Path | None = None) -> api.Prepared:

@@ -25,8 +25,8 @@ from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import compile_c
-from weft.study import bench_collectives
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
+from weft.study.bench import collectives as bench_collectives
+from weft.study.bench.collectives import COLLECTIVES, CollectivesBench
 
 LARGEST = "fat-tree-65536"
 HOSTS = 65536

@@ -7,7 +7,7 @@ Nothing is measured.
 from collections.abc import Mapping
 
 from studies.study import DOCS, Study, markdown
-from weft.campaign.columns import COLLECTIVE_COLUMNS, COLUMNS, Column
+from weft.campaign.file.columns import COLLECTIVE_COLUMNS, COLUMNS, Column
 
 PAGE = DOCS / "campaign-files.md"
 

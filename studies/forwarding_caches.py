@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What forwarding caches do with given traffic: the figures of docs/forwarding.md.
 
-They are studies of `weft cache` (weft.study.forwarding); the tables behind them are in
+They are studies of `weft cache` (weft.study.forwarding.forwarding); the tables behind them are in
 docs/forwarding/. Computed, not timed: the same on every machine.
 """
 
@@ -20,8 +20,8 @@ from weft.base.errors import WeftError
 from weft.base.plots import Series
 from weft.base.process import work_directory
 from weft.fabric.toml_file import with_values
-from weft.study import forwarding, jobs
-from weft.study.forwarding import Cache
+from weft.study.forwarding import forwarding, jobs
+from weft.study.forwarding.forwarding import Cache
 from weft.trace.folder import read_folder
 
 TABLES = DOCS / "forwarding"

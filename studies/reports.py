@@ -16,7 +16,8 @@ from studies.resume import RESULTS
 from studies.study import IMAGES, ROOT, Study
 from weft.base.errors import WeftError
 from weft.campaign import campaign as campaigns
-from weft.report import loading, page
+from weft.report.data import loading
+from weft.report.page import page
 
 CAMPAIGN = ROOT / "examples" / "campaigns" / "slots.toml"
 FIRST_SCREEN, LATENCY, TELEPHONE = (

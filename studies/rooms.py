@@ -43,6 +43,13 @@ def groups() -> list[str]:
     return re.findall(r"^  (\w+)/ .*", listed, re.MULTILINE)
 
 
+def folders(group: str) -> list[str]:
+    """Return the folders of a group in the order of ARCHITECTURE.md."""
+    listed = _map().partition("\npython/weft/ ")[2].partition("\n```")[0]
+    (line,) = re.findall(rf"^  {group}/ (.*)", listed, re.MULTILINE)
+    return re.findall(r"(\w+)/", line)
+
+
 def sources(room: str) -> list[Path]:
     """Return a room's files but for unit tests, which may include anything."""
     return [path for path in sorted((SRC / room).glob("*.?pp")) if not path.stem.endswith("_test")]

@@ -10,10 +10,10 @@ from pathlib import Path
 from studies.study import DOCS
 from weft.base.models import Model, schema
 from weft.campaign.exported import Table
-from weft.campaign.store import Result
+from weft.campaign.store.store import Result
 from weft.runs.record import Record
-from weft.study.comparison import ComparisonRecord
-from weft.testbed.plan_file import PlanRecord
+from weft.study.comparison.comparison import ComparisonRecord
+from weft.testbed.plan.file import PlanRecord
 from weft.trace.folder import CallsManifest, Manifest
 
 SCHEMAS = DOCS / "schema"

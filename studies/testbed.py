@@ -2,7 +2,9 @@
 """The port map of docs/testbed.md: a 3 x 3 torus on the shipped testbed."""
 
 from studies.study import DOCS, IMAGES, Study
-from weft.testbed import inventory, picture, plan, plan_file, wanted
+from weft.testbed.hardware import inventory
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import picture, plan, wanted
 
 PLAN = DOCS / "testbed" / "torus-3x3.json"
 

@@ -79,8 +79,8 @@ if TYPE_CHECKING:
     from weft.base.errors import WeftError
     from weft.runs.record import FailedRunError, Record
     from weft.runs.replay import Recording
-    from weft.study.comparison import Comparison
-    from weft.study.hashes import Cube
+    from weft.study.comparison.comparison import Comparison
+    from weft.study.forwarding.hashes import Cube
 
 __all__ = [
     "ArgumentError",
@@ -239,8 +239,8 @@ _MODULES: "dict[str, tuple[str, ...]]" = {
         "Record",
     ),
     "weft.runs.replay": ("Recording",),
-    "weft.study.comparison": ("Comparison",),
-    "weft.study.hashes": ("Cube",),
+    "weft.study.comparison.comparison": ("Comparison",),
+    "weft.study.forwarding.hashes": ("Cube",),
 }
 _NAMES = {name: module for module, names in _MODULES.items() for name in names}
 _OTHERWISE_CALLED = {"__version__": "version"}

@@ -16,11 +16,11 @@ from studies.study import DOCS, IMAGES, Study, Table, read_table, write_table
 from weft.base import paths
 from weft.base.process import work_directory
 from weft.fabric.toml_file import with_values
-from weft.runs.record import MulticastPart
+from weft.runs.record_data import MulticastPart
 from weft.runs.toolchain import compile_c
-from weft.study import bench_collectives as bench
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
-from weft.study.ways import check_as_asked
+from weft.study.bench import collectives as bench
+from weft.study.bench.collectives import COLLECTIVES, CollectivesBench
+from weft.study.bench.modes import check_as_asked
 
 PAGE = DOCS / "multicast.md"
 TESTBED, TESTBED_HOSTS = "fdr-188", 188

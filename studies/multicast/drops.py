@@ -27,8 +27,8 @@ from weft.base.plots import look
 from weft.base.process import work_directory
 from weft.base.units import format_size
 from weft.runs.toolchain import compile_c
-from weft.study import bench_collectives as bench
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench
+from weft.study.bench import collectives as bench
+from weft.study.bench.collectives import COLLECTIVES, CollectivesBench
 
 BIT_ERROR_RATES = (0.0, 1e-15, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 CHUNK_BYTES = 4096 + 78

@@ -9,7 +9,7 @@ from studies.multicast import MANY, MULTICAST, TESTBED, TESTBED_HOSTS, column, m
 from studies.study import Table
 from weft.base.plots import look
 from weft.base.units import format_size
-from weft.study.bench_collectives import COLLECTIVES
+from weft.study.bench.collectives import COLLECTIVES
 
 THROUGHPUT_SIZES = tuple(1 << k for k in range(12, 19))  # 4 KiB to 256 KiB
 THROUGHPUT_MODES = {

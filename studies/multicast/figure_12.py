@@ -9,7 +9,7 @@ from studies.multicast import MANY, MULTICAST, TESTBED, TESTBED_HOSTS, column, m
 from studies.multicast.figure_11 import THROUGHPUT_MODES
 from studies.study import Table
 from weft.base.plots import COLOURS
-from weft.study.bench_collectives import COLLECTIVES
+from weft.study.bench.collectives import COLLECTIVES
 
 TRAFFIC_BYTES, TRAFFIC_ITERATIONS = 65536, 10
 

@@ -20,9 +20,9 @@ from studies.resume import kept_rows
 from studies.study import Table
 from weft.base.plots import look
 from weft.base.units import format_size
-from weft.study import bench_collectives as bench
-from weft.study.bench_collectives import COLLECTIVES
-from weft.study.ways import check_as_asked
+from weft.study.bench import collectives as bench
+from weft.study.bench.collectives import COLLECTIVES
+from weft.study.bench.modes import check_as_asked
 
 SIZES = (4 << 10, 256 << 10)
 PERCENTILES = (5.0, 50.0, 95.0)

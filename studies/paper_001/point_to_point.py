@@ -30,11 +30,11 @@ from weft.base import paths
 from weft.base.measured import LogError, log_error
 from weft.base.plots import look
 from weft.base.process import work_directory
-from weft.calibrate import fabric_file
-from weft.calibrate.affine import Affine, best_affine
-from weft.calibrate.p2p import calibrate
-from weft.calibrate.samples import Floats, read_pingpong
-from weft.calibrate.simulated import simulate_ping_pong
+from weft.calibrate.measurements.samples import Floats, read_pingpong
+from weft.calibrate.measurements.simulated import simulate_ping_pong
+from weft.calibrate.point_to_point import fabric_file
+from weft.calibrate.point_to_point.affine import Affine, best_affine
+from weft.calibrate.point_to_point.p2p import calibrate
 
 SIZES = tuple(sorted({2**k for k in range(24)} | {3 * 2**k for k in range(22)}))  # 1 B to 8 MiB
 ROUTES = {"one": 2, "three": HOSTS}

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 
 from weft.base.units import parse_size
-from weft.campaign.axes import Point
-from weft.campaign.columns import COLLECTIVE_COLUMNS, COLUMNS
-from weft.campaign.file import read
-from weft.report.commands import Command
-from weft.report.study import Study, study
+from weft.campaign.file.axes import Point
+from weft.campaign.file.columns import COLLECTIVE_COLUMNS, COLUMNS
+from weft.campaign.file.file import read
+from weft.report.data.commands import Command
+from weft.report.data.study import Study, study
 
 Row = Mapping[str, Any]
 Result = Callable[[Point], Row]

@@ -5,8 +5,8 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from weft.testbed import p4_server
-from weft.testbed.tables import Entry
+from weft.testbed.running import p4_server
+from weft.testbed.tables.tables import Entry
 
 Served = tuple[str, list[list[Entry]]]
 """An address, and the states of the switch there."""

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What `import weft` gives: the calls of a program or notebook, on the groups beside this one."""
+"""Functions and classes of `import weft`: typed calls on the rooms above, and notebook displays.
+
+Users: the package itself.
+"""

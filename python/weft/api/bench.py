@@ -11,14 +11,15 @@ from weft.base.errors import WeftError
 from weft.base.units import parse_counts
 from weft.runs import launch
 from weft.runs.site import load_fabric
-from weft.study import bench_collectives, like
-from weft.study import micro_benchmarks as micro
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
-from weft.study.benchmarks import BENCHMARKS, OPERATIONS, TYPES, find
-from weft.study.micro_benchmarks import Study
-from weft.study.quantiles import Sampling
-from weft.study.quantiles import columns as percentile_columns
-from weft.study.ways import Benched, messages
+from weft.study.bench import collectives as bench_collectives
+from weft.study.bench import like
+from weft.study.bench import micro_benchmarks as micro
+from weft.study.bench.benchmarks import BENCHMARKS, OPERATIONS, TYPES, find
+from weft.study.bench.collectives import COLLECTIVES, CollectivesBench, CollectiveTime
+from weft.study.bench.micro_benchmarks import Study
+from weft.study.bench.modes import Benched, messages
+from weft.study.bench.quantiles import Sampling
+from weft.study.bench.quantiles import columns as percentile_columns
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -11,9 +11,10 @@ from weft.api.asking import PathLike, call, existing, whole
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.study import demo as demos
-from weft.study import gain as gain_pairs
-from weft.study import gain_report, gain_runs, own_tables, schedules
-from weft.study import validate as validations
+from weft.study import schedules
+from weft.study.validation import gain as gain_pairs
+from weft.study.validation import gain_report, gain_runs, own_tables
+from weft.study.validation import validate as validations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,9 +12,9 @@ from weft.api.asking import PathLike, Sizes, call, choice, existing, sizes, whol
 from weft.base.errors import WeftError
 from weft.base.plots import check_format
 from weft.base.units import parse_size
-from weft.study import forwarding, hashes, jobs
 from weft.study import progress_engine as engines
-from weft.study.forwarding import Cache, CacheStudy
+from weft.study.forwarding import forwarding, hashes, jobs
+from weft.study.forwarding.forwarding import Cache, CacheStudy
 from weft.trace.folder import read_folder
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from weft.base.units import parse_size
 from weft.runs.launch import MOST_RANKS
 
 if TYPE_CHECKING:
-    from weft.calibrate.host import HostFit
-    from weft.calibrate.p2p import Calibration
-    from weft.calibrate.switch import Observations, SwitchFit
-    from weft.calibrate.tables import Rows as _Rows
+    from weft.calibrate.host.host import HostFit
+    from weft.calibrate.measurements.tables import Rows as _Rows
+    from weft.calibrate.point_to_point.p2p import Calibration
+    from weft.calibrate.switch.switch import Observations, SwitchFit
 
 Rows = Literal["all", "even", "odd"]
 _ROWS = ("all", "even", "odd")
@@ -51,7 +51,8 @@ def calibrate_cpu(
         base: A fabric whose hosts get this speed; with `path`.
         path: The fabric file to write.
     """
-    from weft.calibrate import cpu, fabric_file
+    from weft.calibrate.host import cpu
+    from weft.calibrate.point_to_point import fabric_file
 
     if (base is None) != (path is None):
         raise WeftError("base and path go together: name the fabric to change, and the new file")
@@ -107,10 +108,10 @@ def calibrate_p2p(
             default the first two hosts of base, and all pairs.
         plot: A picture of measurement and simulation: .png, .pdf or .svg.
     """
-    from weft.calibrate import fabric_file, p2p
-    from weft.calibrate.piecewise import MAX_SEGMENTS
-    from weft.calibrate.rounds import single_messages
-    from weft.calibrate.samples import parse_pair, read_allreduce, read_pingpong
+    from weft.calibrate.measurements.rounds import single_messages
+    from weft.calibrate.measurements.samples import parse_pair, read_allreduce, read_pingpong
+    from weft.calibrate.point_to_point import fabric_file, p2p
+    from weft.calibrate.point_to_point.piecewise import MAX_SEGMENTS
 
     if plot is not None:
         p2p.check_plot(Path(plot))
@@ -169,8 +170,11 @@ def calibrate_switch(
         ppn: Ranks per host of tables by size.
         nodes: Hosts of tables by size. By default all of the fabric's.
     """
-    from weft.calibrate import fabric_file, switch, switch_file, switch_run
-    from weft.calibrate.observations import read_observations
+    from weft.calibrate.point_to_point import fabric_file
+    from weft.calibrate.switch import file as switch_file
+    from weft.calibrate.switch import run as switch_run
+    from weft.calibrate.switch import switch
+    from weft.calibrate.switch.observations import read_observations
 
     if not tables:
         raise WeftError("tables: found none; name at least one file")
@@ -254,7 +258,10 @@ def calibrate_host(
         fallback: Algorithms of the hosts' MPI library.
         on_turn: Called with the tries so far and the best loss.
     """
-    from weft.calibrate import fabric_file, host, host_keys, host_rows
+    from weft.calibrate.host import host
+    from weft.calibrate.host import keys as host_keys
+    from weft.calibrate.host import rows as host_rows
+    from weft.calibrate.point_to_point import fabric_file
 
     fabric = _core.load_fabric(str(base))
     wanted = host_keys.find_keys(words("keys", keys))
@@ -308,7 +315,7 @@ def calibrate_here(
     Returns:
         What was written, by key of [host].
     """
-    from weft.calibrate import here
+    from weft.calibrate.host import here
 
     found = here.find_caches() if caches is None else here.parse_caches(caches)
     measured = here.measure(repetitions, found)
@@ -363,8 +370,10 @@ def calibrate_cluster(
         fallback: Algorithms of the hosts' MPI library.
         on_turn: Called with the tries so far and the best loss.
     """
-    from weft.calibrate import cluster, fabric_file, host_keys
-    from weft.calibrate.folder import read_folder
+    from weft.calibrate.cluster import cluster
+    from weft.calibrate.cluster.folder import read_folder
+    from weft.calibrate.host import keys as host_keys
+    from weft.calibrate.point_to_point import fabric_file
 
     choice("part", part, cluster.PARTS)
     wanted = host_keys.find_keys(words("keys", keys))

@@ -21,11 +21,11 @@ from weft.base.output import whole_file
 from weft.base.paths import file_name
 from weft.base.units import plural
 from weft.campaign import campaign as campaigns
-from weft.campaign import cluster_file
-from weft.campaign import file as files
 from weft.campaign.campaign import Prepared
-from weft.campaign.runs import Run
-from weft.campaign.work import Done
+from weft.campaign.cluster import file as cluster_file
+from weft.campaign.execution.work import Done
+from weft.campaign.file import file as files
+from weft.campaign.file.runs import Run
 from weft.runs.html import table as html_table
 
 if TYPE_CHECKING:

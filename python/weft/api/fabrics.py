@@ -17,7 +17,8 @@ from weft.base.units import plural
 from weft.fabric import export as exports
 from weft.runs import launch
 from weft.runs.html import folded, preformatted
-from weft.runs.record import Record, read_record, with_changes
+from weft.runs.record import Record, read_record
+from weft.runs.record_data import with_changes
 from weft.runs.site import load_fabric
 
 if TYPE_CHECKING:

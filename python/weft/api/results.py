@@ -15,11 +15,11 @@ from weft.base.output import whole_file
 from weft.base.units import plural
 from weft.campaign import campaign as campaigns
 from weft.campaign import table
-from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
+from weft.campaign.file.axes import Point
 from weft.runs.html import table as html_table
 from weft.runs.record import Record
-from weft.study.comparison import Comparison, ComparisonRecord
+from weft.study.comparison.comparison import Comparison, ComparisonRecord
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -136,7 +136,8 @@ class Results:
 
         It opens in any browser without a network. It compares runs that differ in offload alone.
         """
-        from weft.report import loading, page
+        from weft.report.data import loading
+        from weft.report.page import page
 
         study = loading.of(self._prepared)
         if (study.rows["state"] == "missing").all():
@@ -215,8 +216,8 @@ def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLi
         records: Runs: records, comparisons, or files of either that `weft run --json` has written.
         path: The file to write.
     """
-    from weft.report import page
-    from weft.report import records as found
+    from weft.report.data import records as found
+    from weft.report.page import page
 
     if not records:
         raise WeftError("records: found an empty list; give at least one record")
@@ -227,7 +228,7 @@ def write_report(records: Sequence[PathLike | Record | Comparison], path: PathLi
 
 def _record(given: "PathLike | Record | Comparison") -> Record | ComparisonRecord:
     """Return what is meant by one of the records of a report."""
-    from weft.report.records import read
+    from weft.report.data.records import read
 
     if isinstance(given, Comparison):
         return given.record()

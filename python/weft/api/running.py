@@ -39,8 +39,8 @@ from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.replay import Recording
 from weft.runs.request import Request
-from weft.study import compare as comparing
-from weft.study.comparison import Comparison
+from weft.study.comparison import compare as comparing
+from weft.study.comparison.comparison import Comparison
 from weft.trace.folder import check_target, read_folder
 
 OnLine = Callable[[str], object]

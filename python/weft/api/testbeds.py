@@ -14,34 +14,22 @@ from weft.api.fabrics import Fabric
 from weft.base.errors import WeftError
 from weft.base.output import whole_file
 from weft.base.plots import check_format
-from weft.testbed import (
-    cables,
-    diff,
-    distribution,
-    fabric,
-    iterate,
-    latency,
-    located,
-    medians,
-    netns,
-    picture,
-    plan,
-    plan_file,
-    ports,
-    probe,
-    running,
-    table_files,
-    tables,
-    wanted,
-)
-from weft.testbed import inventory as inventories
-from weft.testbed.medians import PROBE_FRAME_BYTES
-from weft.testbed.probe import Findings
+from weft.testbed.hardware import cables, medians
+from weft.testbed.hardware import inventory as inventories
+from weft.testbed.hardware.medians import PROBE_FRAME_BYTES
+from weft.testbed.p4 import files as table_files
+from weft.testbed.plan import distribution, fabric, latency, picture, plan, ports, wanted
+from weft.testbed.plan import file as plan_file
+from weft.testbed.running import diff, iterate, probe
+from weft.testbed.running import namespaces as netns
+from weft.testbed.running import registry as running
+from weft.testbed.running.probe import Findings
+from weft.testbed.tables import located, tables
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-    from weft.testbed.p4_client import Client
+    from weft.testbed.p4.client import Client
 
 DEFAULT_NAME = "testbed"
 
@@ -61,7 +49,7 @@ class P4Switch:
 
     @contextmanager
     def _controller(self, *, configured: bool, primary: bool = True) -> "Iterator[Client]":
-        from weft.testbed.p4_client import Client, pipeline
+        from weft.testbed.p4.client import Client, pipeline
 
         if self.config is not None and self.p4info is None:
             raise WeftError("config: is given without p4info, which its compiler writes beside it")
@@ -411,7 +399,7 @@ def testbed_status(
     """
     import polars
 
-    from weft.testbed import status
+    from weft.testbed.running import status
 
     other = None if plan is None else plan if isinstance(plan, TestbedPlan) else TestbedPlan(plan)
     if switch is not None:

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What everything else stands on: errors, units, files read and written, processes, figures."""
+"""Errors, units, files written whole, models of files, child processes, the look of plots.
+
+Users: all rooms.
+"""

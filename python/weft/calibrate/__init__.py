@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Calibration: parameters of fabric files, fitted to tables of measurements."""
+"""Calibration: measurements → fits → fabric files.
+
+Users: api, cli, report, study.
+"""

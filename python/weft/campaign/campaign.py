@@ -16,14 +16,16 @@ from typing import Protocol
 
 from weft import _core
 from weft.base.errors import WeftError
-from weft.campaign import build, index, local, runs
-from weft.campaign.axes import Point
-from weft.campaign.cluster_file import Cluster
-from weft.campaign.file import Campaign, read
-from weft.campaign.index import Index
-from weft.campaign.runs import Run, Runs
-from weft.campaign.store import Result, Store
-from weft.campaign.work import Done, Task
+from weft.campaign.cluster.file import Cluster
+from weft.campaign.execution import build, local
+from weft.campaign.execution.work import Done, Task
+from weft.campaign.file import runs
+from weft.campaign.file.axes import Point
+from weft.campaign.file.file import Campaign, read
+from weft.campaign.file.runs import Run, Runs
+from weft.campaign.store import index
+from weft.campaign.store.index import Index
+from weft.campaign.store.store import Result, Store
 from weft.runs.request import Placement
 
 
@@ -145,7 +147,7 @@ def on_cluster(where: Cluster | None, say: Callable[[str], None]) -> Make | None
     """Return what makes runs on a cluster; `say` gets a line about its jobs now and then."""
     if where is None:
         return None
-    from weft.campaign import cluster  # Parsl is slow to load, and only needed here
+    from weft.campaign.cluster import cluster  # Parsl is slow to load, and only needed here
 
     return partial(cluster.run, cluster=where, say=say)
 

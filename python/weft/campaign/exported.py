@@ -15,7 +15,7 @@ import polars as pl
 from weft.base.errors import WeftError
 from weft.base.models import Model
 from weft.base.output import STANDARD_OUTPUT, whole_file, whole_path
-from weft.campaign.columns import Column
+from weft.campaign.file.columns import Column
 
 SCHEMA: Literal["weft-campaign-table-1"] = "weft-campaign-table-1"
 FORMATS = (".csv", ".parquet", ".json")

@@ -10,12 +10,18 @@ from typing import Any
 
 import polars as pl
 
-from weft.campaign import runs
-from weft.campaign.axes import Point, Value
 from weft.campaign.campaign import Prepared
-from weft.campaign.columns import BEST_TIME, COLLECTIVE_COLUMNS, COLUMNS, Column, collective_name
-from weft.campaign.index import Index
-from weft.campaign.runs import OFF, Run
+from weft.campaign.file import runs
+from weft.campaign.file.axes import Point, Value
+from weft.campaign.file.columns import (
+    BEST_TIME,
+    COLLECTIVE_COLUMNS,
+    COLUMNS,
+    Column,
+    collective_name,
+)
+from weft.campaign.file.runs import OFF, Run
+from weft.campaign.store.index import Index
 
 __all__ = ["COLLECTIVE_COLUMNS", "COLUMNS", "Column", "collectives", "described", "frame"]
 

@@ -26,7 +26,7 @@ from weft.cli.files import Finite, Input, Output, Setting, Size, fabric_name
 from weft.runs import launch, offloads
 from weft.runs.record import Record, write_record
 from weft.runs.report import console, print_run
-from weft.study.bench import Progress as BenchProgress
+from weft.study.bench.bench import Progress as BenchProgress
 
 _ROOM_FOR_A_BAR = 60
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)

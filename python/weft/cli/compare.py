@@ -12,9 +12,9 @@ from weft.base.errors import WeftError
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 from weft.runs.report import console, print_run
-from weft.study import compare as api
-from weft.study.comparison import Comparison, write_comparison
-from weft.study.report_compare import print_comparison
+from weft.study.comparison import compare as api
+from weft.study.comparison.comparison import Comparison, write_comparison
+from weft.study.comparison.views import print_comparison
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -32,8 +32,8 @@ Example:
 @output_option("-o", "output", required=True, help="Page to write (HTML).")
 def report(records: tuple[Path, ...], output: Path) -> None:
     """Read the records, render, write."""
-    from weft.report import page  # what draws takes longer to load than other commands
-    from weft.report import records as api
+    from weft.report.data import records as api
+    from weft.report.page import page  # what draws takes longer to load than other commands
 
     study = api.of(map(api.read, records))
     text = page.render(study)

@@ -10,7 +10,7 @@ from weft.runs.offloads import meanings
 _COMMANDS = {
     "run": ("weft.cli.run", "Run an MPI program on a simulated fabric."),
     "replay": ("weft.cli.replay", "Replay a recorded program on another fabric."),
-    "bench": ("weft.cli.bench_commands", "Measure collectives on a simulated fabric."),
+    "bench": ("weft.cli.bench", "Measure collectives on a simulated fabric."),
     "calibrate": ("weft.cli.calibrate", "Fit the parameters of a fabric file to measurements."),
     "validate": ("weft.cli.validate", "Compare the simulator with every measured table."),
     "fabric": ("weft.cli.fabric", "Make fabrics, and look at them."),

@@ -11,14 +11,14 @@ import click
 from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.units import parse_size
-from weft.cli.calibrate_options import column_option
 from weft.cli.common import output_option
 from weft.cli.files import Input, Output, OutputDirectory, command, fabric_name
+from weft.cli.measurement_options import column_option
 from weft.runs.launch import MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
-from weft.study import accuracy, gain, gain_report, gain_runs, own_tables
-from weft.study.gain import GainResult
-from weft.study.validate import SCHEMA, Check, Result, plot, read_checks, run
+from weft.study.validation import accuracy, gain, gain_report, gain_runs, own_tables
+from weft.study.validation.gain import GainResult
+from weft.study.validation.validate import SCHEMA, Check, Result, plot, read_checks, run
 
 _HELP = """
 Run the simulator on measured tables, and say how far it is from each: on those that ship with weft,

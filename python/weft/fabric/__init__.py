@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What can be done with a fabric beside running on it: make, draw and export one."""
+"""Fabrics beside runs on them: graph, new files, pictures, export.
+
+Users: api, calibrate, cli, testbed.
+"""

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reports of campaigns: one page that opens anywhere, with all that it shows in it."""
+"""Reports: one page that opens anywhere, of a campaign or of single records.
+
+Users: api, cli.
+"""

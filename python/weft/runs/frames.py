@@ -7,7 +7,7 @@ import polars
 from msgspec import UNSET, structs
 
 from weft.base.errors import WeftError, suggestion
-from weft.runs.record import CollectivePart, Part, Record
+from weft.runs.record_data import CollectivePart, Part, RecordData
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -16,7 +16,7 @@ _DERIVED = {CollectivePart: ("way", "mean_time_s")}
 """Properties that a row has beside its fields."""
 
 
-def frame(record: Record, part: Part) -> "DataFrame":
+def frame(record: RecordData, part: Part) -> "DataFrame":
     """Return a row for each entry. Raises `WeftError` where the record has no such list."""
     allowed = get_args(Part)
     if part not in allowed:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from weft.runs.profile import profile_rows
-from weft.runs.record import Record
+from weft.runs.record_data import RecordData
 from weft.runs.report import cells_of, losses, reasons, summary
 
 _LAST_LINES = 20
 
 
-def record_as_html(record: Record) -> str:
+def record_as_html(record: RecordData) -> str:
     """Return the summary, the collectives, where the time went, and how a failed run ended."""
     parts = [f"<strong>{escape(summary(record))}</strong>"]
     if record.failed:
@@ -31,11 +31,11 @@ def record_as_html(record: Record) -> str:
     return "<div>" + "".join(parts) + "</div>"
 
 
-def _lines(record: Record) -> str:
+def _lines(record: RecordData) -> str:
     return escape(record.outcome.message).replace("\n", "<br>")
 
 
-def _reasons(record: Record) -> Sequence[str]:
+def _reasons(record: RecordData) -> Sequence[str]:
     return () if record.failed and not record.simulated_time_s else reasons(record)
 
 

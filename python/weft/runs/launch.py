@@ -28,7 +28,8 @@ from weft.runs.libraries import (
     without_private_libraries,
 )
 from weft.runs.program import check_program, find_program
-from weft.runs.record import EventPart, OutcomePart, Record
+from weft.runs.record import Record
+from weft.runs.record_data import EventPart, OutcomePart
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import Site, choose_site

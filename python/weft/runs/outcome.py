@@ -13,7 +13,8 @@ from weft.base.process import Ended
 from weft.base.reading import UnreadableError
 from weft.base.units import format_size
 from weft.runs.limits import AtStart
-from weft.runs.record import OutcomePart, Record
+from weft.runs.record import Record
+from weft.runs.record_data import OutcomePart
 
 RAW_RECORD = "record.json"
 CRASHED = RAW_RECORD + ".crashed"

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Where the ranks' simulated time went, in words: rows of a table."""
 
-from weft.runs.record import ProfilePart, Record
+from weft.runs.record_data import ProfilePart, RecordData
 
 _LABELS = {"other": "other MPI calls", "ended": "after its end"}
 _SHOWN_S = 0.5e-9
 """Rows whose times would all be 0.000 us are left out."""
 
 
-def profile_rows(record: Record) -> list[dict[str, str]]:
+def profile_rows(record: RecordData) -> list[dict[str, str]]:
     """Return the rows of the table of where time went; their means add up to the run's time."""
     taking = [part for part in record.profile if takes_time(part.most_s)]
     return [_row(part, record.simulated_time_s) for part in taking]

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from weft.base.units import format_seconds, format_size, plural
 from weft.runs.profile import profile_rows
-from weft.runs.record import CollectivePart, MulticastPart, Record
+from weft.runs.record_data import CollectivePart, MulticastPart, RecordData
 
 _PLAIN_WIDTH = 1000
 _USUAL_WIDTH = 80
@@ -101,13 +101,13 @@ def fitting(
     return table if _least_width(table) <= on.width else whole
 
 
-def print_profile(record: Record, on: Console) -> None:
+def print_profile(record: RecordData, on: Console) -> None:
     """Print where the ranks' time went."""
     if rows := profile_rows(record):
         print_table(fitting(rows, ("least us",), ("time of a rank",), on), on)
 
 
-def finalize_warning(record: Record) -> list[str]:
+def finalize_warning(record: RecordData) -> list[str]:
     """Say how many ranks ended well without MPI_Finalize, which MPI libraries complain of."""
     calls = {one.call: one.calls for one in record.mpi_calls}
     missing = calls.get("MPI_Init", 0) - calls.get("MPI_Finalize", 0)
@@ -129,7 +129,7 @@ def table_of(rows: Sequence[dict[str, str]], left: Sequence[str]) -> Table:
     return table
 
 
-def as_text(record: Record) -> str:
+def as_text(record: RecordData) -> str:
     """Return what is printed of a run, and how it ended where that was not well."""
     lines = printed(lambda on: print_run(record, on))
     return "\n".join([*lines, *([record.outcome.message] if record.failed else [])])
@@ -144,7 +144,7 @@ def printed(write: Callable[[Console], None]) -> list[str]:
     return [line.rstrip() for line in file.getvalue().splitlines()]
 
 
-def print_run(record: Record, on: Console) -> None:
+def print_run(record: RecordData, on: Console) -> None:
     """Print what was offloaded and what was not, and the times, where the run got that far."""
     if record.failed and record.simulated_time_s == 0:
         return
@@ -189,7 +189,7 @@ def microseconds(time_s: float | None) -> str:
     return "" if time_s is None else f"{time_s * 1e6:.3f}"
 
 
-def reasons(record: Record) -> list[str]:
+def reasons(record: RecordData) -> list[str]:
     """Return the explanation of each word in the column `why`, and what else it depends on."""
     if not any(row.offloaded for row in record.collectives):
         return [why_nothing(record), *progress(record)]
@@ -197,7 +197,7 @@ def reasons(record: Record) -> list[str]:
     return [*(f"why {word}: {explain(word, record)}" for word in words), *progress(record)]
 
 
-def progress(record: Record) -> list[str]:
+def progress(record: RecordData) -> list[str]:
     """Say whether calls that do not block, and that the hosts execute, overlap with computation."""
     by_hosts = dict.fromkeys(
         row.collective
@@ -214,7 +214,7 @@ def progress(record: Record) -> list[str]:
     return [f'on the hosts {names} advances {where} ([mpi] progress = "{record.progress}")']
 
 
-def why_nothing(record: Record) -> str:
+def why_nothing(record: RecordData) -> str:
     """Say in one line why no collective was offloaded."""
     if not record.collectives:
         return "Nothing was offloaded: the program made no call that a switch could take."
@@ -227,14 +227,14 @@ def why_nothing(record: Record) -> str:
     return f"Nothing was offloaded: {'; '.join(parts)}."
 
 
-def explain(reason: str, record: Record) -> str:
+def explain(reason: str, record: RecordData) -> str:
     """Return a reason in a few more words."""
     if reason == "policy" and record.offload == "off":
         return "offloading is switched off"
     return REASONS.get(reason, reason or "no reason was given")
 
 
-def unmeasured(record: Record) -> list[str]:
+def unmeasured(record: RecordData) -> list[str]:
     """Name the values of hosts that nobody measured, where ranks that share one depend on them."""
     keys = record.fabric.unmeasured or ()
     on_hosts = record.host_stages or any(not row.offloaded for row in record.collectives)
@@ -243,7 +243,7 @@ def unmeasured(record: Record) -> list[str]:
     return [f"[host] guesses or another device's values: {', '.join(keys)}"]
 
 
-def losses(record: Record) -> list[str]:
+def losses(record: RecordData) -> list[str]:
     """Return what was lost of multicasts, by collective, where anything was."""
     return [
         f"{row.collective}: {plural(row.drops, 'chunk')} did not arrive{_where(row)}{_why(row)};"
@@ -269,7 +269,7 @@ def _why(row: MulticastPart) -> str:
     return f" ({', '.join(full)})" if full else ""
 
 
-def summary(record: Record) -> str:
+def summary(record: RecordData) -> str:
     """Say in a line where it ran, and how long it took in the simulation."""
     ranks, hosts = plural(record.ranks, "rank"), plural(record.hosts_used, "host")
     where = f"{ranks} on {hosts} of {record.fabric.label}"

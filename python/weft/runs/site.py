@@ -17,7 +17,7 @@ from msgspec import UNSET
 from weft import _core
 from weft.base import inputs
 from weft.base.errors import WeftError, named
-from weft.runs.record import FabricPart
+from weft.runs.record_data import FabricPart
 from weft.runs.request import Placement
 
 _LARGEST_LIBRARY = 1 << 30

@@ -22,7 +22,8 @@ from typing import Any
 from weft.base.errors import named
 from weft.base.output import whole_file
 from weft.base.units import format_size
-from weft.runs.record import EventPart, HostCallPart, MulticastCallPart, Record
+from weft.runs.record import Record
+from weft.runs.record_data import EventPart, HostCallPart, MulticastCallPart
 
 _RANKS, _SWITCHES, _MULTICASTS = 1, 2, 3
 _PROCESSES = 10  # more than a run has

@@ -16,10 +16,10 @@ from weft.base.errors import named
 from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
-from weft.study import bench
-from weft.study.bench import AllreduceTime, Bench, Progress
-from weft.study.compare import BEST
-from weft.study.ways import check_as_asked
+from weft.study.bench import bench
+from weft.study.bench.bench import AllreduceTime, Bench, Progress
+from weft.study.bench.modes import check_as_asked
+from weft.study.comparison.compare import BEST
 
 HOSTS = (4, 8, 12, 16)
 BY_HOSTS_BYTES = 1024

@@ -18,7 +18,7 @@ import weft
 from tests.python.documents.test_markdown import COMMANDS, Step, blocks, run_step, write_files
 from tests.support.places import ROOT
 from weft.api.running import NetworkOptions, RunOptions
-from weft.study.benchmarks import BENCHMARKS
+from weft.study.bench.benchmarks import BENCHMARKS
 
 PAGE = ROOT / "docs" / "python.md"
 FOR_SHELLS = {

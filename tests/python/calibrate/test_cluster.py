@@ -12,10 +12,11 @@ from tests.support.osu_folders import write_cluster, write_osu
 from tests.support.places import ROOT
 from weft import _core
 from weft.base.errors import WeftError
-from weft.calibrate import cluster, host_keys
-from weft.calibrate.folder import read_folder
-from weft.calibrate.host_rows import HostRow, predict_rows
-from weft.calibrate.simulated import simulate_bandwidth, simulate_ping_pong
+from weft.calibrate.cluster import cluster
+from weft.calibrate.cluster.folder import read_folder
+from weft.calibrate.host import keys as host_keys
+from weft.calibrate.host.rows import HostRow, predict_rows
+from weft.calibrate.measurements.simulated import simulate_bandwidth, simulate_ping_pong
 from weft.cli.root import weft as command
 
 DATA = ROOT / "data"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.simulated import WEFT, Program, read_record, run_command
 from weft import _core
-from weft.calibrate.cpu import CpuSpeed, format_speed, with_speed
+from weft.calibrate.host.cpu import CpuSpeed, format_speed, with_speed
 
 
 def test_this_machine_is_measured_and_written(program: Program, tmp_path: Path) -> None:

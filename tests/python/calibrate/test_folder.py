@@ -7,9 +7,9 @@ import pytest
 
 from tests.support.osu_folders import osu_text, write_osu
 from weft.base.errors import WeftError
-from weft.calibrate.folder import BESIDE, Evidence, read_folder
-from weft.calibrate.host_rows import HostRow
-from weft.calibrate.network import standard_rate
+from weft.calibrate.cluster.folder import BESIDE, Evidence, read_folder
+from weft.calibrate.cluster.network import standard_rate
+from weft.calibrate.host.rows import HostRow
 
 SIZES = [1 << power for power in range(23)]
 LATENCY = [(0, 1.0), *((size, round(1 + size / 12000, 2)) for size in SIZES)]

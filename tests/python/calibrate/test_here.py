@@ -10,8 +10,8 @@ import weft
 from tests.support.simulated import weft_says
 from weft import _core
 from weft.base.errors import WeftError
-from weft.calibrate import here
-from weft.calibrate.here import Caches, HostHere, Measured
+from weft.calibrate.host import here
+from weft.calibrate.host.here import Caches, HostHere, Measured
 
 CACHES = Caches(1 << 20, 32 << 20)
 # A made-up machine: seconds per byte in a core's caches, beyond, and in no cache; messages.

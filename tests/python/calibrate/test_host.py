@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.calibrate.host_intervals import NO_ROW, Interval, Local, blocks, folds
-from weft.calibrate.host_keys import DEFAULT_KEYS, Key, find_keys, value_in, with_keys
-from weft.calibrate.host_rows import (
+from weft.calibrate.host.intervals import NO_ROW, Interval, Local, blocks, folds
+from weft.calibrate.host.keys import DEFAULT_KEYS, Key, find_keys, value_in, with_keys
+from weft.calibrate.host.rows import (
     HostRow,
     choose,
     named_rows,
@@ -22,8 +22,8 @@ from weft.calibrate.host_rows import (
     read_rows,
     simulate_rows,
 )
-from weft.calibrate.host_search import Search, explore, find
-from weft.calibrate.simulated import compiled
+from weft.calibrate.host.search import Search, explore, find
+from weft.calibrate.measurements.simulated import compiled
 from weft.cli.root import weft
 from weft.fabric.toml_file import with_values
 

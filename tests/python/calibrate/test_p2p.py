@@ -18,13 +18,13 @@ from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.measured import LogError, log_error
-from weft.calibrate import fabric_file, piecewise
-from weft.calibrate.affine import best_affine, default_affine
-from weft.calibrate.overheads import fit_overheads
-from weft.calibrate.p2p import Calibration, calibrate
-from weft.calibrate.piecewise import ENVELOPE, Piecewise, Segment, Side
-from weft.calibrate.rounds import single_messages
-from weft.calibrate.samples import Floats, read_allreduce, read_pingpong
+from weft.calibrate.measurements.rounds import single_messages
+from weft.calibrate.measurements.samples import Floats, read_allreduce, read_pingpong
+from weft.calibrate.point_to_point import fabric_file, piecewise
+from weft.calibrate.point_to_point.affine import best_affine, default_affine
+from weft.calibrate.point_to_point.overheads import fit_overheads
+from weft.calibrate.point_to_point.p2p import Calibration, calibrate
+from weft.calibrate.point_to_point.piecewise import ENVELOPE, Piecewise, Segment, Side
 from weft.cli.root import weft
 
 AZURE = "p2p_azure_hc44rs_mpi.csv"

@@ -11,9 +11,9 @@ from tests.support.in_process import run
 from weft import _core
 from weft.base.errors import WeftError
 from weft.base.measured import log_error
-from weft.calibrate import fabric_file
-from weft.calibrate.p2p import calibrate
-from weft.calibrate.samples import Pair, parse_pair, read_pingpong
+from weft.calibrate.measurements.samples import Pair, parse_pair, read_pingpong
+from weft.calibrate.point_to_point import fabric_file
+from weft.calibrate.point_to_point.p2p import calibrate
 
 SIZES = [1 << k for k in range(22)]
 FAR, NEAR = ("host-0", "host-4"), ("host-0", "host-1")

@@ -15,10 +15,11 @@ from tests.support.simulated import Run
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.calibrate import switch, switch_run
-from weft.calibrate.observations import read_observations
-from weft.calibrate.simulated import simulate_offloaded
-from weft.calibrate.switch import (
+from weft.calibrate.measurements.simulated import simulate_offloaded
+from weft.calibrate.switch import run as switch_run
+from weft.calibrate.switch import switch
+from weft.calibrate.switch.observations import read_observations
+from weft.calibrate.switch.switch import (
     COPY_RATE,
     GAP,
     TURNAROUND,

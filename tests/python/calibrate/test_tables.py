@@ -8,7 +8,7 @@ import pytest
 
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.calibrate.samples import read_pingpong
+from weft.calibrate.measurements.samples import read_pingpong
 from weft.cli.files import measured_table
 
 OSU = """

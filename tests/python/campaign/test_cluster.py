@@ -20,9 +20,10 @@ from tests.support import simulated, slurm_cluster
 from tests.support.places import ROOT
 from tests.support.slurm_cluster import Slurm
 from weft.base.errors import WeftError
-from weft.campaign import cluster_file, cluster_worker
-from weft.campaign import slurm as commands
-from weft.campaign.store import Store
+from weft.campaign.cluster import file as cluster_file
+from weft.campaign.cluster import slurm as commands
+from weft.campaign.cluster import worker as cluster_worker
+from weft.campaign.store.store import Store
 
 # Notes in a file that it was started, waits for as long as it is told (SMPI knows of no such call,
 # so that time passes), and makes a collective.
@@ -443,7 +444,7 @@ def test_slurm_that_is_not_there_is_named(study: Make, monkeypatch: pytest.Monke
 MEMORY = """
 import sys, time
 from pathlib import Path
-from weft.campaign import cluster_worker
+from weft.campaign.cluster import worker as cluster_worker
 cluster_worker._budget = lambda: 10
 with cluster_worker.memory(Path(sys.argv[1]), int(sys.argv[2])):
     print("begin", sys.argv[2], time.monotonic(), flush=True)

@@ -9,12 +9,13 @@ import pytest
 
 from tests.support.places import ROOT
 from weft.campaign import campaign as api
-from weft.campaign import local, table
-from weft.campaign.axes import Value
-from weft.campaign.work import carry_out
-from weft.report import loading
-from weft.report.ranking import ranked
-from weft.report.sentences import headline
+from weft.campaign import table
+from weft.campaign.execution import local
+from weft.campaign.execution.work import carry_out
+from weft.campaign.file.axes import Value
+from weft.report.data import loading
+from weft.report.page.ranking import ranked
+from weft.report.page.sentences import headline
 
 EXAMPLES = ROOT / "examples" / "campaigns"
 Key = tuple[Value, ...]

@@ -12,8 +12,8 @@ from tests.support.campaign_files import weft as run_weft
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.campaign import campaign as api
-from weft.campaign import file as files
-from weft.campaign.ranges import spread
+from weft.campaign.file import file as files
+from weft.campaign.file.ranges import spread
 
 TEXT = (
     head("own", "own", "own.c")

@@ -19,13 +19,13 @@ from tests.support.computed_campaigns import PROGRAM, done, made
 from tests.support.simulated import weft as run_weft
 from weft import _core
 from weft.base.units import format_ratio
-from weft.campaign.axes import Point
-from weft.campaign.file import read
-from weft.campaign.runs import best_points
-from weft.report import payload, sections
-from weft.report.ranking import ranked
-from weft.report.sentences import headline
-from weft.report.study import Study
+from weft.campaign.file.axes import Point
+from weft.campaign.file.file import read
+from weft.campaign.file.runs import best_points
+from weft.report.data.study import Study
+from weft.report.page import payload, sections
+from weft.report.page.ranking import ranked
+from weft.report.page.sentences import headline
 
 RUNS = """
 [[runs]]

@@ -12,8 +12,8 @@ import pytest
 
 from tests.support import simulated
 from tests.support.campaign_files import LATENCY
-from weft.campaign.runs import Run
-from weft.campaign.work import Done
+from weft.campaign.execution.work import Done
+from weft.campaign.file.runs import Run
 from weft.cli.campaign import progress
 from weft.cli.campaign.progress import Shown
 from weft.runs.request import Request

@@ -17,10 +17,10 @@ from tests.support.campaign_files import LATENCY, Write, head, weft
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.campaign import campaign as api
-from weft.campaign import file as files
-from weft.campaign.axes import Grid
-from weft.campaign.local import Memory
-from weft.campaign.store import Store
+from weft.campaign.execution.local import Memory
+from weft.campaign.file import file as files
+from weft.campaign.file.axes import Grid
+from weft.campaign.store.store import Store
 
 HEAD = head()
 RUNS = """

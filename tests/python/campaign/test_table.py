@@ -16,8 +16,9 @@ import pytest
 from tests.support.campaign_files import head, weft, written
 from weft.base.errors import WeftError
 from weft.campaign import campaign as api
-from weft.campaign import file as files
-from weft.campaign import index, table
+from weft.campaign import table
+from weft.campaign.file import file as files
+from weft.campaign.store import index
 
 TEXT = (
     head()
@@ -150,7 +151,7 @@ def test_several_writers_leave_a_whole_index(prepared: api.Prepared) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from weft.campaign import index\n"
-        "from weft.campaign.store import Store\n"
+        "from weft.campaign.store.store import Store\n"
         "store = Store(Path(sys.argv[1]), 'small')\n"
         "for _ in range(30):\n"
         "    (store.folder / 'index.parquet').unlink(missing_ok=True)\n"

@@ -9,8 +9,9 @@ import pytest
 from tests.support.places import ROOT
 from weft.base import measured, plots
 from weft.base.units import format_size
-from weft.study import demo, validate
+from weft.study import demo
 from weft.study.demo import COMPARISONS, HOSTS, Results
+from weft.study.validation import validate
 
 
 @pytest.fixture(scope="module")

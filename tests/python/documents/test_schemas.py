@@ -18,9 +18,11 @@ from weft.runs.launch import prepare
 from weft.runs.record import Record, read_record, write_record
 from weft.runs.replay import record_calls
 from weft.runs.request import Request
-from weft.study.compare import compare
-from weft.study.comparison import ComparisonRecord, write_comparison
-from weft.testbed import inventory, plan, plan_file, wanted
+from weft.study.comparison.compare import compare
+from weft.study.comparison.comparison import ComparisonRecord, write_comparison
+from weft.testbed.hardware import inventory
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
 from weft.trace.folder import MANIFEST, CallsManifest
 
 # What is run of tests/smpi, and how.

@@ -11,11 +11,12 @@ import weft
 from tests.support.places import ROOT
 from weft import _core
 from weft.base.measured import log_error
-from weft.calibrate.host_rows import HostRow, simulate_rows
-from weft.calibrate.simulated import compiled, simulate_ping_pong
-from weft.calibrate.tables import read_table
-from weft.study import bench, validate
-from weft.study.bench import Bench
+from weft.calibrate.host.rows import HostRow, simulate_rows
+from weft.calibrate.measurements.simulated import compiled, simulate_ping_pong
+from weft.calibrate.measurements.tables import read_table
+from weft.study.bench import bench
+from weft.study.bench.bench import Bench
+from weft.study.validation import validate
 
 ACCURACY = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from studies.study import DOCS, ROOT, read_table, write_table
 from weft.base import pages, plots
 from weft.base.errors import WeftError
 from weft.base.plots import Series
-from weft.study import gain_report
+from weft.study.validation import gain_report
 
 # Made by commands, and held against fresh runs in cli/test_demo.py and study/test_validate.py.
 OF_DEMO = {"allreduce_4x1.png", "allreduce_1KiB_by_hosts.png"}

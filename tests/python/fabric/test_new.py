@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.fabrics import HOSTS, SMALL, make, template
 from weft import _core
 from weft.base.errors import WeftError
-from weft.cli.fabric_new import new
+from weft.cli.fabric.new import new
 from weft.fabric.template import DEFAULT_PRESETS, DEVICES, Template, option_name, render, write
 
 KINDS = [row["kind"] for row in _core.topologies()]

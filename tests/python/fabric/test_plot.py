@@ -20,7 +20,8 @@ from weft.fabric import picture
 from weft.fabric.graph import Graph
 from weft.fabric.layout import lay_out
 from weft.fabric.traffic import Traffic, read_traffic
-from weft.runs.record import FabricPart, LinkPart, OutcomePart, Record, SwitchPart, write_record
+from weft.runs.record import Record, write_record
+from weft.runs.record_data import FabricPart, LinkPart, OutcomePart, SwitchPart
 
 SMART, PLAIN = (to_rgb(picture._COLOURS[kind]) for kind in ("smart", "plain"))
 FOUR_HOSTS_EACH = {"groups": ["4"], "routers": ["4"], "hosts": ["4"]}

@@ -25,8 +25,9 @@ from weft import _core
 from weft.cli.fabric import fabric as fabric_command
 from weft.fabric import export
 from weft.fabric.template import Template, render
-from weft.testbed import fabric as planned
-from weft.testbed import inventory, plan, wanted
+from weft.testbed.hardware import inventory
+from weft.testbed.plan import fabric as planned
+from weft.testbed.plan import plan, wanted
 
 CALLS = (
     "int-sum",

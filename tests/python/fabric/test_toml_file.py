@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.places import ROOT
 from weft import _core
-from weft.calibrate.cpu import with_speed
+from weft.calibrate.host.cpu import with_speed
 from weft.fabric.toml_file import Noted, _parts, in_toml, with_values, without_tables
 
 FILES = sorted([*ROOT.glob("fabrics/*.toml"), *ROOT.glob("presets/*/*.toml")])

@@ -12,29 +12,26 @@ from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.units import parse_counts, parse_size, parse_sizes
-from weft.calibrate.observations import read_observations
-from weft.calibrate.samples import read_allreduce, read_pingpong
-from weft.campaign import cluster_file, runs
-from weft.campaign import file as campaign_file
+from weft.calibrate.measurements.samples import read_allreduce, read_pingpong
+from weft.calibrate.switch.observations import read_observations
+from weft.campaign.cluster import file as cluster_file
+from weft.campaign.file import file as campaign_file
+from weft.campaign.file import runs
 from weft.fabric.traffic import read_traffic
 from weft.runs import settings, site
 from weft.runs.record import read_record
-from weft.study import jobs, schedules, validate
-from weft.testbed import (
-    diff,
-    inventory,
-    latency,
-    medians,
-    p4_program,
-    p4info,
-    plan,
-    plan_file,
-    ports,
-    script,
-    tables,
-    wanted,
-)
-from weft.testbed import fabric as testbed_fabric
+from weft.study import schedules
+from weft.study.forwarding import jobs
+from weft.study.validation import validate
+from weft.testbed.hardware import inventory, medians
+from weft.testbed.p4 import info as p4info
+from weft.testbed.p4 import program as p4_program
+from weft.testbed.p4 import script
+from weft.testbed.plan import fabric as testbed_fabric
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import latency, plan, ports, wanted
+from weft.testbed.running import diff
+from weft.testbed.tables import tables
 from weft.trace.calls import CALLS
 from weft.trace.folder import read_folder
 

@@ -21,21 +21,39 @@ _WORK = (
     *(
         "weft.runs.launch.run",
         "weft.runs.toolchain.compile_c",
-        "weft.study.bench.compile_c",
+        "weft.study.bench.bench.compile_c",
         "weft.base.plots.save",
     ),
     *(
-        "weft.study.bench_collectives.compile_c",
-        "weft.study.micro_benchmarks.compile_c",
+        "weft.study.bench.collectives.compile_c",
+        "weft.study.bench.micro_benchmarks.compile_c",
         "weft.fabric.picture.plot",
-        "weft.study.validate.run",
+        "weft.study.validation.validate.run",
     ),
-    *("weft.study.demo.run", "weft.calibrate.cpu.measure", "weft.testbed.netns.up"),
-    *("weft.testbed.netns.down", "weft.testbed.probe.check", "weft.testbed.picture.draw"),
-    *("weft.study.forwarding.conflicts_by_ways", "weft.study.forwarding.capacity_of_tori"),
-    *("weft.study.forwarding.conflicts_of_trace", "weft.study.forwarding.traffic"),
-    "weft.study.hashes.prove_cube",
-    *("weft.testbed.plan.make", "weft.calibrate.p2p.calibrate", "weft.calibrate.switch.fit"),
+    *(
+        "weft.study.demo.run",
+        "weft.calibrate.host.cpu.measure",
+        "weft.testbed.running.namespaces.up",
+    ),
+    *(
+        "weft.testbed.running.namespaces.down",
+        "weft.testbed.running.probe.check",
+        "weft.testbed.plan.picture.draw",
+    ),
+    *(
+        "weft.study.forwarding.forwarding.conflicts_by_ways",
+        "weft.study.forwarding.forwarding.capacity_of_tori",
+    ),
+    *(
+        "weft.study.forwarding.forwarding.conflicts_of_trace",
+        "weft.study.forwarding.forwarding.traffic",
+    ),
+    "weft.study.forwarding.hashes.prove_cube",
+    *(
+        "weft.testbed.plan.plan.make",
+        "weft.calibrate.point_to_point.p2p.calibrate",
+        "weft.calibrate.switch.switch.fit",
+    ),
 )
 _FINE = (
     *(

@@ -17,12 +17,12 @@ from tests.support.campaign_files import LATENCY, head
 from tests.support.computed_campaigns import PROGRAM, SMALL, done, hosts_or_switches, made
 from tests.support.simulated import weft
 from weft.base.errors import WeftError
-from weft.campaign.axes import Point
-from weft.report import measured, page, payload, provenance, sections
-from weft.report.axes import Axis, roles
-from weft.report.compare import Reference, outcome, pairs
-from weft.report.ranking import ranked
-from weft.report.sentences import headline, question, verdicts
+from weft.campaign.file.axes import Point
+from weft.report.data.axes import Axis, roles
+from weft.report.data.compare import Reference, outcome, pairs
+from weft.report.page import measured, page, payload, provenance, sections
+from weft.report.page.ranking import ranked
+from weft.report.page.sentences import headline, question, verdicts
 
 # ---- Axes ----------------------------------------------------------------------------------------
 

@@ -24,8 +24,8 @@ from playwright.sync_api import (
 
 from tests.python.report.test_campaigns import DOUBLED, VENDORS, hostile, of_vendors
 from tests.support.computed_campaigns import PROGRAM, SMALL, Result, done, hosts_or_switches, made
-from weft.campaign.axes import Point
-from weft.report import page as pages
+from weft.campaign.file.axes import Point
+from weft.report.page import page as pages
 
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 TELEPHONE: ViewportSize = {"width": 375, "height": 812}

@@ -13,11 +13,11 @@ import weft
 from tests.support import compiled
 from tests.support.places import TESTS
 from tests.support.simulated import weft as run_weft
-from weft.report import records
-from weft.report.sentences import headline
-from weft.report.study import Study
+from weft.report.data import records
+from weft.report.data.study import Study
+from weft.report.page.sentences import headline
 from weft.runs.record import Record
-from weft.study.comparison import ComparisonRecord
+from weft.study.comparison.comparison import ComparisonRecord
 
 LATENCY = TESTS / "smpi" / "latency.c"
 RUN = ("-q", "--compare", "--fabric", "tofino-4", "-n", "4")

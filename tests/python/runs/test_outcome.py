@@ -10,7 +10,7 @@ import pytest
 from weft.base.errors import WeftError
 from weft.base.process import Ended
 from weft.runs.outcome import CRASHED, judge, read_raw_record
-from weft.runs.record import OutcomePart
+from weft.runs.record_data import OutcomePart
 
 COMPLETED = OutcomePart(kind="completed")
 

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from tests.python.runs.test_record import raw
-from weft.runs.record import CollectivePart, MulticastPart, MulticastRankPart, OutcomePart, Record
+from weft.runs.record import Record
+from weft.runs.record_data import CollectivePart, MulticastPart, MulticastRankPart, OutcomePart
 from weft.runs.report import console, explain, print_run
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.python.runs.test_record import raw
 from tests.support.simulated import Run
-from weft.runs.record import CollectivePart, EventPart, Record
+from weft.runs.record import Record
+from weft.runs.record_data import CollectivePart, EventPart
 from weft.runs.timeline import PajeReader, is_complete, read_ranks, write_timeline
 
 # Two ranks. SimGrid counts actors from 1; an actor that is no rank came between them.

@@ -11,9 +11,9 @@ from weft.base.errors import WeftError
 from weft.base.plots import Series, check_format, plot_by_hosts, plot_by_size
 from weft.runs import launch
 from weft.runs.request import Request
-from weft.study import bench
-from weft.study.bench import AllreduceTime, Bench
-from weft.study.ways import Way
+from weft.study.bench import bench
+from weft.study.bench.bench import AllreduceTime, Bench
+from weft.study.bench.modes import Way
 
 
 def test_rows_come_by_mode_and_size() -> None:

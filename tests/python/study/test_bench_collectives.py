@@ -13,11 +13,11 @@ from weft import _core
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 from weft.runs import launch
-from weft.runs.record import LinkPart
+from weft.runs.record_data import LinkPart
 from weft.runs.request import Request
-from weft.study import bench_collectives
-from weft.study.bench_collectives import COLLECTIVES, CollectivesBench, CollectiveTime
-from weft.study.ways import Way
+from weft.study.bench import collectives as bench_collectives
+from weft.study.bench.collectives import COLLECTIVES, CollectivesBench, CollectiveTime
+from weft.study.bench.modes import Way
 
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 WRITTEN_OUT = [(name, mode) for name, one in COLLECTIVES.items() for mode in one.written_out]

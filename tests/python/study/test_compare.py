@@ -18,9 +18,10 @@ from rich.console import Console
 from tests.python.runs.test_record import raw
 from tests.support.places import TESTS
 from tests.support.simulated import WEFT, Program, Result, run_command
-from weft.runs.record import CollectivePart, OutcomePart, ProfilePart, Record, read_record
-from weft.study.comparison import Comparison, write_comparison
-from weft.study.report_compare import print_comparison
+from weft.runs.record import Record, read_record
+from weft.runs.record_data import CollectivePart, OutcomePart, ProfilePart
+from weft.study.comparison.comparison import Comparison, write_comparison
+from weft.study.comparison.views import print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
 RECORD = TESTS.parent / "docs" / "record.md"

@@ -15,7 +15,7 @@ from tests.support.places import ROOT
 from weft import _core
 from weft.base.errors import WeftError
 from weft.cli.root import weft as command
-from weft.study.compare_intervals import combined
+from weft.study.comparison.intervals import combined
 
 EXAMPLE = ROOT / "examples" / "allreduce_latency.c"
 SPEED_UPS = st.floats(0.01, 100)

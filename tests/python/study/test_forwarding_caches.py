@@ -13,8 +13,8 @@ from tests.support.simulated import WEFT
 from weft import _core
 from weft.base import reading
 from weft.base.errors import WeftError
-from weft.study import forwarding, jobs
-from weft.study.forwarding import Cache
+from weft.study.forwarding import forwarding, jobs
+from weft.study.forwarding.forwarding import Cache
 
 JOB = "1 0 5 100 {allocated} -1 -1 {requested} -1 -1 1 1 1 -1 1 -1 -1 -1\n"
 

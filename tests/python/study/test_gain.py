@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.base.errors import WeftError
-from weft.study import gain, gain_report, gain_runs
-from weft.study.gain import Gain, GainResult, Pair, Times, crossings
+from weft.study.validation import gain, gain_report, gain_runs
+from weft.study.validation.gain import Gain, GainResult, Pair, Times, crossings
 
 
 def result(*pairs: tuple[int, float, float], **bounds: float) -> GainResult:

@@ -18,12 +18,12 @@ from weft.runs.launch import DEFAULT_FALLBACK, prepare
 from weft.runs.launch import run as launched
 from weft.runs.request import Request
 from weft.runs.toolchain import call_tool, compile_c
-from weft.study import bench, osu_format
-from weft.study import like as likeness
-from weft.study import micro_benchmarks as api
-from weft.study.benchmarks import BENCHMARKS, OPERATIONS, TYPES, Benchmark, find
-from weft.study.micro_benchmarks import Study, Time
-from weft.study.ways import Way
+from weft.study.bench import bench, osu_format
+from weft.study.bench import like as likeness
+from weft.study.bench import micro_benchmarks as api
+from weft.study.bench.benchmarks import BENCHMARKS, OPERATIONS, TYPES, Benchmark, find
+from weft.study.bench.micro_benchmarks import Study, Time
+from weft.study.bench.modes import Way
 
 STAR = "star-8"
 

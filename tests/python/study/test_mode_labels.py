@@ -12,8 +12,8 @@ from tests.python.runs.test_record import raw
 from weft.base.errors import WeftError
 from weft.cli.root import weft
 from weft.runs.record import Record
-from weft.study.bench import AllreduceTime
-from weft.study.ways import Way, check_as_asked, labels, way_taken
+from weft.study.bench.bench import AllreduceTime
+from weft.study.bench.modes import Way, check_as_asked, labels, way_taken
 
 FALLBACK = {"path": "fallback", "reason": "collective", "algorithm": "binomial"}
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from weft import _core
 from weft.base.errors import WeftError
 from weft.cli.root import weft
-from weft.study import bench
-from weft.study.bench import Bench
-from weft.study.quantiles import Sampling, parse_percentiles, percentiles_of
+from weft.study.bench import bench
+from weft.study.bench.bench import Bench
+from weft.study.bench.quantiles import Sampling, parse_percentiles, percentiles_of
 
 JITTER = '\n[[noise.link]]\njitter = "2us"\ndistribution = "exponential"\n'
 

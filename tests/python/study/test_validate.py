@@ -12,11 +12,11 @@ from msgspec import structs
 from tests.support.places import ROOT
 from weft.base import paths, plots
 from weft.base.errors import WeftError
-from weft.calibrate.tables import read_table
+from weft.calibrate.measurements.tables import read_table
 from weft.cli.root import weft
-from weft.study import accuracy, gain, gain_report, gain_runs, validate
-from weft.study.gain import GainResult
-from weft.study.validate import Check, Point, Result
+from weft.study.validation import accuracy, gain, gain_report, gain_runs, validate
+from weft.study.validation.gain import GainResult
+from weft.study.validation.validate import Check, Point, Result
 
 pytestmark = pytest.mark.slow  # all simulate all rows
 
@@ -142,7 +142,7 @@ def test_the_command_says_what_is_above_its_bound(
     bad = replace(results[0], check=structs.replace(results[0].check, mean=0.001))
     monkeypatch.setattr("weft.cli.validate.run", lambda _checks: [bad, results[1]])
     much = replace(gains[0], gain=structs.replace(gains[0].gain, mean=0.001))
-    monkeypatch.setattr("weft.study.gain_runs.run", lambda _gains: [much, gains[1]])
+    monkeypatch.setattr("weft.study.validation.gain_runs.run", lambda _gains: [much, gains[1]])
     target = tmp_path / "errors.json"
     result = CliRunner().invoke(weft, ["validate", "--json", str(target)], standalone_mode=False)
     assert result.return_value == 1

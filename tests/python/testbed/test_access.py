@@ -13,18 +13,15 @@ import pytest
 from tests.support.in_process import run
 from tests.support.p4_servers import free_address
 from weft.base.errors import WeftError
-from weft.testbed import (
-    access,
-    inventory,
-    netns,
-    p4_client,
-    p4_server,
-    plan,
-    plan_file,
-    tables,
-    wanted,
-)
-from weft.testbed.p4_client import Client, pipeline
+from weft.testbed.hardware import inventory
+from weft.testbed.p4 import access
+from weft.testbed.p4 import client as p4_client
+from weft.testbed.p4.client import Client, pipeline
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
+from weft.testbed.running import namespaces as netns
+from weft.testbed.running import p4_server
+from weft.testbed.tables import tables
 
 LOCAL = ("127.0.0.1:9559", "127.8.8.8:1", "localhost:9559", "[::1]:9559", "ipv6:[::1]:9559",
          "unix:/tmp/socket", "dns:///localhost:9559")  # fmt: skip

@@ -20,24 +20,17 @@ import pytest
 from tests.support.in_process import run
 from tests.support.p4_servers import Serve, serving
 from weft.base.errors import WeftError
-from weft.testbed import (
-    bridges,
-    diff,
-    inventory,
-    linux,
-    located,
-    netns,
-    plan,
-    plan_file,
-    probe,
-    running,
-    tables,
-    wanted,
-)
-from weft.testbed.layout import Layout
-from weft.testbed.p4_client import Client, pipeline
-from weft.testbed.plan import Experiment, Plan
-from weft.testbed.tables import Entry
+from weft.testbed.hardware import inventory
+from weft.testbed.p4.client import Client, pipeline
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
+from weft.testbed.plan.layout import Layout
+from weft.testbed.plan.plan import Experiment, Plan
+from weft.testbed.running import bridges, diff, linux, probe
+from weft.testbed.running import namespaces as netns
+from weft.testbed.running import registry as running
+from weft.testbed.tables import located, tables
+from weft.testbed.tables.tables import Entry
 
 CHANGES = 52
 NAME = f"change-{os.getpid()}"

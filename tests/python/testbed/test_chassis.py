@@ -13,9 +13,13 @@ from tests.support.testbed_files import fabric_file
 from tests.support.testbed_reader import check_plan
 from weft.base import paths
 from weft.base.errors import WeftError, suggestion
-from weft.testbed import diff, fabric, inventory, plan, plan_file, ports, tables, wanted
-from weft.testbed.latency import predict
-from weft.testbed.plan import Plan
+from weft.testbed.hardware import inventory
+from weft.testbed.plan import fabric, plan, ports, wanted
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan.latency import predict
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import diff
+from weft.testbed.tables import tables
 
 # Servers of the second chassis are on other ports than those of the first.
 POD = """

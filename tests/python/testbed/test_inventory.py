@@ -18,24 +18,17 @@ from tests.support.testbed_files import fabric_file
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.testbed import (
-    diff,
-    distribution,
-    fabric,
-    inventory,
-    medians,
-    netns,
-    plan,
-    plan_file,
-    ports,
-    script,
-    tables,
-    wanted,
-)
-from weft.testbed import picture as pictures
-from weft.testbed.latency import predict
-from weft.testbed.medians import measured
-from weft.testbed.plan import Plan
+from weft.testbed.hardware import inventory, medians
+from weft.testbed.hardware.medians import measured
+from weft.testbed.p4 import script
+from weft.testbed.plan import distribution, fabric, plan, ports, wanted
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import picture as pictures
+from weft.testbed.plan.latency import predict
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import diff
+from weft.testbed.running import namespaces as netns
+from weft.testbed.tables import tables
 
 SMALL = """
 [testbed]

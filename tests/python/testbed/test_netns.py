@@ -18,21 +18,16 @@ from typing import Any
 import pytest
 
 from weft.base.errors import WeftError
-from weft.testbed import (
-    diff,
-    inventory,
-    linux,
-    netns,
-    plan,
-    plan_file,
-    probe,
-    running,
-    tables,
-    wanted,
-)
-from weft.testbed.layout import Layout
-from weft.testbed.p4_client import Client, pipeline
-from weft.testbed.plan import Plan
+from weft.testbed.hardware import inventory
+from weft.testbed.p4.client import Client, pipeline
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
+from weft.testbed.plan.layout import Layout
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import diff, linux, probe
+from weft.testbed.running import namespaces as netns
+from weft.testbed.running import registry as running
+from weft.testbed.tables import tables
 
 WEFT = (sys.executable, "-m", "weft.cli.main")
 NAME = f"test-{os.getpid()}"

@@ -13,22 +13,17 @@ import pytest
 from tests.support.p4_servers import Serve, serving
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.testbed import (
-    bridges,
-    diff,
-    inventory,
-    p4_program,
-    p4info,
-    plan,
-    plan_file,
-    script,
-    script_check,
-    tables,
-    wanted,
-)
-from weft.testbed.p4_client import Client, pipeline
-from weft.testbed.plan import Plan
-from weft.testbed.tables import Entry
+from weft.testbed.hardware import inventory
+from weft.testbed.p4 import info as p4info
+from weft.testbed.p4 import program as p4_program
+from weft.testbed.p4 import script, script_check
+from weft.testbed.p4.client import Client, pipeline
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import bridges, diff
+from weft.testbed.tables import tables
+from weft.testbed.tables.tables import Entry
 
 WEFT = (sys.executable, "-m", "weft.cli.main")
 PROGRAM = paths.installed("inventories", p4_program.V1MODEL).read_text("utf-8")

@@ -16,11 +16,15 @@ import pytest
 from tests.support.testbed_files import fabric_file
 from tests.support.testbed_reader import Reader, check_plan
 from weft.base.errors import WeftError
-from weft.testbed import diff, inventory, plan, plan_file, tables, wanted
-from weft.testbed.inventory import Inventory
-from weft.testbed.plan import Plan
-from weft.testbed.tables import Entry
-from weft.testbed.wanted import Wanted
+from weft.testbed.hardware import inventory
+from weft.testbed.hardware.inventory import Inventory
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
+from weft.testbed.plan.plan import Plan
+from weft.testbed.plan.wanted import Wanted
+from weft.testbed.running import diff
+from weft.testbed.tables import tables
+from weft.testbed.tables.tables import Entry
 
 TOPOLOGIES = ("star-8", "line-4", "ring-6", "fat-tree-8", "dragonfly-12", "torus-3x3")
 CASES = 600

@@ -11,21 +11,17 @@ from typing import Any
 import pytest
 
 from weft.base.errors import WeftError
-from weft.testbed import (
-    bfrt,
-    bridges,
-    diff,
-    inventory,
-    p4_program,
-    plan,
-    plan_file,
-    table_files,
-    tables,
-    wanted,
-)
-from weft.testbed.inventory import Inventory
-from weft.testbed.layout import Layout
-from weft.testbed.plan import Plan
+from weft.testbed.hardware import inventory
+from weft.testbed.hardware.inventory import Inventory
+from weft.testbed.p4 import bfrt
+from weft.testbed.p4 import files as table_files
+from weft.testbed.p4 import program as p4_program
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan, wanted
+from weft.testbed.plan.layout import Layout
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import bridges, diff
+from weft.testbed.tables import tables
 
 
 def with_chassis(chassis: str, ports: str = "") -> Inventory:

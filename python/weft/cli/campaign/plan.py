@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from weft.campaign import campaign as api
-from weft.campaign import runs
+from weft.campaign.file import runs
 from weft.cli.campaign.shared import (
     cost,
     file_argument,

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.text import Text
 
 from weft.base.units import plural
-from weft.campaign.runs import Run
-from weft.campaign.work import Done
+from weft.campaign.execution.work import Done
+from weft.campaign.file.runs import Run
 from weft.cli.campaign.shared import label
 from weft.runs.report import console
 

@@ -36,7 +36,8 @@ Example:
 @output_option("-o", "output", required=True, help="Page to write (HTML).")
 def report(file: Path, store: Path | None, output: Path) -> None:
     """Read the index, render, write."""
-    from weft.report import loading, page  # what draws takes longer to load than other commands
+    from weft.report.data import loading
+    from weft.report.page import page  # what draws takes longer to load than other commands
 
     prepared = api.prepare(file, store, look=True)
     study = loading.of(prepared)

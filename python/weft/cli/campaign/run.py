@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from weft.campaign import campaign as api
-from weft.campaign import cluster_file, local
+from weft.campaign.cluster import file as cluster_file
+from weft.campaign.execution import local
 from weft.cli.campaign.progress import progress
 from weft.cli.campaign.shared import (
     cost,

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 import click
 
 from weft.base.units import plural
-from weft.campaign.axes import Point
 from weft.campaign.campaign import Prepared
-from weft.campaign.index import Index
+from weft.campaign.file.axes import Point
+from weft.campaign.store.index import Index
 from weft.cli.common import Command
 from weft.cli.files import Input, OutputDirectory
 

@@ -8,7 +8,7 @@ import click
 
 from weft.base.units import plural
 from weft.campaign import campaign as api
-from weft.campaign.index import Index
+from weft.campaign.store.index import Index
 from weft.cli.campaign.shared import (
     exit_status,
     file_argument,

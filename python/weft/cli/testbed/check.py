@@ -8,7 +8,8 @@ import click
 from weft.base.units import plural
 from weft.cli.files import command
 from weft.cli.testbed.shared import name_option, plan_argument
-from weft.testbed import plan_file, probe
+from weft.testbed.plan import file as plan_file
+from weft.testbed.running import probe
 
 
 @command()

@@ -19,12 +19,16 @@ from weft.cli.testbed.shared import (
     tls_option,
     write,
 )
-from weft.testbed import diff, netns, running, table_files, tables
-from weft.testbed import plan_file as plans
-from weft.testbed.plan import Plan
+from weft.testbed.p4 import files as table_files
+from weft.testbed.plan import file as plans
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import diff
+from weft.testbed.running import namespaces as netns
+from weft.testbed.running import registry as running
+from weft.testbed.tables import tables
 
 if TYPE_CHECKING:
-    from weft.testbed.p4_client import Client
+    from weft.testbed.p4.client import Client
 
 _DIFF = """
 Say how to get from one plan to another: the fewest entries to remove and to add, in an order in

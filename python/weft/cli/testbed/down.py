@@ -15,7 +15,7 @@ from weft.cli.testbed.shared import (
     switch_option,
     tls_option,
 )
-from weft.testbed import netns
+from weft.testbed.running import namespaces as netns
 
 
 @command()

@@ -8,7 +8,8 @@ import click
 from weft.cli.common import output_option
 from weft.cli.files import command
 from weft.cli.testbed.shared import experiment_option, plan_argument
-from weft.testbed import fabric, plan_file
+from weft.testbed.plan import fabric
+from weft.testbed.plan import file as plan_file
 
 
 @command("fabric")

@@ -10,10 +10,10 @@ import click
 from weft.cli.files import OutputDirectory, fabric_name, inventory_name
 from weft.cli.files import command as command_of
 from weft.cli.testbed.shared import chassis_option, name_option
-from weft.testbed import inventory as inventories
-from weft.testbed import iterate as api
-from weft.testbed import netns as namespaces
-from weft.testbed import wanted
+from weft.testbed.hardware import inventory as inventories
+from weft.testbed.plan import wanted
+from weft.testbed.running import iterate as api
+from weft.testbed.running import namespaces
 
 _ITERATE = """
 Run a command for each of some topologies on one testbed.

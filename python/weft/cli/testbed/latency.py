@@ -7,8 +7,9 @@ import click
 
 from weft.cli.files import command
 from weft.cli.testbed.shared import experiment_option, plan_argument, print_rows
-from weft.testbed import latency as api
-from weft.testbed import medians, plan_file
+from weft.testbed.hardware import medians
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import latency as api
 
 
 @command()

@@ -4,7 +4,7 @@
 import click
 
 from weft.cli.files import command
-from weft.testbed import inventory as inventories
+from weft.testbed.hardware import inventory as inventories
 
 
 @command("list", help="List the inventories that weft brings along.")

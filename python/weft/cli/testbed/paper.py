@@ -5,7 +5,7 @@ import click
 
 from weft.cli.files import command
 from weft.cli.testbed.shared import print_rows
-from weft.testbed import medians
+from weft.testbed.hardware import medians
 
 
 @command()

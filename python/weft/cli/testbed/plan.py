@@ -9,11 +9,12 @@ from weft.base.errors import WeftError, suggestion
 from weft.cli.common import output_option
 from weft.cli.files import Input, command, fabric_name, inventory_name
 from weft.cli.testbed.shared import chassis_option, summary
-from weft.testbed import inventory as inventories
-from weft.testbed import plan as plans
-from weft.testbed import plan_file, wanted
-from weft.testbed.inventory import Inventory
-from weft.testbed.plan import Plan
+from weft.testbed.hardware import inventory as inventories
+from weft.testbed.hardware.inventory import Inventory
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import plan as plans
+from weft.testbed.plan import wanted
+from weft.testbed.plan.plan import Plan
 
 _PLAN = """
 Map wanted topologies on a testbed: each switch becomes a slice of the chassis or a layer 2 switch,

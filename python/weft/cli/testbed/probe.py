@@ -9,7 +9,8 @@ from weft.base.plots import check_format
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
 from weft.cli.testbed.shared import print_rows
-from weft.testbed import distribution, medians
+from weft.testbed.hardware import medians
+from weft.testbed.plan import distribution
 
 
 @command()

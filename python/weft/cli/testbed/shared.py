@@ -13,11 +13,11 @@ from weft.base.output import whole_file
 from weft.base.units import plural
 from weft.cli.files import Input
 from weft.runs.report import console, new_table, print_table
-from weft.testbed.plan import Plan
-from weft.testbed.tables import Entry
+from weft.testbed.plan.plan import Plan
+from weft.testbed.tables.tables import Entry
 
 if TYPE_CHECKING:
-    from weft.testbed.p4_client import Client
+    from weft.testbed.p4.client import Client
 
 plan_argument = click.argument("plan", type=Input(), metavar="PLAN")
 experiment_option = click.option(
@@ -83,7 +83,7 @@ def switch(
     tls: Path | None = None,
 ) -> "Client":
     """Return a switch's controller; a program that is not loaded now need not be given."""
-    from weft.testbed.p4_client import Client, pipeline
+    from weft.testbed.p4.client import Client, pipeline
 
     if config is not None and p4info is None:
         raise WeftError("--config: is given without --p4info, which its compiler writes beside it")

@@ -9,8 +9,10 @@ from weft.base.plots import check_format
 from weft.cli.common import output_option
 from weft.cli.files import command
 from weft.cli.testbed.shared import plan_argument, print_rows, summary
-from weft.testbed import cables, plan_file, ports
-from weft.testbed import picture as pictures
+from weft.testbed.hardware import cables
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan import picture as pictures
+from weft.testbed.plan import ports
 
 
 @command()

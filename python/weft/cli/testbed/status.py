@@ -16,8 +16,11 @@ from weft.cli.testbed.shared import (
     switch_option,
     tls_option,
 )
-from weft.testbed import located, netns, plan_file, running
-from weft.testbed import status as api
+from weft.testbed.plan import file as plan_file
+from weft.testbed.running import namespaces as netns
+from weft.testbed.running import registry as running
+from weft.testbed.running import status as api
+from weft.testbed.tables import located
 
 _STATUS = """
 Say what is up, and whose: the testbeds of namespaces on this machine, or what a switch has.

@@ -9,8 +9,9 @@ from weft.base.output import whole_file
 from weft.base.units import plural
 from weft.cli.files import OutputDirectory, command
 from weft.cli.testbed.shared import plan_argument
-from weft.testbed import plan_file, table_files
-from weft.testbed import tables as api
+from weft.testbed.p4 import files as table_files
+from weft.testbed.plan import file as plan_file
+from weft.testbed.tables import tables as api
 
 
 @command()

@@ -20,10 +20,11 @@ from weft.cli.testbed.shared import (
     switch_option,
     tls_option,
 )
-from weft.testbed import netns as api
-from weft.testbed import plan_file, tables
-from weft.testbed.layout import Layout
-from weft.testbed.plan import Plan
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan.layout import Layout
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import namespaces as api
+from weft.testbed.tables import tables
 
 _UP = """
 Build a plan on this machine, or give it to a switch that speaks P4Runtime.

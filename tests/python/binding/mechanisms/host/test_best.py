@@ -9,7 +9,7 @@ from tests.support import compiled, simulated
 from tests.support.places import ROOT, TESTS
 from tests.support.simulated import Run
 from weft import _core
-from weft.study.bench_gains import gains
+from weft.study.bench.gains import gains
 
 PROGRAM = TESTS / "smpi" / "timed_collectives.c"
 LIBRARIES = [row["name"] for row in _core.selections()]

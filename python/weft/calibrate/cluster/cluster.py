@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A fabric from a folder of OSU or IMB outputs: network, hosts, and what is left open.
+
+The network is fitted first (`weft.calibrate.cluster.network`), then the hosts on it
+(`weft.calibrate.host.host`). Either part alone keeps the other one's values as they are in a base
+fabric. The file that is written says which rows were used for what, and has the bootstrap
+intervals of its values.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from weft import _core
+from weft.base.errors import WeftError, named
+from weft.base.measured import LogError, log_error
+from weft.base.process import work_directory
+from weft.base.units import format_size, plural
+from weft.calibrate.cluster import network
+from weft.calibrate.cluster.folder import Evidence
+from weft.calibrate.cluster.network import NetworkFit
+from weft.calibrate.host import host
+from weft.calibrate.host.host import HostFit, with_intervals
+from weft.calibrate.host.intervals import FOLDS, PERCENT
+from weft.calibrate.host.keys import Key
+from weft.calibrate.host.rows import HostRow, Times, check_fits, choose, predict_rows
+from weft.calibrate.host.search import Progress
+from weft.calibrate.point_to_point import fabric_file
+
+Part = Literal["all", "network", "hosts"]
+PARTS: tuple[Part, ...] = ("all", "network", "hosts")
+
+
+@dataclass(frozen=True)
+class Use:
+    """Rows that were used for something."""
+
+    rows: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class ClusterFit:
+    """What a folder gave."""
+
+    text: str
+    """The fabric file."""
+    evidence: Evidence
+    network: NetworkFit | None
+    hosts: HostFit | None
+    measured: Times
+    """Collectives."""
+    predicted: Times
+    """The same on that file."""
+    uses: Sequence[Use] = field(default_factory=list)
+
+    @property
+    def intervals(self) -> Mapping[str, tuple[str, str]]:
+        """Intervals by key, as the file has them."""
+        found = {} if self.network is None else dict(self.network.intervals)
+        return found | ({} if self.hosts is None else self.hosts.intervals)
+
+    @property
+    def collectives(self) -> LogError | None:
+        """How far the file's predictions are from the measured collectives."""
+        if not self.measured:
+            return None
+        numbers = list(enumerate(self.measured))
+        return log_error(
+            {number: self.predicted[row] for number, row in numbers},
+            {number: self.measured[row] for number, row in numbers},
+        )
+
+    @property
+    def held_out(self) -> LogError | None:
+        """The same of rows that had no part in their prediction: folds, or all rows."""
+        return self.collectives if self.hosts is None else self.hosts.held_out(self.measured)
+
+
+def calibrate(
+    evidence: Evidence,
+    name: str,
+    base: str | None = None,
+    part: Part = "all",
+    keys: Sequence[Key] = (),
+    fallback: str | None = None,
+    progress: Progress | None = None,
+) -> ClusterFit:
+    """Fit a fabric to a folder's measurements."""
+    measured = evidence.times
+    if base is None and part == "hosts":
+        raise WeftError(
+            f"{named('base')}: is missing; hosts alone are fitted on a fabric's network"
+        )
+    if not measured and part == "hosts":
+        raise WeftError(
+            f"{named('folder')}: {evidence.folder} has no collective, which hosts are fitted to"
+        )
+    if base is not None:
+        check_fits(_core.load_fabric(base), measured)
+    found = None if part == "hosts" else network.fit(evidence, base, name)
+    if found is None:
+        assert base is not None
+        text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")
+    else:
+        text = found.text
+    hosts = None
+    if part != "network" and measured:
+        with work_directory() as work:
+            file = work / "fabric.toml"
+            file.write_text(text, encoding="utf-8")
+            rows = choose(measured)
+            fabric = _core.load_fabric(str(file))
+            hosts = host.fit(fabric, keys, measured, rows, fallback, progress)
+        text = hosts.text
+        predicted = hosts.predicted
+    else:
+        predicted = predict_rows(text, list(measured), fallback) if measured else {}
+    fit = ClusterFit(text, evidence, found, hosts, measured, predicted)
+    fit = ClusterFit(text, evidence, found, hosts, measured, predicted, _uses(fit))
+    text = _head(fit) + with_intervals(text, fit.intervals)
+    fabric_file.check(text)
+    return ClusterFit(text, evidence, found, hosts, measured, predicted, fit.uses)
+
+
+def _uses(fit: ClusterFit) -> list[Use]:
+    """Say which rows were used for what, and which for nothing."""
+    uses = []
+    evidence = fit.evidence
+    if fit.network is not None:
+        uses += _stream_uses(evidence, fit.network)
+        number = len(fit.network.calibration.measured)
+        what = evidence.pairs.name if evidence.pairs else _files(evidence)
+        uses.append(
+            Use(f"{plural(number, 'size')} of latency ({what})", "link.latency, messages by size")
+        )
+    for (collective, ranks, ppn), rows in _series(fit.measured).items():
+        sizes = [row.bytes for row in rows]
+        label = f"{collective}, {ranks // ppn} x {ppn}: {plural(len(rows), 'size')}"
+        if len(rows) > 1:
+            label += f", {format_size(sizes[0])} to {format_size(sizes[-1])}"
+        fitted = 0 if fit.hosts is None else len([row for row in rows if row in fit.hosts.fitted])
+        purpose = "held out" if not fitted else "hosts"
+        if fitted and fitted < len(rows):
+            purpose = f"hosts ({fitted} sizes); held out ({len(rows) - fitted})"
+        uses.append(Use(label, purpose))
+    return [*uses, *(Use(what, f"not used: {why}") for what, why in evidence.unused)]
+
+
+def _stream_uses(evidence: Evidence, fit: NetworkFit) -> list[Use]:
+    """Say which streams gave the links' rate, and which the cores' time."""
+    purposes: dict[str, list[str]] = {fit.rate.source: ["link.bandwidth"]}
+    for one in evidence.bandwidth:
+        purposes.setdefault(network.stream_name(one), [])
+    if fit.calibration.stream:
+        (first, *_) = network.core_streams(evidence)
+        purposes[network.stream_name(first)].append("messages' time on the cores")
+    return [
+        Use(rows, ", ".join(some) or "not used: others reach a higher rate")
+        for rows, some in purposes.items()
+    ]
+
+
+def _files(evidence: Evidence) -> str:
+    names = [one.path.name for one in evidence.latency]
+    return names[0] if len(names) == 1 else f"{len(names)} files"
+
+
+def _series(times: Times) -> dict[tuple[str, int, int], list[HostRow]]:
+    found: dict[tuple[str, int, int], list[HostRow]] = {}
+    for row in sorted(times):
+        found.setdefault((row.collective, row.ranks, row.ppn), []).append(row)
+    return found
+
+
+def series_errors(fit: ClusterFit) -> dict[str, tuple[int, LogError]]:
+    """Return the held-out errors of each collective on each number of ranks."""
+    found = {}
+    for (collective, ranks, ppn), rows in _series(fit.measured).items():
+        some = {row: fit.measured[row] for row in rows}
+        if fit.hosts is None:
+            error: LogError | None = ClusterFit(
+                "", fit.evidence, None, None, some, fit.predicted
+            ).collectives
+        else:
+            error = fit.hosts.held_out(some, rows)
+        if error is not None:
+            found[f"{collective}, {ranks // ppn} x {ppn}"] = (len(rows), error)
+    return found
+
+
+def _head(fit: ClusterFit) -> str:
+    """Return the comment at the head of the file."""
+    lines = [f"Calibrated by `weft calibrate cluster` from {fit.evidence.folder.name}."]
+    if fit.network is not None:
+        error = fit.network.error
+        lines += [f"{line}, {PERCENT} %" for line in fit.network.messages]
+        lines.append(f"Ping-pong, simulated: {error.mean:.1%} mean, {error.worst:.1%} worst.")
+    if (out := fit.held_out) is not None:
+        how = "predicted" if fit.hosts is None else f"held out ({FOLDS} folds)"
+        lines.append(
+            f"{plural(len(fit.measured), 'row')} of collectives, {how}: {out.mean:.1%} mean,"
+            f" {out.worst:.1%} worst."
+        )
+    lines += [f"{use.rows}: {use.purpose}" for use in fit.uses]
+    if fit.hosts is not None:
+        lines += unsettled(fit.hosts)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def unsettled(fit: HostFit) -> list[str]:
+    """Name the keys that the rows do not determine."""
+    kept = [
+        f"{key.text}: not determined, {one.why}; the base's is kept"
+        for key, one in fit.undetermined.items()
+    ]
+    vague = [
+        f"{key.text}: vague, {one.why}; fitted, since the base's value is worse"
+        for key, one in fit.values.items()
+        if not one.determined
+    ]
+    return kept + vague

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A folder of OSU and IMB outputs as they are: which file measures what, and whether they agree.
+
+Every file below the folder is read. Ranks and ranks per host come from the file (see
+`weft.base.benchmark_placement`), else from `measured.toml` in the folder, else from options. Files
+of different machines do not belong together: versions of a suite that differ, repeats that are far
+apart, and a bandwidth that the ping-pong contradicts are errors that name both places.
+"""
+
+import fnmatch
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from weft.base import options
+from weft.base.benchmark_bytes import BYTES_OF
+from weft.base.benchmark_output import Measured, NoBenchmarkError, read
+from weft.base.benchmark_placement import PAIRWISE, Placement
+from weft.base.errors import WeftError, named
+from weft.base.reading import UnreadableError, read_text
+from weft.base.units import plural
+from weft.calibrate.host.rows import COLLECTIVES, HostRow
+from weft.calibrate.measurements.tables import read_table, size_column
+
+BESIDE = "measured.toml"
+_MOST_FILES = 10_000
+# Repeats of a benchmark on one machine, mean |ln| over common sizes: data/alaska_ib_openmpi4.csv
+# and its RoCE twin have at most 0.15 between two runs, and 0.6 between the two networks' latencies.
+_REPEATS_APART = 0.3
+# Peak of osu_bw by the rate of the largest message of osu_latency: 1.0 to 1.1 in the same tables; a
+# stream over several rails reaches a multiple.
+_RATE_RATIO = (0.6, 8.0)
+# Collectives in which every rank waits for ranks of other hosts.
+_ALL_WAIT = ("barrier", "allreduce", "allgather", "alltoall", "reduce_scatter_block")
+_RATE_BYTES = 1 << 18
+"""Sizes at which a ping-pong is a matter of the rate."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measured time of a collective."""
+
+    seconds: float
+    path: Path
+    line: int
+
+
+@dataclass
+class Evidence:
+    """The measurements of a folder, by their use."""
+
+    folder: Path
+    latency: list[Measured] = field(default_factory=list)
+    bandwidth: list[Measured] = field(default_factory=list)
+    """Streams between hosts: bw and mbw_mr."""
+    pairs: Path | None = None
+    """A table of ping-pongs between pairs of hosts."""
+    collectives: dict[HostRow, list[Sample]] = field(default_factory=dict)
+    unused: list[tuple[str, str]] = field(default_factory=list)
+    """Benchmarks and files that calibrate nothing, each with the reason."""
+
+    @property
+    def times(self) -> dict[HostRow, float]:
+        """Seconds of each collective's row, the geometric mean of its repeats."""
+        return {
+            row: math.exp(sum(math.log(one.seconds) for one in some) / len(some))
+            for row, some in sorted(self.collectives.items())
+        }
+
+    @property
+    def hosts(self) -> int:
+        """Most hosts of any row; two where none has more."""
+        return max([2, *(row.ranks // row.ppn for row in self.collectives)])
+
+    @property
+    def ppn(self) -> int:
+        """Most ranks per host of any row."""
+        return max([1, *(row.ppn for row in self.collectives)])
+
+    def one_way(self) -> dict[int, float]:
+        """Seconds of a message between two hosts by size, the geometric mean of all files."""
+        logs: dict[int, list[float]] = {}
+        for one in self.latency:
+            for size, seconds in one.seconds.items():
+                logs.setdefault(size, []).append(math.log(seconds))
+        most = max((len(some) for some in logs.values()), default=0)
+        return {
+            size: math.exp(sum(some) / len(some))
+            for size, some in sorted(logs.items())
+            if len(some) == most
+        }
+
+
+def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) -> Evidence:
+    """Read all files below a folder; `ranks` and `ppn` hold where nothing else says them."""
+    if not folder.is_dir():
+        raise WeftError(
+            f"{named('folder')}: {folder} is no folder; give one with outputs of OSU or IMB"
+        )
+    evidence = Evidence(folder)
+    beside = _Beside.of(folder)
+    found: list[Measured] = []
+    for path in _files(folder):
+        if path.name == BESIDE or not beside.used(path):
+            continue
+        try:
+            found += [beside.placed(one, ranks, ppn) for one in read(path, folder)]
+        except NoBenchmarkError as error:
+            if not _take_table(evidence, path):
+                reason = str(error).removeprefix(f"{path}: ").partition(";")[0]
+                evidence.unused.append((str(path.relative_to(folder)), reason))
+    beside.check_all_met()
+    _check_versions(found)
+    for one in found:
+        _sort(evidence, one)
+    if not (evidence.latency or evidence.collectives or evidence.pairs):
+        _nothing(evidence, found)
+    _check_repeats([*evidence.latency, *evidence.bandwidth])
+    _check_repeated_collectives(found)
+    _check_rates(evidence)
+    _check_times(evidence)
+    return evidence
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    found = [path for path in found if not _is_hidden(path.relative_to(folder))]
+    if len(found) > _MOST_FILES:
+        raise WeftError(
+            f"{named('folder')}: {folder} has {len(found):,} files; allowed are {_MOST_FILES:,}:"
+            " give the folder of the benchmarks' outputs alone"
+        )
+    return found
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
+    text = f"{named('folder')}: {evidence.folder} has no file that calibrates a fabric"
+    if found:
+        text += f": found {', '.join(sorted({one.benchmark for one in found}))}"
+    elif evidence.unused:
+        path, reason = evidence.unused[0]
+        text += f": {plural(len(evidence.unused), 'file')}, such as {path}, which {reason}"
+    else:
+        text += ": it is empty"
+    raise WeftError(
+        f"{text}; give outputs of osu_latency, osu_bw or of collectives"
+        f" ({', '.join(sorted(COLLECTIVES))}), or IMB's PingPong and the same collectives"
+    )
+
+
+@dataclass
+class _Rule:
+    """A table [[files]] of the file beside the outputs."""
+
+    match: str
+    use: bool
+    placement: Placement
+    met: bool = False
+
+
+class _Beside:
+    """measured.toml: ranks of files that do not say them, and files to leave out."""
+
+    def __init__(self, folder: Path, rules: Sequence[_Rule]) -> None:
+        self._folder, self._rules = folder, rules
+
+    @classmethod
+    def of(cls, folder: Path) -> "_Beside":
+        path = folder / BESIDE
+        if not path.is_file():
+            return cls(folder, [])
+        try:
+            text = read_text(path)
+        except UnreadableError as error:
+            raise WeftError(f"{path}: {error}") from None
+        top = options.parse(text, str(path)).allow("files")
+        rules = []
+        for table in top.parts("files"):
+            table.allow("match", "ranks", "ppn", "use")
+            numbers = {}
+            for key in ("ranks", "ppn"):
+                value = table.values.get(key)
+                if value is not None and (type(value) is not int or not 0 < value < 1 << 24):
+                    table.fail(key, f"found {value!r}; allowed are whole numbers above zero")
+                numbers[key] = value
+            use = table.values.get("use", True)
+            if not isinstance(use, bool):
+                table.fail("use", f"found {use!r}; allowed are true and false")
+            said = dict.fromkeys((key for key in numbers if numbers[key]), BESIDE)
+            rules.append(
+                _Rule(table.text("match"), use, Placement(numbers["ranks"], numbers["ppn"], said))
+            )
+        return cls(folder, rules)
+
+    def _matching(self, path: Path) -> Iterator[_Rule]:
+        name = str(path.relative_to(self._folder))
+        for rule in self._rules:
+            if fnmatch.fnmatchcase(name, rule.match) or fnmatch.fnmatchcase(path.name, rule.match):
+                rule.met = True
+                yield rule
+
+    def used(self, path: Path) -> bool:
+        return all([rule.use for rule in self._matching(path)])
+
+    def placed(self, one: Measured, ranks: int | None, ppn: int | None) -> Measured:
+        """Return the benchmark with the ranks that its file does not say."""
+        place = one.placement
+        if one.benchmark in PAIRWISE:
+            together = any(rule.placement.ppn == 2 for rule in self._matching(one.path))
+            return replace(one, placement=replace(place, ppn=2)) if together else one
+        for rule in self._matching(one.path):
+            for what in ("ranks", "ppn"):
+                said, own = getattr(rule.placement, what), getattr(place, what)
+                if said and own and said != own:
+                    because = place.sources.get(what, "its benchmark")
+                    raise WeftError(
+                        f"{one.path}: line {one.line}: {one.benchmark} has {own} {what}"
+                        f" ({because}), and {self._folder / BESIDE} says {said}; correct one"
+                    )
+            place = replace(
+                place,
+                ranks=place.ranks or rule.placement.ranks,
+                ppn=place.ppn or rule.placement.ppn,
+            )
+        place = replace(place, ranks=place.ranks or ranks, ppn=place.ppn or ppn)
+        return replace(one, placement=place)
+
+    def check_all_met(self) -> None:
+        for rule in self._rules:
+            if not rule.met:
+                raise WeftError(
+                    f"{self._folder / BESIDE}: [[files]] match: found '{rule.match}', and no file"
+                    " below the folder has such a name"
+                )
+
+
+def _take_table(evidence: Evidence, path: Path) -> bool:
+    """Take a CSV of ping-pongs between pairs of hosts."""
+    if path.suffix.lower() != ".csv":
+        return False
+    table = read_table(path, "PingPong")
+    if not {"source", "target"} <= {*table.names}:
+        return False
+    size_column(table)
+    if evidence.pairs is not None:
+        raise WeftError(
+            f"{path}: line {table.header_line}: a second table of pairs; {evidence.pairs} is one:"
+            " leave one of them in the folder"
+        )
+    evidence.pairs = path
+    return True
+
+
+def _check_versions(found: Sequence[Measured]) -> None:
+    first: dict[str, Measured] = {}
+    for one in found:
+        other = first.setdefault(one.suite, one)
+        if other.version != one.version:
+            raise WeftError(
+                f"{one.path}: line {one.line}: {one.suite} {one.version}, and {other.path}: line"
+                f" {other.line}: {other.version}: files of different measurements; give each a"
+                " folder"
+            )
+
+
+def _sort(evidence: Evidence, one: Measured) -> None:
+    """Put a benchmark where it is used."""
+    label = f"{one.path.relative_to(evidence.folder)}: {one.benchmark}"
+    if one.memory != "HOST":
+        evidence.unused.append((label, f"buffers in {one.memory} memory"))
+    elif one.benchmark == "latency" and one.hosts == 2:
+        evidence.latency.append(one)
+    elif one.benchmark in ("bw", "mbw_mr") and one.hosts == 2 and one.unit == "MB/s":
+        evidence.bandwidth.append(one)
+    elif one.benchmark in ("latency", "bw", "bibw", "mbw_mr", "multi_lat"):
+        why = "within a host" if one.hosts == 1 else "what it adds to latency and bw is not fitted"
+        evidence.unused.append((label, why))
+    elif one.benchmark in COLLECTIVES and one.unit == "us":
+        _add_collective(evidence, one)
+    else:
+        evidence.unused.append((label, "a benchmark that no key is fitted to"))
+
+
+def _add_collective(evidence: Evidence, one: Measured) -> None:
+    ranks, ppn = one.ranks, one.ppn
+    if ranks is None or ppn is None:
+        lacks = " and ".join(
+            text for text, value in (("ranks", ranks), ("ranks per host", ppn)) if value is None
+        )
+        raise WeftError(
+            f"{one.path}: line {one.line}: nothing says the {lacks} of {one.benchmark}: no header,"
+            " command or Slurm line in the file, and no name such as 2x32 (hosts x ranks per"
+            f" host); say it by {named('ranks')} and {named('ppn')}, or in"
+            f" {evidence.folder / BESIDE}"
+        )
+    if ranks % ppn:
+        one.fail(one.line, f"{ranks} ranks are no hosts of {ppn} ranks each; allowed are multiples")
+    if ranks == 1:
+        evidence.unused.append((f"{one.path.relative_to(evidence.folder)}", "a single rank"))
+        return
+    for row in one.rows:
+        if row.bytes or BYTES_OF[one.benchmark] == "nothing":
+            key = HostRow(one.benchmark, ranks, ppn, row.bytes)
+            sample = Sample(row.value * 1e-6, one.path, row.line)
+            evidence.collectives.setdefault(key, []).append(sample)
+
+
+def _check_repeats(found: Sequence[Measured]) -> None:
+    """Hold files that measure the same against the first of them."""
+    first: dict[tuple[object, ...], Measured] = {}
+    for one in found:
+        key = (one.benchmark, one.ranks, one.ppn, one.suite, one.options.get("window"))
+        other = first.setdefault(key, one)
+        if other is one:
+            continue
+        mine = {row.bytes: row for row in one.rows}
+        pairs = [(mine[row.bytes], row) for row in other.rows if row.bytes in mine]
+        logs = [abs(math.log(a.value / b.value)) for a, b in pairs]
+        if not logs or sum(logs) / len(logs) <= _REPEATS_APART:
+            continue
+        worst = pairs[logs.index(max(logs))]
+        one.fail(
+            worst[0].line,
+            f"{one.benchmark} of {worst[0].bytes} B: found {worst[0].value:g} {one.unit}, and"
+            f" {other.path}: line {worst[1].line} has {worst[1].value:g}; over all sizes the two"
+            f" are {math.expm1(sum(logs) / len(logs)):.0%} apart: files of different machines,"
+            " networks or units? Give each a folder",
+        )
+
+
+def _check_repeated_collectives(found: Sequence[Measured]) -> None:
+    _check_repeats([one for one in found if one.benchmark in COLLECTIVES and one.unit == "us"])
+
+
+def _check_rates(evidence: Evidence) -> None:
+    """Hold streams against the ping-pong's large messages: units and machines."""
+    if not evidence.latency:
+        return
+    one = evidence.latency[0]
+    largest = one.rows[-1]
+    if largest.bytes < _RATE_BYTES:
+        return
+    rate = largest.bytes / largest.value  # B/us is MB/s
+    for stream in evidence.bandwidth:
+        peak = max(stream.rows, key=lambda row: row.value)
+        if peak.bytes < _RATE_BYTES:
+            continue
+        low, high = _RATE_RATIO
+        if not low <= peak.value / rate <= high:
+            stream.fail(
+                peak.line,
+                f"units or machines disagree: {stream.benchmark} reaches {peak.value:.4g} MB/s,"
+                f" and {one.path}: line {largest.line} takes {largest.value:g} us for"
+                f" {largest.bytes} B, which is {rate:.4g} MB/s",
+            )
+
+
+def _check_times(evidence: Evidence) -> None:
+    """Prove that collectives over several hosts take a message's latency at least."""
+    if not evidence.latency:
+        return
+    latency = min(evidence.latency[0].rows, key=lambda row: row.value)
+    for row, samples in evidence.collectives.items():
+        for sample in samples:
+            least = latency.value * 1e-6 / 2
+            meets = row.ranks > row.ppn and row.collective in _ALL_WAIT
+            if meets and sample.seconds < least:
+                raise WeftError(
+                    f"{sample.path}: line {sample.line}: {row.collective} of {row.ranks} ranks"
+                    f" takes {sample.seconds * 1e6:.4g} us, and"
+                    f" {evidence.latency[0].path}: line {latency.line} {latency.value:g} us for one"
+                    " message: units or machines disagree"
+                )

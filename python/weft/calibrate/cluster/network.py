@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The network of a cluster from osu_bw and osu_latency: the links' rate and latency, the messages.
+
+The rate of a link is the lowest standard rate that the fastest stream of messages does not exceed,
+if the stream reaches most of it: the rest are headers. Where no standard rate is near, something
+else limits the stream, and the link gets what was measured. All else of a message is fitted by
+`weft.calibrate.point_to_point.p2p`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft import _core
+from weft.base.benchmark_output import Measured
+from weft.base.errors import WeftError, named
+from weft.base.measured import Column, LogError, log_error
+from weft.base.process import work_directory
+from weft.calibrate.cluster.folder import Evidence
+from weft.calibrate.measurements.samples import PingPong, Samples, check_times, read_pingpong
+from weft.calibrate.measurements.simulated import simulate_ping_pong
+from weft.calibrate.measurements.tables import Table, TableRow
+from weft.calibrate.point_to_point import fabric_file, p2p
+from weft.calibrate.point_to_point.p2p import Calibration
+from weft.fabric.toml_file import Noted, in_toml, with_values
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+    from weft.calibrate.measurements.samples import Floats
+
+# Gb/s of data: Ethernet (IEEE 802.3-2022), InfiniBand of four lanes without its encoding (IBTA
+# roadmap: QDR 32, FDR 54.5, EDR 100, HDR 200, NDR 400, XDR 800).
+_STANDARD_GBPS = (1.0, 2.5, 5.0, 10.0, 25.0, 32.0, 40.0, 50.0, 54.5, 100.0, 200.0, 400.0, 800.0)
+# osu_bw reaches 97 % of InfiniBand's 100 Gb/s and 98 % of RoCE's 25 (data/alaska_ib_openmpi4.csv
+# and its RoCE twin); below 80 % something else than headers limits the stream.
+_LEAST_SHARE, _MEASUREMENT = 0.8, 1.005
+# Streams reach 1.0 to 1.1 times the rate of a ping-pong's largest messages in the same tables.
+_LEAST_STREAM = 0.9
+_BYTES_PER_GBPS = 1.25e8
+_RESAMPLES, _SEED, _PERCENT = 200, 29, 90
+_COLUMN = "us"
+
+
+@dataclass(frozen=True)
+class LinkRate:
+    """The rate of a link, and where it is from."""
+
+    gbps: float
+    reached_Bps: float  # noqa: N815 (as records and presets name it)
+    source: str
+    standard: bool
+
+    @property
+    def toml(self) -> str:
+        """The value of `link.bandwidth`."""
+        return f"{self.gbps:.4g}Gbps"
+
+    @property
+    def note(self) -> str:
+        """The comment beside it."""
+        share = self.reached_Bps / _BYTES_PER_GBPS / self.gbps
+        why = f"{share:.0%} of it" if self.standard else "no standard rate is near"
+        return f"{self.source} reaches {self.reached_Bps / 1e9:.4g} GB/s, {why}"
+
+
+@dataclass(frozen=True)
+class NetworkFit:
+    """A fabric whose network is fitted."""
+
+    text: str
+    rate: LinkRate
+    calibration: Calibration
+    simulated: Column
+    error: LogError
+    """On all sizes."""
+    intervals: Mapping[str, tuple[str, str]]
+    """By key, as [calibration.intervals] has them."""
+    values: Mapping[str, str]
+    """The same keys' values."""
+    messages: Sequence[str]
+    """What messages of each range of sizes cost, with intervals, in words."""
+
+
+def standard_rate(reached_Bps: float, source: str) -> LinkRate:  # noqa: N803
+    """Return the link's rate for the fastest stream on it."""
+    gbps = reached_Bps / _BYTES_PER_GBPS
+    for one in _STANDARD_GBPS:
+        if gbps <= one * _MEASUREMENT:
+            if gbps >= one * _LEAST_SHARE:
+                return LinkRate(one, reached_Bps, source, standard=True)
+            break
+    return LinkRate(gbps, reached_Bps, source, standard=False)
+
+
+def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
+    """Fit links and messages, on a base fabric or on a star of as many hosts as were measured."""
+    pingpong = _pingpong(evidence)
+    threshold = None if base is None else fabric_file.eager_threshold_of(base)
+    calibration = p2p.calibrate(pingpong, None, "all", threshold, _stream(evidence))
+    rate = _rate(evidence, calibration)
+    head = _head(evidence, base, name, rate, calibration.latency_s)
+    text = _rendered(calibration, name, head)
+    hosts = fabric_file.pair_of(fabric_file.check(text), pingpong.between)
+    simulated = simulate_ping_pong(text, list(calibration.measured), hosts)
+    spread = _spread(calibration)
+    latency = _link_latency(text)
+    return NetworkFit(
+        text,
+        rate,
+        calibration,
+        simulated,
+        log_error(simulated, calibration.measured),
+        _in_file(spread, rate, latency),
+        {"link.bandwidth": rate.toml, "link.latency": f"{latency:.4g}s"},
+        _messages(calibration, spread),
+    )
+
+
+def _link_latency(text: str) -> float:
+    """Return what [link] says of a fabric's text, in seconds."""
+    fabric = fabric_file.check(text)
+    return _latency_of(fabric, fabric_file.pair_of(fabric, ()))
+
+
+def _latency_of(fabric: "Fabric", hosts: tuple[int, int]) -> float:
+    """Return the latency of a link on the way between two hosts."""
+    names = {name.rpartition(".")[0] for name in fabric.route(*hosts)["links"]}
+    return min(cable["latency_s"] for cable in fabric.cables() if cable["name"] in names)
+
+
+def _rendered(calibration: Calibration, name: str, head: str) -> str:
+    with work_directory() as work:
+        file = work / "fabric.toml"
+        file.write_text(head, encoding="utf-8")
+        return fabric_file.render(calibration, name, str(file))
+
+
+def _pingpong(evidence: Evidence) -> PingPong:
+    if evidence.pairs is not None:
+        return read_pingpong(evidence.pairs)
+    if not evidence.latency:
+        raise WeftError(
+            f"{named('folder')}: {evidence.folder} has no ping-pong between two hosts (osu_latency,"
+            f" IMB's PingPong), which the network is fitted to; add one, or give {named('base')} a"
+            f" fabric whose network holds, with {named('part')} hosts"
+        )
+    one = evidence.latency[0]
+    seconds = evidence.one_way()
+    lines = {row.bytes: row.line for row in one.rows}
+    rows = tuple(
+        TableRow(lines.get(size, one.line), (str(size), repr(time * 1e6)))
+        for size, time in seconds.items()
+    )
+    table = Table(one.path, one.suite, ("bytes", _COLUMN), rows)
+    check_times(table, rows, _COLUMN)
+    return PingPong(
+        Samples(table, _COLUMN, np.array([*seconds], float), np.array([*seconds.values()]))
+    )
+
+
+def stream_name(one: Measured) -> str:
+    """Return how tables and comments name a stream."""
+    return f"{one.benchmark} ({one.path.name})"
+
+
+def core_streams(evidence: Evidence) -> list[Measured]:
+    """Return the streams between two ranks, of which the first tells what the cores take."""
+    return [one for one in evidence.bandwidth if (one.suite, one.benchmark) == ("OSU", "bw")]
+
+
+def _stream(evidence: Evidence) -> dict[int, float]:
+    """Return what a message of one stream takes, in seconds by size."""
+    return {
+        row.bytes: row.bytes / (row.value * 1e6)
+        for one in core_streams(evidence)[:1]
+        for row in one.rows
+    }
+
+
+def _rate(evidence: Evidence, calibration: Calibration) -> LinkRate:
+    """Return the rate of the fastest stream; of the largest messages where no stream reaches it."""
+    peaks = [
+        (max(row.value for row in one.rows) * 1e6, stream_name(one)) for one in evidence.bandwidth
+    ]
+    one_way = 1 / calibration.per_byte_s
+    # Streams of small messages alone stay below.
+    if max([0.0, *(rate for rate, _ in peaks)]) < _LEAST_STREAM * one_way:
+        table = calibration.pingpong.one_way.table
+        peaks = [(one_way, f"the ping-pong ({table.path.name})")]
+    return standard_rate(*max(peaks))
+
+
+def _head(evidence: Evidence, base: str | None, name: str, rate: LinkRate, latency_s: float) -> str:
+    """Return the fabric without its messages."""
+    if base is None:
+        return _star(evidence, name, rate, latency_s)
+    fabric = _core.load_fabric(base)
+    route = fabric.route(*fabric_file.pair_of(fabric, ()))
+    own = _latency_of(fabric, fabric_file.pair_of(fabric, ()))
+    latency = max(own + (latency_s - route["latency_s"]) / len(route["links"]), latency_s / 100)
+    text = Path(fabric.file).read_text(encoding="utf-8")
+    values = {
+        "bandwidth": Noted(rate.toml, rate.note),
+        "latency": Noted(f"{latency:.4g}s", "so that the shortest messages take what was measured"),
+    }
+    return with_values(text, "link", values)
+
+
+def _star(evidence: Evidence, name: str, rate: LinkRate, latency_s: float) -> str:
+    return f"""[fabric]
+name = {in_toml(name)}
+description = {in_toml(f"{evidence.hosts} hosts, calibrated from {evidence.folder.name}")}
+
+[topology]
+kind = "star"
+hosts = {evidence.hosts}
+
+# Measurements of messages tell neither CPU, NIC nor switch: presets that stand in for them.
+[host]
+preset = "xeon-8360"
+cores = {evidence.ppn}
+
+[nic]
+preset = "connectx-6-dx"
+
+# A ping-pong does not tell cable and switch apart: each of two cables has half of its latency.
+[link]
+bandwidth = {in_toml(rate.toml)}  # {rate.note}
+latency = {in_toml(f"{latency_s / 2:.4g}s")}
+
+[switch]
+preset = "l2"
+forwarding_latency = "0s"
+"""
+
+
+def _spread(calibration: Calibration) -> dict[str, tuple[float, float, float]]:
+    """Return the bootstrap interval of each value: refits of the model with resampled errors."""
+    samples = calibration.pingpong.one_way
+    model = calibration.seconds(samples.bytes)
+    errors = np.log(samples.seconds / model)
+    random = np.random.default_rng(_SEED)
+    segments = len(calibration.transfer.segments)
+    drawn: dict[str, list[float]] = {}
+    for _ in range(_RESAMPLES):
+        seconds = model * np.exp(random.choice(errors, len(errors)))
+        for key, value in _values(_again(calibration, seconds, segments)).items():
+            drawn.setdefault(key, []).append(value)
+    tail = (100 - _PERCENT) / 2
+    spread = {}
+    for key, value in _values(calibration).items():
+        low, high = np.percentile(drawn.get(key, [value]), [tail, 100 - tail])
+        spread[key] = (value, min(float(low), value), max(float(high), value))
+    return spread
+
+
+def _again(calibration: Calibration, seconds: "Floats", segments: int) -> Calibration:
+    samples = replace(calibration.pingpong.one_way, seconds=seconds)
+    pingpong = replace(calibration.pingpong, one_way=samples, between={})
+    return p2p.calibrate(pingpong, segments, "all", calibration.eager_threshold, calibration.stream)
+
+
+def _values(calibration: Calibration) -> dict[str, float]:
+    """Return what is fitted: latency and rate, and what messages of each range of sizes cost."""
+    found = {"latency": calibration.latency_s, "rate": 1 / calibration.per_byte_s}
+    for number, row in enumerate(calibration.shares().eager):
+        found[f"eager {number}"] = row.send.fixed_s + row.receive.fixed_s
+        found[f"eager bytes {number}"] = row.send.per_byte_s + row.receive.per_byte_s
+    for number, segment in enumerate(calibration.rendezvous):
+        found[f"rendezvous {number}"] = segment.fixed_s
+    return found
+
+
+def _messages(
+    calibration: Calibration, spread: Mapping[str, tuple[float, float, float]]
+) -> list[str]:
+    """Say the intervals of what messages of each range of sizes cost."""
+    lines = []
+
+    def say(label: str, key: str, factor: float, unit: str) -> None:
+        value, low, high = (one * factor for one in spread[key])
+        lines.append(f"{label}: {value:.3g} {unit} ({low:.3g} to {high:.3g})")
+
+    for number, row in enumerate(calibration.shares().eager):
+        label = f"eager from {row.from_bytes} B, both cores"
+        say(label, f"eager {number}", 1e6, "us")
+        say(label, f"eager bytes {number}", 1e9, "ns per byte")
+    for number, segment in enumerate(calibration.rendezvous):
+        say(f"rendezvous from {segment.from_bytes} B", f"rendezvous {number}", 1e6, "us")
+    return lines
+
+
+def _in_file(
+    spread: Mapping[str, tuple[float, float, float]], rate: LinkRate, latency_s: float
+) -> dict[str, tuple[str, str]]:
+    """Return intervals of the keys that stand for what was fitted: a share of the values."""
+    value, low, high = spread["rate"]
+    shares = (low / value, high / value)
+    bandwidth = tuple(f"{rate.gbps * share:.4g}Gbps" for share in shares)
+    value, low, high = spread["latency"]
+    latency = tuple(f"{latency_s * share:.4g}s" for share in (low / value, high / value))
+    return {
+        "link.bandwidth": (bandwidth[0], bandwidth[1]),
+        "link.latency": (latency[0], latency[1]),
+    }

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The [host] table of the machine that weft runs on, by a small program of weft's own.
+
+`weft-host-rates` (src/host_rates) combines and copies vectors on one core and sends messages
+between two processes through shared memory. Times of a byte come from three working sets: one in a
+core's own caches, one in the host's, one in neither; their differences are what the model adds for
+each (fabric/fabric_tables.hpp). Other work on the machine only ever slows repetitions down: where
+the median is far above the fastest, the fastest counts.
+"""
+
+import os
+import statistics
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError, named
+from weft.base.machine import Machine
+from weft.base.output import whole_file
+from weft.base.process import Streams, run_child
+from weft.base.units import format_size, parse_size
+from weft.calibrate.host import cpu
+from weft.calibrate.point_to_point import fabric_file
+from weft.fabric.toml_file import Noted, with_values
+
+TYPES = ("int32", "int64", "float", "double", "int8")
+"""Types whose sums are measured; a byte of the others of MPI takes as long as one of int32."""
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_BUSY = 1.25
+"""Median to fastest repetition, above which the fastest counts."""
+_LONGEST_S = 120.0
+_SPEEDS = 3
+# A message through shared memory takes less, unless one of its processes waits for a core.
+_SWITCHED_S, _LONG_SWITCHED_S = 2e-5, 2e-4
+_BUSY_CORES = "other processes never left two cores to a message; measure on a quiet machine"
+_FEW = 3
+"""Repetitions with buffers that no cache holds: each takes a second."""
+_SMALL, _SHORT, _LONG = 64, 8 << 10, 64 << 10
+_LEAST = 4 << 10
+"""A core's smallest cache: an eighth of it still is some lines."""
+# Both buffers of a call as shares of a core's caches: around where they leave these.
+_SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+# Of three buffers of a reduction one is the library's own; a rank's two are what the model counts.
+_OWN_SHARE = 2 / 3
+# The model's caches are left altogether at twice their size, so half of it at one and a half.
+_HALF_LEFT = 1.5
+
+
+Run = Callable[[str, str, int], "Measured"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Repetitions of one measurement, in seconds."""
+
+    what: str
+    seconds: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """What counts: the median, or the fastest on a machine that does other things."""
+        median, least = statistics.median(self.seconds), min(self.seconds)
+        return least if median > _BUSY * least else median
+
+    def note(self, unit: float = 1e6, name: str = "us") -> str:
+        """Say in words what was seen."""
+        least, median, most = min(self.seconds), statistics.median(self.seconds), max(self.seconds)
+        taken = "the fastest" if self.value == least != median else "the median"
+        return (
+            f"{self.what}: {median * unit:.4g} {name} median,"
+            f" {least * unit:.4g} to {most * unit:.4g}, {taken} taken"
+        )
+
+
+@dataclass(frozen=True)
+class Caches:
+    """Sizes in bytes: of one core alone, and of all that share the last level."""
+
+    core: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class HostHere:
+    """What was measured, as keys of [host] with a note each."""
+
+    values: Mapping[str, Noted]
+    rates: Mapping[tuple[str, str], float]
+    """GB/s of results, by operation and type, and by level of caches."""
+    missing: tuple[str, ...]
+    """Why keys are not there."""
+
+
+def find_caches(folder: Path = _CACHES) -> Caches:
+    """Return the data caches of the first core, as Linux says them."""
+    sizes: dict[int, int] = {}
+    for index in sorted(folder.glob("index*")):
+        kind, level, size = (_read(index / name) for name in ("type", "level", "size"))
+        if kind in ("Data", "Unified") and level.isdigit() and size.endswith("K"):
+            sizes[int(level)] = int(size[:-1]) << 10
+    if len(sizes) < 2:
+        raise WeftError(
+            f"{folder}: found {len(sizes)} levels of data caches; needed are a core's own and the"
+            f" one that cores share; say their sizes by {named('caches')}, such as 1MiB,32MiB"
+        )
+    levels = sorted(sizes)
+    return Caches(sizes[levels[-2]] if len(levels) > 2 else sizes[levels[0]], sizes[levels[-1]])
+
+
+def parse_caches(text: str) -> Caches:
+    """Read the sizes that a user gives."""
+    sizes = [parse_size(part, named("caches")) for part in text.split(",")]
+    if len(sizes) != 2 or not _LEAST <= sizes[0] < sizes[1]:
+        raise WeftError(
+            f"{named('caches')}: found {text}; allowed are two rising sizes of"
+            f" {format_size(_LEAST)} and more, a core's own cache and the one that cores share,"
+            " such as 1MiB,32MiB"
+        )
+    return Caches(*sizes)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Return what the processor calls itself."""
+    for line in _read(cpuinfo).splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return "a processor without a name"
+
+
+def measure(repetitions: int, caches: Caches) -> HostHere:
+    """Measure this machine: some seconds."""
+    if (processors := len(os.sched_getaffinity(0))) < 2:
+        raise WeftError(
+            f"measuring this machine: this process may use {processors} processor (taskset, control"
+            " groups); a message between two processes needs 2"
+        )
+
+    def run(what: str, of: str, size: int) -> Measured:
+        return _run(
+            what, of, size, min(repetitions, _FEW) if size >= caches.shared else repetitions
+        )
+
+    levels = {"core": caches.core // 8, "shared": min(4 * caches.core, caches.shared // 4)}
+    missing: list[str] = []
+    free, _ = Machine().memory()
+    # Each buffer is as large as the shared cache, so that neither is there when it is read again.
+    if 2 * caches.shared * _HALF_LEFT < free:
+        levels["memory"] = caches.shared
+    else:
+        missing.append(
+            f"core_memory_rate: two buffers of {format_size(caches.shared)} do not fit the memory"
+            f" that is free, {format_size(free)}"
+        )
+    sums = {level: run("sum", "int32", size) for level, size in levels.items()}
+    rates = {("sum int32", level): size / sums[level].value for level, size in levels.items()}
+    for of in TYPES[1:]:
+        for level in ("core", "shared"):
+            rates[f"sum {of}", level] = levels[level] / run("sum", of, levels[level]).value
+    for level, size in levels.items():
+        rates["copy", level] = size / run("copy", "bytes", size).value
+    values = {
+        **_rates(levels, sums),
+        **_core_cache(
+            caches, {share: run("sum", "int32", _set(caches, share)) for share in _SWEEP}
+        ),
+        "cache_size": Noted(f"{caches.shared}B", "the last level of one processor"),
+        **_messages(run, missing),
+    }
+    return HostHere(values, {key: rate / 1e9 for key, rate in rates.items()}, tuple(missing))
+
+
+def _set(caches: Caches, share: float) -> int:
+    """Return the size of one of two buffers that are together so large."""
+    return int(caches.core * share / 2) // 64 * 64
+
+
+def _run(what: str, of: str, size: int, repetitions: int) -> Measured:
+    program = str(paths.installed("weft-host-rates"))
+    lines: list[str] = []
+    ended = run_child(
+        [program, what, of, str(size), str(repetitions)],
+        os.environ,
+        timeout_s=_LONGEST_S,
+        on_line=lines.append,
+        streams=Streams(stderr=subprocess.STDOUT),
+    )
+    if ended.returncode != 0 or len(lines) != repetitions:
+        said = " ".join(lines).strip() or f"status {ended.returncode}"
+        raise WeftError(f"measuring this machine: {what} of {format_size(size)}: {said}", 1)
+    return Measured(f"{what} of {format_size(size)}", tuple(map(float, lines)))
+
+
+def _rates(levels: Mapping[str, int], sums: Mapping[str, Measured]) -> dict[str, Noted]:
+    """Return a core's own rate, and what each level adds to the time of a byte."""
+    seconds = {level: sums[level].value / size for level, size in levels.items()}
+    values = {"reduction_rate": _rate(1 / seconds["core"], sums["core"])}
+    for level, before, key in (
+        ("shared", "core", "shared_cache_rate"),
+        ("memory", "shared", "core_memory_rate"),
+    ):
+        if level in seconds and (more := seconds[level] - seconds[before]) > 0:
+            values[key] = _rate(1 / more, sums[level])
+    return values
+
+
+def _rate(rate: float, seen: Measured) -> Noted:
+    return Noted(f"{rate:.4g}Bps", seen.note())
+
+
+def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, Noted]:
+    """Return up to what size of a rank's buffers its core works in its own caches."""
+    a_byte = {share: seen.value / _set(caches, share) for share, seen in sweep.items()}
+    fast = min(a_byte.values())
+    slow = max(a_byte[share] for share in _SWEEP[-2:])
+    half = (fast + slow) / 2
+    for low, high in pairwise(_SWEEP):
+        if a_byte[high] >= half > a_byte[low]:
+            part = (half - a_byte[low]) / (a_byte[high] - a_byte[low])
+            left = low + part * (high - low)
+            size = int(caches.core * left / _HALF_LEFT * _OWN_SHARE)
+            note = (
+                f"sums take half as long again as they do at most with two buffers of"
+                f" {format_size(int(caches.core * left))} together"
+            )
+            return {"core_cache_size": Noted(f"{size}B", note)}
+    return {"core_cache_size": Noted(f"{int(caches.core * _OWN_SHARE)}B", "of sysfs: no step seen")}
+
+
+def _messages(run: Run, missing: list[str]) -> dict[str, Noted]:
+    """Return what a message between two processes takes, with two copies."""
+    stream = run("stream", "bytes", _SMALL)
+    small, short, long = (run("message", "bytes", size) for size in (_SMALL, _SHORT, _LONG))
+    overhead = min(min(stream.seconds), min(small.seconds) / 2)
+    values = {"message_overhead": Noted(f"{overhead:.4g}s", stream.note(1e9, "ns"))}
+    if min(small.seconds) < _SWITCHED_S:
+        latency = min(small.seconds) - 2 * overhead
+        note = f"{small.note(1e9, 'ns')}, less both overheads"
+        values["loopback_latency"] = Noted(f"{latency:.4g}s", note)
+    else:
+        missing.append(f"loopback_latency: {_BUSY_CORES}")
+    more = min(long.seconds) - min(short.seconds)
+    if more > 0 and max(min(short.seconds), min(long.seconds)) < _LONG_SWITCHED_S:
+        rate = 2 * (_LONG - _SHORT) / more
+        values["copy_rate"] = Noted(f"{rate:.4g}Bps", f"{long.note()}; two copies")
+    else:
+        missing.append(f"copy_rate: {_BUSY_CORES}")
+    return values
+
+
+def text_of(here: HostHere, head: str, cores: int, speed: str) -> str:
+    """Return a [host] table of its own."""
+    lines = [*head.splitlines(), "[host]", f"cores = {cores}", f'speed = "{speed}"']
+    lines += [
+        "# SimGrid's default (network/loopback-bw): a message that is copied once is not measured.",
+        'loopback_bandwidth = "10GBps"',
+    ]
+    if "loopback_latency" not in here.values:
+        lines += ["# A guess: see above.", 'loopback_latency = "0.35us"']
+    for key, noted in here.values.items():
+        lines += [f"# {noted.comment}", f'{key} = "{noted.value}"']
+    return "\n".join(lines) + "\n"
+
+
+def head_of(here: HostHere, repetitions: int) -> str:
+    """Say where the values come from."""
+    lines = [
+        f"# Measured by `weft calibrate host --here` on {processor()},"
+        f" {repetitions} repetitions each.",
+        "# Results per second of a core, by cache level:",
+    ]
+    for what in dict.fromkeys(operation for operation, _ in here.rates):
+        levels = [
+            f"{rate:.3g} GB/s {level}" for (name, level), rate in here.rates.items() if name == what
+        ]
+        lines.append(f"#   {what}: {', '.join(levels)}")
+    lines += [
+        "# Other types of MPI: as int32 by the byte. Not measured: memory_bandwidth (all cores at",
+        "# once), single_copy_threshold and piece_overhead (the library's).",
+        *(f"# Missing: {why}." for why in here.missing),
+    ]
+    return "\n".join(lines)
+
+
+def write(here: HostHere, repetitions: int, base: str | None, target: Path) -> None:
+    """Write a fabric whose hosts are like this machine, or a table [host] alone."""
+    head = head_of(here, repetitions)
+    if base is not None:
+        text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")
+        fabric_file.write(f"{head}\n{with_values(text, 'host', here.values)}", target)
+        return
+    speed = cpu.measure(_SPEEDS).text
+    with whole_file(named("output"), target) as file:
+        file.write(text_of(here, head, len(os.sched_getaffinity(0)), speed))
+
+
+def rows(here: HostHere) -> list[tuple[str, str, str]]:
+    """Return key, value and what was seen, for a table."""
+    return [(key, str(one.value), one.comment) for key, one in here.values.items()]
+
+
+def remarks(here: HostHere) -> list[str]:
+    """Say what was not measured, and that types do not differ, or which do."""
+    level = "core"
+    sums = {name: rate for (name, of), rate in here.rates.items() if of == level and name != "copy"}
+    least, most = min(sums, key=sums.__getitem__), max(sums, key=sums.__getitem__)
+    return [
+        f"types, in a core's caches: {least} {sums[least]:.3g} GB/s, {most} {sums[most]:.3g} GB/s",
+        *(f"missing: {why}" for why in here.missing),
+    ]

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What hosts are, from collectives with several ranks on each: a search over predicted times.
+
+No formula stands for a host that its ranks share: each try executes the rows' schedules on a
+fabric with other values, as `--offload auto` does to predict them. Some rows of all series find the
+region (`host_search.explore`), then all rows the values. It depends on nothing but rows, keys and
+fabric, so the same call finds the same values.
+
+Keys that the rows do not determine (`host_intervals`) keep the base's value, and the others are
+fitted again, as long as all of that makes the loss hardly worse. The other undetermined keys are
+written as fitted, and named as vague: the rows contradict the base's value, or others depend on it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.base.measured import LogError, log_error
+from weft.base.process import work_directory
+from weft.calibrate.host.intervals import NO_ROW, PERCENT, Interval, Local
+from weft.calibrate.host.keys import Key, is_stated, value_in, with_keys
+from weft.calibrate.host.rows import HostRow, Times, choose, predict_in
+from weft.calibrate.host.search import Progress, Search, explore, find, smooth
+from weft.fabric.toml_file import without_tables
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+_EXPLORED = 18
+"""Rows of an exploration; the best of its points are tried on all rows."""
+_KEPT = 2
+_MOST_WORSE = 1.03
+"""Loss without undetermined keys by the loss of the whole fit."""
+_NO_LIMIT = ("bandwidth", "speed", "frequency")
+"""Types of which an absent key means no limit; of others it means none at all."""
+
+
+@dataclass(frozen=True)
+class HostFit:
+    """What the search found."""
+
+    values: Mapping[Key, Interval]
+    """Keys that are written; those that are not `determined` are vague."""
+    undetermined: Mapping[Key, Interval]
+    """Keys that have the base's values, each with the reason."""
+    text: str
+    """The fabric file."""
+    fitted: tuple[HostRow, ...]
+    predicted: Times
+    """All rows, on that file."""
+    left_out: Mapping[HostRow, float]
+    """ln(predicted / measured) of fitted rows, predicted from others (folds)."""
+    tries: int
+
+    @property
+    def intervals(self) -> dict[str, tuple[str, str]]:
+        """Intervals by key, as [calibration.intervals] has them."""
+        return {
+            key.text: (str(key.toml(one.low)), str(key.toml(one.high)))
+            for key, one in self.values.items()
+            if not key.names
+        }
+
+    def error(self, measured: Times, rows: Sequence[HostRow]) -> LogError:
+        """Return how far what is written is from some rows."""
+        numbers = range(len(rows))
+        predicted, real = (
+            {number: times[rows[number]] for number in numbers}
+            for times in (self.predicted, measured)
+        )
+        return log_error(predicted, real)
+
+    def held_out(self, measured: Times, rows: Sequence[HostRow] | None = None) -> LogError | None:
+        """Return how far predictions are from rows that had no part in them.
+
+        Rows that were not fitted to count as they are, fitted ones as their folds predict them.
+        """
+        logs = [abs(log) for row, log in self.left_out.items() if rows is None or row in rows]
+        logs += [
+            abs(math.log(self.predicted[row] / time))
+            for row, time in measured.items()
+            if row not in self.left_out and (rows is None or row in rows)
+        ]
+        if not logs:
+            return None
+        return LogError(math.expm1(sum(logs) / len(logs)), math.expm1(max(logs)))
+
+
+def fit(
+    fabric: "Fabric",
+    keys: Sequence[Key],
+    measured: Times,
+    rows: Sequence[HostRow],
+    fallback: str | None = None,
+    progress: Progress | None = None,
+) -> HostFit:
+    """Fit the keys to some rows of a table, and predict all of it on what is written."""
+    with work_directory() as work:
+        return _fit(work, fabric, keys, measured, tuple(rows), fallback, progress)
+
+
+def _fit(
+    work: Path,
+    fabric: "Fabric",
+    keys: Sequence[Key],
+    measured: Times,
+    rows: tuple[HostRow, ...],
+    fallback: str | None,
+    progress: Progress | None,
+) -> HostFit:
+    def search_of(some: Sequence[HostRow], left: Sequence[Key]) -> Search:
+        return Search(fabric, left, measured, lambda text: predict_in(work, text, some, fallback))
+
+    coarse = search_of(choose({row: measured[row] for row in rows}, _EXPLORED), keys)
+    starts = explore(coarse, progress)[:_KEPT]
+    search = search_of(rows, keys)
+    best = find(search, progress, min(starts, key=search.loss))
+    tries = coarse.tries + search.tries
+    local = Local(search, best)
+    most = _MOST_WORSE * search.loss(best)
+    undetermined: dict[Key, Interval] = {}
+    for some in _undetermined(fabric, local.intervals(rows)):
+        left = [key for key in search.keys if key not in some]
+        trial = search_of(rows, left)
+        start = tuple(best[search.keys.index(key)] for key in left)
+        found = smooth(trial, start)
+        tries += trial.tries
+        if trial.loss(found) <= most:
+            undetermined |= some
+            search, best = trial, found
+    if undetermined:
+        tries -= search.tries
+        best = find(search, progress, best)
+        tries += search.tries
+        local = Local(search, best)
+    intervals = local.intervals(rows)
+    notes = {
+        key: f"{PERCENT} %: {_span(key, one)}{'' if one.determined else ', vague'}"
+        for key, one in intervals.items()
+    }
+    text = with_keys(fabric, {key: one.value for key, one in intervals.items()}, notes)
+    predicted = predict_in(work, text, list(measured), fallback)
+    return HostFit(intervals, undetermined, text, rows, predicted, local.held_out(rows), tries)
+
+
+def _undetermined(fabric: "Fabric", intervals: Mapping[Key, Interval]) -> list[dict[Key, Interval]]:
+    """Return keys to give up if that costs little: those that no row depends on, then the widest.
+
+    The rows must allow the base's value.
+    """
+    found = {
+        key: one
+        for key, one in intervals.items()
+        if not one.determined and _allows(fabric, key, one)
+    }
+    without = {key: one for key, one in found.items() if one.why == NO_ROW}
+    others = [key for key in found if key not in without]
+    others.sort(key=lambda key: -found[key].high / found[key].low)
+    return [some for some in (without, *({key: found[key]} for key in others)) if some]
+
+
+def _allows(fabric: "Fabric", key: Key, interval: Interval) -> bool:
+    """Whether rows leave a key the base's value."""
+    if interval.why == NO_ROW or key.names:
+        return True
+    value = value_in(fabric, key)
+    if value is not None and not is_stated(fabric, key):
+        return False  # a default that nobody chose
+    if value is not None:
+        return interval.low <= value <= interval.high
+    # An absent rate or threshold is without limit, an absent time or size of caches nothing.
+    unlimited = key.type in _NO_LIMIT or bool(key.steps)
+    return interval.high >= key.high if unlimited else interval.low <= key.low
+
+
+def _span(key: Key, interval: Interval) -> str:
+    return f"{key.toml(interval.low)} to {key.toml(interval.high)}"
+
+
+def with_intervals(text: str, intervals: Mapping[str, tuple[str, str]]) -> str:
+    """Return a fabric's text with the intervals of its values, in place of earlier ones."""
+    text = without_tables(text, ("calibration",))
+    if not intervals:
+        return text
+    lines = "".join(f'"{key}" = ["{low}", "{high}"]\n' for key, (low, high) in intervals.items())
+    return (
+        f"{text.rstrip()}\n\n# {PERCENT} % bootstrap intervals of fitted values.\n"
+        f"[calibration.intervals]\n{lines}"
+    )

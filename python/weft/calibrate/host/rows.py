@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Measured collectives of hosts with several ranks, for the fit of the hosts, and their simulation.
+
+A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time; rows that are
+there more than once (several runs) count as their geometric mean. Bytes are as the OSU
+micro-benchmarks count them (`weft.base.benchmark_bytes`).
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft import _core
+from weft.base.benchmark_bytes import LARGEST, elements_of
+from weft.base.errors import WeftError, named, suggestion
+from weft.base.process import work_directory
+from weft.base.units import format_size, plural
+from weft.calibrate.measurements.simulated import Program
+from weft.calibrate.measurements.tables import (
+    Table,
+    TableRow,
+    read_table,
+    seconds_per_unit,
+    size_column,
+    time_column,
+)
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+COLLECTIVES = (
+    *("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"),
+    *("gather", "scatter", "allgather", "alltoall"),
+)
+# Rows that are fitted to by default: as many as cost about a hundred rows of 64 ranks, whose
+# schedules have up to ranks^2 messages, and never fewer than the least.
+_MOST_WORK, _LEAST_ROWS = 100 * 64**2, 12
+# What SMPI calls for a collective, and so what runs execute (SimGrid 4.1, smpi_pmpi_coll.cpp).
+_EXECUTED = {"reduce_scatter_block": "reduce_scatter"}
+_NEEDED = ("collective", "ranks", "ppn")
+# Buffers are not real: one memory for all ranks and no copies.
+_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
+
+
+@dataclass(frozen=True, order=True)
+class HostRow:
+    """One measured call."""
+
+    collective: str
+    ranks: int
+    ppn: int
+    bytes: int
+
+
+Times = Mapping[HostRow, float]
+"""Seconds."""
+
+
+def read_rows(path: Path, column: str | None = None) -> dict[HostRow, float]:
+    """Read a table."""
+    table = read_table(path, "Allreduce")
+    for name in _NEEDED:
+        if name not in table.names:
+            problem = f"there is none; needed are {', '.join(_NEEDED)}, bytes and a time"
+            table.fail(table.header_line, name, problem)
+    times, sizes = time_column(table, column), size_column(table)
+    scale = seconds_per_unit(table, times)
+    logs: dict[HostRow, list[float]] = defaultdict(list)
+    for row in table.rows:
+        if (seconds := table.number(row, times) * scale) == 0:
+            table.fail(row.line, times, "found 0; a collective takes some time")
+        logs[_row(table, row, sizes)].append(math.log(seconds))
+    return {row: math.exp(sum(some) / len(some)) for row, some in logs.items()}
+
+
+def _row(table: Table, row: TableRow, sizes: str) -> HostRow:
+    collective = table.cell(row, "collective")
+    if collective not in COLLECTIVES:
+        table.fail(
+            row.line, "collective", f"found '{collective}'; {suggestion(collective, COLLECTIVES)}"
+        )
+    ranks, ppn, size = (_whole(table, row, name) for name in ("ranks", "ppn", sizes))
+    if not ranks or not ppn or ranks % ppn:
+        table.fail(row.line, "ppn", f"{ranks} ranks are no hosts of {ppn} ranks each")
+    if size > LARGEST:
+        table.fail(
+            row.line, sizes, f"found {size} bytes; allowed are at most {format_size(LARGEST)}"
+        )
+    return HostRow(collective, ranks, ppn, size)
+
+
+def _whole(table: Table, row: TableRow, column: str) -> int:
+    number = table.number(row, column)
+    if number != int(number):
+        table.fail(
+            row.line, column, f"found '{table.cell(row, column)}'; allowed are whole numbers"
+        )
+    return int(number)
+
+
+def choose(times: Times, count: int | None = None) -> list[HostRow]:
+    """Return rows to fit to: of each collective and number of ranks, sizes from end to end.
+
+    Thresholds are wherever the sizes on both sides of them are, so the sizes are spread evenly over
+    each series, with its ends. By default all rows are taken, unless they cost too much.
+    """
+    series: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
+    for row in sorted(times):
+        series[row.collective, row.ranks, row.ppn].append(row)
+    if count is None:
+        work = sum(row.ranks**2 for row in times)
+        count = max(_LEAST_ROWS, math.floor(len(times) * min(1.0, _MOST_WORK / work)))
+    every = list(series.values())
+    if count < len(every):  # collectives and ranks alternate in what is taken
+        places = [round(one * (len(every) - 1) / max(count - 1, 1)) for one in range(count)]
+        every = [every[place] for place in places]
+    wanted = [0] * len(every)
+    for _ in range(min(count, sum(map(len, every)))):
+        open_ = [place for place, rows in enumerate(every) if wanted[place] < len(rows)]
+        wanted[min(open_, key=lambda place: wanted[place])] += 1
+    return [
+        row for rows, number in zip(every, wanted, strict=True) for row in _spread(rows, number)
+    ]
+
+
+def _spread(rows: Sequence[HostRow], count: int) -> list[HostRow]:
+    if count == 1:
+        return [rows[len(rows) // 2]]
+    return [rows[round(one * (len(rows) - 1) / (count - 1))] for one in range(count)]
+
+
+def named_rows(times: Times, texts: Sequence[str]) -> list[HostRow]:
+    """Return the rows that `COLLECTIVE:BYTES` names."""
+    found = []
+    for text in texts:
+        rows = [row for row in times if f"{row.collective}:{row.bytes}" == text]
+        if not rows:
+            known = [f"{row.collective}:{row.bytes}" for row in times]
+            raise WeftError(f"{named('fit')}: no row is {text}; {suggestion(text, known)}")
+        found += rows
+    return found
+
+
+def check_fits(fabric: "Fabric", times: Times, asked_by: str = named("base")) -> None:
+    """Prove that the fabric has hosts and cores enough; `asked_by` named it."""
+    for row in times:
+        hosts = row.ranks // row.ppn
+        if hosts > len(fabric.hosts) or row.ppn > fabric.host["cores"]:
+            raise WeftError(
+                f"{asked_by}: {fabric.name} has {plural(len(fabric.hosts), 'host')} of"
+                f" {plural(fabric.host['cores'], 'core')}, and the table has"
+                f" {plural(hosts, 'host')} of {plural(row.ppn, 'rank')}"
+            )
+
+
+def predict_rows(
+    fabric: str, rows: Sequence[HostRow], fallback: str | None
+) -> dict[HostRow, float]:
+    """Return what the schedules take by themselves on a fabric of this text, in seconds."""
+    with work_directory() as work:
+        return predict_in(work, fabric, rows, fallback)
+
+
+def predict_in(
+    work: Path, fabric: str, rows: Sequence[HostRow], fallback: str | None
+) -> dict[HostRow, float]:
+    """Predict rows by a file in a work directory that many predictions share."""
+    file = work / "fabric.toml"
+    file.write_text(fabric, encoding="utf-8")
+    loaded = _core.load_fabric(str(file))
+    calls = []
+    for row in rows:
+        passed = elements_of(row.collective, row.bytes, row.ranks)
+        executed = _EXECUTED.get(row.collective, row.collective)
+        calls.append((executed, row.ranks, row.ppn, passed.count, passed.element_bytes))
+    times = _core.predicted_times(loaded, fallback or "", calls)
+    return dict(zip(rows, times, strict=True))
+
+
+def simulate_rows(
+    program: Program,
+    fabric: str,
+    rows: Sequence[HostRow],
+    fallback: str | None,
+    *,
+    offload: str = "off",
+    changes: Sequence[str] = (),
+) -> dict[HostRow, float]:
+    """Return what a fabric of this text gives for the rows, in seconds."""
+    options: dict[str, Any] = {"offload": offload, "changes": tuple(changes), "config": _SHARED}
+    if fallback is not None:
+        options["fallback"] = fallback
+    times: dict[HostRow, float] = {}
+    for row in rows:  # each a run of its own: what one row leaves behind is no other's
+        asked = f"{row.collective}:{row.bytes}"
+        lines, _ = program.run(fabric, [asked], row.ranks, ppn=row.ppn, **options)
+        times[row] = float(lines[0][1]) * 1e-6
+    return times

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Times by message size, taken from a table and checked.
+
+Measured times carry noise, so a larger message may come out quicker than a smaller one, and a
+single row may be far off. Where the times as a whole do not rise with the size, that is no noise:
+the table is mixed, or the column is another. They are held against the nearest rising curve.
+
+A table with columns `source` and `target` has a ping-pong for each pair of hosts, all of the same
+sizes: the median over the pairs is taken, or one of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.base.errors import WeftError, named, suggestion
+from weft.calibrate.measurements.tables import (
+    Rows,
+    Table,
+    TableRow,
+    part,
+    read_table,
+    seconds_per_unit,
+    size_column,
+    time_column,
+)
+
+Floats = npt.NDArray[np.float64]
+# From the nearest rising curve, the mean |ln|. Single calls (MPI_Send and MPI_Recv apart) have 0.17
+# in data/p2p_taurus_ethernet.csv, the noisiest table that there is.
+_FARTHEST_FROM_RISING = 0.3
+_SEND, _RECEIVE = "MPI_Send", "MPI_Recv"
+_SOURCE, _TARGET = "source", "target"
+
+Pair = tuple[str, str]
+"""The two hosts of a ping-pong."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What one kind of message took, by rising sizes."""
+
+    table: Table
+    column: str
+    bytes: Floats
+    seconds: Floats
+
+    def of(self, rows: Rows) -> "Samples":
+        """Return every second row, or all."""
+        taken = part(rows)
+        return Samples(self.table, self.column, self.bytes[taken], self.seconds[taken])
+
+    def by_size(self) -> dict[int, float]:
+        """Return the times in microseconds, as `weft.base.measured` compares them."""
+        return {
+            int(size): seconds * 1e6 for size, seconds in zip(self.bytes, self.seconds, strict=True)
+        }
+
+
+@dataclass(frozen=True)
+class PingPong:
+    """One-way times and, where the benchmark timed it apart, what MPI_Send took of them."""
+
+    one_way: Samples
+    send_seconds: Floats | None = None
+    between: Mapping[Pair, Floats] = field(default_factory=dict)
+    """One-way times by measured pair of hosts; empty where the table names none."""
+
+    def of(self, rows: Rows) -> "PingPong":
+        """Return every second row, or all."""
+        sends = self.send_seconds
+        taken = part(rows)
+        return PingPong(
+            self.one_way.of(rows),
+            None if sends is None else sends[taken],
+            {pair: seconds[taken] for pair, seconds in self.between.items()},
+        )
+
+    @property
+    def source(self) -> str:
+        """Say in one line where the numbers are from."""
+        table = self.one_way.table
+        return f"{table.path.name} ({table.form}), column {self.one_way.column}"
+
+
+def parse_pair(text: str) -> Pair:
+    """Return the pair of hosts that SOURCE:TARGET is."""
+    source, _, target = text.partition(":")
+    if not source or not target or source == target:
+        raise WeftError(
+            f"{named('pair')}: found '{text}'; write two hosts as SOURCE:TARGET, such as"
+            " node-1:node-2"
+        )
+    return source, target
+
+
+def read_pingpong(path: Path, column: str | None = None, pair: Pair | None = None) -> PingPong:
+    """Read a ping-pong of any of the formats, of one pair of hosts or of all that there are."""
+    table = read_table(path, "PingPong")
+    if _SOURCE in table.names and _TARGET in table.names:
+        return _of_pairs(table, column, pair)
+    found = _of_two_hosts(table, column)
+    if pair is None:
+        return found
+    return PingPong(found.one_way, found.send_seconds, {pair: found.one_way.seconds})
+
+
+def _of_pairs(table: Table, column: str | None, pair: Pair | None) -> PingPong:
+    """Return the ping-pong of one pair, or the median over all at each size."""
+    rows: dict[Pair, list[TableRow]] = {}
+    for row in table.rows:
+        key = (table.cell(row, _SOURCE), table.cell(row, _TARGET))
+        if key[0] == key[1]:
+            table.fail(
+                row.line, _TARGET, f"found the source, '{key[1]}'; a ping-pong has two hosts"
+            )
+        rows.setdefault(key, []).append(row)
+    if pair is not None:
+        if pair not in rows:
+            names = [":".join(one) for one in rows]
+            raise WeftError(
+                f"{named('pair')}: {table.path} has no rows of {':'.join(pair)};"
+                f" {suggestion(':'.join(pair), names)}"
+            )
+        found = _of_two_hosts(replace(table, rows=tuple(rows[pair])), column)
+        return PingPong(found.one_way, found.send_seconds, {pair: found.one_way.seconds})
+    if "op" in table.names:
+        table.fail(table.header_line, "op", f"has {len(rows)} pairs; name one by {named('pair')}")
+    all_found = {
+        key: read_samples(replace(table, rows=tuple(own)), column) for key, own in rows.items()
+    }
+    first, *others = all_found.items()
+    for key, samples in others:
+        if not np.array_equal(samples.bytes, first[1].bytes):
+            table.fail(
+                rows[key][0].line,
+                "bytes",
+                f"{':'.join(key)} has other sizes than {':'.join(first[0])}; give all pairs the"
+                " same",
+            )
+    between = {key: samples.seconds for key, samples in all_found.items()}
+    seconds = np.median(np.array([*between.values()]), axis=0)
+    one_way = Samples(table, first[1].column, first[1].bytes, seconds)
+    return PingPong(one_way, None, between)
+
+
+def _of_two_hosts(table: Table, column: str | None) -> PingPong:
+    if "op" not in table.names:
+        return PingPong(read_samples(table, column))
+    for row in table.rows:
+        if (found := table.cell(row, "op")) not in (_SEND, _RECEIVE):
+            table.fail(row.line, "op", f"found '{found}'; allowed are {_SEND} and {_RECEIVE}")
+    send, receive = (read_samples(table, column, op) for op in (_SEND, _RECEIVE))
+    if not np.array_equal(send.bytes, receive.bytes):
+        odd = int(min(set(send.bytes) ^ set(receive.bytes)))
+        line = next(row.line for row in table.rows if table.number(row, "bytes") == odd)
+        table.fail(line, "bytes", f"{odd} B stands for only one of {_SEND} and {_RECEIVE}")
+    one_way = Samples(table, send.column, send.bytes, (send.seconds + receive.seconds) / 2)
+    return PingPong(one_way, send.seconds)
+
+
+def read_allreduce(path: Path, column: str | None = None) -> Samples:
+    """Read the times of an Allreduce by size."""
+    return read_samples(read_table(path, "Allreduce"), column)
+
+
+def read_samples(table: Table, column: str | None, op: str | None = None) -> Samples:
+    """Take sizes and times of one operation, all of them where there is no such column."""
+    rows = [row for row in table.rows if op is None or table.cell(row, "op") == op]
+    times = time_column(table, column)
+    if not rows:
+        table.fail(table.rows[-1].line, "op", f"there is no row of {op}")
+    scale = seconds_per_unit(table, times)
+    sizes = check_sizes(table, rows)
+    check_times(table, rows, times)
+    return Samples(
+        table,
+        times,
+        np.array([table.number(row, sizes) for row in rows]),
+        np.array([table.number(row, times) * scale for row in rows]),
+    )
+
+
+def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
+    """Prove that sizes are whole and rise, and return their column."""
+    column = size_column(table)
+    last = -1.0
+    for row in rows:
+        size = table.number(row, column)
+        if size != int(size):
+            table.fail(
+                row.line, column, f"found '{table.cell(row, column)}'; sizes are whole bytes"
+            )
+        if size <= last:
+            table.fail(
+                row.line,
+                column,
+                f"{size:.0f} B follows {last:.0f} B; sizes must rise: mixed tables?",
+            )
+        last = size
+    return column
+
+
+def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
+    """Prove that times are positive and rise, but for noise."""
+    times = [table.number(row, column) for row in rows]
+    for row, time in zip(rows, times, strict=True):
+        if time == 0:
+            table.fail(row.line, column, "found 0; a message takes some time")
+    logs = np.log(times)
+    rising = _nearest_rising(logs)
+    if np.abs(logs - rising).mean() <= _FARTHEST_FROM_RISING:
+        return
+    worst = int(np.argmax(rising - logs))
+    table.fail(
+        rows[worst].line,
+        column,
+        f"found {times[worst]:g}, and {np.exp(rising[worst]):.4g} would be in line with the rows"
+        " around it: times that do not rise with the size cannot be fitted; mixed tables, or"
+        " another column?",
+    )
+
+
+def _nearest_rising(values: Floats) -> Floats:
+    """Return the curve that never falls with the least deviations (pool adjacent violators)."""
+    pools: list[list[float]] = []
+    for value in values.tolist():
+        pool = [value]
+        while pools and median(pools[-1]) > median(pool):
+            pool = pools.pop() + pool
+        pools.append(pool)
+    return np.concatenate([np.full(len(pool), median(pool)) for pool in pools])
+
+
+def check_count(samples: Samples, needed: int, why: str, rows: Rows = "all") -> None:
+    """Prove that there are rows enough."""
+    found = len(samples.bytes)
+    if found < needed:
+        table = samples.table
+        taken = f"the table ends after {found} rows" if rows == "all" else f"{found} {rows} rows"
+        table.fail(table.rows[-1].line, samples.column, f"{taken}, and {why} need {needed}")

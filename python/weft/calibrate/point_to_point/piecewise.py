@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""One-way times as lines over the message size: SMPI's model (Clauss et al., section 4.1), robust.
+
+A segment is `fixed + per_byte * (bytes + ENVELOPE)`, which is how a fabric file says it (a latency
+and a bandwidth, the latter for MPI's envelope too). Neither is less than its side's least: a side
+is one of the two protocols, eager and rendezvous, and no segment belongs to both.
+
+What is least is Huber's loss of ln(fit / measured): squares while errors are small, and beyond that
+the errors themselves, so that single wrong rows pull no line to them. Such a line is found by least
+squares of relative deviations, repeated with weights for the rows. A bound lies at a row, so that
+dynamic programming over the rows finds the best of all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from weft import _core
+from weft.calibrate.measurements.samples import Floats
+
+Numbers = npt.NDArray[np.intp]
+
+ENVELOPE = _core.SMPI_ENVELOPE_BYTES
+"""Bytes that SMPI adds to every message."""
+
+MIN_ROWS = 3
+"""Rows of a segment: two points lie on a line, whatever they are."""
+_MIN_SHARE = 0.04
+"""Of all rows: among hundreds of noisy ones, some three lie on a line by chance."""
+
+MAX_SEGMENTS = 8
+# Of hundreds of rows not every one is tried as a bound.
+_MOST_BOUNDS = 80
+_REPETITIONS = 12
+# From here on errors weigh as they are, not as their squares: more than steps of clocks, less than
+# what is wrong.
+_WRONG = 0.05
+# No measurement is nearer.
+_LEAST_ERROR = 1e-4
+# Nothing takes less: keeps factors positive, as fabric files want them.
+LEAST_FIXED_S, LEAST_PER_BYTE_S = 1e-9, 1e-15
+
+
+class TooFewRowsError(ValueError):
+    """A table cannot be cut into so many segments."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """What holds for all segments of messages of at least `from_bytes`."""
+
+    from_bytes: int = 0
+    least_fixed_s: float = LEAST_FIXED_S
+    least_per_byte_s: float = LEAST_PER_BYTE_S
+    held: bool = False
+    """Whether all bytes cost the least, and only what is fixed differs."""
+
+    @property
+    def min_rows(self) -> int:
+        """How many rows a segment needs at least; what is one number can come of one."""
+        return 1 if self.held else MIN_ROWS
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One line of the model, for messages of at least `from_bytes`."""
+
+    from_bytes: int
+    fixed_s: float
+    per_byte_s: float
+
+    def seconds(self, sizes: Floats) -> Floats:
+        """Return the times of messages."""
+        times: Floats = self.fixed_s + self.per_byte_s * (sizes + ENVELOPE)
+        return times
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """The whole model."""
+
+    segments: tuple[Segment, ...]
+
+    def seconds(self, sizes: Floats) -> Floats:
+        """Return the times of messages."""
+        bounds = [segment.from_bytes for segment in self.segments[1:]]
+        at = np.searchsorted(bounds, sizes, side="right")
+        every = np.array([segment.seconds(sizes) for segment in self.segments])
+        times: Floats = every[at, np.arange(len(sizes))]
+        return times
+
+
+def fit(sizes: Floats, seconds: Floats, count: int, sides: Sequence[Side] = (Side(),)) -> Piecewise:
+    """Fit a model of so many segments; the sides rise by size, the first from 0 on."""
+    return _Choices(sizes, seconds, tuple(sides)).best(count)
+
+
+def fit_best(sizes: Floats, seconds: Floats, sides: Sequence[Side] = (Side(),)) -> Piecewise:
+    """Fit as many segments as the rows speak for, by Schwarz's criterion."""
+    choices = _Choices(sizes, seconds, tuple(sides))
+    found = []
+    for count in range(least_segments(sizes, sides), MAX_SEGMENTS + 1):
+        try:
+            found.append(choices.best(count))
+        except TooFewRowsError:
+            break
+    if not found:
+        return choices.best(len(sides))
+    return min(found, key=lambda model: criterion(model, sizes, seconds, sides))
+
+
+def criterion(model: Piecewise, sizes: Floats, seconds: Floats, sides: Sequence[Side]) -> float:
+    """Return Schwarz's criterion, of logarithmic errors with Laplace's distribution."""
+    error = float(np.abs(np.log(model.seconds(sizes) / seconds)).mean())
+    starts = np.array([segment.from_bytes for segment in model.segments], float)
+    held = np.array([side.held for side in sides])[_side_of_rows(starts, sides)]
+    numbers = (3 - held).sum()  # where it begins, what is fixed and, unless held, per byte
+    rows = len(sizes)
+    return float(2 * rows * np.log(max(error, _LEAST_ERROR)) + numbers * np.log(rows))
+
+
+def _loss(errors: Floats) -> Floats:
+    """Half the square of small ones; smooth (pseudo-Huber)."""
+    losses: Floats = _WRONG**2 * (np.sqrt(1 + (errors / _WRONG) ** 2) - 1)
+    return losses
+
+
+def least_segments(sizes: Floats, sides: Sequence[Side]) -> int:
+    """Return how many sides have rows."""
+    return len(set(_side_of_rows(sizes, sides).tolist()))
+
+
+def _side_of_rows(sizes: Floats, sides: Sequence[Side]) -> Numbers:
+    return np.searchsorted([side.from_bytes for side in sides], sizes, side="right") - 1
+
+
+class _Choices:
+    """All segments that there may be, each a range of rows, with their lines and errors."""
+
+    def __init__(self, sizes: Floats, seconds: Floats, sides: tuple[Side, ...]) -> None:
+        self.sizes, self.seconds, self.sides = sizes, seconds, sides
+        self.side_of_row = _side_of_rows(sizes, sides)
+        self.bounds = self._bounds()
+        self.first, self.end = np.nonzero(self._allowed())
+        self.fixed, self.per_byte, errors = self._lines()
+        self.errors = np.full((len(self.bounds),) * 2, np.inf)
+        self.errors[self.first, self.end] = errors
+
+    def best(self, count: int) -> Piecewise:
+        """Return the segments with the least error."""
+        at = _best_bounds(self.errors, count)
+        if at is None:
+            raise TooFewRowsError(
+                f"{count} segments do not fit into {len(self.sizes)} rows: each needs {MIN_ROWS} of"
+                " them and 4 %, none has eager and rendezvous messages"
+            )
+        segments = []
+        for first, end in pairwise([*at, len(self.bounds) - 1]):
+            one = int(np.flatnonzero((self.first == first) & (self.end == end))[0])
+            start = self._start(int(self.bounds[first]))
+            segments.append(Segment(start, float(self.fixed[one]), float(self.per_byte[one])))
+        return Piecewise(tuple(segments))
+
+    def _bounds(self) -> Numbers:
+        rows = len(self.sizes)
+        borders = np.flatnonzero(np.diff(self.side_of_row)) + 1
+        tried = np.arange(0, rows, -(-rows // _MOST_BOUNDS))
+        return np.union1d(np.union1d(tried, borders), [rows])
+
+    def _allowed(self) -> "npt.NDArray[np.bool_]":
+        """Whether a segment may have the rows from one bound to another: of one side, enough."""
+        first, end = self.bounds[:, None], self.bounds[None, :]
+        share = round(_MIN_SHARE * len(self.sizes))
+        enough = np.array([max(side.min_rows, share) for side in self.sides])
+        side = self.side_of_row[np.minimum(first, len(self.sizes) - 1)]
+        last = self.side_of_row[np.maximum(end, 1) - 1]
+        allowed: npt.NDArray[np.bool_] = (end - first >= enough[side]) & (side == last)
+        return allowed
+
+    def _start(self, row: int) -> int:
+        """Return where the segment that begins with a row begins: with its side, or the row."""
+        if row == 0:
+            return 0
+        if self.side_of_row[row] != self.side_of_row[row - 1]:
+            return self.sides[int(self.side_of_row[row])].from_bytes
+        return int(self.sizes[row])
+
+    def _lines(self) -> tuple[Floats, Floats, Floats]:
+        """Return what is fixed and per byte in each segment, and its sum of errors."""
+        numbers = np.arange(len(self.sizes))
+        first, end = self.bounds[self.first, None], self.bounds[self.end, None]
+        inside = ((numbers >= first) & (numbers < end)).astype(float)
+        side = self.side_of_row[self.bounds[self.first]]
+        x, u = self.sizes + ENVELOPE, 1 / self.seconds
+        terms = np.stack([u * u, x * u * u, (x * u) ** 2, u, x * u], axis=1)
+        fixed, per_byte, least = (np.full(len(side), np.inf) for _ in range(3))
+        weights = inside
+        for _ in range(_REPETITIONS):
+            lines = _bounded_lines(weights @ terms, [self.sides[one] for one in side])
+            errors = np.abs(np.log((lines[0][:, None] + lines[1][:, None] * x) * u)) * inside
+            loss = _loss(errors).sum(axis=1)
+            better = loss < least
+            for into, of in zip((fixed, per_byte, least), (*lines, loss), strict=True):
+                into[better] = of[better]
+            weights = inside / np.sqrt(1 + (errors / _WRONG) ** 2)
+        return fixed, per_byte, least
+
+
+def _bounded_lines(sums: Floats, sides: Sequence[Side]) -> tuple[Floats, Floats]:
+    """Return what is fixed and per byte of the lines with the least weighted squares."""
+    uu, xu, xx, u, x = sums.T
+    least_fixed = np.array([side.least_fixed_s for side in sides])
+    least_per_byte = np.array([side.least_per_byte_s for side in sides])
+    held = np.array([side.held for side in sides])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        determinant = uu * xx - xu * xu
+        lines = (
+            (np.maximum(least_fixed, (u - least_per_byte * xu) / uu), least_per_byte),
+            (least_fixed, np.maximum(least_per_byte, (x - least_fixed * xu) / xx)),
+            ((u * xx - x * xu) / determinant, (x * uu - u * xu) / determinant),
+        )
+        squares = [
+            f * f * uu + 2 * f * p * xu + p * p * xx - 2 * f * u - 2 * p * x for f, p in lines
+        ]
+    for number, (f, p) in enumerate(lines):
+        bad = ~((f >= least_fixed) & (p >= least_per_byte)) | (held & (number > 0))
+        squares[number][bad] = np.inf
+    best = np.argmin(squares, axis=0)
+    fixed, per_byte = (np.choose(best, [line[part] for line in lines]) for part in (0, 1))
+    return fixed, per_byte
+
+
+def _best_bounds(errors: Floats, count: int) -> list[int] | None:
+    """Return where the segments of the best choice begin; None where there is no choice."""
+    last = errors.shape[0] - 1
+    best = errors[0]
+    came_from = []
+    for _ in range(count - 1):
+        totals = best[:, None] + errors
+        came_from.append(totals.argmin(axis=0))
+        best = totals.min(axis=0)
+    if not np.isfinite(best[last]):
+        return None
+    bounds = [last]
+    for rows in reversed(came_from):
+        bounds.append(int(rows[bounds[-1]]))
+    return [0, *reversed(bounds[1:])]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Rows of a switch's calibration, simulated: on the base fabric, and on what was written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.base.errors import WeftError, named
+from weft.base.units import plural
+from weft.calibrate.measurements.samples import Floats
+from weft.calibrate.measurements.simulated import simulate_offloaded
+from weft.calibrate.switch.switch import Hardware, Observations, model_seconds
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+_SMALL = 4  # bytes: nothing but the tree's round
+# What all ranks' buffers may take together; rows that need more are not simulated.
+_MOST_MEMORY = 4 << 30
+
+
+def path_of_one_switch(fabric: "Fabric") -> float:
+    """Return what links and processing take with one switch, in seconds."""
+    smart = next(number for number, one in enumerate(fabric.switches) if one["smart"])
+    # A host's cable, there and back.
+    link = next(
+        cable["latency_s"] for cable in fabric.cables() if cable["lower"] < len(fabric.hosts)
+    )
+    return 2 * link + fabric.switches[smart]["processing_latency_s"]
+
+
+def with_trees(
+    fabric: "Fabric", hardware: Hardware, tables: Sequence[Observations]
+) -> list[Observations]:
+    """Return the tables with what the trees of their hosts take longer than one switch."""
+    _check_hosts(fabric, tables)
+    if len(fabric.switches) == 1:
+        return list(tables)
+    text = Path(fabric.file).read_text(encoding="utf-8")
+    known: dict[int, float] = {}
+    for hosts in sorted({hosts for table in tables for hosts in _hosts(fabric, table)}):
+        seconds = simulate_offloaded(text, hosts, 1, [_SMALL])[_SMALL] * 1e-6
+        one = Observations("", np.array([float(_SMALL)]), np.ones(1), np.ones(1))
+        streaming = float(model_seconds(hardware, one, 0.0, {})[0])
+        around = seconds - fabric.nic["offload_overhead_s"] - streaming
+        # What it prints has digits enough for a tenth of a nanosecond.
+        known[hosts] = max(0.0, round(around - path_of_one_switch(fabric), 10))
+    return [
+        replace(table, longer_s=np.array([known[one] for one in _hosts(fabric, table)]))
+        for table in tables
+    ]
+
+
+def simulated_seconds(text: str, fabric: "Fabric", rows: Observations) -> Floats:
+    """Return what a fabric of this text gives for the rows; nan for what memory is lacking for."""
+    hosts = np.array(_hosts(fabric, rows))
+    ppn, sizes = rows.ranks_a_host.astype(int), rows.bytes.astype(int)
+    seconds = np.full(len(sizes), np.nan)
+    fits = 2 * hosts * ppn * sizes <= _MOST_MEMORY
+    for some in np.unique(np.stack([hosts, ppn])[:, fits], axis=1).T:
+        at = fits & (hosts == some[0]) & (ppn == some[1])
+        times = simulate_offloaded(text, int(some[0]), int(some[1]), sizes[at].tolist())
+        seconds[at] = [times[size] * 1e-6 for size in sizes[at].tolist()]
+    return seconds
+
+
+def _hosts(fabric: "Fabric", rows: Observations) -> list[int]:
+    every = len(fabric.hosts)
+    return [every] * len(rows.bytes) if rows.hosts is None else rows.hosts.astype(int).tolist()
+
+
+def _check_hosts(fabric: "Fabric", tables: Sequence[Observations]) -> None:
+    most = max(hosts for table in tables for hosts in _hosts(fabric, table))
+    if most > len(fabric.hosts):
+        raise WeftError(
+            f"{named('base')}: {fabric.name} has {plural(len(fabric.hosts), 'host')}, and the"
+            f" tables are of up to {most}; name a fabric with as many"
+        )

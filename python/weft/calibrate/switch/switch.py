@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What an offloaded Allreduce says of switch and NIC: a fit with confidence intervals.
+
+The model is weft's own (docs/models.md, `stream`), for k ranks on each host:
+
+    T(S, k) = base + longer + (k - 1) * gap
+              + streaming(S, min(B / k, copy_rate), turnaround + longer)
+
+`longer` is what the tree of a row's hosts takes longer to go round than one switch: nothing on a
+star, and on a tree of switches what a simulation of the base fabric says. `base` belongs to a
+table: benchmarks differ in how the ranks come to a call. The others are of the testbed. What the
+base fabric says beside them (packet_copy_rate, aggregation_rate) is taken as known. Residuals are
+logarithmic. An interval is a profile: the values of a parameter at which the best of all others
+fits not significantly worse (F test). That needs no derivative, which the model lacks where one
+limit takes over from another, and where the data do not bound a parameter, it has no end: then the
+parameter is not determined. All intervals together hold with 95 %.
+
+What is not determined stays as it is in the base fabric, and the others are fitted again beside
+that. Two that can stand for each other are both not determined, and without either nothing explains
+the rows: of those as few are taken nevertheless as it needs for a fit that is not significantly
+worse.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft import _core
+from weft.base.errors import WeftError, named
+from weft.base.units import format_seconds, format_size
+from weft.calibrate.measurements.samples import Floats
+
+if TYPE_CHECKING:
+    from weft._core import Fabric
+
+CONFIDENCE = 0.95
+TURNAROUND, COPY_RATE, GAP = "turnaround", "copy_rate", "gap"
+# A profile is followed so far, as a factor to either side; what is beyond is no bound.
+_FARTHEST = math.log(1000.0)
+_FIRST_STEP = 0.01
+# Of the line rate: a copy rate to start from; and of a turnaround's start.
+_SLOW = 0.4
+_TURNAROUNDS = (0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What is known beforehand: it is read from a fabric."""
+
+    slots: int
+    payload_bytes: float
+    packet_overhead_bytes: float
+    line_rate_Bps: float  # noqa: N815 (as records and presets name it)
+    aggregation_rate_Bps: float = math.inf  # noqa: N815
+    packet_copy_rate_Bps: float = math.inf  # noqa: N815
+    hosts_a_switch: int = 1
+    """At most: whose contributions one switch combines."""
+    largest_bytes: float = math.inf
+    """Larger rows cost what the base says in streaming_from or [[nic.calls]]."""
+
+    @property
+    def window_bytes(self) -> float:
+        """What can be in flight."""
+        return self.slots * self.payload_bytes
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Rows of one table: bytes per rank, ranks per host, seconds."""
+
+    name: str
+    bytes: Floats
+    ranks_a_host: Floats
+    seconds: Floats
+    hosts: Floats | None = None
+    """How many take part; where it is not said, all that there are."""
+    longer_s: Floats | float = 0.0
+    """What the tree's round takes beyond one switch's."""
+
+    @cached_property
+    def by_longer(self) -> "list[tuple[float, slice | NDArray[np.bool_]]]":
+        """The rows of each `longer_s`: a fit asks thousands of times."""
+        if np.ndim(self.longer_s) == 0:
+            return [(float(self.longer_s), slice(None))]
+        return [(float(one), self.longer_s == one) for one in np.unique(self.longer_s)]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter in SI units, and between what the data leave it."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def determined(self) -> bool:
+        """Whether the data bound it on both sides."""
+        return self.low > 0 and math.isfinite(self.high)
+
+    def text(self, value: float) -> str:
+        """Return a value of this parameter with its unit."""
+        if not math.isfinite(value):
+            return "unlimited"
+        return f"{value / 1e9:.3g} GB/s" if self.name == COPY_RATE else format_seconds(value)
+
+
+@dataclass(frozen=True)
+class SwitchFit:
+    """All that could be said."""
+
+    estimates: tuple[Estimate, ...]
+    missing: tuple[tuple[str, str], ...]
+    """Parameters that no row depends on, and why."""
+    written: Mapping[str, float]
+    """What goes into the fabric file: bases, what is determined, and what must not be left out."""
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """What is written although it is not determined."""
+        return tuple(
+            one.name for one in self.estimates if one.name in self.written and not one.determined
+        )
+
+    def estimate(self, name: str) -> Estimate | None:
+        """Return a parameter, where some row depends on it."""
+        return next((one for one in self.estimates if one.name == name), None)
+
+
+def hardware_of(fabric: "Fabric") -> Hardware:
+    """Return what the smart switches and the slowest cable are."""
+    kinds = {
+        (
+            *(one["slots"], one["payload_bytes"], one["packet_overhead_bytes"]),
+            *(one["aggregation_rate_Bps"], one["streaming_from_bytes"]),
+        )
+        for one in fabric.switches
+        if one["smart"]
+    }
+    if len(kinds) != 1:
+        has = "switches that reduce with different windows" if kinds else "no switch that reduces"
+        raise WeftError(
+            f"{named('base')}: {fabric.name} has {has}; the fit is of smart switches that are all"
+            " alike: name a fabric such as tofino-4 or hdr100-128"
+        )
+    slots, payload, overhead, aggregation_rate, streaming_from = kinds.pop()
+    cables = fabric.cables()
+    on_switch = Counter(one["upper"] for one in cables if one["lower"] < len(fabric.hosts))
+    return Hardware(
+        slots,
+        payload,
+        overhead,
+        min(cable["bandwidth_Bps"] for cable in cables),
+        aggregation_rate,
+        fabric.nic["packet_copy_rate_Bps"],
+        max(on_switch.values()),
+        min([streaming_from, *(one["from_bytes"] for one in fabric.nic["calls"])]),
+    )
+
+
+def model_seconds(
+    hardware: Hardware, rows: Observations, base: float, values: dict[str, float]
+) -> Floats:
+    """Return the times of a table's rows."""
+    wire = rows.bytes + hardware.packet_overhead_bytes * np.ceil(
+        rows.bytes / hardware.payload_bytes
+    )
+    hosts = hardware.hosts_a_switch if rows.hosts is None else rows.hosts
+    contributions = np.minimum(hosts, hardware.hosts_a_switch) * rows.ranks_a_host
+    busiest = np.maximum.reduce(
+        [
+            wire * rows.ranks_a_host / hardware.line_rate_Bps,
+            rows.bytes / values.get(COPY_RATE, math.inf),
+            rows.bytes * contributions / hardware.aggregation_rate_Bps,
+        ]
+    )
+    streaming = np.empty_like(rows.bytes)
+    for longer_s, at in rows.by_longer:
+        streaming[at] = _core.streaming_time(
+            hardware.slots,
+            hardware.payload_bytes,
+            hardware.packet_overhead_bytes,
+            rows.bytes[at],
+            wire[at] / busiest[at],
+            values.get(TURNAROUND, 0.0) + longer_s,
+        )
+    copying = np.minimum(rows.bytes, hardware.payload_bytes) / hardware.packet_copy_rate_Bps
+    waiting = base + rows.longer_s + (rows.ranks_a_host - 1) * values.get(GAP, 0.0)
+    seconds: Floats = waiting + copying + streaming
+    return seconds
+
+
+class _Problem:
+    """Parameters as one vector of logarithms, and the residuals that it leaves."""
+
+    def __init__(self, hardware: Hardware, tables: Sequence[Observations]) -> None:
+        self.hardware = hardware
+        self.tables = tables
+        largest = max(float(table.bytes.max()) for table in tables)
+        crowded = max(float(table.ranks_a_host.max()) for table in tables)
+        starts = {table.name: float(table.seconds.min()) for table in tables}
+        self.missing: list[tuple[str, str]] = []
+        if largest > hardware.window_bytes:
+            starts[TURNAROUND] = 2 * hardware.window_bytes / hardware.line_rate_Bps
+        else:
+            self.missing.append((TURNAROUND, "no message is larger than the window"))
+        starts[COPY_RATE] = hardware.line_rate_Bps
+        if crowded > 1:
+            starts[GAP] = 0.1 * min(starts[table.name] for table in tables)
+        else:
+            self.missing.append((GAP, "no row has several ranks per host"))
+        self.names = list(starts)
+        self.start = np.log(list(starts.values()))
+        self.rows = sum(len(table.bytes) for table in tables)
+
+    def seconds(self, logs: Floats) -> list[Floats]:
+        values = dict(zip(self.names, np.exp(logs).tolist(), strict=True))
+        return [
+            model_seconds(self.hardware, table, values[table.name], values) for table in self.tables
+        ]
+
+    def residuals(self, logs: Floats) -> Floats:
+        pairs = zip(self.seconds(logs), self.tables, strict=True)
+        return np.concatenate([np.log(model / table.seconds) for model, table in pairs])
+
+    def best(self, start: Floats, fixed: Collection[int] = ()) -> tuple[Floats, float]:
+        """Return the least sum of squares and where it is, with some parameters held."""
+        from scipy.optimize import least_squares
+
+        free = ~np.isin(np.arange(len(start)), list(fixed))
+
+        def residuals(some: Floats) -> Floats:
+            logs = start.copy()
+            logs[free] = some
+            return self.residuals(logs)
+
+        if not free.any():
+            return start, float((self.residuals(start) ** 2).sum())
+        around = self.start[free]
+        bounds = (around - _FARTHEST, around + _FARTHEST)
+        found = least_squares(residuals, np.clip(start[free], *bounds), bounds=bounds, x_scale=0.1)
+        logs = start.copy()
+        logs[free] = found.x
+        return logs, 2 * float(found.cost)
+
+
+def fit(
+    hardware: Hardware,
+    tables: Sequence[Observations],
+    base: Mapping[str, float] | None = None,
+) -> SwitchFit:
+    """Fit what the rows depend on; `base` has what holds where a parameter is not written."""
+    fitted = [_below(hardware.largest_bytes, table) for table in tables]
+    problem = _Problem(hardware, fitted)
+    if any(len(one.bytes) < len(table.bytes) for one, table in zip(fitted, tables, strict=True)):
+        what = f"what calls of {format_size(hardware.largest_bytes)} and more cost"
+        reason = "the base fabric says it in streaming_from or [[nic.calls]]"
+        problem.missing.append((what, reason))
+    logs, limit = _best_and_limit(problem)
+    estimates = []
+    for index, name in enumerate(problem.names):
+        low, high = (_end(problem, logs, index, limit, side) for side in (-1, 1))
+        estimates.append(Estimate(name, float(np.exp(logs[index])), low, high))
+    written = _written(problem, estimates, logs, limit, base or {})
+    return SwitchFit(tuple(estimates), tuple(problem.missing), written)
+
+
+def _below(size: float, table: Observations) -> Observations:
+    """Return the rows of less than so many bytes."""
+    at = table.bytes < size
+    if not at.any():
+        raise WeftError(
+            f"{named('base')}: all rows of {table.name} are of {format_size(size)} and more, whose"
+            " costs the base fabric says in streaming_from or [[nic.calls]]; name a base without"
+        )
+    longer = table.longer_s
+    return replace(
+        table,
+        bytes=table.bytes[at],
+        ranks_a_host=table.ranks_a_host[at],
+        seconds=table.seconds[at],
+        hosts=None if table.hosts is None else table.hosts[at],
+        longer_s=longer if isinstance(longer, float) else longer[at],
+    )
+
+
+# What a parameter is that says nothing, where the base fabric has none.
+_NOTHING = {TURNAROUND: 0.0, GAP: 0.0, COPY_RATE: math.inf}
+# Logarithms stay finite.
+_RANGE = (1e-15, 1e18)
+
+
+def _written(
+    problem: _Problem,
+    estimates: Sequence[Estimate],
+    logs: Floats,
+    limit: float,
+    base: Mapping[str, float],
+) -> dict[str, float]:
+    """Return the values with as few of the undetermined as a fit needs that is not worse."""
+    open_ = [index for index, one in enumerate(estimates) if not one.determined]
+    open_ = [index for index in open_ if estimates[index].name in _NOTHING]
+    for count in range(len(open_) + 1):
+        found = []
+        for kept in combinations(open_, count):
+            left = [index for index in open_ if index not in kept]
+            start = logs.copy()
+            for index in left:
+                name = estimates[index].name
+                start[index] = math.log(np.clip(base.get(name, _NOTHING[name]), *_RANGE))
+            best, squares = problem.best(start, left)
+            found.append((squares, left, best))
+        squares, left, best = min(found, key=lambda one: one[0])
+        if squares <= limit:
+            break
+    values = np.exp(best)
+    return {
+        one.name: float(values[index]) for index, one in enumerate(estimates) if index not in left
+    }
+
+
+def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
+    """Return the best parameters, and the sum of squares up to which others are credible too."""
+    from scipy.stats import f as f_distribution
+
+    logs, squares = _global_best(problem)
+    freedom = problem.rows - len(logs)
+    level = 1 - (1 - CONFIDENCE) / len(logs)
+    return logs, squares * (1 + float(f_distribution.ppf(level, 1, freedom)) / freedom)
+
+
+def _global_best(problem: _Problem) -> tuple[Floats, float]:
+    """Start from slow, fast and unlimited copying: where it does not matter it has no gradient."""
+    copy_rate = problem.names.index(COPY_RATE)
+    found = []
+    for factor in (0.25, 0.5, 1.0, 100.0):
+        start = problem.start.copy()
+        start[copy_rate] += math.log(factor)
+        found.append(problem.best(start))
+    return min(found, key=lambda one: one[1])
+
+
+def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -> float:
+    """Return where a parameter's profile passes the limit on one side: 0 or infinity if nowhere."""
+    from scipy.optimize import brentq
+
+    excess = _profile(problem, logs, index, limit)
+    near, far = 0.0, _FIRST_STEP
+    while excess(side * far) < 0:
+        if far > _FARTHEST:
+            return 0.0 if side < 0 else math.inf
+        near, far = far, 2 * far
+    at = brentq(lambda step: excess(side * step), near, far, xtol=1e-4)
+    return float(np.exp(logs[index] + side * at))
+
+
+def _profile(problem: _Problem, logs: Floats, index: int, limit: float) -> Callable[[float], float]:
+    copy_rate = problem.names.index(COPY_RATE)
+    # Either of the two may limit the rate of large messages; the other has no gradient then.
+    others = {copy_rate: [math.log(_SLOW)]}
+    if TURNAROUND in problem.names:
+        others[problem.names.index(TURNAROUND)] = [math.log(factor) for factor in _TURNAROUNDS]
+
+    def excess(step: float) -> float:
+        start = logs.copy()
+        start[index] += step
+        least = problem.best(start, (index,))[1]
+        for other, factors in others.items():
+            for factor in factors if other != index else ():
+                if least > limit:
+                    start[other] = problem.start[other] + factor
+                    least = min(least, problem.best(start, (index,))[1])
+        return least - limit
+
+    return excess

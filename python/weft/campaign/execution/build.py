@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The programs of a campaign: compiled into its store, or made by their own command."""
+
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.output import whole_file
+from weft.campaign.file.file import Campaign
+from weft.campaign.file.programs import Program
+from weft.campaign.store.store import can_write, cannot_make, make
+from weft.runs.program import check_program
+from weft.runs.toolchain import LANGUAGES, call_tool
+
+_INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | re.IGNORECASE)
+
+
+def programs(
+    campaign: Campaign, store: Path, spare: Path | None = None, *, again: bool = True
+) -> dict[str, Path]:
+    """Make all programs; return their files by name. Raises `WeftError` with a compiler's words.
+
+    They are called in the campaign's folder, where a path from elsewhere means something else.
+    What the store lacks is compiled into `spare` instead where nothing can be written there.
+    Without `again`, a program that is there is not made again by its command.
+    """
+    places = (store.absolute() / "programs", spare)
+    return {
+        name: _made(campaign, one, places, again=again) for name, one in campaign.programs.items()
+    }
+
+
+def _made(
+    campaign: Campaign, program: Program, places: tuple[Path, Path | None], *, again: bool
+) -> Path:
+    if program.source is not None:
+        source = campaign.folder.absolute() / program.source
+        return _compiled(campaign, program, source, *places)
+    assert program.path is not None
+    path = campaign.folder.absolute() / program.path
+    if program.build and (again or not path.exists()):
+        call_tool(f"program {program.name}", ["/bin/sh", "-c", program.build], campaign.folder)
+    try:
+        check_program(path)
+    except WeftError as error:
+        raise WeftError(f"{campaign.file}: [programs.{program.name}] path: {error}") from None
+    return path
+
+
+def _compiled(
+    campaign: Campaign, program: Program, source: Path, folder: Path, spare: Path | None
+) -> Path:
+    """Return the program of these sources and flags, which is compiled where there is none yet."""
+    place = f"{campaign.file}: [programs.{program.name}] source"
+    language = LANGUAGES.get(source.suffix)
+    if language is None:
+        raise WeftError(
+            f"{place}: found '{program.source}'; allowed are files of {', '.join(LANGUAGES)}"
+        )
+    try:
+        source.read_bytes()
+    except OSError as error:
+        raise WeftError(f"{place}: {source} cannot be read: {error.strerror}") from None
+    words = [str(paths.installed("weft-compiler")), language, "-O2", *program.flags, str(source)]
+    known = folder / f"{_digest([' '.join(words).encode()])}.json"  # the files that it is made of
+    target = _place(folder, known, program, words)
+    if target is None or not target.exists():
+        if spare is not None and not can_write(folder):
+            folder, known = spare, spare / known.name
+        make(folder)
+        try:
+            target = _compile(campaign, program, language, words, known)
+        except OSError as error:
+            raise cannot_make(folder, error) from None
+    return target
+
+
+def _compile(
+    campaign: Campaign, program: Program, language: str, words: Sequence[str], known: Path
+) -> Path:
+    """Compile beside, note which files were read, and give the program its place."""
+    folder = known.parent
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        made, uses = Path(beside) / "made", Path(beside) / "uses"
+        listing = ["-MMD", f"-MF{uses}"] if language != "f90" else []
+        call_tool(
+            f"program {program.name}", [*words, f"-o{made}", *listing, "-lm"], campaign.folder
+        )
+        files = list(_listed(uses)) if listing else list(_included(Path(words[-1])))
+        with whole_file("store", known) as file:
+            json.dump([str(one) for one in files], file)
+        target = _place(folder, known, program, words)
+        assert target is not None
+        make(target.parent)
+        made.replace(target)
+    return target
+
+
+def _place(folder: Path, known: Path, program: Program, words: Sequence[str]) -> Path | None:
+    """Return where the program is or will be, by the files that it was made of the last time."""
+    with suppress(OSError, ValueError, TypeError):
+        files = [Path(one) for one in json.loads(known.read_text(encoding="utf-8"))]
+        contents = [one.read_bytes() for one in files]
+        return folder / _digest([*contents, *(word.encode() for word in words)]) / program.name
+    return None
+
+
+def _digest(parts: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _listed(uses: Path) -> Iterator[Path]:
+    """Yield the files of a rule for make, as compilers of C and C++ write it."""
+    text = uses.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
+    for name in re.findall(r"(?:\\.|\S)+", text.partition(": ")[2]):
+        yield Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$"))
+
+
+def _included(source: Path, seen: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Yield a source of Fortran, and what its lines include from its folder."""
+    yield source
+    text = source.read_text(encoding="utf-8", errors="replace")
+    for name in _INCLUDE.findall(text):
+        file = source.parent / name
+        if file.is_file() and file not in (*seen, source):
+            yield from _included(file, (*seen, source))

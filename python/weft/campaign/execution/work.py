@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""One run of a campaign, wherever it is made: claimed, run, and kept in the store."""
+
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from weft import _core
+from weft.base.errors import WeftError, printable
+from weft.base.process import Streams
+from weft.campaign.file.axes import Point
+from weft.campaign.store.store import Result, Store
+from weft.runs import launch
+from weft.runs.request import Request
+
+_MOST_OUTPUT = 1 << 16
+_FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")
+"""What the system sends for want of memory, a batch system at the end of its time, or people."""
+_LIMITS = {"timeout": "timeout", "memory-limit": "memory"}
+"""Keys of [campaign] by the outcome that they lead to."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is told; all of it can be sent to another machine that shares the store."""
+
+    store: Path
+    campaign: str
+    digest: str
+    point: Point
+    request: Request
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker says of a task."""
+
+    digest: str
+    state: str
+    """One of `done`, `failed`, `refused`, and `elsewhere`: somebody else makes the run.
+
+    Or `killed`: no result, as something ended it that has nothing to do with the run.
+    """
+    message: str = ""
+    wall_time_s: float = 0.0
+    peak_memory_bytes: int = 0
+
+
+def carry_out(task: Task) -> Done:
+    """Make a run, unless it has been made or somebody is at it."""
+    store = Store(task.store, task.campaign)
+    with store.claim(task.digest) as ours:
+        if not ours:
+            return Done(task.digest, "elsewhere")
+        result = _run(task)
+        done = said(task.digest, result)
+        if result.record and result.record.outcome.signal in _FROM_OUTSIDE:
+            return replace(done, state="killed")
+        store.write(task.digest, result)
+    return done
+
+
+def said(digest: str, result: Result) -> Done:
+    """Return what there is to say of a result."""
+    if not result.record:
+        return Done(digest, result.state, result.refused)
+    record = result.record
+    message = record.outcome.message if record.failed else ""
+    return Done(digest, result.state, message, record.wall_time_s, record.peak_memory_bytes)
+
+
+def _run(task: Task) -> Result:
+    point = dict(task.point)
+    with tempfile.TemporaryFile() as printed, open(os.devnull, "rb") as nothing:
+        streams = Streams(nothing.fileno(), printed.fileno(), printed.fileno())
+        try:
+            record = launch.run(launch.prepare(task.request), streams=streams)
+        except (WeftError, _core.UserError) as error:
+            return Result(point=point, refused=str(error))
+        if key := _LIMITS.get(record.outcome.kind):
+            message = record.outcome.message.replace(f"--{key}", f"[campaign] {key}")
+            record.outcome.message = message
+        printed.seek(max(0, printed.seek(0, os.SEEK_END) - _MOST_OUTPUT))
+        output = printed.read().decode("utf-8", errors="replace")
+    return Result(point=point, output=printable(output), record=record)

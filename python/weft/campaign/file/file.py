@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Campaign files: programs, and the values of all that their runs differ in.
+
+    [campaign]
+    name = "slots"
+
+    [programs.latency]
+    source = "latency.c"
+    arguments = ["{bytes:B}", "10"]
+
+    [[runs]]
+    program = "latency"
+    fabric = ["tofino-16", "tofino-64x64"]
+    ranks = [4, 16]
+    offload = ["stream", "off"]
+    bytes = ["1KiB", "1MiB"]
+    switch.slots = [64, 256]
+    leave_out = [{ offload = "off", "switch.slots" = 64 }]
+
+A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.file.ranges`):
+`{ from = "4B", to = "1MiB", times = 4 }`. It is one of the words of `WORDS`, a key of fabric files
+(TABLE.KEY), or a placeholder in the arguments of the programs that the table names:
+`{KEY}`, or `{KEY:B}` for a size in bytes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.base.errors import WeftError, suggestion
+from weft.base.options import Options, parse
+from weft.base.reading import UnreadableError, read_text
+from weft.base.units import parse_size
+from weft.campaign.file.axes import Grid, Point, Value
+from weft.campaign.file.columns import COLUMNS
+from weft.campaign.file.programs import Program, read_programs, truth
+from weft.campaign.file.ranges import is_range, spread
+from weft.runs.launch import MOST_RANKS
+from weft.runs.offloads import OFFLOADS
+
+WORDS: Mapping[str, str] = {
+    "program": "one of the programs that the file describes",
+    "fabric": "a shipped fabric, or a fabric file, from the campaign's folder",
+    "ranks": "number of MPI ranks",
+    "ppn": "ranks per host",
+    "contention": "true, or false for links that do not contend, as `weft run --no-contention`",
+    "offload": "how the network does collectives: " + ", ".join(OFFLOADS),
+    "fallback": "what the hosts do where nothing is offloaded, as `weft run --fallback` takes it",
+    "host_speed": "speed of this machine, such as 10Gf, by which computation is timed",
+    "seed": "a whole number, with which the fabric's noise and its random drops are drawn",
+    "repetition": "a number; runs that differ in it alone are the same but for what is timed",
+}
+_RULES = ("zip", "leave_out", "repetitions")
+REPEATS = ("repetition", "seed", "noise.seed")
+"""Keys whose values are the same experiment again."""
+_MOST_RUNS = 1_000_000
+_DEFAULT_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A file that has been read."""
+
+    file: Path
+    name: str
+    description: str
+    programs: Mapping[str, Program]
+    grids: Sequence[Grid]
+    timeout_s: float | None
+    """Of each run, wall time."""
+    memory_bytes: int | None
+    """Of each run."""
+    most_runs: int
+    baseline: tuple[str, Value] | None = None
+    """Key and value of the runs that a report compares all others with."""
+    best: bool = True
+    """Make the hosts' runs by their fastest algorithms as well."""
+    intervals: bool = True
+    """Make runs at the ends of the intervals of calibrated fabrics as well."""
+
+    @property
+    def folder(self) -> Path:
+        """What its paths start from."""
+        return self.file.parent
+
+    def points(self) -> Iterator[Point]:
+        """Yield all combinations of all grids."""
+        for grid in self.grids:
+            yield from grid.points()
+
+
+def read(file: Path) -> Campaign:
+    """Read a campaign file; paths in it are not looked at. Raises `WeftError`."""
+    try:
+        return of_tables(parse(read_text(file), str(file)), file)
+    except UnreadableError as error:
+        raise WeftError(f"{file}: {error}") from None
+
+
+def of_tables(top: Options, file: Path) -> Campaign:
+    """Return the campaign that tables describe, wherever they come from; `file` is its place."""
+    top.allow("campaign", "programs", "runs", "report")
+    about = top.part("campaign").allow(
+        *("name", "description", "timeout", "memory", "most_runs", "best", "intervals")
+    )
+    programs = {one.name: one for one in read_programs(top)}
+    most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
+    grids = [_grid(table, programs) for table in top.parts("runs")]
+    if not grids:
+        top.fail(
+            "runs", "is missing; write at least one table [[runs]] with the values of each run"
+        )
+    _check_number(top, grids, most)
+    timeout = about.duration("timeout") / 1e9 if "timeout" in about.values else None
+    return Campaign(
+        file=file,
+        name=about.text("name"),
+        description=about.text("description", ""),
+        programs=programs,
+        grids=grids,
+        timeout_s=timeout,
+        memory_bytes=_memory(about),
+        most_runs=most,
+        baseline=_baseline(top, grids),
+        best=truth(about, "best"),
+        intervals=truth(about, "intervals"),
+    )
+
+
+def _baseline(top: Options, grids: Sequence[Grid]) -> tuple[str, Value] | None:
+    """Return what [report] picks: a key with one of the several values that runs have of it."""
+    if "report" not in top.values:
+        return None
+    table = top.part("report").allow("baseline")
+    wanted = table.need("baseline")
+    flat = dict(_flattened(table, wanted)) if isinstance(wanted, dict) else {}
+    if len(flat) != 1:
+        table.fail("baseline", f'found {wanted!r}; write one key, such as {{ fabric = "plain" }}')
+    key, value = next(iter(flat.items()))
+    values = list(dict.fromkeys(one for grid in grids for one in grid.values.get(key, ())))
+    if not values:
+        known = dict.fromkeys(one for grid in grids for one in grid.values)
+        table.fail("baseline", f"no such key in [[runs]]: {key!r}; {suggestion(key, known)}")
+    if value not in values:
+        table.fail(
+            "baseline",
+            f"found {key} = {value!r}; {suggestion(str(value), [str(one) for one in values])}",
+        )
+    if len(values) == 1 or key in REPEATS:
+        table.fail(
+            "baseline",
+            f"found {key}, of which there is nothing to compare; write a key of [[runs]] that has"
+            " several values, and whose runs are not repetitions",
+        )
+    return key, value
+
+
+def _memory(about: Options) -> int | None:
+    if "memory" not in about.values:
+        return None
+    try:
+        return parse_size(about.text("memory"), "memory")
+    except WeftError as error:
+        about.fail("memory", error.message.removeprefix("memory: "))
+
+
+def _check_number(top: Options, grids: Sequence[Grid], most: int) -> None:
+    number = sum(grid.size for grid in grids)
+    if number > most:
+        top.fail(
+            "runs",
+            f"makes {number:,} combinations; allowed are at most {most:,}: take fewer values, or"
+            " raise [campaign] most_runs",
+        )
+    for k, grid in enumerate(grids):
+        if next(grid.points(), None) is None:
+            top.fail("runs", f"table {k + 1} makes no run: leave_out leaves nothing of it")
+
+
+# ---- Grids
+
+
+def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
+    rules = {key: table.values[key] for key in _RULES if key in table.values}
+    flat = dict(_flattened(table, {k: v for k, v in table.values.items() if k not in _RULES}))
+    if "repetitions" in rules:
+        if "repetition" in flat:
+            table.fail("repetitions", "found beside repetition; write one of them")
+        flat["repetition"] = list(range(1, table.integer("repetitions", 1, _MOST_RUNS) + 1))
+    values = {key: _values(table, key, value) for key, value in flat.items()}
+    for key in ("program", "fabric", "ranks"):
+        if key not in values:
+            table.fail(key, f"is missing; write {WORDS[key]}, or a list of them")
+    _check_values(table, values, programs)
+    _check_keys(table, values, programs)
+    return Grid(
+        values, _zipped(table, rules.get("zip", []), values), _left_out(table, rules, values)
+    )
+
+
+def _flattened(
+    table: Options, values: Mapping[str, Any], outer: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield `switch.slots` of what TOML reads as a table in a table."""
+    for key, value in values.items():
+        if isinstance(value, dict) and not is_range(value):
+            if not value:
+                table.fail(outer + key, "is an empty table; write TABLE.KEY = [VALUES]")
+            yield from _flattened(table, value, f"{outer}{key}.")
+        else:
+            yield outer + key, value
+
+
+def _values(table: Options, key: str, value: Any) -> list[Value]:
+    listed = value if isinstance(value, list) else [value]
+    found: list[Value] = []
+    for one in listed:
+        try:
+            found += spread(one) if isinstance(one, dict) else [one]
+        except ValueError as error:
+            table.fail(key, str(error))
+    if not found:
+        table.fail(key, "found an empty list; write at least one value, or leave the key out")
+    for one in found:
+        if not isinstance(one, str | int | float):
+            table.fail(key, f"found {one!r}; a value is a text, a number, true or false")
+        if isinstance(one, str) and not one.isprintable():
+            table.fail(key, f"found {one!r}; write texts of one line, without control characters")
+    if len({(type(one), one) for one in found}) < len(found):
+        table.fail(key, f"found {found!r}, which names a value twice; write each once")
+    return found
+
+
+def _check_keys(
+    table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
+) -> None:
+    named = [programs[str(name)] for name in values["program"] if name in programs]
+    wanted = dict.fromkeys(key for program in named for key in program.placeholders)
+    for key in values:
+        if key in COLUMNS:
+            table.fail(key, "is the name of a column of results; call the placeholder otherwise")
+        if key not in WORDS and key not in wanted and "." not in key:
+            known = (*WORDS, *wanted, *_RULES)
+            table.fail(key, f"no such key, and no argument has {{{key}}}; {suggestion(key, known)}")
+    for program in named:
+        for key in program.placeholders:
+            if key not in values:
+                table.fail(key, f"is missing; the arguments of {program.name} have {{{key}}}")
+
+
+def _check_values(
+    table: Options, values: Mapping[str, Sequence[Value]], programs: Mapping[str, Program]
+) -> None:
+    for name in values["program"]:
+        if name not in programs:
+            table.fail("program", f"found {name!r}; {suggestion(str(name), list(programs))}")
+    for key in ("ranks", "ppn"):
+        for value in values.get(key, ()):
+            if type(value) is not int or not 1 <= value <= MOST_RANKS:
+                table.fail(
+                    key, f"found {value!r}; allowed is a whole number from 1 to {MOST_RANKS}"
+                )
+    for key in ("seed", "repetition"):
+        for value in values.get(key, ()):
+            if type(value) is not int or not 0 <= value < 1 << 31:
+                table.fail(key, f"found {value!r}; allowed is a whole number from 0 to {2**31 - 1}")
+    for value in values.get("contention", ()):
+        if not isinstance(value, bool):
+            table.fail("contention", f"found {value!r}; allowed are true, false")
+    for value in values.get("offload", ()):
+        if value not in OFFLOADS:
+            table.fail("offload", f"found {value!r}; allowed are {', '.join(OFFLOADS)}")
+    for key in ("fabric", "fallback", "host_speed"):
+        for value in values.get(key, ()):
+            if not isinstance(value, str) or not value:
+                table.fail(key, f"found {value!r}; write a text: {WORDS[key]}")
+
+
+def _zipped(table: Options, zips: Any, values: Mapping[str, Sequence[Value]]) -> list[list[str]]:
+    if not isinstance(zips, list) or not all(isinstance(keys, list) for keys in zips):
+        table.fail("zip", f'found {zips!r}; write lists of keys, such as [["ranks", "ppn"]]')
+    seen: set[str] = set()
+    for keys in zips:
+        for key in keys:
+            if key not in values:
+                table.fail("zip", f"found {key!r}; {suggestion(str(key), list(values))}")
+            if key in seen:
+                table.fail("zip", f"found {key!r} twice; write each key once")
+            seen.add(key)
+        lengths = {key: len(values[key]) for key in keys}
+        if len(set(lengths.values())) != 1:
+            said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            table.fail("zip", f"keys that are zipped have as many values each; {said}")
+    return zips
+
+
+def _left_out(
+    table: Options, rules: Mapping[str, Any], values: Mapping[str, Sequence[Value]]
+) -> list[dict[str, list[Value]]]:
+    conditions = rules.get("leave_out", [])
+    if not isinstance(conditions, list) or not all(isinstance(one, dict) for one in conditions):
+        table.fail("leave_out", 'write tables, such as [{ offload = "off", "switch.slots" = 64 }]')
+    found = []
+    for condition in conditions:
+        flat = dict(_flattened(table, condition))
+        if not flat:
+            table.fail("leave_out", "found an empty table, which would leave out everything")
+        for key in flat:
+            if key not in values:
+                table.fail("leave_out", f"found {key!r}; {suggestion(key, list(values))}")
+        found.append({key: _values(table, f"leave_out {key}", one) for key, one in flat.items()})
+    return found

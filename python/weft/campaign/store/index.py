@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A store's index: what tables need of all its results, in one Parquet file.
+
+    STORE/index.parquet
+
+It is a cache over `runs/` and never a truth of its own. Whoever asks for it brings it up to date:
+rows of files that are gone, or that have another size or time than when they were read, go; files
+that have none are read. A file that is missing, damaged or of another weft is made anew. So it
+follows results that are copied into the store, and several writers need not agree: each writes a
+whole file beside and renames it, and what the last one did not know, the next one reads.
+"""
+
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from weft.base.errors import WeftError
+from weft.campaign.store.store import Result, Store
+from weft.runs.record import Record
+
+_NAME = "index.parquet"
+_FORMAT = "1"
+"""Goes up whenever a column has another meaning."""
+_KEY = "weft-campaign-index"
+_OUTSIDE = ("outside MPI", "ended")
+"""Of the kinds of a record's profile, those in which a rank is in no call of MPI."""
+
+_COLLECTIVE = pl.Struct(
+    {
+        "collective": pl.String,
+        "communicator_size": pl.Int64,
+        "datatype": pl.String,
+        "op": pl.String,
+        "path": pl.String,
+        "reason": pl.String,
+        "algorithm": pl.String,
+        "calls": pl.Int64,
+        "bytes": pl.Float64,
+        "mean_time_s": pl.Float64,
+        "max_time_s": pl.Float64,
+    }
+)
+_RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
+    "run": pl.String,
+    "state": pl.String,
+    "outcome": pl.String,
+    "message": pl.String,
+    "simulated_time_s": pl.Float64,
+    "collectives_s": pl.Float64,
+    "mpi_s": pl.Float64,
+    "calls": pl.Int64,
+    "offloaded_calls": pl.Int64,
+    "wall_time_s": pl.Float64,
+    "cpu_time_s": pl.Float64,
+    "peak_memory_bytes": pl.Int64,
+    "busiest_link": pl.String,
+    "busiest_link_utilisation": pl.Float64,
+    "mean_link_utilisation": pl.Float64,
+    "slots_used_max": pl.Int64,
+    "bytes_reduced": pl.Float64,
+    "bytes_multicast": pl.Float64,
+}
+_SCHEMA = pl.Schema(
+    {"size": pl.Int64, "changed_ns": pl.Int64, **_RESULT, "collectives": pl.List(_COLLECTIVE)}
+)
+_decoder = msgspec.json.Decoder(Result)
+
+
+@dataclass(frozen=True)
+class Index:
+    """All results of a store, at the moment when it was asked for."""
+
+    rows: pl.DataFrame
+    """By run: the columns of `weft.campaign.file.columns.COLUMNS`, and `collectives`, a list."""
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Runs whose file cannot be read, and why: they count as not made."""
+    outgrown: frozenset[str] = frozenset()
+    """Runs that a limit ended, and that may take more now: they count as not made."""
+
+    def under(self, timeout_s: float | None, memory_bytes: int | None) -> "Index":
+        """Return the same without runs that would not have been ended under these limits."""
+        by_time = pl.col("outcome") == "timeout"
+        if timeout_s is not None:
+            by_time &= pl.col("wall_time_s") < timeout_s
+        by_memory = pl.col("outcome") == "memory-limit"
+        if memory_bytes is not None:
+            by_memory &= pl.col("peak_memory_bytes") < memory_bytes
+        outgrown = (by_time | by_memory).fill_null(value=False)
+        names = frozenset(self.rows.filter(outgrown)["run"])
+        return replace(self, rows=self.rows.filter(~outgrown), outgrown=names)
+
+
+def read(store: Store) -> Index:
+    """Bring a store's index up to date and return it."""
+    there = dict(_files(store))
+    known = _known(store.folder / _NAME)
+    files = pl.DataFrame(
+        [(name, size, changed) for name, (size, changed) in there.items()],
+        schema={name: _SCHEMA[name] for name in ("run", "size", "changed_ns")},
+        orient="row",
+    )
+    kept = known.join(files, on=["run", "size", "changed_ns"], how="semi")
+    fresh = set(there).difference(kept["run"])
+    rows, damaged = _read(store, there, fresh)
+    if rows or len(kept) < len(known):
+        kept = pl.concat([kept, pl.DataFrame(rows, schema=_SCHEMA, orient="row")]).sort("run")
+        _write(store.folder / _NAME, kept)
+    return Index(kept.drop("size", "changed_ns"), damaged)
+
+
+def _files(store: Store) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the files of all runs, by run: size, and when they were written."""
+    if not (store.folder / "runs").exists():  # of who only looks
+        return
+    for folder in os.scandir(store.folder / "runs"):
+        if len(folder.name) == 2 and folder.is_dir():
+            for file in os.scandir(folder.path):
+                if file.name.endswith(".json") and not file.name.startswith("."):
+                    with suppress(OSError):  # somebody has just removed it
+                        about = file.stat()
+                        yield file.name[:-5], (about.st_size, about.st_mtime_ns)
+
+
+def _known(file: Path) -> pl.DataFrame:
+    """Return the index as it was written, without rows where there is none or it is damaged."""
+    with suppress(OSError, pl.exceptions.PolarsError):
+        content = file.read_bytes()
+        if pl.read_parquet_metadata(io.BytesIO(content)).get(_KEY) == _FORMAT:
+            found = pl.read_parquet(io.BytesIO(content))
+            if found.schema == _SCHEMA:
+                return found
+    return pl.DataFrame(schema=_SCHEMA)
+
+
+def _write(file: Path, rows: pl.DataFrame) -> None:
+    """Replace the index. Without room for it, or the right to write, what is there stays."""
+    content = io.BytesIO()
+    rows.write_parquet(content, metadata={_KEY: _FORMAT})
+    name = None
+    try:
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{_NAME}.")
+        with os.fdopen(descriptor, "wb") as beside:
+            beside.write(content.getbuffer())
+            os.fchmod(beside.fileno(), 0o644)
+        os.replace(name, file)
+    except OSError:
+        if name is not None:
+            with suppress(OSError):
+                os.unlink(name)
+
+
+def _read(
+    store: Store, there: dict[str, tuple[int, int]], names: set[str]
+) -> tuple[list[tuple[Any, ...]], dict[str, str]]:
+    """Return a row for each of these runs, and why files of some cannot be read."""
+    rows, damaged = [], {}
+    for name in sorted(names):
+        try:
+            found = _row(name, _decoder.decode(store.path(name).read_bytes()))
+        except FileNotFoundError:
+            continue
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            try:  # for the words of the strict reader
+                found = _row(name, store.read(name))
+            except WeftError as error:
+                damaged[name] = error.message
+                continue
+        rows.append((*there[name], *(found.get(column) for column in (*_RESULT, "collectives"))))
+    return rows, damaged
+
+
+def table(results: Iterable[tuple[str, Result]]) -> pl.DataFrame:
+    """Return what an index has of results that are in no store, by run."""
+    rows = [_row(name, result) for name, result in results]
+    schema = pl.Schema({**_RESULT, "collectives": pl.List(_COLLECTIVE)})
+    return pl.DataFrame(
+        [tuple(row.get(column) for column in schema) for row in rows], schema=schema, orient="row"
+    )
+
+
+def _row(name: str, result: Result) -> dict[str, Any]:
+    row = {"run": name, "state": result.state, "message": result.refused, "collectives": []}
+    return row | _of_record(result.record) if result.record else row
+
+
+def _of_record(record: Record) -> dict[str, Any]:
+    busiest = max(record.links, key=lambda link: link.utilisation, default=None)
+    used = busiest if busiest is not None and busiest.utilisation > 0 else None
+    links = [link.utilisation for link in record.links]
+    return {
+        "outcome": record.outcome.kind,
+        "message": record.outcome.message if record.failed else "",
+        "simulated_time_s": record.simulated_time_s,
+        "collectives_s": sum(one.total_time_s or 0 for one in record.collectives) / record.ranks,
+        "mpi_s": sum(one.mean_s for one in record.profile if one.kind not in _OUTSIDE),
+        "calls": sum(one.calls for one in record.collectives),
+        "offloaded_calls": sum(one.calls for one in record.collectives if one.offloaded),
+        "wall_time_s": record.wall_time_s,
+        "cpu_time_s": record.cpu_time_s,
+        "peak_memory_bytes": record.peak_memory_bytes,
+        "busiest_link": used.name if used else "",
+        "busiest_link_utilisation": busiest.utilisation if busiest else None,
+        "mean_link_utilisation": sum(links) / len(links) if links else None,
+        "slots_used_max": max((one.slots_used_max for one in record.switches), default=0),
+        "bytes_reduced": sum(one.bytes_reduced for one in record.switches),
+        "bytes_multicast": sum(one.bytes_multicast for one in record.switches),
+        "collectives": [
+            {name: getattr(one, name) for name in _COLLECTIVE.to_schema()}
+            for one in record.collectives
+        ],
+    }

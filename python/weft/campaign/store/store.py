@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A store of results: a folder with a file for each run, by the run's name.
+
+    STORE/
+      store.json            what this folder is
+      runs/3f/3f02….json    a result: combination, what the program printed, the record
+      index.parquet         what tables need of all results (`weft.campaign.store.index`)
+      claims/3f02…          locked by the process that makes this run, as long as it lives
+
+Files appear whole or not at all. Any number of processes on machines that share the folder write to
+it: who locks a claim makes the run, and a lock ends with its process, however that ends. Stores are
+merged by copying `runs` of one into another.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import UNSET, UnsetType
+
+from weft.base.errors import WeftError
+from weft.base.models import Model
+from weft.base.output import check_directory, whole_file
+from weft.base.reading import UnreadableError, read_json
+from weft.runs.record import Record
+
+_KIND = "weft-campaign-store"
+_VERSION = 1
+
+
+class Result(Model, kw_only=True):
+    """The file of a run."""
+
+    schema: Literal["weft-campaign-run-1"] = "weft-campaign-run-1"
+    point: dict[str, str | int | float | bool]
+    """The combination that it was first made for."""
+    output: str = ""
+    """What the program printed, its last 64 KiB."""
+    refused: str = ""
+    """Why weft did not start it."""
+    record: Record | UnsetType = UNSET
+
+    @property
+    def state(self) -> str:
+        """One of `done`, `failed`, `refused`."""
+        if self.record is UNSET:
+            return "refused"
+        return "failed" if self.record.failed else "done"
+
+
+class Store:
+    """A folder of results."""
+
+    def __init__(self, folder: Path, campaign: str, *, look: bool = False) -> None:
+        """Open it, or make it where there is none. Raises `WeftError`.
+
+        Who only looks needs no right to write: a store that cannot be made is empty.
+        """
+        self.folder = folder
+        about = folder / "store.json"
+        if look and not can_write(folder) and (about.exists() or not _has_others(folder)):
+            if about.exists():
+                _check(about, campaign)
+            return
+        if not about.exists():
+            if _has_others(folder) and not about.exists():  # somebody may have made it just now
+                raise WeftError(_not_a_store(folder, about, campaign))
+            make(folder)
+            with whole_file("store", about) as file:
+                file.write(_about(campaign))
+        _check(about, campaign)
+        for part in ("runs", "claims"):
+            make(folder / part)
+
+    def path(self, digest: str) -> Path:
+        """Return where a run's result is or will be."""
+        return self.folder / "runs" / digest[:2] / f"{digest}.json"
+
+    def has(self, digest: str) -> bool:
+        """Whether a run has ended."""
+        return self.path(digest).exists()
+
+    def read(self, digest: str) -> Result:
+        """Return a run's result. Raises `WeftError`."""
+        path = self.path(digest)
+        try:
+            return Result.from_json(read_json(path))
+        except UnreadableError as error:
+            raise WeftError(f"store {path}: {error}; `weft campaign run` makes it again") from None
+
+    def write(self, digest: str, result: Result) -> None:
+        """Keep a run's result."""
+        path = self.path(digest)
+        make(path.parent)
+        with whole_file("store", path) as file:
+            file.write(json.dumps(result.to_json()))  # `dump` takes ten times as long
+
+    @contextmanager
+    def claim(self, digest: str) -> Iterator[bool]:
+        """Yield whether this process makes the run: nobody has, and nobody else is at it."""
+        path = self.folder / "claims" / digest
+        try:
+            lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            raise cannot_make(path, error) from None
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            except OSError as error:
+                raise WeftError(
+                    f"store {path}: cannot be locked ({error.strerror}); name a folder whose file"
+                    " system has locks"
+                ) from None
+            yield not self.has(digest)
+            with suppress(OSError):
+                path.unlink()
+        finally:
+            os.close(lock)
+
+    def is_claimed(self, digest: str) -> bool:
+        """Whether somebody makes a run now."""
+        return _is_locked(self.folder / "claims" / digest)
+
+    def at_work(self) -> int:
+        """Return how many runs somebody is at."""
+        return sum(_is_locked(path) for path in (self.folder / "claims").glob("*"))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        lock = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def can_write(folder: Path) -> bool:
+    """Tell whether files can be written in a folder of a store, made or not yet."""
+    try:
+        check_directory("store", folder)
+    except WeftError:
+        return False
+    return True
+
+
+def make(folder: Path) -> None:
+    """Make a folder of a store. Raises `WeftError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_make(folder, error) from None
+
+
+def cannot_make(path: Path, error: OSError) -> WeftError:
+    """Return what to say of a file or folder of a store that the system refuses."""
+    todo = "free some space" if error.errno in (ENOSPC, EDQUOT) else "name another place"
+    return WeftError(f"store {path}: cannot be made: {error.strerror}; {todo}")
+
+
+def _has_others(folder: Path) -> bool:
+    """Whether there are files that are not those of somebody who begins a store as well."""
+    try:
+        return any(not name.startswith(".store.json") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise WeftError(
+            f"store {folder}: cannot be read: {error.strerror}; name a folder"
+        ) from None
+
+
+def _about(campaign: str) -> str:
+    return json.dumps({"kind": _KIND, "version": _VERSION, "campaign": campaign})
+
+
+def _not_a_store(folder: Path, about: Path, campaign: str) -> str:
+    if (folder / "runs").is_dir():
+        return (
+            f"store {folder}: has runs/, and its {about.name} is lost; if these are results of"
+            f" '{campaign}', write that file again: {_about(campaign)}; else name another folder"
+        )
+    return f"store {folder}: is a folder with other files; name another one, or an empty one"
+
+
+def _check(about: Path, campaign: str) -> None:
+    try:
+        found: Any = read_json(about)
+    except UnreadableError as error:
+        raise WeftError(f"store {about}: {error}; name another folder") from None
+    if not isinstance(found, dict) or found.get("kind") != _KIND:
+        raise WeftError(f"store {about}: is no store of weft's; name another folder")
+    if found.get("version") != _VERSION:
+        raise WeftError(
+            f"store {about}: has version {found.get('version')}, and this weft knows {_VERSION};"
+            " use the weft that wrote it, or a newer one"
+        )
+    if found.get("campaign") != campaign:
+        raise WeftError(
+            f"store {about}: is of the campaign '{found.get('campaign')}', and this is"
+            f" '{campaign}'; name another folder"
+        )

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft bench`: a command for each micro-benchmark, and the group that finds them.
+
+`osu` makes the commands of OSU's benchmarks from their table; `collectives` and `like` add their
+own; `shared` has their common options.
+"""
+
+from weft.cli.bench import collectives, like
+from weft.cli.bench.group import bench
+
+__all__ = ["bench", "collectives", "like"]

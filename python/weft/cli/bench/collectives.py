@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft bench bcast`, `weft bench allgather` and `weft bench ag+rs`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from weft.base.errors import WeftError
+from weft.base.plots import Series, plot_by_size
+from weft.base.units import parse_sizes, plural
+from weft.cli.bench.group import bench
+from weft.cli.bench.osu import format_options, measure
+from weft.cli.bench.shared import (
+    check_outputs,
+    iterations_option,
+    modes_option,
+    parse_modes,
+    percentiles_option,
+    rows_option,
+    sampling,
+    say_fallbacks,
+)
+from weft.cli.common import (
+    changes_options,
+    fabric_option,
+    output_option,
+    ppn_option,
+    progress_bar,
+    ranks_option,
+)
+from weft.cli.files import Command as FileCommand
+from weft.runs import offloads
+from weft.runs.record_data import with_changes
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study.bench import collectives as api
+from weft.study.bench import micro_benchmarks as osu
+from weft.study.bench.benchmarks import BENCHMARKS
+from weft.study.bench.collectives import COLLECTIVES, Collective, CollectivesBench, CollectiveTime
+from weft.study.bench.modes import labels
+from weft.study.bench.quantiles import title
+
+_ITERATIONS = 1
+
+_HELP = """
+Measure the simulated times of {title} by the bytes that one rank gives.
+
+A mode is a way to offload ({offloading}), an algorithm that the benchmark writes out in messages
+({written}), or what `weft run --fallback` takes: an MPI library's choice of algorithms
+(`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Where the switches cannot do it
+the hosts do, and the mode is called after what was simulated. Shown are the mean latency of the
+ranks that receive, how much each of them receives a second, and how much goes through all ports of
+switches, in and out; and percentiles of the ranks' latencies where the fabric has noise or they are
+asked for.{osu}
+
+\b
+Example:
+  weft bench {name} --fabric fdr-188 -n 188 --sizes 64KiB --modes {modes}
+"""
+_AS_OSU = """ `weft bench osu_{name}` and --format osu time it as OSU does: the mean of all
+ranks, and no algorithms that the benchmark writes out."""
+
+
+def _help(collective: Collective) -> str:
+    return _HELP.format(
+        title=collective.title,
+        offloading=", ".join(f"`{mode}`" for mode in offloads.WAYS),
+        written=", ".join(f"`{mode}`" for mode in collective.written_out),
+        name=collective.name,
+        osu=_AS_OSU.format(name=collective.name) if collective.name in BENCHMARKS else "",
+        modes=",".join(collective.default_modes[:2]),
+    )
+
+
+def _command(collective: Collective) -> click.Command:
+    command: click.Command = FileCommand(
+        collective.name,
+        callback=partial(_measure, collective),
+        help=_help(collective),
+        short_help=f"Measure {collective.title} by size.",
+    )
+    for add in _options(collective):
+        command = add(command)
+    return command
+
+
+def _options(collective: Collective) -> Iterator[Callable[[click.Command], click.Command]]:
+    yield from (fabric_option, changes_options, ranks_option, ppn_option)
+    yield click.option(
+        "--sizes",
+        default="4KiB:256KiB",
+        show_default=True,
+        metavar="SIZES",
+        help="A range that doubles (4KiB:256KiB), or a list (4KiB,1MiB).",
+    )
+    yield iterations_option(_ITERATIONS, "Calls per size, with a barrier between.")
+    yield percentiles_option
+    yield modes_option(",".join(collective.default_modes))
+    yield click.option(
+        "--unchecked",
+        is_flag=True,
+        help="Share the buffers' memory among the ranks, so that gigabytes per rank cost nothing;"
+        " results are then not checked.",
+    )
+    if collective.name in BENCHMARKS:
+        yield from format_options()
+    yield rows_option
+    yield output_option("--plot", help="Draw the receive throughput: .png, .pdf or .svg.")
+
+
+def _measure(
+    collective: Collective,
+    fabric: str,
+    ranks: int,
+    ppn: int | None,
+    sizes: str,
+    iterations: int | None,
+    percentiles: str | None,
+    modes: str,
+    unchecked: bool,
+    csv_file: Path | None,
+    plot: Path | None,
+    changes: tuple[str, ...],
+    format_: str = "table",
+    full: bool = False,
+) -> None:
+    """Check, run, print, write."""
+    if format_ == "osu" or full:
+        _as_osu(collective, modes, unchecked)(
+            *(fabric, ranks, None, None if ppn is None else str(ppn), iterations, osu.WARM_UP, ()),
+            *(format_, full, csv_file, changes),
+            plot=plot,
+            sizes=sizes,
+            percentiles=percentiles,
+        )
+        return
+    check_outputs(plot)
+    parsed = parse_sizes(sizes, "--sizes")
+    sample = sampling(fabric, changes, iterations, percentiles, _ITERATIONS)
+    study = CollectivesBench(
+        *(collective, fabric, ranks, parsed, parse_modes(modes), ppn),
+        sample.iterations,
+        unchecked,
+        changes,
+        sample.percentiles,
+    )
+    with progress_bar(len(study.sizes) * len(study.modes)) as progress:
+        rows = api.run(study, progress)
+    _print(rows, study)
+    say_fallbacks(rows)
+    if csv_file is not None:
+        api.write_csv(rows, csv_file)
+    if plot is not None:
+        _plot(rows, study, plot)
+
+
+def _as_osu(collective: Collective, modes: str, unchecked: bool) -> Callable[..., None]:
+    """Return what measures it as OSU does, in the modes that the benchmark does not write out."""
+    if unchecked:
+        raise WeftError("--unchecked: found with --format osu, whose results are never checked")
+    asked = [mode for mode in parse_modes(modes) if mode not in collective.written_out]
+    named = ",".join(asked) or ",".join(osu.default_modes(BENCHMARKS[collective.name]))
+    return partial(measure, BENCHMARKS[collective.name], modes=named)
+
+
+def _title(rows: Sequence[CollectiveTime], study: CollectivesBench) -> str:
+    title = study.collective.title
+    fabric = with_changes(study.fabric, study.changes)
+    return f"{title} on {fabric}, {plural(study.ranks, 'rank')}, {rows[0].ppn} per host"
+
+
+def _print(rows: Sequence[CollectiveTime], study: CollectivesBench) -> None:
+    on = console()
+    print_title(_title(rows, study), on)
+    table = new_table(
+        (
+            *("bytes", "mode", "latency, us"),
+            *map(title, study.percentiles),
+            *("maximum, us", "received, MB/s", "switch ports, MB"),
+        ),
+        left=("mode",),
+    )
+    for row in sorted(rows, key=lambda row: row.bytes):
+        table.add_row(
+            str(row.bytes),
+            row.way.label,
+            f"{row.latency_us:.2f}",
+            *(f"{time:.2f}" for time in row.percentiles_us.values()),
+            f"{row.max_us:.2f}",
+            f"{row.receive_Bps / 1e6:.1f}",
+            f"{row.port_bytes / 1e6:.3f}",
+        )
+    print_table(table, on)
+
+
+def _plot(rows: Sequence[CollectiveTime], study: CollectivesBench, target: Path) -> None:
+    series = [
+        Series(labels(rows, mode), {size: rate / 1e9 for size, rate in points.items()}, k)
+        for k, mode in enumerate(study.modes)
+        for points in [api.values(rows, mode, "receive_Bps")]
+    ]
+    plot_by_size(series, _title(rows, study), [target], "--plot", "received by a rank (GB/s)")
+
+
+for one in COLLECTIVES.values():
+    bench.add_command(_command(one))

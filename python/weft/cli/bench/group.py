@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft bench`: its group, and what its commands share."""
+
+import click
+from click.exceptions import NoSuchCommand
+
+from weft.cli.groups import help_group
+from weft.study.bench.benchmarks import BENCHMARKS, Family
+
+_GROUP = """
+Run a micro-benchmark on a simulated fabric: collectives, messages and one-sided calls, as the OSU
+micro-benchmarks time them, under OSU's names (`osu_NAME` is NAME).
+
+`weft bench --like FILE` runs what an output of OSU or IMB measured, and shows both.
+
+\b
+Examples:
+  weft bench allreduce --fabric tofino-16 -n 16
+  weft bench iallreduce --fabric tofino-16 -n 16 --sizes 1KiB:1MiB
+  weft bench mbw_mr --fabric star-8 -n 8 --ppn 4
+  weft bench alltoall --fabric star-8 --nodes 8 --ppn 1,2,4 --format osu
+  weft bench --like osu_allreduce.txt --fabric star-8 -n 8
+"""
+_PREFIX = "osu_"
+LIKE = "like"
+# What the help of the group lists, by families.
+_LISTED: tuple[tuple[str, tuple[Family, ...]], ...] = (
+    ("Collectives", ("blocking",)),
+    ("Non-blocking collectives, with their overlap", ("non-blocking",)),
+    ("Messages", ("latency", "bandwidth", "rate")),
+    ("One-sided", ("one-sided latency", "one-sided rate")),
+)
+
+
+class _Benchmarks(click.Group):
+    """One command for each benchmark; `--like` before any stands for the command of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands of their own, OSU's of these names, and all others."""
+        shadowed = (f"{_PREFIX}{name}" for name in self.commands if name in BENCHMARKS)
+        return sorted({*self.commands, *shadowed, *BENCHMARKS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; with OSU's prefix, OSU's benchmark of the name."""
+        from weft.cli.bench.osu import command  # which needs this module
+
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        name = cmd_name.removeprefix(_PREFIX)
+        return command(cmd_name, BENCHMARKS[name]) if name in BENCHMARKS else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `--like FILE` before a command's name as the command `like`."""
+        place = next((k for k, word in enumerate(args) if word.startswith("-")), len(args))
+        options = args[place:]
+        if place == 0 and any(word.partition("=")[0] == "--like" for word in options):
+            words = [part for word in options for part in _without_like(word)]
+            return super().parse_args(ctx, [LIKE, *words])
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of some arguments, or suggest those with near names."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            names = self.list_commands(ctx)
+            raise NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of benchmarks by families, below the commands of their own."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(80)) for name, one in sorted(self.commands.items())]
+            )
+        for heading, families in _LISTED:
+            names = [one.name for one in BENCHMARKS.values() if one.family in families]
+            with formatter.section(heading):
+                formatter.write_text(", ".join(names))
+
+
+def _without_like(word: str) -> list[str]:
+    name, _, value = word.partition("=")
+    if name != "--like":
+        return [word]
+    return [value] if value else []
+
+
+bench = help_group("bench", _GROUP, _Benchmarks)

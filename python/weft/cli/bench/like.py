@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft bench --like`: what a file measured, and the same simulated."""
+
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from weft.base.measured import LogError
+from weft.base.units import format_size, plural
+from weft.cli.bench import shared
+from weft.cli.bench.group import LIKE, bench
+from weft.cli.bench.shared import parse_modes, rows_option, say_fallbacks
+from weft.cli.common import (
+    changes_options,
+    config_option,
+    fabric_option,
+    ppn_option,
+    progress_bar,
+)
+from weft.cli.files import Input
+from weft.runs import launch
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study.bench import like as api
+from weft.study.bench import micro_benchmarks
+from weft.study.bench.like import Asked, Beside
+from weft.study.bench.modes import labels
+
+_HELP = """
+Run on a simulated fabric what an output of the OSU micro-benchmarks or of IMB measured, and show
+both, with the error of each size, their mean logarithmic error and the worst one.
+
+Sizes, types and windows are those of the file, and ranks and ranks per host too where it says them:
+in its header, in the command that it echoes, or in its name (`ppn32`, `2x32`). `weft bench --like
+FILE` is the same command.
+
+\b
+Examples:
+  weft bench --like osu_allreduce.txt --fabric tofino-16 -n 16
+  weft bench --like imb_2x32.txt --fabric mine.toml --modes openmpi-4.1,mpich-4 --csv both.csv
+"""
+
+
+@bench.command(LIKE, help=_HELP, short_help="Run what a file measured (also --like FILE).")
+@click.argument("file", type=Input(exists=True, dir_okay=False), metavar="FILE")
+@fabric_option
+@changes_options
+@click.option(
+    "-n",
+    "ranks",
+    type=click.IntRange(2, launch.MOST_RANKS),
+    metavar="RANKS",
+    help="Number of MPI ranks of collectives, where the file does not say it.",
+)
+@ppn_option
+@shared.modes_option(launch.DEFAULT_FALLBACK)
+@shared.iterations_option(micro_benchmarks.ITERATIONS, "Timed calls or windows per size.")
+@config_option
+@rows_option
+def like(
+    file: Path,
+    fabric: str,
+    changes: tuple[str, ...],
+    ranks: int | None,
+    ppn: int | None,
+    modes: str,
+    iterations: int | None,
+    config: tuple[str, ...],
+    csv_file: Path | None,
+) -> None:
+    """Check, run, print, write."""
+    sample = shared.sampling(fabric, changes, iterations, None, micro_benchmarks.ITERATIONS)
+    asked = Asked(fabric, ranks, ppn, parse_modes(modes), sample.iterations, changes, config)
+    planned = api.plan(file, asked)
+    with progress_bar(sum(len(one.sizes) * len(one.runs) for _, one in planned.runs)) as progress:
+        found = api.run(planned, progress)
+    for number, (_, some) in enumerate(groupby(found, lambda one: one.measured.line)):
+        if number:
+            click.echo()
+        _print(list(some))
+    sys.stdout.flush()
+    for text in planned.left_out:
+        click.echo(f"weft: left out: {text}", err=True)
+    say_fallbacks([row for one in found for row in one.rows])
+    if csv_file is not None:
+        api.write_csv(found, csv_file)
+
+
+def _print(modes: Sequence[Beside]) -> None:
+    first = modes[0]
+    on, measured, benchmark = console(), first.measured, first.study.benchmark
+    row = first.rows[0]
+    print_title(
+        f"{benchmark.title} of {measured.path.name} (line {measured.line}) on {row.fabric},"
+        f" {plural(row.ranks, 'rank')}, {row.ppn} per host: {benchmark.figure.title}",
+        on,
+    )
+    names = [labels(one.rows, row.mode) for one in modes for row in one.rows[:1]]
+    names = names if benchmark.collective else ["simulated"]
+    sized = benchmark.sized != "nothing"
+    heads = [part for name in names for part in (name, "error, %")]
+    table = new_table([*(["bytes"] if sized else []), "measured", *heads])
+    for row, real in first.pairs:
+        cells = []
+        for one in modes:
+            figure = next(other.figure for other in one.rows if other.bytes == row.bytes)
+            cells += [f"{figure:.2f}", f"{100 * (figure / real - 1):+.1f}"]
+        table.add_row(*([str(row.bytes)] if sized else []), f"{real:.2f}", *cells)
+    print_table(table, on)
+    for name, one in zip(names, modes, strict=True):
+        on.print(f"{name}: {_error(one.error, one)}", soft_wrap=True)
+
+
+def _error(error: LogError, beside: Beside) -> str:
+    def off(pair: tuple[micro_benchmarks.Time, float]) -> float:
+        row, real = pair
+        return max(row.figure / real, real / row.figure)
+
+    worst = max(beside.pairs, key=off)[0]
+    at = f" at {format_size(worst.bytes)}" if beside.study.benchmark.sized != "nothing" else ""
+    return f"mean logarithmic error {100 * error.mean:.1f} %, worst {100 * error.worst:.1f} %{at}"

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft bench NAME`: a command for each of OSU's micro-benchmarks, made from their table."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weft.base.units import parse_counts, parse_sizes
+from weft.cli.bench.osu_tables import plot as draw
+from weft.cli.bench.osu_tables import show
+from weft.cli.bench.shared import (
+    check_outputs,
+    iterations_option,
+    modes_option,
+    parse_modes,
+    percentiles_option,
+    rows_option,
+    sampling,
+)
+from weft.cli.common import (
+    changes_options,
+    config_option,
+    fabric_option,
+    output_option,
+    progress_bar,
+)
+from weft.cli.files import Command as FileCommand
+from weft.runs import launch, offloads
+from weft.runs.site import load_fabric
+from weft.study.bench import micro_benchmarks as api
+from weft.study.bench.benchmarks import OPERATIONS, TYPES, Benchmark
+from weft.study.bench.micro_benchmarks import Study
+
+FORMATS = ("table", "osu")
+
+_HELP = """
+Measure {title} on a simulated fabric as {osu} of the OSU micro-benchmarks 7.4 does, by {sized}.
+{figures}
+{modes}
+Sizes are in bytes, or carry a unit: B, kB, KiB, MB, MiB, GB, GiB, TB.
+
+\b
+Examples:
+  weft bench {name} --fabric {fabric} {ranks}
+  weft bench {name} --fabric {fabric} {ranks} --format osu
+"""
+_SIZED = {
+    "vector": "the bytes of a rank's vector",
+    "split": "the bytes of the vector that each rank gives, of which it gets the part of a rank",
+    "block": "the bytes that a rank has for, or gets from, one other",
+    "message": "the bytes of a message",
+    "element": "the bytes of one element",
+    "nothing": "ranks alone: it moves no data",
+}
+_FIGURES = {
+    "blocking": """
+Each call is timed, with a barrier after it. Shown is the mean over all ranks and calls, and
+percentiles where the fabric has noise or they are asked for.
+""",
+    "non-blocking": """
+Call and wait are timed first (pure communication). Then each rank starts the call, computes for
+as long as that took it, and waits. The overlap is 100 * (1 - (overall - compute) / pure) %.
+Simulated libraries make progress while a rank computes, as with a thread of their own.
+""",
+    "latency": """
+One rank sends, the other answers: shown is half of the time, the mean of all pairs.
+""",
+    "bandwidth": """
+A window of messages is in flight at once; the receiver answers when it has all of them.
+""",
+    "rate": """
+Each rank of the first half sends windows of messages to one of the second half. With --ppn half of
+the ranks, all senders are on one host. Shown are all pairs' rates together.
+""",
+    "one-sided latency": """
+Rank 0 makes the call and flushes it, in one lock of rank 1's window.
+""",
+    "one-sided rate": """
+A window of calls is made before each synchronization.
+""",
+}
+_WAYS = ", ".join(f"`{way}`" for way in offloads.WAYS)
+_MODES = f"""
+A mode is a way to offload ({_WAYS}), or what
+`weft run --fallback` takes, which then runs on the hosts: an MPI library's choice of algorithms
+(`openmpi-5.0`, `mpich-4`), an algorithm (`recursive_doubling`), or SMPI's (`smpi:rdb`). Where the
+switches cannot do it the hosts do, and the mode is called after what was simulated:
+`recursive_doubling for stream`.
+"""
+
+
+def command(name: str, benchmark: Benchmark) -> click.Command:
+    """Return the command of a benchmark."""
+    made: click.Command = FileCommand(
+        name,
+        callback=partial(measure, benchmark),
+        help=_help(benchmark),
+        short_help=f"Measure {benchmark.title}.",
+    )
+    for add in _options(benchmark):
+        made = add(made)
+    return made
+
+
+def _help(benchmark: Benchmark) -> str:
+    many = benchmark.collective or benchmark.pairs
+    return _HELP.format(
+        name=benchmark.name,
+        title=benchmark.title,
+        osu=f"osu_{benchmark.name}",
+        sized=_SIZED[benchmark.sized],
+        figures=_FIGURES[benchmark.family].rstrip(),
+        modes=_MODES if benchmark.collective else "",
+        fabric="tofino-4" if benchmark.collective else "star-8",
+        ranks="-n 4" if many else "",
+    ).replace(" \n", "\n")
+
+
+def ranks_options(needed: str) -> Iterator[Callable[[click.Command], click.Command]]:
+    """Yield the options that say how many ranks there are, and where."""
+    most = click.IntRange(1, launch.MOST_RANKS)
+    yield click.option(
+        "-n", "ranks", type=most, metavar="RANKS", help=f"Number of MPI ranks{needed}."
+    )
+    yield click.option(
+        "--nodes",
+        type=most,
+        metavar="N",
+        help="Hosts to run on, in place of -n: each has the ranks that --ppn says.",
+    )
+    yield click.option(
+        "--ppn",
+        metavar="RANKS,...",
+        help="Ranks per host, placed block by block; a list or a range that doubles (1:8) is"
+        " measured one after the other.  [default: 1 while there are hosts enough, else as few as"
+        " possible]",
+    )
+
+
+def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.Command]]:
+    many = benchmark.collective or benchmark.pairs
+    yield from (fabric_option, changes_options)
+    yield from ranks_options("; this or --nodes must be given" if many else "; allowed is 2")
+    if benchmark.sized not in ("nothing", "element"):
+        sizes = benchmark.sizes(benchmark.default_type)
+        least = ", and from one element for each rank on" if benchmark.has_equal_parts else ""
+        yield click.option(
+            "--sizes",
+            metavar="SIZES",
+            help="A range that doubles (4:1MiB), or a list (4,1KiB,64KiB).  [default:"
+            f" {sizes}, and from the size of another --type on{least}]",
+        )
+    if benchmark.sized != "nothing":
+        yield click.option(
+            *("--type", "type_"),
+            type=click.Choice([*TYPES]),
+            default=benchmark.default_type,
+            show_default=True,
+            help="Type of the elements, MPI's without MPI_.",
+        )
+    if benchmark.sums:
+        yield click.option(
+            "--op",
+            type=click.Choice(OPERATIONS),
+            default="sum",
+            show_default=True,
+            help="Operation, MPI's without MPI_.",
+        )
+    yield iterations_option(api.ITERATIONS, "Timed calls or windows per size.")
+    yield click.option(
+        "--warm-up",
+        type=click.IntRange(0, 1_000_000),
+        default=api.WARM_UP,
+        show_default=True,
+        help="Calls or windows per size before those that are timed.",
+    )
+    if benchmark.has_window:
+        yield click.option(
+            "--window",
+            type=click.IntRange(1, api.MOST_WINDOW),
+            default=api.WINDOW,
+            show_default=True,
+            help="Messages in flight.",
+        )
+    if not benchmark.is_rate:
+        yield percentiles_option
+    if benchmark.family == "blocking":
+        yield click.option(
+            "--back-to-back",
+            is_flag=True,
+            help="Leave out the barrier after each call, as `weft validate` and its page do.",
+        )
+    if benchmark.collective:
+        yield modes_option(",".join(api.default_modes(benchmark)))
+    yield config_option
+    yield from format_options()
+    yield rows_option
+    if benchmark.sized not in ("nothing", "element"):
+        yield output_option("--plot", help="Draw the table: .png, .pdf or .svg.")
+
+
+def format_options() -> Iterator[Callable[[click.Command], click.Command]]:
+    """Yield the options that say what is printed."""
+    yield click.option(
+        "--format",
+        "format_",
+        type=click.Choice(FORMATS),
+        default=FORMATS[0],
+        show_default=True,
+        help="A table, or what the OSU micro-benchmarks 7.4 print, an output for each mode.",
+    )
+    yield click.option(
+        *("--full", "-f"),
+        is_flag=True,
+        help="Show all figures, as OSU's -f does: minimum and maximum over the ranks.",
+    )
+
+
+def measure(
+    benchmark: Benchmark,
+    fabric: str,
+    ranks: int | None,
+    nodes: int | None,
+    ppn: str | None,
+    iterations: int | None,
+    warm_up: int,
+    config: tuple[str, ...],
+    format_: str,
+    full: bool,
+    csv_file: Path | None,
+    changes: tuple[str, ...],
+    **more: Any,
+) -> None:
+    """Check, run, print, write; `more` are options that not all benchmarks have."""
+    plot: Path | None = more.get("plot")
+    check_outputs(plot)
+    wanted = more.get("percentiles")
+    sample = sampling(fabric, changes, iterations, wanted, api.ITERATIONS)
+    type_ = more.get("type_") or benchmark.default_type
+    per_host = parse_counts(ppn, "--ppn") if ppn is not None else ()
+    where = load_fabric(fabric, changes)
+    counts, placed = api.placed(benchmark, where, ranks, nodes, per_host)
+    modes = more.get("modes")
+    study = Study(
+        *(benchmark, fabric, counts, placed),
+        _sizes(benchmark, more.get("sizes"), type_, max(counts)),
+        parse_modes(modes) if modes is not None else (),
+        sample.iterations,
+        warm_up,
+        more.get("window") or api.WINDOW,
+        type_,
+        more.get("op") or "sum",
+        () if benchmark.is_rate else sample.percentiles,
+        changes,
+        config,
+        more.get("back_to_back", False),
+    )
+    with progress_bar(len(study.sizes) * len(study.runs)) as progress:
+        rows = api.run(study, progress)
+    show(study, rows, format_, full=full)
+    if csv_file is not None:
+        api.write_csv(rows, csv_file)
+    if plot is not None:
+        draw(study, rows, plot)
+
+
+def _sizes(benchmark: Benchmark, given: str | None, type_: str, ranks: int) -> Sequence[int]:
+    if benchmark.sized == "nothing":
+        return (0,)
+    return parse_sizes(given or benchmark.sizes(type_, ranks), "--sizes")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Options and messages that the commands of `weft bench` share."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from weft.base.plots import check_format
+from weft.cli import completion
+from weft.cli.common import Command, output_option
+from weft.study.bench.modes import Benched, messages
+from weft.study.bench.quantiles import NOISY_ITERATIONS, Sampling, parse_percentiles
+
+rows_option = output_option(
+    "--csv", "csv_file", help="Write the table, one line per mode and size."
+)
+
+
+percentiles_option = click.option(
+    "--percentiles",
+    metavar="NUMBERS",
+    help="Percentiles of the times of single calls, as 5,50,95.  [default: 5,50,95 where the fabric"
+    " has noise, else none]",
+)
+
+
+def iterations_option(usual: int, what: str) -> Callable[[Command], Command]:
+    """Return the option for how many calls are made."""
+    return click.option(
+        "--iterations",
+        type=click.IntRange(1, 1_000_000),
+        help=f"{what}  [default: {usual}, since without noise all are alike; {NOISY_ITERATIONS}"
+        " where the fabric has noise]",
+    )
+
+
+def sampling(
+    fabric: str,
+    changes: tuple[str, ...],
+    iterations: int | None,
+    percentiles: str | None,
+    usual: int,
+) -> Sampling:
+    """Return how often calls are made, and what of their times is wanted."""
+    wanted = None if percentiles is None else parse_percentiles(percentiles, "--percentiles")
+    return Sampling.of(fabric, changes, iterations, wanted, usual)
+
+
+def modes_option(default: str) -> Callable[[Command], Command]:
+    """Return the option for what is compared."""
+    return click.option(
+        "--modes",
+        default=default,
+        show_default=True,
+        metavar="MODE,...",
+        shell_complete=completion.modes,
+        help="What to compare.",
+    )
+
+
+def parse_modes(text: str) -> list[str]:
+    """Return the modes that an option names, each once."""
+    modes = list(dict.fromkeys(mode.strip() for mode in text.split(",")))
+    if not all(modes):
+        raise click.BadParameter(
+            f"found '{text}'; write names with commas between", param_hint="'--modes'"
+        )
+    return modes
+
+
+def say_fallbacks(rows: Sequence[Benched]) -> None:
+    """Say which modes are not what was asked for, and why."""
+    sys.stdout.flush()
+    for message in messages(rows):
+        click.echo(f"weft: {message}", err=True)
+
+
+def check_outputs(plot: Path | None) -> None:
+    """Prove before the work that the figure has a format."""
+    if plot is not None:
+        check_format("--plot", plot)

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft cache`: what packet forwarding caches do with the traffic of programs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weft.base.plots import check_format
+from weft.cli.cache.hash import hash_command
+from weft.cli.cache.rate import rate_command
+from weft.cli.common import Command, output_option
+from weft.cli.files import Finite, Input, fabric_name
+from weft.cli.groups import help_group
+from weft.runs.report import console, new_table, print_table, print_title
+from weft.study.forwarding import forwarding, jobs
+from weft.study.forwarding.forwarding import Cache, CacheStudy
+from weft.trace.folder import read_folder
+
+cache = help_group(
+    "cache",
+    "What packet forwarding caches do with traffic: hits, and misses told apart (initial, capacity,"
+    " conflict).",
+)
+cache.add_command(hash_command)
+cache.add_command(rate_command)
+
+
+class _Numbers(click.ParamType[tuple[int, ...]]):
+    """Whole numbers with commas between."""
+
+    name = "numbers"
+
+    def __init__(self, least: int = 1, most: int = 1 << 24) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if not numbers or not all(self.least <= number <= self.most for number in numbers):
+            self.fail(
+                f"found '{value}'; allowed: whole numbers from {self.least} to {self.most},"
+                " with commas between",
+                param,
+                ctx,
+            )
+        return numbers
+
+
+_entries = click.option(
+    "--entries",
+    type=click.IntRange(1, 1 << 20),
+    default=2048,
+    show_default=True,
+    help="Entries of a port.",
+)
+_ways = click.option(
+    "--ways",
+    type=click.IntRange(1, 1 << 20),
+    default=4,
+    show_default=True,
+    help="Entries of a set.",
+)
+_several_ways = click.option(
+    "--ways",
+    type=_Numbers(),
+    default=(1, 2, 4, 8, 16),
+    show_default="1,2,4,8,16",
+    metavar="N,...",
+    help="Entries of a set, one study each.",
+)
+_replacement = click.option(
+    "--replacement",
+    type=click.Choice(["lru", "fifo", "random"]),
+    default="lru",
+    show_default=True,
+    help="Which entry of a full set makes room.",
+)
+_replacement_by_any = click.option(
+    "--replacement",
+    type=click.Choice(["lru", "fifo", "random", "future"]),
+    default="lru",
+    show_default=True,
+    help="Which entry of a full set makes room; future: the one that is used last, as nobody can do"
+    " better.",
+)
+
+
+def _nanoseconds(flag: str, default: float, about: str) -> Callable[[Command], Command]:
+    return click.option(
+        flag,
+        f"{flag.removeprefix('--').replace('-', '_')}_ns",
+        type=Finite(min=1e-3, max=1e9),
+        default=default,
+        show_default=True,
+        metavar="NS",
+        help=about,
+    )
+
+
+_interval = _nanoseconds(
+    "--interval", Cache.interval_ns, "From a lookup that hits to the port's next."
+)
+_tcam_interval = _nanoseconds("--tcam-interval", Cache.tcam_interval_ns, "From one that misses.")
+
+
+def _intervals(command: Command) -> Command:
+    return _interval(_tcam_interval(command))
+
+
+_hashes = click.option(
+    "--hash",
+    "hashes",
+    multiple=True,
+    default=("auto", "crc"),
+    show_default="auto and crc",
+    metavar="NAME",
+    help="auto (the topology's own), crc, cube, fat_tree or dragonfly; may be repeated.",
+)
+
+
+def _results(command: Command) -> Command:
+    csv_file = output_option("--csv", "csv_file", help="Write the table (CSV).")
+    figure = output_option("--figure", help="Draw it (.png, .svg, .pdf).")
+    return csv_file(figure(command))
+
+
+def _check(figure: Path | None) -> None:
+    if figure is not None:
+        check_format("--figure", figure)
+
+
+def _report(study: CacheStudy, csv_file: Path | None, figure: Path | None) -> int:
+    on = console()
+    print_title(study.title, on)
+    table = new_table(study.columns, left=("fabric", "hash", "trace", "ports"))
+    for row in study.rows:
+        table.add_row(*(f"{cell:.2%}" if isinstance(cell, float) else str(cell) for cell in row))
+    print_table(table, on)
+    if csv_file is not None:
+        study.write_csv("--csv", csv_file)
+    if figure is not None:
+        study.draw("--figure", figure)
+    return 0
+
+
+_WAYS = """
+Conflict misses of one port by ways, under uniform traffic to so many hosts.
+
+Destinations are looked up by CRC. They are hosts of neighbouring addresses, as those of a job in
+one block, or with --scattered any.
+
+\b
+Example:
+  weft cache ways --scattered --figure conflicts.png
+"""
+
+
+@cache.command(help=_WAYS, short_help="Conflict misses by ways, uniform traffic.")
+@_entries
+@_several_ways
+@_replacement
+@_intervals
+@click.option(
+    "--destinations",
+    type=_Numbers(),
+    default=(128, 256, 512, 1024, 2048),
+    show_default="128,256,512,1024,2048",
+    metavar="N,...",
+    help="Hosts that packets go to, one line each.",
+)
+@click.option("--scattered", is_flag=True, help="Any addresses of 24 bits.")
+@_results
+def ways(
+    entries: int,
+    ways: Sequence[int],
+    replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
+    destinations: Sequence[int],
+    scattered: bool,
+    csv_file: Path | None,
+    figure: Path | None,
+) -> int:
+    """Study, print, write."""
+    _check(figure)
+    of = Cache(
+        entries,
+        replacement=replacement,
+        interval_ns=interval_ns,
+        tcam_interval_ns=tcam_interval_ns,
+    )
+    study = forwarding.conflicts_by_ways(of, ways, destinations, scattered=scattered)
+    return _report(study, csv_file, figure)
+
+
+_TRACE = """
+Conflict misses by ways while a recorded program runs on a fabric.
+
+The trace is one that `weft run --record` has written. It is replayed once, without offload, and
+its messages are routed through the caches of all ports in the order in which they started.
+
+\b
+Example:
+  weft cache trace trace --fabric torus-4x4x4x4 --figure conflicts.png
+"""
+
+
+@cache.command(help=_TRACE, short_help="Conflict misses by ways, a program's trace.")
+@click.argument("trace", type=Input(), metavar="DIRECTORY")
+@click.option(
+    "--fabric", type=fabric_name, required=True, metavar="FILE|NAME", help="Where its ranks run."
+)
+@_entries
+@_several_ways
+@_replacement
+@_intervals
+@_hashes
+@_results
+def trace(
+    trace: Path,
+    fabric: str,
+    entries: int,
+    ways: Sequence[int],
+    replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
+    hashes: Sequence[str],
+    csv_file: Path | None,
+    figure: Path | None,
+) -> int:
+    """Replay, study, print, write."""
+    _check(figure)
+    of = Cache(
+        entries,
+        replacement=replacement,
+        interval_ns=interval_ns,
+        tcam_interval_ns=tcam_interval_ns,
+    )
+    study = forwarding.conflicts_of_trace(of, ways, read_folder(trace), fabric, hashes)
+    return _report(study, csv_file, figure)
+
+
+_CAPACITY = """
+Capacity misses on k-ary n-tori of one job, with the hash of the torus and without.
+
+Every host sends to all others equally often. CRC looks up hosts; so the ports where packets come
+from a host see them all, and those along the last dimension few.
+
+\b
+Example:
+  weft cache capacity --figure capacity.png
+"""
+
+
+@cache.command(help=_CAPACITY, short_help="Capacity misses on tori by job size.")
+@_entries
+@_ways
+@_replacement
+@_intervals
+@click.option(
+    "--sizes",
+    type=_Numbers(2, 64),
+    default=(2, 4, 6, 8, 10, 12, 14, 16),
+    show_default="2,4,6,8,10,12,14,16",
+    metavar="K,...",
+    help="Switches along a dimension, a host each.",
+)
+@click.option(
+    "--dimensions", type=click.IntRange(1, 6), default=4, show_default=True, help="Of the tori."
+)
+@_results
+def capacity(
+    entries: int,
+    ways: int,
+    replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
+    sizes: Sequence[int],
+    dimensions: int,
+    csv_file: Path | None,
+    figure: Path | None,
+) -> int:
+    """Study, print, write."""
+    if max(sizes) ** dimensions > _MOST_HOSTS:
+        raise click.UsageError(
+            f"--sizes: found {max(sizes)}, which makes a torus of"
+            f" {max(sizes) ** dimensions:,} hosts;"
+            f" allowed: at most {_MOST_HOSTS}"
+        )
+    _check(figure)
+    of = Cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
+    return _report(forwarding.capacity_of_tori(of, sizes, dimensions), csv_file, figure)
+
+
+_MOST_HOSTS = 1 << 20
+
+_TRAFFIC = """
+Hits and misses on a fabric, by hash, while hosts send to others, all equally often.
+
+With --ahead, empty packets go before messages to fill the caches; with --replacement future, caches
+know all messages to come, which is the most that a switch can make of what it knows of MPI.
+
+\b
+Examples:
+  weft cache traffic fat-tree-1024
+  weft cache traffic torus-4x4x4x4 --hash crc --entries 64 --pattern alltoall --ahead 4
+"""
+
+
+@cache.command(help=_TRAFFIC, short_help="Hits on a fabric, by traffic.")
+@click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
+@_entries
+@_ways
+@_replacement_by_any
+@_intervals
+@_hashes
+@click.option(
+    "--messages",
+    type=click.IntRange(1, 1 << 26),
+    default=200_000,
+    show_default=True,
+    help="Messages sent.",
+)
+@click.option(
+    "--pattern",
+    type=click.Choice(forwarding.PATTERNS),
+    default="uniform",
+    show_default=True,
+    help="Anybody to anybody, or all-to-alls.",
+)
+@click.option(
+    "--ahead",
+    type=click.IntRange(0, 1 << 20),
+    default=0,
+    show_default=True,
+    help="Messages of its host by which an empty packet goes before each; 0: none does.",
+)
+@output_option("--csv", "csv_file", help="Write the table (CSV).")
+def traffic(
+    fabric: str,
+    entries: int,
+    ways: int,
+    replacement: str,
+    interval_ns: float,
+    tcam_interval_ns: float,
+    hashes: Sequence[str],
+    messages: int,
+    pattern: str,
+    ahead: int,
+    csv_file: Path | None,
+) -> int:
+    """Study, print, write."""
+    of = Cache(entries, ways, replacement, interval_ns, tcam_interval_ns)
+    study = forwarding.traffic(of, fabric, hashes, messages, pattern=pattern, ahead=ahead)
+    return _report(study, csv_file, None)
+
+
+_JOBS = """
+Sizes of parallel jobs, from archives in the Standard Workload Format, also compressed by gzip.
+
+A file that ends in .csv is a table with the columns trace, procs and jobs. Without files: the
+sizes that come with weft (data/job_sizes_swf.csv).
+
+\b
+Example:
+  weft cache jobs --figure jobs.png
+"""
+
+
+@cache.command(name="jobs", help=_JOBS, short_help="Sizes of parallel jobs.")
+@click.argument("files", type=Input(), metavar="[FILE...]", nargs=-1)
+@_results
+def job_sizes(files: Sequence[Path], csv_file: Path | None, figure: Path | None) -> int:
+    """Read, print, write."""
+    _check(figure)
+    sizes = jobs.read_all(files) if files else jobs.shipped_jobs()
+    return _report(forwarding.job_sizes(sizes), csv_file, figure)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft calibrate cluster`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.base.output import shown
+from weft.cli.common import output_option
+from weft.cli.files import Input, command
+from weft.cli.measurement_options import base_option, key_option, library_option
+from weft.runs.launch import MOST_RANKS
+from weft.runs.report import console, new_table, print_table, print_title
+
+if TYPE_CHECKING:
+    from weft.calibrate.cluster.cluster import ClusterFit, Part
+
+_HELP = """
+Calibrate a fabric from a folder of benchmark outputs as they are: OSU micro-benchmarks and IMB.
+
+Every file below the folder is read, whatever its name. osu_bw and osu_mbw_mr give the links' rate,
+osu_latency or IMB's PingPong (or a CSV of ping-pongs with the columns `source` and `target`) the
+messages, and collectives with any number of ranks per host the hosts. Ranks and ranks per host are
+read from headers, from the command that a file echoes, from Slurm's and ReFrame's lines, and from
+names such as `2x32` (hosts x ranks per host) or `ppn32`. Where nothing says them, --ranks and --ppn
+do, or a file measured.toml in the folder:
+
+\b
+  [[files]]
+  match = "allreduce-*.txt"
+  ranks = 64
+  ppn = 32
+
+The fabric file says which rows were used for what, and has the bootstrap interval of each value.
+Values that the rows do not determine are named and stay as they are in the base. The held-out error
+is of rows predicted from others (folds). Files of different machines are an error. Name the
+algorithms of the library that was measured by --fallback.
+
+\b
+Examples:
+  weft calibrate cluster osu/ --fallback openmpi-4.0 -o mine.toml
+  weft calibrate cluster roce/ --base mine.toml --part network -o mine-roce.toml
+"""
+
+
+@command(help=_HELP, short_help="Fit a fabric to a folder of OSU or IMB outputs.")
+@click.argument("folder", metavar="FOLDER", type=Input(exists=True, file_okay=False))
+@output_option("-o", "output", required=True, help="Fabric file to write.")
+@base_option
+@click.option(
+    "--part",
+    type=click.Choice(["all", "network", "hosts"]),
+    default="all",
+    show_default=True,
+    help="Part of the fabric to fit; the other keeps the values of --base, and its measurements are"
+    " predicted.",
+)
+@key_option
+@click.option(
+    "--ranks",
+    type=click.IntRange(2, MOST_RANKS),
+    metavar="NUMBER",
+    help="Ranks of collectives whose files do not say them.",
+)
+@click.option(
+    "--ppn",
+    type=click.IntRange(1, MOST_RANKS),
+    metavar="RANKS",
+    help="Ranks per host of collectives whose files do not say them.",
+)
+@library_option
+def cluster(
+    folder: Path,
+    output: Path,
+    base: str | None,
+    part: "Part",
+    keys: tuple[str, ...],
+    ranks: int | None,
+    ppn: int | None,
+    fallback: str | None,
+) -> None:
+    """Read, fit, write, print."""
+    from weft.calibrate.cluster import cluster as api
+    from weft.calibrate.cluster.folder import read_folder
+    from weft.calibrate.host import keys as host_keys
+    from weft.calibrate.point_to_point import fabric_file
+
+    found_keys = host_keys.find_keys(keys)
+    evidence = read_folder(folder, ranks, ppn)
+    on = console(stderr=True)
+
+    def progress(tries: int, loss: float) -> None:
+        on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
+
+    fit = api.calibrate(evidence, output.stem, base, part, found_keys, fallback, progress)
+    fabric_file.write(fit.text, output)
+    _print_uses(fit)
+    _print_values(fit)
+    _print_errors(fit, output)
+
+
+def _print_uses(fit: "ClusterFit") -> None:
+    on = console(stderr=True)
+    table = new_table(("rows", "used for"), left=("rows", "used for"))
+    for use in fit.uses:
+        table.add_row(use.rows, use.purpose)
+    print_title(f"Measurements in {shown(fit.evidence.folder)}", on)
+    print_table(table, on)
+
+
+def _print_values(fit: "ClusterFit") -> None:
+    from weft.calibrate.cluster.cluster import unsettled
+    from weft.calibrate.host.intervals import PERCENT
+
+    on = console(stderr=True)
+    table = new_table(("key", "value", "from", "to"), left=("key",))
+    if fit.network is not None:
+        for key, value in fit.network.values.items():
+            table.add_row(key, value, *fit.intervals.get(key, ("", "")))
+    if fit.hosts is not None:
+        for host_key, one in fit.hosts.values.items():
+            ends = (str(host_key.toml(one.low)), str(host_key.toml(one.high)))
+            table.add_row(host_key.text, str(host_key.toml(one.value)), *ends)
+    print_title(f"Values, with {PERCENT} % bootstrap intervals", on)
+    print_table(table, on)
+    for line in () if fit.network is None else fit.network.messages:
+        on.print(line, soft_wrap=True)
+    if fit.hosts is not None:
+        for line in unsettled(fit.hosts):
+            on.print(line, soft_wrap=True)
+
+
+def _print_errors(fit: "ClusterFit", target: Path) -> None:
+    from weft.calibrate.cluster.cluster import series_errors
+
+    on = console(stderr=True)
+    table = new_table(("rows", "number", "mean", "worst"), left=("rows",))
+    if fit.network is not None:
+        error = fit.network.error
+        sizes = str(len(fit.network.calibration.measured))
+        table.add_row("ping-pong, simulated", sizes, f"{error.mean:.1%}", f"{error.worst:.1%}")
+    if fit.hosts is not None and (inside := fit.collectives) is not None:
+        table.add_row(
+            *("collectives, as fitted", str(len(fit.measured))),
+            *(f"{inside.mean:.1%}", f"{inside.worst:.1%}"),
+        )
+    how = "held out" if fit.hosts is not None else "predicted"
+    for name, (number, error) in series_errors(fit).items():
+        table.add_row(f"{name}, {how}", str(number), f"{error.mean:.1%}", f"{error.worst:.1%}")
+    if (out := fit.held_out) is not None:
+        mean, worst = f"{out.mean:.1%}", f"{out.worst:.1%}"
+        table.add_row(f"all collectives, {how}", str(len(fit.measured)), mean, worst)
+    print_title(f"{shown(target)}: errors", on)
+    print_table(table, on)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft calibrate cpu`."""
+
+from pathlib import Path
+
+import click
+
+from weft.base.errors import WeftError
+from weft.cli.common import output_option
+from weft.cli.files import command, fabric_name
+from weft.runs.report import console
+
+_HELP = """
+Measure how fast a core of this machine computes.
+
+A product of matrices is repeated some times, for less than a second each; what counts is the
+median. The result goes with `weft run --host-speed`, and into a fabric whose hosts are to be as
+fast as this machine: --base names it, and -o what to write.
+
+\b
+Examples:
+  weft calibrate cpu
+  weft calibrate cpu --base tofino-16 -o my-hosts.toml
+"""
+
+
+@command(help=_HELP, short_help="Measure how fast this machine computes.")
+@click.option(
+    "--repetitions",
+    type=click.IntRange(1, 10_000),
+    default=7,
+    show_default=True,
+    help="How often to measure.",
+)
+@click.option(
+    "--base", type=fabric_name, metavar="FILE|NAME", help="Fabric whose hosts get this speed."
+)
+@output_option("-o", "output", help="Fabric file to write.")
+def cpu(repetitions: int, base: str | None, output: Path | None) -> None:
+    """Check, measure, write, print."""
+    from weft.calibrate.host import cpu as api
+    from weft.calibrate.point_to_point import fabric_file
+
+    if (base is None) != (output is None):
+        raise WeftError("--base and -o go together: name the fabric to change, and the new file")
+    if base is not None and output is not None:
+        api.with_speed(base, "1Gf")
+    speed = api.measure(repetitions)
+    if base is not None and output is not None:
+        fabric_file.write(api.with_speed(base, speed.text), output)
+    on = console()
+    least, most = map(api.format_speed, (min(speed.repetitions), max(speed.repetitions)))
+    on.print(
+        f"{speed.text}: a core of this machine, median of {repetitions} (from {least} to {most})."
+        f"\nComputation takes as long as here with --host-speed {speed.text} on hosts of that"
+        " speed.",
+        soft_wrap=True,
+    )

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""`weft calibrate host`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.base.errors import WeftError
+from weft.base.output import shown
+from weft.cli.calibrate.here import here_options, measure_here
+from weft.cli.common import output_option
+from weft.cli.files import command, fabric_name, measured_table
+from weft.cli.measurement_options import column_option, key_option, library_option
+from weft.runs.report import console, new_table, print_table, print_title
+
+if TYPE_CHECKING:
+    from weft.base.measured import LogError
+    from weft.calibrate.host.host import HostFit
+    from weft.calibrate.host.rows import Times
+
+_HELP = """
+Fit the hosts to collectives with several ranks on each: what their ranks share, what a core adds
+up, what a message within a host costs. Messages between hosts come first, by `weft calibrate p2p`.
+
+The table is CSV with the columns `collective`, `ranks`, `ppn` (ranks per host), `bytes` and a time
+(`time_us`), bytes as the OSU micro-benchmarks count them. The search predicts the rows by the
+algorithms' schedules. All rows are fitted to, and each is predicted from others as well (folds).
+Values have bootstrap intervals; those that the rows do not determine are named, and stay as they
+are in the base fabric. Name the algorithms of the library that was measured by --fallback. For a
+folder of OSU or IMB outputs see `weft calibrate cluster`.
+
+With --here nothing is fitted: a program of weft's measures this machine, sums and copies by cache
+level and messages between two processes, in some seconds, and writes a table [host].
+
+\b
+Examples:
+  weft calibrate host --here -o host.toml
+  weft calibrate host osu.csv --base my-fabric.toml --fallback openmpi-4.0 -o mine.toml
+  weft calibrate host osu.csv --base my-fabric.toml --key host.loopback_latency=50e-9:2e-6 \\
+    --fit allreduce:4,allreduce:65536 -o mine.toml
+"""
+
+
+@command(help=_HELP, short_help="Fit the hosts to collectives at many ranks per host.")
+@click.argument("table", metavar="[TABLE]", type=measured_table, required=False)
+@output_option("-o", "output", required=True, help="Fabric file to write.")
+@click.option(
+    "--base",
+    type=fabric_name,
+    metavar="FILE|NAME",
+    help="Fabric whose other values hold: its network and its messages between hosts. With"
+    " --here, a table [host] alone is written without.",
+)
+@here_options
+@column_option
+@key_option
+@click.option(
+    "--fit",
+    "fit_",
+    metavar="COLLECTIVE:BYTES,...",
+    help="Rows to fit to; the others are held out.  [default: all, or as many as cost a minute or"
+    " two, of each collective over all sizes]",
+)
+@library_option
+def host(
+    table: Path | None,
+    output: Path,
+    base: str | None,
+    here: bool,
+    repetitions: int,
+    caches: str | None,
+    column: str | None,
+    keys: tuple[str, ...],
+    fit_: str | None,
+    fallback: str | None,
+) -> None:
+    """Read, search, write, print."""
+    from weft import _core
+    from weft.calibrate.host import host as api
+    from weft.calibrate.host import keys as host_keys
+    from weft.calibrate.host import rows as host_rows
+    from weft.calibrate.host.host import with_intervals
+    from weft.calibrate.point_to_point import fabric_file
+
+    if here:
+        given = {"TABLE": table, "--column": column, "--key": keys, "--fit": fit_}
+        measure_here(output, base, repetitions, caches, {**given, "--fallback": fallback})
+        return
+    if table is None or base is None:
+        missing = "TABLE" if table is None else "--base"
+        raise WeftError(
+            f"calibrate host: {missing} is missing; name a table and the fabric to change, or"
+            " measure this machine by --here"
+        )
+
+    fabric = _core.load_fabric(base)
+    found_keys = host_keys.find_keys(keys)
+    measured = host_rows.read_rows(table, column)
+    host_rows.check_fits(fabric, measured)
+    rows = (
+        host_rows.choose(measured)
+        if fit_ is None
+        else host_rows.named_rows(measured, fit_.split(","))
+    )
+    on = console(stderr=True)
+
+    def progress(tries: int, loss: float) -> None:
+        on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
+
+    fit = api.fit(fabric, found_keys, measured, rows, fallback, progress)
+    head = f"# Hosts fitted by `weft calibrate host` to {table.name}: {_quality(fit, measured)}.\n"
+    fabric_file.write(head + with_intervals(fit.text, fit.intervals), output)
+    _print_values(fit)
+    _print_errors(fit, measured, output)
+
+
+def _quality(fit: "HostFit", measured: "Times") -> str:
+    parts = []
+    for what, (number, error) in _errors(fit, measured).items():
+        parts.append(f"{error.mean:.1%} mean, {error.worst:.1%} worst of {number} rows {what}")
+    return "predicted, off by " + "; ".join(parts)
+
+
+def _errors(fit: "HostFit", measured: "Times") -> "dict[str, tuple[int, LogError]]":
+    rows = list(fit.fitted)
+    found = {"fitted to": (len(rows), fit.error(measured, rows))}
+    if (out := fit.held_out(measured)) is not None:
+        found["held out"] = (len(measured), out)
+    return found
+
+
+def _print_values(fit: "HostFit") -> None:
+    from weft.calibrate.cluster.cluster import unsettled
+    from weft.calibrate.host.intervals import PERCENT
+
+    on = console(stderr=True)
+    table = new_table(("key", "value", "from", "to"), left=("key",))
+    for key, one in fit.values.items():
+        table.add_row(key.text, *(str(key.toml(value)) for value in (one.value, one.low, one.high)))
+    print_title(f"Fitted in {fit.tries} tries, with {PERCENT} % bootstrap intervals", on)
+    print_table(table, on)
+    for line in unsettled(fit):
+        on.print(line, soft_wrap=True)
+
+
+def _print_errors(fit: "HostFit", measured: "Times", target: Path) -> None:
+    on = console(stderr=True)
+    table = new_table(("rows", "number", "mean", "worst"), left=("rows",))
+    for what, (number, error) in _errors(fit, measured).items():
+        table.add_row(what, str(number), f"{error.mean:.1%}", f"{error.worst:.1%}")
+    for collective in dict.fromkeys(row.collective for row in measured):
+        some = {row: time for row, time in measured.items() if row.collective == collective}
+        if (error_of := fit.held_out(some, list(some))) is not None:
+            cells = (f"{error_of.mean:.1%}", f"{error_of.worst:.1%}")
+            table.add_row(f"{collective}, held out", str(len(some)), *cells)
+    print_title(f"{shown(target)}, predicted", on)
+    print_table(table, on)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Commands that make programs and runs of a campaign again, without it, from its folder."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os.path import relpath
+from typing import Any
+
+from weft.campaign.file.file import Campaign
+from weft.campaign.file.programs import Program
+from weft.report.data.axes import text
+from weft.runs.request import Request
+
+
+@dataclass(frozen=True)
+class Command:
+    """What makes one run again: all before the program's arguments, and them.
+
+    Many runs share one of the two.
+    """
+
+    head: str
+    tail: str
+
+    def __str__(self) -> str:
+        """Return all of it."""
+        return f"{self.head} {self.tail}".rstrip()
+
+
+def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> Command:
+    """Return what makes a run again, from the campaign's folder."""
+    placement, collectives = request.placement, request.collectives
+    fabric = text(point.get("fabric", placement.fabric))
+    words = ["weft", "run", "--fabric", fabric]
+    words += [word for change in placement.changes for word in ("--set", change)]
+    words += ["-n", str(placement.ranks)]
+    words += [] if placement.ppn is None else ["--ppn", str(placement.ppn)]
+    words += [] if placement.contention else ["--no-contention"]
+    words += ["--offload", collectives.offload]
+    words += [] if collectives.fallback is None else ["--fallback", collectives.fallback]
+    speed = request.simulation.host_speed
+    words += [] if speed is None else ["--host-speed", speed]
+    words += [] if request.workload.privatize else ["--no-privatize"]
+    program = campaign.programs[text(point["program"])]
+    return Command(
+        shlex.join([*words, "--", _file(program)]), shlex.join(request.workload.arguments)
+    )
+
+
+def _file(program: Program) -> str:
+    """Return what a program is called where it was made by `built`."""
+    if program.path is not None:
+        return str(program.path) if "/" in str(program.path) else f"./{program.path}"
+    return f"./{program.name}"
+
+
+_COMPILERS = {".c": "cc", **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx")}
+
+
+def built(program: Program) -> str:
+    """Return the command that makes a program, from the campaign's folder; empty for none."""
+    if program.source is None:
+        return program.build
+    compiler = _COMPILERS.get(program.source.suffix, "f90")
+    source = str(program.source)
+    if program.source.is_absolute():
+        source = relpath(source) if not relpath(source).startswith("..") else source
+    words = ["weft", compiler, "-O2", *program.flags, source, "-o", f"./{program.name}", "-lm"]
+    return shlex.join(words)

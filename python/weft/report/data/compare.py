@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Baselines of a report, and the pairs of runs that each of them compares.
+
+A baseline is a value of one key: the hosts alone (`offload = "off"`), a fabric, an algorithm. Two
+combinations are compared that differ in this key alone. Where the hosts' runs were made by their
+fastest algorithms as well (`fallback = "best"`), a second baseline has these.
+
+Campaign files often leave out combinations whose keys mean nothing to the baseline, as in
+`leave_out = [{ offload = "off", "switch.slots" = 64 }]`. A combination without an exact counterpart
+is compared with the nearest run of the baseline that differs in such keys (`OF_OFFLOADING`) only,
+and the report names them.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from weft.campaign.file.file import REPEATS
+from weft.report.data.axes import FABRIC, FALLBACK, OFF, OFFLOAD, Axis
+from weft.study.comparison.compare import BEST
+
+Point = Mapping[str, str]
+Outcome = Literal["faster", "same", "slower", "fell back", "no collectives", "failed", "missing"]
+SAME = 0.005
+"""Speed-ups nearer to 1 than this are none: the simulation is not as accurate by far."""
+# Keys of fabrics that decide nothing but how calls are offloaded (`weft fabric options`).
+OF_OFFLOADING = frozenset(
+    f"switch.{key}"
+    for key in (
+        *("processing_latency", "turnaround", "channels", "slots", "total_slots"),
+        *("payload", "packet_overhead", "aggregation_rate", "streaming_from"),
+    )
+) | frozenset(
+    f"nic.{key}"
+    for key in (
+        *("offload_overhead", "message_gap", "offload_copy_rate", "packet_copy_rate"),
+        *("reduce_scatter", "part_copy_rate", "registration_rate", "registration_from"),
+        *("contributions", "host_reduce", "host_bcast"),
+    )
+)
+_TABLES_OF_OFFLOADING = ("policy.", "multicast.", "progress_engine.")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Baseline: the combinations with this value of a key."""
+
+    axis: str
+    value: str
+    best: bool = False
+    """Take those runs with this value that the hosts' fastest algorithms made."""
+    library: str = field(default="", compare=False)
+    """What the hosts alone do, where all do the same: `openmpi-5.0`."""
+
+    @property
+    def hosts(self) -> bool:
+        """Whether that is the hosts alone, so that the question is whether offloading pays."""
+        return (self.axis, self.value) == (OFFLOAD, OFF)
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+        if not self.hosts:
+            return f"{self.axis} {self.value}{f' ({self.said})' if self.best else ''}"
+        return f"the hosts ({self.said or f'{OFFLOAD} = {OFF}'})"
+
+    @property
+    def said(self) -> str:
+        """What the hosts do, in words."""
+        return "best of all algorithms" if self.best else self.library
+
+
+HOSTS = Reference(OFFLOAD, OFF)
+
+
+def references(
+    axes: Sequence[Axis], picked: Reference | None = None, library: str = ""
+) -> list[Reference]:
+    """Return the baselines that a page offers, its default first.
+
+    The default is the one that the campaign's file has picked, else the hosts alone, else the first
+    way to offload, fabric or algorithm, else the first value of a changed key.
+    """
+    several = {axis.name: axis.values for axis in axes if len(axis.values) > 1}
+    found = [] if picked is None or picked.value not in several.get(picked.axis, ()) else [picked]
+    ways = several.get(OFFLOAD, ())
+    if OFF in ways:
+        found.append(HOSTS)
+    if len(ways) > 2 or OFF not in ways:  # else it is the same pairs reversed
+        found += [Reference(OFFLOAD, value) for value in ways]
+    for name in (FABRIC, "fallback"):
+        found += [Reference(name, value) for value in several.get(name, ())]
+    found = [one for one in found if one.value]
+    if not found:
+        changed = [name for name in several if "." in name and name not in REPEATS]
+        found = [Reference(name, value) for name in changed[:1] for value in several[name]]
+    return [
+        replace(one, library=library if one.hosts else "")
+        for one in dict.fromkeys(found)
+        if one.value
+    ]
+
+
+def best_rows(points: Sequence[Point]) -> dict[tuple[str, ...], int]:
+    """Return the runs of the hosts' fastest algorithms, by all of their keys but `fallback`.
+
+    There are none where all of the hosts' runs are such: they are then what the hosts do.
+    """
+    hosts = [number for number, one in enumerate(points) if one.get(OFFLOAD) == OFF]
+    best = [number for number in hosts if points[number].get(FALLBACK) == BEST]
+    keys = _but_fallback(points)
+    return {_values(points[one], keys): one for one in best} if len(best) < len(hosts) else {}
+
+
+def _but_fallback(points: Sequence[Point]) -> list[str]:
+    return [key for key in (points[0] if points else {}) if key != FALLBACK]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """For each combination the one that it is compared with."""
+
+    of: Sequence[int | None]
+    relaxed: tuple[str, ...]
+    """Keys in which some pairs differ, beside `offload`."""
+
+
+def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
+    """Find them among all combinations of a campaign, whether they have been run or not.
+
+    Runs of the hosts' fastest algorithms are held against others where algorithms are compared;
+    runs that offload nothing are not held against them.
+    """
+    best = best_rows(points)
+    if against.best:
+        of = pairs(points, replace(against, best=False))
+        keys = _but_fallback(points)
+        others = [
+            None if k is None or own.get(OFFLOAD) == OFF else best.get(_values(points[k], keys))
+            for own, k in zip(points, of.of, strict=True)
+        ]
+        return Pairs(others, of.relaxed)
+    apart = set() if against.axis == FALLBACK else set(best.values())
+    keys = [key for key in (points[0] if points else {}) if key != against.axis]
+    hosts = [
+        number
+        for number, one in enumerate(points)
+        if one.get(against.axis) == against.value and number not in apart
+    ]
+    ways = {points[number].get(OFFLOAD, "") for number in hosts}
+    free = [key for key in keys if key in REPEATS or _may_differ(key, against, len(ways))]
+    fixed = [key for key in keys if key not in free]
+    exact = {_values(points[number], keys): number for number in hosts}
+    near: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number in hosts:
+        near[_values(points[number], fixed)].append(number)
+    found: list[int | None] = []
+    for number, point in enumerate(points):
+        if number in apart or point.get(against.axis, "") in ("", against.value):
+            found.append(None)
+            continue
+        alike = near.get(_values(point, fixed), [])
+        same = exact.get(_values(point, keys))
+        found.append(same if same is not None else _nearest(point, alike, points, free))
+    return Pairs(found, tuple(_differing(points, found, free)))
+
+
+def _may_differ(key: str, against: Reference, ways: int) -> bool:
+    """Return whether a key may have another value in the baseline's run.
+
+    A fabric that the campaign runs in a single way (one without smart switches) is what all ways of
+    others are compared with.
+    """
+    if against.axis == FABRIC and key == OFFLOAD:
+        return ways == 1
+    return (against.hosts or against.axis == FABRIC) and only_offloads(key)
+
+
+def only_offloads(key: str) -> bool:
+    """Return whether a key decides nothing but how calls are offloaded."""
+    return key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
+
+
+def _values(point: Point, keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(point[key] for key in keys)
+
+
+def _nearest(
+    point: Point, alike: Sequence[int], points: Sequence[Point], free: Sequence[str]
+) -> int | None:
+    """Return the one with which it has most values in common, of several the first."""
+    return max(
+        alike, key=lambda one: sum(points[one][key] == point[key] for key in free), default=None
+    )
+
+
+def _differing(
+    points: Sequence[Point], found: Sequence[int | None], free: Sequence[str]
+) -> list[str]:
+    return [
+        key
+        for key in free
+        if any(
+            other is not None and points[other][key] != point[key]
+            for point, other in zip(points, found, strict=True)
+        )
+    ]
+
+
+def alike(one: float, other: float) -> bool:
+    """Return whether two times or speed-ups are a tie."""
+    return abs(one / other - 1) <= SAME
+
+
+def outcome(hosts_s: float, offloaded_s: float) -> Outcome:
+    """Say which of two times is shorter."""
+    ratio = hosts_s / offloaded_s
+    if alike(hosts_s, offloaded_s):
+        return "same"
+    return "faster" if ratio > 1 else "slower"

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What single records have for a report: their runs as combinations of the keys that differ.
+
+A campaign says which keys its runs differ in. Of records it is found out: programs, their arguments
+by place, fabrics and what of them was changed, ranks, options, and the versions that simulated.
+Runs that differ in none of these are repetitions of one another.
+"""
+
+import hashlib
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError
+from weft.base.models import OfSchema
+from weft.base.reading import UnreadableError, read_json
+from weft.campaign import table
+from weft.campaign.store import index
+from weft.campaign.store.store import Result
+from weft.report.data.axes import Axis
+from weft.report.data.commands import Command
+from weft.report.data.compare import best_rows
+from weft.report.data.study import Source, Study
+from weft.runs.record import Record, read_record
+from weft.runs.record_data import COMPARISON_SCHEMA
+from weft.study.comparison.comparison import ComparisonRecord
+from weft.study.comparison.intervals import Range
+
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
+_SOURCE = Source(
+    has="this set of records has",
+    commands="Commands are as they were given; records do not say in which folder.",
+    known="So each record says of itself; fabrics' files are read as they are now.",
+)
+
+
+def read(path: Path) -> Record | ComparisonRecord:
+    """Read the record of a run, or a comparison."""
+    try:
+        data = read_json(path)
+        if OfSchema.from_json(data).schema != COMPARISON_SCHEMA:
+            return read_record(path)
+        return ComparisonRecord.from_json(data)
+    except UnreadableError as error:
+        raise WeftError(
+            f"record: {path} is no record of a run: {error}; give files that `weft run --json` has"
+            " written"
+        ) from None
+
+
+def _records(comparison: ComparisonRecord) -> list[Record]:
+    runs = (comparison.with_offload, comparison.without_offload, comparison.with_best)
+    return [one for one in runs if one is not None]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What is kept of a record, whose lists may be long."""
+
+    digest: str
+    program: str
+    """Its path, or the replayed trace's."""
+    replayed: bool
+    arguments: Sequence[str]
+    fabric: str
+    file: str
+    """As weft finds the fabric."""
+    keys: Mapping[str, str]
+    """All others in which runs may differ."""
+    command: Sequence[str]
+    versions: Sequence[str]
+
+    @classmethod
+    def of(cls, record: Record) -> "_Run":
+        text = json.dumps(record.to_json(), sort_keys=True)
+        return cls(
+            hashlib.sha256(text.encode()).hexdigest()[:32],
+            record.replayed or record.program,
+            bool(record.replayed),
+            record.arguments,
+            record.fabric.name,
+            _file(record),
+            dict(_keys(record)),
+            record.command,
+            (f"weft {record.weft}", f"SimGrid {record.simgrid}"),
+        )
+
+
+def _file(record: Record) -> str:
+    """Return a shipped fabric's name, wherever weft was installed that ran on it, or a path."""
+    file = Path(record.fabric.file)
+    if record.fabric.name not in _core.list_fabrics():
+        return str(file)
+    shipped = paths.installed("fabrics", f"{record.fabric.name}.toml")
+    if file.name != shipped.name:
+        return str(file)
+    same = not file.is_file() or file.read_bytes() == shipped.read_bytes()
+    return record.fabric.name if same else str(file)
+
+
+def _keys(record: Record) -> Iterator[tuple[str, str]]:
+    usual = -(-record.ranks // max(1, record.fabric.hosts))
+    yield "ranks", str(record.ranks)
+    yield "ppn", "" if record.ppn == usual else str(record.ppn)
+    yield "contention", "" if record.contention else "no"
+    yield "offload", record.offload
+    yield "fallback", record.fallback
+    yield "progress", record.progress
+    yield "host_speed", record.host_speed
+    yield "cfg", " ".join(record.config)
+    for change in record.fabric.changes or ():
+        key, _, value = change.partition("=")
+        yield key, value
+    yield "weft", record.weft
+    yield "simgrid", record.simgrid
+
+
+def of(given: Iterable[Record | ComparisonRecord]) -> Study:
+    """Make the study of some records and comparisons; one that is given twice counts once."""
+    found: dict[str, _Run] = {}
+    intervals: dict[tuple[str, ...], Range] = {}
+
+    def results() -> Iterator[tuple[str, Result]]:
+        for one in given:
+            records = [one] if isinstance(one, Record) else _records(one)
+            digests = []
+            for record in records:
+                run = _Run.of(record)
+                digests.append(run.digest)
+                if run.digest not in found:
+                    found[run.digest] = run
+                    yield run.digest, Result(point={}, record=record)
+            if isinstance(one, ComparisonRecord) and one.speed_up_interval:
+                intervals[tuple(digests[:2])] = one.speed_up_interval
+
+    rows = index.table(results())
+    runs = list(found.values())
+    points = _points(runs)
+    return Study(
+        "Runs",
+        "",
+        [Axis.of(key, (point[key] for point in points)) for key in points[0]],
+        points,
+        rows.drop("collectives"),
+        table.calls(rows),
+        [_command(run.command) for run in runs],
+        dict.fromkeys((point["program"] for point in points), ""),
+        fabrics={point["fabric"]: run.file for point, run in zip(points, runs, strict=True)},
+        library=_library(points),
+        interval_of=lambda row, other: intervals.get((runs[row].digest, runs[other].digest)),
+        source=replace(_SOURCE, versions=sorted({one for run in runs for one in run.versions})),
+    )
+
+
+def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
+    """Return what each run is, by keys; those that say nothing are left out."""
+    programs = _apart({(Path(run.program).name, run.program) for run in runs})
+    fabrics = _apart({(run.fabric, run.file) for run in runs})
+    points = [
+        {
+            "program": programs[run.program] + (" (replayed)" if run.replayed else ""),
+            "fabric": fabrics[run.file],
+            **run.keys,
+        }
+        for run in runs
+    ]
+    for point, arguments in zip(points, _arguments(runs, points), strict=True):
+        point.update(arguments)
+    keys = list(dict.fromkeys(key for point in points for key in point))
+    values = {key: [point.get(key, "") for point in points] for key in keys}
+    values["repetition"] = _repetitions(points)
+    said = [key for key in values if _says_something(key, values[key])]
+    return [{key: values[key][place] for key in said} for place in range(len(points))]
+
+
+def _library(points: Sequence[Mapping[str, str]]) -> str:
+    """Return what the hosts do where nothing is offloaded; nothing where runs differ in it."""
+    best = set(best_rows(points).values())
+    names = {point["fallback"] for row, point in enumerate(points) if row not in best}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _apart(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return names by paths; paths where one name is of several."""
+    pairs = sorted(named)
+    often = Counter(name for name, _ in pairs)
+    return {path: name if often[name] == 1 else path for name, path in pairs}
+
+
+def _arguments(
+    runs: Sequence[_Run], points: Sequence[Mapping[str, str]]
+) -> Iterator[dict[str, str]]:
+    """Yield each run's arguments by their places, of those in which runs of its program differ."""
+    of_program: dict[str, list[Sequence[str]]] = {}
+    for run, point in zip(runs, points, strict=True):
+        of_program.setdefault(point["program"], []).append(run.arguments)
+    differing = {
+        program: [
+            place
+            for place in range(max(map(len, lists)))
+            if len({one[place] if place < len(one) else None for one in lists}) > 1
+        ]
+        for program, lists in of_program.items()
+    }
+    for run, point in zip(runs, points, strict=True):
+        yield {
+            f"{_PLACES[place] if place < len(_PLACES) else f'{place + 1}th'} argument": text
+            for place in differing[point["program"]]
+            for text in run.arguments[place : place + 1]
+        }
+
+
+def _repetitions(points: Sequence[Mapping[str, str]]) -> list[str]:
+    counted: Counter[tuple[tuple[str, str], ...]] = Counter()
+    numbers = []
+    for point in points:
+        key = tuple(sorted(point.items()))
+        counted[key] += 1
+        numbers.append(str(counted[key]))
+    return numbers
+
+
+def _says_something(key: str, values: Sequence[str]) -> bool:
+    return any(values) and (key not in _SHOWN_IF_SEVERAL or len(set(values)) > 1)
+
+
+def _command(words: Sequence[str]) -> Command:
+    """Return what was typed, the program's arguments apart, as other commands share the rest."""
+    if "--" not in words:
+        return Command(shlex.join(words), "")
+    head = words.index("--") + 2
+    return Command(shlex.join(words[:head]), shlex.join(words[head:]))

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What a report is made from: a campaign's combinations, what came of them, and their calls.
+
+    study(campaign, rows, calls, commands, keys).compared[0].speed_up
+
+Nothing here knows how a page looks, and nothing reads a record: all of it is the store's index.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from weft import _core
+from weft.campaign.file.file import Campaign
+from weft.report.data.axes import FABRIC, FALLBACK, OFF, OFFLOAD, Axis, Roles, roles, text
+from weft.report.data.commands import Command, built
+from weft.report.data.compare import (
+    Outcome,
+    Pairs,
+    Point,
+    Reference,
+    best_rows,
+    outcome,
+    pairs,
+    references,
+)
+from weft.report.data.intervals import IntervalOf, no_interval
+from weft.study.comparison.intervals import Range
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A combination, held against another one: of the hosts alone, where these have been run."""
+
+    row: int
+    """Its number among all combinations."""
+    point: Point
+    outcome: Outcome
+    reason: str = ""
+    """Why all of its calls fell back, as the record says it."""
+    partly: bool = False
+    """Some calls of those collectives that the switches do fell back."""
+    other_s: float = 0.0
+    own_s: float = 0.0
+    interval: Range | None = None
+    """What the intervals of the fabric's values leave of the speed-up, where it has some."""
+
+    @property
+    def speed_up(self) -> float:
+        """The other's time divided by its own."""
+        return self.other_s / self.own_s
+
+    @property
+    def left_open(self) -> bool:
+        """Whether the interval does not say which of the two is faster."""
+        return self.interval is not None and self.interval[0] < 1 < self.interval[1]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where runs come from, in the words of the page."""
+
+    has: str = "the campaign has"
+    commands: str = "Commands are for the folder of the campaign's file."
+    versions: Sequence[str] = (f"weft {_core.version}", f"SimGrid {_core.simgrid_version}")
+    """What made the runs."""
+    known: str = (
+        "A run is known by a digest of all that decides its result, these versions and the"
+        " program's bytes among it: results of others are not shown."
+    )
+
+
+@dataclass(frozen=True)
+class Study:
+    """Runs as a report has them: a campaign's, or those of single records."""
+
+    name: str
+    description: str
+    axes: Sequence[Axis]
+    points: Sequence[Point]
+    """Of each combination, values as texts by key; empty where it lacks the key."""
+    rows: pl.DataFrame
+    """Of each combination what `weft.campaign.table.frame` has of it."""
+    calls: pl.DataFrame
+    """Of each run what `weft.campaign.table.collectives` has of it."""
+    commands: Sequence[Command]
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """What makes each program."""
+    impossible: Sequence[tuple[Mapping[str, Any], str]] = ()
+    """Combinations that cannot be run, and why."""
+    folder: Path = Path()
+    """What fabrics' files are found from."""
+    fabrics: Mapping[str, str] = field(default_factory=dict)
+    """The files of those that are not found so."""
+    source: Source = Source()
+    picked: Reference | None = None
+    """Baseline that the campaign's file names."""
+    against: Reference | None = None
+    """Baseline in place of the default one."""
+    library: str = ""
+    """What the hosts do where nothing is offloaded, where all runs have the same."""
+    interval_of: IntervalOf = no_interval
+    """What the intervals of a fabric's values leave of the gain of a row over another one."""
+
+    @cached_property
+    def best_rows(self) -> frozenset[int]:
+        """The runs of the hosts' fastest algorithms, beside those of the hosts' library."""
+        return frozenset(best_rows(self.points).values())
+
+    @cached_property
+    def varying(self) -> Sequence[Axis]:
+        """The axes in which runs differ, those of the hosts' fastest algorithms left out."""
+        own = [point for row, point in enumerate(self.points) if row not in self.best_rows]
+        return [axis for axis in self.axes if len({point[axis.name] for point in own}) > 1]
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What its axes are for."""
+        return roles(self.varying, self.reference.axis if self.reference else OFFLOAD)
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """Baseline: what combinations are held against, where anything is."""
+        return self.against or next(iter(self.references), None)
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        """Baselines that a reader may choose, the default one first."""
+        return list(self._references())
+
+    def _references(self) -> Iterator[Reference]:
+        """Yield each, and after the hosts or the default one that of the fastest algorithms."""
+        for place, one in enumerate(references(self.axes, self.picked, self.library)):
+            yield one
+            best = replace(one, best=True)
+            if (one.hosts or (place == 0 and one.axis == FABRIC)) and any(
+                other is not None for other in pairs(self.points, best).of
+            ):
+                yield best
+
+    @cached_property
+    def over_best(self) -> "Study | None":
+        """The same runs compared with the hosts' fastest algorithms; none where these are not."""
+        if self.reference is None or self.reference.best:
+            return None
+        best = replace(self.reference, best=True)
+        return replace(self, against=best) if best in self.references else None
+
+    @cached_property
+    def by_baseline(self) -> "list[Study]":
+        """The same runs compared with each baseline; itself where there is none to choose."""
+        return [self, *(replace(self, against=one) for one in self.references[1:])]
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Which combinations are compared."""
+        if self.reference is None:
+            return Pairs([None] * len(self.points), ())
+        return pairs(self.points, self.reference)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return self.rows.to_dicts()
+
+    @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """Why calls fell back, by run: the reason that took the most time."""
+        if self.calls.is_empty():
+            return {}
+        fallen = self.calls.filter((pl.col("path") == "fallback") & (pl.col("reason") != ""))
+        spent = (pl.col("calls") * pl.col("mean_time_s").fill_null(0)).sum().alias("spent")
+        worst = fallen.group_by("run", "reason").agg(spent).sort("spent", "reason")
+        return dict(worst.select("run", "reason").iter_rows())
+
+    @cached_property
+    def compared(self) -> list[Compared]:
+        """All combinations for which the campaign has one that they are held against."""
+        return [
+            self._compared(row, other)
+            for row, other in enumerate(self.pairs.of)
+            if other is not None
+        ]
+
+    @property
+    def uncompared(self) -> int:
+        """How many combinations have nothing that they could be held against, but should."""
+        if self.reference is None:
+            return 0
+        none = ("", self.reference.value)
+        apart = () if self.reference.axis == FALLBACK else self.best_rows
+        others = sum(
+            point[self.reference.axis] not in none
+            and row not in apart
+            and not (self.reference.best and point[OFFLOAD] == OFF)
+            for row, point in enumerate(self.points)
+        )
+        return others - len(self.compared)
+
+    def _compared(self, row: int, other: int) -> Compared:
+        own, hosts, point = self.records[row], self.records[other], self.points[row]
+        states = {own["state"], hosts["state"]}
+        if "missing" in states:
+            return Compared(row, point, "missing")
+        times = hosts["simulated_time_s"], own["simulated_time_s"]
+        if states != {"done"} or not all(times):
+            return Compared(row, point, "failed")
+        if not (self.reference and self.reference.hosts):
+            return Compared(
+                row, point, outcome(*times), "", False, *times, self.interval_of(row, other)
+            )
+        if not own["calls"]:
+            return Compared(row, point, "no collectives", "", False, *times)
+        if not own["offloaded_calls"]:
+            return Compared(
+                row, point, "fell back", self.reasons.get(own["run"], ""), False, *times
+            )
+        partly = own["run"] in self._partly
+        return Compared(
+            row, point, outcome(*times), "", partly, *times, self.interval_of(row, other)
+        )
+
+    @cached_property
+    def _partly(self) -> set[str]:
+        """Runs in which a collective was offloaded in some calls and fell back in others."""
+        if self.calls.is_empty():
+            return set()
+        offloaded = (pl.col("path") != "fallback").any().alias("did")
+        fell_back = (pl.col("path") == "fallback").any().alias("did_not")
+        by_collective = self.calls.group_by("run", "collective").agg(offloaded, fell_back)
+        return set(by_collective.filter("did", "did_not")["run"])
+
+
+def study(
+    campaign: Campaign,
+    rows: pl.DataFrame,
+    calls: pl.DataFrame,
+    commands: Mapping[str, Command],
+    keys: Sequence[str],
+    impossible: Sequence[tuple[Mapping[str, Any], str]] = (),
+    library: str = "",
+    interval_of: IntervalOf = no_interval,
+) -> Study:
+    """Make one of the tables of a campaign."""
+    points = [
+        {key: text(row[key]) for key in keys} for row in rows.select(keys).iter_rows(named=True)
+    ]
+    axes = [Axis.of(key, (point[key] for point in points)) for key in keys]
+    return Study(
+        campaign.name,
+        campaign.description,
+        axes,
+        points,
+        rows,
+        calls,
+        [commands.get(digest, Command("", "")) for digest in rows["run"]],
+        {name: built(one) for name, one in campaign.programs.items()},
+        impossible,
+        campaign.folder,
+        picked=_picked(campaign),
+        library=library,
+        interval_of=interval_of,
+    )
+
+
+def _picked(campaign: Campaign) -> Reference | None:
+    if campaign.baseline is None:
+        return None
+    key, value = campaign.baseline
+    return Reference(key, text(value))

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The page: sentences, sections, charts, scripts.
+
+Users: api, cli.
+"""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The page: one file that holds all that it shows and runs, and asks nobody for anything.
+
+Texts of campaigns (names, messages, what programs are called) may be anything. In HTML they are
+escaped here, in JSON no `<` is left that could end a script, the page's program only ever sets
+text, and the page's own policy lets run no script but those whose digests it names.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from weft.report.data.study import Study
+from weft.report.page import charts, payload, runtime, sections
+from weft.report.page.provenance import versions
+from weft.report.page.sentences import question
+
+
+def render(study: Study) -> str:
+    """Return the page of a campaign."""
+    vega, script = runtime.vega(), runtime.script()
+    if any("</script" in one.lower() or "<!--" in one for one in (vega, script)):
+        raise ValueError("a script of the page would end before its end")
+    parts = {
+        "hashes": " ".join(f"'sha256-{_digest(one)}'" for one in (vega, script)),
+        "weft": escape(dict(versions())["weft"]),
+        "title": escape(study.name),
+        "style": runtime.asset("report.css"),
+        "about": escape(sections.about(study)),
+        "question": escape(question(study)),
+        "answer": sections.by_baseline(study, sections.answer),
+        "basis": sections.by_baseline(study, sections.basis),
+        "verdicts": sections.by_baseline(study, sections.verdict_table),
+        "failures": sections.failures(study),
+        "made": sections.made(study),
+        "rows": escape(sections.number_of_rows(study)),
+        "footer": escape(sections.footer()),
+        "data": _json(payload.payload(study)),
+        "specs": _json(charts.specs()),
+        "vega": vega,
+        "script": script,
+    }
+    return _filled(runtime.asset("page.html"), parts)
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
+    """Put parts into their places, all at once: what a part holds is no place."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _json(value: Any) -> str:
+    """Return JSON that can stand in a page: nothing in it begins a tag or a comment."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""How each number was made: programs, versions, and how near the fabrics are to real ones."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from weft import _core
+from weft.report.data.axes import OFF, OFFLOAD
+from weft.report.data.study import Study
+from weft.report.page.fabrics import variants
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is known of how near a fabric's times are to measured ones."""
+
+    fabric: str
+    about: str
+    changes: Sequence[str]
+    """What was changed, of each variant of which this is true."""
+    known: Sequence[str]
+
+
+def accuracy(study: Study) -> list[Statement]:
+    """Return what is known of each fabric, those of its variants together that are alike in it."""
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for one in variants(study):
+        states = {study.records[row]["state"] for row in one.rows}
+        if one.refused and "done" not in states:
+            continue  # its runs were refused, and stand with what failed
+        known = tuple(measured.accuracy for measured in one.measurements)
+        changes = ", ".join(one.changes) or "as its file has it"
+        alike.setdefault((one.fabric, one.about, known), []).append(changes)
+    return [Statement(*key[:2], changes, key[2]) for key, changes in alike.items()]
+
+
+def computation(study: Study) -> str:
+    """Say whether the simulated times hold computation."""
+    speeds = {point.get("host_speed", "") for point in study.points}
+    without = (
+        "computation took no simulated time (no host_speed): times are of communication, and of"
+        " sleep"
+    )
+    if speeds == {""}:
+        return f"{without[0].upper()}{without[1:]}."
+    timed = (
+        "computation was timed on the machine that simulated, and scaled by host_speed"
+        f" {', '.join(sorted(speeds - {''}))}: such times differ a little from run to run"
+    )
+    if "" not in speeds:
+        return f"In all runs {timed}."
+    return f"In some runs {timed}; in the others {without}."
+
+
+def hosts_algorithms(study: Study) -> str:
+    """Say by which algorithms the hosts did collectives where nothing was offloaded."""
+    off = [row for row, point in enumerate(study.points) if point.get(OFFLOAD) == OFF]
+    library = [row for row in off if row not in study.best_rows]
+    said = _used(study, library, "With offload = off the hosts did")
+    best = _used(study, sorted(study.best_rows), "The fastest of all algorithms (best) were")
+    return f"{said} {best}".strip()
+
+
+def _used(study: Study, rows: Sequence[int], said: str) -> str:
+    """Say the algorithms of some runs."""
+    hosts = [study.records[row]["run"] for row in rows]
+    if not hosts or study.calls.is_empty():
+        return ""
+    used = study.calls.filter(pl.col("run").is_in(hosts)).select("collective", "algorithm").unique()
+    by: dict[str, list[str]] = {}
+    for collective, algorithm in sorted(used.iter_rows()):
+        by.setdefault(collective, []).append(algorithm or "an algorithm of their own")
+    how = "; ".join(f"{name} by {' or '.join(found)}" for name, found in by.items())
+    return f"{said} {how}." if how else ""
+
+
+def versions() -> Iterator[tuple[str, str]]:
+    """Yield what made the runs; their digests hold it, so that runs by others are not shown."""
+    yield "weft", _core.version
+    yield "SimGrid", _core.simgrid_version

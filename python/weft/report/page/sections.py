@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The parts of the page that are words and tables: they need no program to be read."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from weft.base.units import ended, format_ratio, plural
+from weft.report.data.study import Compared, Study
+from weft.report.page import provenance
+from weft.report.page.ranking import ranked
+from weft.report.page.runtime import vega_versions
+from weft.report.page.sentences import Verdict, group_keys, headline, verdicts
+
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_MOST_GROUPS, _MOST_EXAMPLES, _MOST_VERDICTS = 30, 20, 60
+
+
+def about(study: Study) -> str:
+    """Return what stands below the title."""
+    states = Counter(study.rows["state"])
+    parts = [f"{states[state]:,} {said}" for state, said in _STATES.items() if states[state]]
+    combined = f"{plural(len(study.points), 'combination')}: {', '.join(parts)}"
+    if study.impossible:
+        combined += f"; {len(study.impossible):,} cannot be run"
+    return f"{ended(study.description)} {ended(combined)}".strip()
+
+
+_STATES = {
+    "done": "done",
+    "failed": "failed in the simulation",
+    "refused": "refused by weft",
+    "missing": "not run yet",
+}
+
+
+def number_of_rows(study: Study) -> str:
+    """Say how many combinations there are."""
+    return plural(len(study.points), "combination")
+
+
+def footer() -> str:
+    """Say what made the page."""
+    made = ", ".join(f"{name} {version}" for name, version in provenance.versions())
+    return f"Made by {made}; charts by {vega_versions()}. This file asks no other for anything."
+
+
+# ---- The answer ----------------------------------------------------------------------------------
+
+
+def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
+    """Return a part of the page for each baseline; the default one's is shown at first."""
+    return "\n".join(
+        f'<div data-baseline="{number}"{" hidden" if number else ""}>\n{part(one)}\n</div>'
+        for number, one in enumerate(study.by_baseline)
+    )
+
+
+def answer(study: Study) -> str:
+    """Return the sentences of the first screen, and what they rest on."""
+    said = [escape(one) for one in (*headline(study), *ranked(study))]
+    large = 2 if study.over_best and len(verdicts(study)) == 1 else 1
+    kinds = [' class="answer"'] * large + [""] * len(said)
+    return "\n".join(f"<p{kind}>{one}</p>" for kind, one in zip(kinds, said, strict=False))
+
+
+def basis(study: Study) -> str:
+    """Return what stands below the picture: what is compared with what."""
+    return f'<p class="quiet">{escape(" ".join(_basis(study)))}</p>'
+
+
+def _basis(study: Study) -> Iterable[str]:
+    against = study.reference
+    if study.compared and against:
+        yield (
+            f"The baseline is {against.name}{_why(study)}. Compared is the simulated time of the"
+            f" whole program, of two runs that differ in {against.axis} alone: the baseline's time"
+            " divided by the other one's."
+        )
+    if study.over_best and study.over_best.compared:
+        yield (
+            "The best of all algorithms: hosts that take, for each call, the fastest of all"
+            " algorithms that the libraries have, as predicted (fallback = best)."
+        )
+    yield from _intervals(study)
+    if study.pairs.relaxed and against:
+        keys = ", ".join(study.pairs.relaxed)
+        hosts = ", which means nothing to hosts," if against.hosts else ""
+        yield (
+            f"Where {study.source.has} no run of {'the hosts' if against.hosts else against.name}"
+            f" with the same {keys}{hosts or ','} the run with another value is taken."
+        )
+    if study.picked and study.picked not in study.references:
+        yield f"No combination of {study.picked.name}, the file's baseline, can be run."
+    if study.compared and against and study.uncompared:
+        yield (
+            f"{plural(study.uncompared, 'combination')} had no run of {against.name} to be compared"
+            " with."
+        )
+    yield provenance.computation(study)
+
+
+def _intervals(study: Study) -> Iterable[str]:
+    """Say where intervals of gains come from."""
+    known = sum(one.interval is not None for one in study.compared)
+    if known:
+        yield (
+            f"Gains with an interval ({known:,} of {len(study.compared):,}): both runs were made"
+            " at the ends of each calibrated value's interval, and the changes of the gain combined"
+            " in quadrature."
+        )
+
+
+def _why(study: Study) -> str:
+    """Say who picked the baseline, where somebody had to."""
+    against = study.reference
+    if against == study.picked:
+        return ", as the campaign's file says"
+    if study.against or (against and against.hosts):
+        return ""
+    return ", the first of its values"
+
+
+def verdict_table(study: Study) -> str:
+    """Return the answer by program, fabric and way to offload."""
+    found = verdicts(study)
+    if not found:
+        return ""
+    keys = group_keys(study)
+    best = study.over_best
+    also = best is not None and bool(best.compared)
+    named = ("against",) if also else ()
+    heads = (
+        *(*keys, *named, "compared", "faster", "same", "slower", "fell back"),
+        *("failed", "not run", "at most", "at worst"),
+    )
+    groups = [(study, found), *([(best, verdicts(best))] if best and also else [])]
+    rows = [
+        _verdict_row(one, keys, (_against(side),) if also else ())
+        for side, some in groups
+        for one in some[:_MOST_VERDICTS]
+    ]
+    more = len(found) - _MOST_VERDICTS
+    note = f"<p>{more:,} more are not listed.</p>" if more > 0 else ""
+    return (
+        f"<h3>By {escape(', '.join(keys))}</h3>" + _table(heads, rows, left=len(keys) + also) + note
+    )
+
+
+def _against(study: Study) -> str:
+    """Return what a row of the table names its baseline."""
+    against = study.reference
+    if against is None:
+        return ""
+    if against.hosts:
+        return against.said or "the hosts"
+    return f"{against.value}, {against.said}" if against.best else against.value
+
+
+def _verdict_row(one: Verdict, keys: Sequence[str], against: Sequence[str]) -> list[str]:
+    values = one.values
+    return [
+        *(*(values[key] for key in keys), *against),
+        f"{len(one.found):,}",
+        *(f"{one.number(name):,}" for name in ("faster", "same", "slower", "fell back", "failed")),
+        f"{one.number('missing'):,}",
+        _times(one.best),
+        _times(one.worst),
+    ]
+
+
+def _times(one: Compared | None) -> str:
+    if one is None:
+        return ""
+    shown = f"{format_ratio(one.speed_up)}{_TIMES}"
+    if one.interval is None:
+        return shown
+    low, high = (format_ratio(end) for end in one.interval)
+    return f"{shown} ({low} to {high})"
+
+
+# ---- Failures ------------------------------------------------------------------------------------
+
+
+def failures(study: Study) -> str:
+    """Return what failed, those with one message together."""
+    bad = [
+        (row["state"], row["message"] or "no message", point)
+        for row, point in zip(study.records, study.points, strict=True)
+        if row["state"] in ("failed", "refused")
+    ]
+    bad += [("cannot be run", message, _texts(point)) for point, message in study.impossible]
+    if not bad:
+        return "<p>Nothing failed.</p>"
+    groups: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
+    for state, message, point in bad:
+        groups.setdefault((state, _alike(message)), []).append((message, point))
+    largest = sorted(groups.items(), key=lambda item: -len(item[1]))
+    parts = [_group(state, members) for (state, _), members in largest[:_MOST_GROUPS]]
+    if len(largest) > _MOST_GROUPS:
+        parts.append(
+            f"<p>{len(largest) - _MOST_GROUPS:,} other messages are in the table of runs.</p>"
+        )
+    return "\n".join(parts)
+
+
+def _texts(point: Mapping[str, Any]) -> dict[str, str]:
+    return {key: str(value) for key, value in point.items()}
+
+
+def _alike(message: str) -> str:
+    """Return what messages have in common that differ in numbers alone."""
+    return re.sub(r"\d+(\.\d+)?", "#", message)
+
+
+def _group(state: str, members: Sequence[tuple[str, Mapping[str, str]]]) -> str:
+    message = members[0][0]
+    shared = {
+        key: value
+        for key, value in members[0][1].items()
+        if value and len({point.get(key) for _, point in members}) == 1
+    }
+    same = len({one for one, _ in members}) == 1
+    note = "" if same else " Others differ in numbers."
+    items = "".join(
+        f"<li>{escape(_label(point, shared))}</li>" for _, point in members[:_MOST_EXAMPLES]
+    )
+    if len(members) > _MOST_EXAMPLES:
+        items += f"<li>and {len(members) - _MOST_EXAMPLES:,} more</li>"
+    common = ended(f"All with {_label(shared)}") if shared and len(members) > 1 else ""
+    return (
+        f'<div class="failure"><p><strong>{len(members):,} {escape(state)}</strong></p>'
+        f"<pre>{escape(message)}</pre><p>{escape(common + note)}</p>"
+        f"<details><summary>Which</summary><ul>{items}</ul></details></div>"
+    )
+
+
+def _label(point: Mapping[str, str], but: Mapping[str, str] | None = None) -> str:
+    shown = {key: value for key, value in point.items() if value and key not in (but or {})}
+    return ", ".join(f"{key} {value}" for key, value in (shown or point).items())
+
+
+# ---- How numbers were made -----------------------------------------------------------------------
+
+
+def made(study: Study) -> str:
+    """Return programs, commands, versions and accuracy."""
+    parts = [
+        "<h3>Programs</h3>",
+        f"<p>{escape(study.source.commands)}</p>",
+        *(
+            f"<p>{escape(name)}</p><pre>{escape(how or 'made beforehand')}</pre>"
+            for name, how in study.programs.items()
+        ),
+        "<h3>One run</h3>",
+        "<p>Each row of the table of runs has its own command. The first is:</p>",
+        f"<pre>{escape(str(study.commands[0]))}</pre>" if study.commands else "",
+        "<h3>Versions</h3>",
+        f"<p>{escape(', '.join(study.source.versions))}. {escape(study.source.known)}</p>",
+        "<h3>Computation</h3>",
+        f"<p>{escape(provenance.computation(study))}</p>",
+        _hosts(study),
+        "<h3>How near to measurements</h3>",
+        *(_statement(one) for one in provenance.accuracy(study)),
+    ]
+    return "\n".join(parts)
+
+
+def _hosts(study: Study) -> str:
+    said = provenance.hosts_algorithms(study)
+    return f"<h3>What the hosts did</h3><p>{escape(said)}</p>" if said else ""
+
+
+def _statement(one: provenance.Statement) -> str:
+    head = f"<p><strong>{escape(one.fabric)}</strong>: {escape(one.about)}</p>"
+    which = "; ".join(one.changes[:_MOST_EXAMPLES])
+    if len(one.changes) > _MOST_EXAMPLES:
+        which += f"; and {len(one.changes) - _MOST_EXAMPLES:,} more"
+    changed = f'<p class="quiet">{escape(which)}</p>'
+    if not one.known:
+        return (
+            f"{head}{changed}<p>No measurement of these devices ships with weft: times are"
+            " predictions from the values of the fabric's file, and nothing says how near they are."
+            "</p>"
+        )
+    items = "".join(f"<li>{escape(found)}</li>" for found in one.known)
+    return (
+        f"{head}{changed}<p>Held against measurements by <code>weft validate</code>, whose errors"
+        f" are logarithmic:</p><ul>{items}</ul>"
+    )
+
+
+# ---- Tables --------------------------------------------------------------------------------------
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return a table whose first columns are texts and the others numbers."""
+    kinds = ("", ' class="number"')
+    top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td data-head="{escape(head)}"{kinds[k >= left]}>{escape(cell)}</td>'
+            for k, (head, cell) in enumerate(zip(heads, row, strict=True))
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        '<div class="scroll stacked" tabindex="0" role="region" aria-label="Table">'
+        f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The question's answer in words: where offloading pays, as the runs say it.
+
+Everything is counted; no sentence says more than the combinations of the campaign.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.base import units
+from weft.base.units import format_ratio, plural
+from weft.campaign.file.file import REPEATS
+from weft.report.data.axes import FABRIC, OFF, OFFLOAD, Axis
+from weft.report.data.compare import alike
+from weft.report.data.study import Compared, Study
+from weft.runs import offloads
+
+_GROUPS = ("program", FABRIC, OFFLOAD)
+_MOST_SENTENCES = 4
+_MOST_NAMES = 3
+_MOSTLY = 2 / 3
+
+REASONS: Mapping[str, str] = {
+    "policy": "the fabric's policy says so",
+    "one rank": "the communicator has one rank",
+    "zero count": "there is nothing to move",
+    "collective": "the switches do not do these collectives",
+    "datatype": "the switches do not do the datatype",
+    "op": "the switches do not do the operation",
+    "one host": "all ranks are on one host",
+    "communicator not on the tree": "no tree of switches reaches all of its hosts",
+    "tree gains nothing": "some link would carry every rank's contribution all the same",
+    "no free channel": "all channels of a switch were taken by other communicators",
+    "host is faster": "the hosts are predicted to be faster",
+    "no NIC memory": "the NICs have no room for it",
+    "privatization": "no rank's memory can be reached while another runs",
+}
+"""What a record's reasons mean, as the guide has them."""
+
+
+def in_time(seconds: float) -> str:
+    """Return a time as pages have it."""
+    return units.format_seconds(seconds).replace(" us", " µs")
+
+
+def named_value(axis: str, value: str) -> str:
+    """Return a key's value as people say it: `16 ranks`, `64KiB`, `switch.slots 256`."""
+    if axis == "ranks":
+        return units.plural(int(value), "rank")
+    return value if axis == "bytes" else f"{axis} {value or '(none)'}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What some comparisons say together."""
+
+    values: Mapping[str, str]
+    """Of the keys that all of them share."""
+    found: Sequence[Compared]
+
+    def number(self, *outcomes: str) -> int:
+        """Return how many ended like this."""
+        return sum(one.outcome in outcomes for one in self.found)
+
+    @property
+    def best(self) -> Compared | None:
+        """The one that gains most, where any gains."""
+        faster = [one for one in self.found if one.outcome == "faster"]
+        return max(faster, key=lambda one: one.speed_up, default=None)
+
+    @property
+    def worst(self) -> Compared | None:
+        """The one that loses most, where any loses."""
+        slower = [one for one in self.found if one.outcome == "slower"]
+        return min(slower, key=lambda one: one.speed_up, default=None)
+
+
+def verdicts(study: Study) -> list[Verdict]:
+    """Return one for each program, fabric and way to offload."""
+    keys = group_keys(study)
+    groups: dict[tuple[str, ...], list[Compared]] = {}
+    for one in study.compared:
+        groups.setdefault(tuple(one.point.get(key, "") for key in keys), []).append(one)
+    return [
+        Verdict(dict(zip(keys, values, strict=True)), found) for values, found in groups.items()
+    ]
+
+
+def group_keys(study: Study) -> tuple[str, ...]:
+    """Return the keys whose values have verdicts of their own."""
+    compared = (study.reference.axis,) if study.reference else ()
+    return tuple(dict.fromkeys((*_GROUPS, *compared)))
+
+
+def question(study: Study) -> str:
+    """Return what the first part of the page is called."""
+    if study.reference is None or study.reference.hosts:
+        return "Where offloading pays"
+    return "Which fabric is faster" if study.reference.axis == FABRIC else "What pays"
+
+
+def headline(study: Study) -> list[str]:
+    """Return the answer: one sentence for each program, fabric and way, or for all."""
+    if not study.compared:
+        return [_nothing_compared(study)]
+    best = _answers(study.over_best) if study.over_best else []
+    return [*_answers(study), *best, *_unanswered(study)]
+
+
+def _unanswered(study: Study) -> Iterator[str]:
+    """Say that the question which is asked first has no answer here."""
+    if any(one.hosts for one in study.references):
+        return
+    lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
+    yield (
+        f"Whether offloading pays is not said: {study.source.has} no run {lack} offloading to"
+        " compare with."
+    )
+
+
+def _answers(study: Study) -> list[str]:
+    groups = verdicts(study)
+    if len(groups) <= _MOST_SENTENCES:
+        return [_sentence(study, group) for group in groups]
+    whole = Verdict({}, study.compared)
+    return [_sentence(study, whole), *_extremes(groups)]
+
+
+def _nothing_compared(study: Study) -> str:
+    states = Counter(study.rows["state"])
+    ended = states["done"] + states["failed"] + states["refused"]
+    if not ended:
+        return "Nothing of this campaign has been run yet."
+    if not states["done"]:
+        bad = plural(ended, "combination")
+        return f"No run came to its end: all {bad} that were tried failed or were refused."
+    asked = {point.get(OFFLOAD, offloads.DEFAULT) for point in study.points}
+    lack = f"run without offloading (offload = {OFF})"
+    if asked == {OFF}:
+        lack = "run with offloading (all have offload = off)"
+    elif OFF in asked:
+        lack = "pair of runs that differ in offload alone"
+    times = study.rows.filter(state="done")["simulated_time_s"].drop_nulls()
+    low, high = (in_time(float(one)) for one in (times.min() or 0, times.max() or 0))  # type: ignore[arg-type]
+    span = f"took {low}" if low == high else f"took {low} to {high}"
+    done = plural(states["done"], "combination")
+    return (
+        f"Whether offloading pays cannot be said: {study.source.has} no {lack}."
+        f" Its {done} that came to an end {span} of simulated time."
+    )
+
+
+def _sentence(study: Study, verdict: Verdict) -> str:
+    missing = verdict.number("missing")
+    if missing == len(verdict.found):
+        return f"{_subject(study, verdict)} has not been run yet, or what it is held against."
+    if len(verdict.found) == 1 and verdict.found[0].outcome in ("faster", "same", "slower"):
+        return f"{_subject(study, verdict)} {_only(study, verdict.found[0])}."
+    total = plural(len(verdict.found) - missing, "combination")
+    same = verdict.number("same")
+    parts = [
+        f"{_subject(study, verdict)} is faster than {_other(study)}"
+        f" in {verdict.number('faster'):,} of {total}{_most(study, verdict)}"
+    ]
+    if same == len(verdict.found) - missing:
+        parts = [
+            f"{_subject(study, verdict)} is as fast as {_other(study)}, within 0.5 %, in"
+            f" {'all of ' if same > 1 else ''}{total}"
+        ]
+    parts += _slower(study, verdict)
+    if verdict.number("faster", "slower") and same:
+        parts.append(f"as fast, within 0.5 %, in {same:,}")
+    if unsure := sum(one.left_open for one in verdict.found):
+        parts.append(
+            f"in {unsure:,} the intervals of the fabric's values leave open which is faster"
+        )
+    parts += _fell_back(study, verdict)
+    if none := verdict.number("no collectives"):
+        parts.append(f"{none:,} made no collective calls")
+    if failed := verdict.number("failed"):
+        how = _which(study, verdict, "failed")
+        parts.append(f"{failed:,}{how} cannot be compared, as a run failed or was refused")
+    if missing:
+        parts.append(f"{missing:,} more {'has' if missing == 1 else 'have'} not been run yet")
+    return "; ".join(parts) + "."
+
+
+def _only(study: Study, one: Compared) -> str:
+    """Say what came of the only combination."""
+    other = _other(study)
+    if one.outcome == "same":
+        return f"is as fast as {other}, within 0.5 % {_times(one)}"
+    if one.outcome == "faster":
+        how = f"{format_ratio(one.speed_up)} times as fast as {other}{_interval(one)}"
+        return f"is {how} {_times(one)}"
+    how = f"{format_ratio(1 / one.speed_up)} times as long as {other}{_interval(one)}"
+    return f"takes {how} {_times(one)}"
+
+
+def _interval(one: Compared) -> str:
+    """Say what the intervals of the fabric's values leave of a gain, or of a loss."""
+    if one.interval is None:
+        return ""
+    low, high = one.interval
+    if one.outcome == "slower":
+        low, high = 1 / high, 1 / low
+    return f", {format_ratio(low)} to {format_ratio(high)}"
+
+
+def _other(study: Study) -> str:
+    return study.reference.name if study.reference else "the other"
+
+
+def _subject(study: Study, verdict: Verdict) -> str:
+    against = study.reference
+    assert against is not None
+    if not verdict.values:
+        if against.hosts:
+            return "Over all programs, fabrics and ways, offloading"
+        return f"Any other {against.axis}"
+    parts = {"fabric": "on {}", "program": "program {}", OFFLOAD: "{}"}
+    said = [
+        form.format(verdict.values[key])
+        for key, form in parts.items()
+        if verdict.values[key] and key != against.axis
+    ]
+    own = verdict.values[against.axis]
+    text = ", ".join([*said, own if against.hosts else f"{against.axis} {own}"])
+    return text[0].upper() + text[1:]
+
+
+def _most(study: Study, verdict: Verdict) -> str:
+    best = verdict.best
+    if best is None:
+        return ""
+    return (
+        f": at most {format_ratio(best.speed_up)} times{_interval(best)},"
+        f" {_where(study, best, verdict)}"
+        f" {_times(best)}{_as_much(best, verdict)}"
+    )
+
+
+def _as_much(one: Compared, verdict: Verdict) -> str:
+    """Say how many others of a verdict tie with its extreme one."""
+    ties = sum(
+        alike(other.speed_up, one.speed_up)
+        for other in verdict.found
+        if other.outcome == one.outcome and other is not one
+    )
+    return f", and as much in {ties:,} more" if ties else ""
+
+
+def _times(one: Compared) -> str:
+    return f"({in_time(one.own_s)} against {in_time(one.other_s)})"
+
+
+def _where(study: Study, one: Compared, verdict: Verdict) -> str:
+    """Name a combination by those of its values that differ among those of a verdict."""
+    keys = group_keys(study)
+    own = [] if verdict.values else [_label({key: one.point.get(key, "") for key in keys})]
+    names = [
+        named_value(axis.name, one.point[axis.name])
+        for axis in study.varying
+        if axis.name not in (*keys, *REPEATS) and one.point[axis.name]
+    ]
+    return "for " + ", ".join((*own, *names)) if own or names else "there"
+
+
+def _slower(study: Study, verdict: Verdict) -> Iterator[str]:
+    slower = [one for one in verdict.found if one.outcome == "slower"]
+    worst = verdict.worst
+    if worst is None:
+        return
+    compared = [one for one in verdict.found if one.outcome in ("faster", "same", "slower")]
+    where = pattern(study.varying, slower, compared)
+    if len(slower) == len(compared) > 1:
+        where = "which is all that could be compared"
+    least = f"{format_ratio(1 / worst.speed_up)} times as long as {_short(study)}{_interval(worst)}"
+    how = f", {where}" if where else ""
+    takes = ": at worst it takes" if len(slower) > 1 else ", where it takes"
+    yield (
+        f"slower in {len(slower):,}{how}{takes} {least}, {_where(study, worst, verdict)}"
+        f" {_times(worst)}{_as_much(worst, verdict)}"
+    )
+
+
+def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
+    found = [one for one in verdict.found if one.outcome == "fell back"]
+    if found:
+        reasons = Counter(one.reason for one in found)
+        said = " or ".join(REASONS.get(one, one) for one, _ in reasons.most_common(2) if one)
+        because = f" because {said}" if said else ""
+        more = "" if len(reasons) <= 2 else ", or for other reasons"
+        how = _which(study, verdict, "fell back")
+        yield f"in {len(found):,}{how} every call fell back to the hosts{because}{more}"
+    if partly := sum(one.partly for one in verdict.found):
+        yield f"in {partly:,} a part of the calls fell back"
+
+
+def _which(study: Study, verdict: Verdict, outcome: str) -> str:
+    """Return in parentheses what those that ended like this have in common."""
+    some = [one for one in verdict.found if one.outcome == outcome]
+    where = pattern(study.varying, some, verdict.found)
+    return f" ({where})" if where else ""
+
+
+def _short(study: Study) -> str:
+    against = study.reference
+    return "the hosts" if against is None or against.hosts else against.value
+
+
+def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
+    """Name the groups in which it pays most and least often."""
+    rated = [one for one in groups if one.number("faster", "same", "slower", "fell back")]
+    if len(rated) < 2:
+        return
+    rated.sort(key=_share, reverse=True)
+    if _share(rated[0]) == _share(rated[-1]):
+        return
+    for word, one in (("most", rated[0]), ("least", rated[-1])):
+        ties = [other for other in rated if _share(other) == _share(one) and other is not one]
+        as_often = f"; as often {_listed([_label(other.values) for other in ties])}" if ties else ""
+        yield (
+            f"Faster {word} often: {_label(one.values)}, in {one.number('faster'):,} of"
+            f" {len(one.found):,}{as_often}."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return "; ".join(names[:_MOST_NAMES]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def _label(values: Mapping[str, str]) -> str:
+    named = [f"{key} {value}" for key, value in values.items() if key not in _GROUPS]
+    by = f" by {values[OFFLOAD]}" if values.get(OFFLOAD) else ""
+    return ", ".join([f"{values['program']} on {values['fabric']}{by}", *named])
+
+
+def _share(one: Verdict) -> float:
+    return one.number("faster") / len(one.found)
+
+
+# ---- What some combinations have in common -------------------------------------------------------
+
+
+def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Compared]) -> str:
+    """Say in words where some of all comparisons are, by the one axis that says it best."""
+    if not 2 <= len(some) < len(among):
+        return ""
+    rows = {one.row for one in some}
+    best, words = 0.0, ""
+    for axis in axes:
+        if len(axis.values) < 2 or axis.name in REPEATS:
+            continue
+        for said, values in _conditions(axis):
+            inside = [one for one in among if one.point[axis.name] in values]
+            if len(inside) == len(among):
+                continue  # it says nothing that is not true of all
+            hit = sum(one.row in rows for one in inside)
+            recall, precision = hit / len(rows), hit / max(1, len(inside))
+            score = 2 * recall * precision / max(recall + precision, 1e-9)
+            if recall >= _MOSTLY and precision >= 0.5 and score > best + 1e-9:
+                best = score
+                words = f"all {said}" if recall == 1 else f"mostly {said}"
+    return words
+
+
+def _conditions(axis: Axis) -> Iterator[tuple[str, set[str]]]:
+    """Yield what can be said of an axis, and for which of its values it is true."""
+    for value in axis.values:
+        yield f"with {named_value(axis.name, value)}", {value}
+    if axis.kind == "name":
+        return
+    for place in range(1, len(axis.values) - 1):
+        said = named_value(axis.name, axis.values[place])
+        yield f"from {said} on", set(axis.values[place:])
+        yield f"up to {said}", set(axis.values[: place + 1])

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Times of Broadcast, Allgather, and Allgather beside Reduce-Scatter, once for each mode and size.
+
+A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
+writes out in point-to-point messages (`ring`, `knomial`, …), or what `weft run --fallback` takes:
+a selection (`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Each mode and size is
+a run of its own, so that its record says what the links carried.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weft import _core
+from weft.base import paths
+from weft.base.errors import WeftError, named
+from weft.base.output import whole_file
+from weft.base.process import work_directory
+from weft.runs import launch, offloads
+from weft.runs.record import Record
+from weft.runs.record_data import LinkPart
+from weft.runs.request import Request
+from weft.runs.simgrid import SimGrid
+from weft.runs.site import choose_ppn, load_fabric
+from weft.runs.toolchain import compile_c
+from weft.study.bench import quantiles
+from weft.study.bench.bench import Progress, check_memory, check_mode
+from weft.study.bench.modes import Way, WentAWay, way_taken
+
+COLUMNS = (
+    "fabric",
+    "collective",
+    "mode",
+    "path",
+    "reason",
+    "ranks",
+    "ppn",
+    "bytes",
+    "latency_us",
+    "max_us",
+    "receive_Bps",
+    "port_bytes",
+)
+_INT_BYTES = 4
+# What keeps the memory of thousands of ranks small: all of them share the pages of their buffers.
+_SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")
+_Received = Callable[[int, int], int]
+
+
+@dataclass(frozen=True)
+class Collective:
+    """What is measured under one name."""
+
+    name: str
+    title: str
+    written_out: tuple[str, ...]
+    """Algorithms of the shipped program."""
+    default_modes: tuple[str, ...]
+    called: tuple[str, ...]
+    """What the record calls it."""
+    received: _Received
+    """Bytes that a rank has from others, by the bytes of one rank and the ranks."""
+    buffers: Callable[[int], int]
+    """How many times a rank of so many allocates the bytes of one rank (collective_times.c)."""
+
+
+COLLECTIVES = {
+    one.name: one
+    for one in (
+        Collective(
+            "bcast",
+            "MPI_Bcast",
+            ("knomial", "sag-knomial", "binary-tree"),
+            ("multicast", "stream", "knomial", "sag-knomial", "binary-tree"),
+            ("bcast",),
+            lambda size, _ranks: size,
+            lambda _ranks: 1,
+        ),
+        Collective(
+            "allgather",
+            "MPI_Allgather",
+            ("ring",),
+            ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
+            ("allgather",),
+            lambda size, ranks: size * (ranks - 1),
+            lambda ranks: 1 + ranks,
+        ),
+        Collective(
+            "ag+rs",
+            "MPI_Iallgather with MPI_Ireduce_scatter_block",
+            ("ring",),
+            ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
+            ("iallgather", "ireduce_scatter"),
+            lambda size, ranks: size * ranks,
+            lambda ranks: 4 + 2 * ranks,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class CollectivesBench:
+    """What to measure."""
+
+    collective: Collective
+    fabric: str
+    ranks: int
+    sizes: Sequence[int]
+    """Bytes that one rank gives; of `bcast`, the root."""
+    modes: Sequence[str]
+    ppn: int | None = None
+    iterations: int = 1
+    unchecked: bool = False
+    """All ranks share the memory of their buffers; what is in them is not looked at."""
+    changes: tuple[str, ...] = ()
+    """What differs from the fabric file: TABLE.KEY=VALUE each."""
+    percentiles: tuple[float, ...] = ()
+    """Of the times of single calls."""
+
+
+@dataclass(frozen=True)
+class CollectiveTime(WentAWay):
+    """One line of the CSV."""
+
+    collective: str
+    mode: str
+    ranks: int
+    ppn: int
+    bytes: int
+    latency_us: float
+    """Mean of the iterations and of the ranks; of `bcast`, of those that receive."""
+    max_us: float
+    receive_Bps: float  # noqa: N815 (the file's name for it)
+    """What a rank has from others, by the latency."""
+    port_bytes: float
+    """Over all ports of switches, in and out, of all iterations and what is between them."""
+    times_us: Sequence[float] = field(default=(), compare=False)
+    """The mean of each rank."""
+    fabric: str = ""
+    way: Way = field(default=Way("", ""), compare=False)
+    """What was simulated in this mode."""
+    percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
+    """Of all calls of the ranks that `latency_us` is of, where they are wanted."""
+    calls_us: Sequence[Sequence[float]] = field(default=(), compare=False)
+    """The times of each of those ranks' calls, where percentiles are wanted."""
+
+
+def check(study: CollectivesBench) -> None:
+    """Check what can be checked before anything is compiled or run."""
+    odd = [size for size in study.sizes if size % _INT_BYTES]
+    if odd:
+        raise WeftError(
+            f"{named('sizes')}:"
+            f" found {odd[0]} bytes; an MPI_INT has {_INT_BYTES}: give multiples of it"
+        )
+    parts = study.collective.buffers(study.ranks)
+    check_memory(max(study.sizes), parts if study.unchecked else parts * study.ranks)
+    simgrid = SimGrid()
+    for mode in study.modes:
+        check_mode("modes", mode, _own_modes(study.collective), simgrid)
+    choose_ppn(load_fabric(study.fabric, study.changes), study.ranks, study.ppn)
+
+
+def _own_modes(collective: Collective) -> list[str]:
+    return [*offloads.WAYS, *collective.written_out]
+
+
+def run(study: CollectivesBench, progress: Progress | None = None) -> list[CollectiveTime]:
+    """Measure all modes; the rows come in the order of the modes, then of the sizes."""
+    check(study)
+    with work_directory() as work:
+        program = work / "collective_times"
+        compile_c(paths.example("collective_times.c"), program)
+        return list(_rows(study, program, progress))
+
+
+def _rows(
+    study: CollectivesBench, program: Path, progress: Progress | None
+) -> Iterator[CollectiveTime]:
+    for mode in study.modes:
+        for size in study.sizes:
+            yield measure(study, program, mode, size)[0]
+            if progress is not None:
+                progress(mode, size)
+
+
+def measure(
+    study: CollectivesBench, program: Path, mode: str, size: int
+) -> tuple[CollectiveTime, Record]:
+    """Run one mode and size with the compiled program."""
+    times: dict[int, list[float]] = {}  # mean, maximum, and each where they are wanted
+
+    def take(line: str) -> None:
+        rank, *numbers = line.split()
+        times[int(rank)] = list(map(float, numbers))
+
+    plan = launch.prepare(_request(study, program, mode, size))
+    record = launch.run(plan, take)
+    if record.failed:
+        message = f"bench: mode {mode}: {record.outcome.message}"
+        raise WeftError(message, record.exit_status)
+    return _row(study, mode, size, times, record), record
+
+
+def _request(study: CollectivesBench, program: Path, mode: str, size: int) -> Request:
+    algorithm = mode if mode in study.collective.written_out else "mpi"
+    arguments = [study.collective.name, algorithm, str(size), str(study.iterations)]
+    return Request.of(
+        fabric=study.fabric,
+        changes=study.changes,
+        ranks=study.ranks,
+        program=str(program),
+        arguments=(
+            *arguments,
+            *(["unchecked"] if study.unchecked else []),
+            *(["each"] if study.percentiles else []),
+        ),
+        ppn=study.ppn,
+        privatize=False,
+        config=_SHARED if study.unchecked else (),
+        **_options(study.collective, mode),
+    )
+
+
+def _options(collective: Collective, mode: str) -> dict[str, Any]:
+    if mode in offloads.WAYS:
+        return {"offload": mode}
+    own = mode in collective.written_out
+    return {"offload": "off", **({} if own else {"fallback": mode})}
+
+
+def _row(
+    study: CollectivesBench,
+    mode: str,
+    size: int,
+    times: dict[int, list[float]],
+    record: Record,
+) -> CollectiveTime:
+    receiving = [
+        rank for rank in sorted(times) if study.collective.name != "bcast" or rank or len(times) < 2
+    ]
+    means = [times[rank][0] for rank in receiving]
+    calls = [times[rank][2:] for rank in receiving]
+    latency_us = sum(means) / len(means)
+    return CollectiveTime(
+        study.collective.name,
+        mode,
+        study.ranks,
+        record.ppn,
+        size,
+        latency_us,
+        max(times[rank][1] for rank in receiving),
+        study.collective.received(size, study.ranks) / latency_us * 1e6,
+        port_bytes(load_fabric(study.fabric, study.changes), record.links),
+        means,
+        record.fabric.label,
+        way_taken(record, mode, study.collective.called, offloading=mode in offloads.WAYS),
+        quantiles.percentiles_of([time for its in calls for time in its], study.percentiles),
+        calls,
+    )
+
+
+def port_bytes(fabric: _core.Fabric, links: Sequence[LinkPart]) -> float:
+    """Return what switches' ports received and sent together; a link has one or two of them."""
+    hosts = set(fabric.hosts)
+    return sum(link.bytes * _switch_ports(link.name, hosts) for link in links)
+
+
+def _switch_ports(link: str, hosts: set[str]) -> int:
+    ends = link.rpartition(".")[0].split("--")
+    return 1 if any(end in hosts for end in ends) else 2
+
+
+def values(rows: Sequence[CollectiveTime], mode: str, column: str) -> dict[int, float]:
+    """Return a column by size in one mode."""
+    return {row.bytes: getattr(row, column) for row in rows if row.mode == mode}
+
+
+def write_csv(rows: Sequence[CollectiveTime], target: Path, option: str = named("csv")) -> None:
+    """Write the long table, whole or not at all."""
+    with whole_file(option, target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*COLUMNS, *quantiles.columns([row.percentiles_us for row in rows])])
+        writer.writerows(map(_cells, rows))
+
+
+def _cells(row: CollectiveTime) -> list[object]:
+    return [
+        f"{value:.9g}" if isinstance(value, float) else value
+        for value in (
+            *(getattr(row, column) for column in COLUMNS),
+            *row.percentiles_us.values(),
+        )
+    ]

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Gains from offloading in a bench, over a library's algorithms and over the fastest ones."""
+
+from collections.abc import Mapping
+
+from weft.base.units import format_ratio
+from weft.runs import offloads
+from weft.study.comparison.compare import BEST
+
+Times = Mapping[int, float]
+"""By bytes."""
+
+
+def gains(found: Mapping[str, Times]) -> list[str]:
+    """Say how many times as fast offloading is as the hosts, where `best` is one of their modes.
+
+    `found` has the times by what tables call a mode; a gain is the least and the most of all sizes.
+    """
+    offloaded = [mode for mode in found if mode in offloads.WAYS]
+    hosts = [mode for mode in found if mode not in offloads.WAYS and " for " not in mode]
+    if BEST not in hosts:
+        return []
+    return [
+        f"{mode}: " + ", ".join(f"{_range(found[host], found[mode])} {host}" for host in hosts)
+        for mode in offloaded
+    ]
+
+
+def _range(hosts: Times, ours: Times) -> str:
+    speed_ups = [hosts[size] / time for size, time in ours.items() if time]
+    least, most = (format_ratio(one(speed_ups, default=None)) for one in (min, max))
+    return f"{least if least == most else f'{least} to {most}'} times as fast as"

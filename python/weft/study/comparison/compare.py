@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What offloading gains: one program, run with the offload asked for and without.
+
+    comparison = compare(prepare(request))
+    comparison.speed_up                 # simulated time without offload, by the time with it
+    comparison.speed_up_over_best       # the same of the hosts' fastest algorithms
+
+The runs are the same but for `--offload off` in the second, and `--fallback best` beside it in the
+third. The first has weft's standard streams; what the others print is thrown away, but for their
+errors where they do not end. A standard input that is a file is read by all from where it stands;
+any other is empty for all, since what the first run reads of a pipe or terminal would be missing in
+the others.
+"""
+
+import array
+import fcntl
+import os
+import stat
+import subprocess
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from weft.base.errors import WeftError, named
+from weft.base.process import Streams, work_directory
+from weft.runs import launch, offloads
+from weft.runs.launch import PreparedRun
+from weft.runs.record import Record
+from weft.runs.timeline import join_timelines
+from weft.study.comparison import intervals as compare_intervals
+from weft.study.comparison.comparison import Comparison
+
+BEST = "best"
+"""What --fallback calls the fastest algorithm for each call."""
+
+
+def check(plan: PreparedRun) -> None:
+    """Prove that there is something to compare."""
+    if plan.request.collectives.offload == "off":
+        raise WeftError(
+            f"{named('compare')}:"
+            f" found together with {named('offload')} off, which is what it compares with;"
+            f" name a way to offload: {offloads.listed(offloads.WAYS)}"
+        )
+
+
+def has_best(plan: PreparedRun) -> bool:
+    """Whether the hosts' fastest algorithms are known, and not what the run has anyway."""
+    named = launch.fallback_of(plan.request).split(",")
+    return plan.request.placement.platform is None and BEST not in named
+
+
+Runner = Callable[[PreparedRun], Record]
+
+
+def compare(
+    plan: PreparedRun,
+    between: Callable[[Record], None] = lambda _record: None,
+    runner: Runner | None = None,
+    *,
+    intervals: bool = True,
+) -> Comparison:
+    """Run the program three times; `between` gets the record of each run that another one follows.
+
+    Where a run does not end there is no other: its time could be compared with nothing.
+    A `runner` makes the runs in place of weft's own, and their streams are its affair. Where the
+    fabric has intervals of calibration, the first two run again at their ends, unless `intervals`
+    is False.
+    """
+    check(plan)
+    values = compare_intervals.ends(plan) if intervals else []
+    with work_directory() as work, _input() as (stdin, rewind):
+        first, second = _with_timeline(plan, work / "with"), _with_timeline(plan, work / "without")
+        second = replace(second, request=second.request.changed(offload="off"))
+        third = replace(second, request=second.request.changed(fallback=BEST, timeline=None))
+
+        def unheard(one: PreparedRun) -> tuple[Record, str]:
+            rewind()
+            return (runner(one), "") if runner else _unheard(one, stdin, work / "errors")
+
+        offloaded = runner(first) if runner else launch.run(first, streams=Streams(stdin=stdin))
+        comparison = Comparison(offloaded, None)
+        if comparison.offloaded.ended:
+            between(comparison.offloaded)
+            comparison = Comparison(comparison.offloaded, *unheard(second))
+        if comparison.complete and comparison.hosts and has_best(plan):
+            between(comparison.hosts)
+            best, errors = unheard(third)
+            comparison = replace(comparison, best=best, errors=errors)
+        if comparison.speed_up and values:
+            found = compare_intervals.interval(
+                comparison.speed_up, values, lambda one: unheard(one)[0]
+            )
+            comparison = replace(comparison, speed_up_interval=found)
+        if plan.request.outputs.timeline is not None:
+            ran = (first.request, second.request)[: 1 if comparison.hosts is None else 2]
+            parts = [(f"--offload {one.collectives.offload}", one.outputs.timeline) for one in ran]
+            join_timelines(
+                [(name, path) for name, path in parts if path], plan.request.outputs.timeline
+            )
+    return comparison
+
+
+def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:
+    """Return a plan that writes its part of the timeline there, where one is wanted."""
+    wanted = None if plan.request.outputs.timeline is None else path
+    return replace(plan, request=plan.request.changed(timeline=wanted))
+
+
+def _unheard(plan: PreparedRun, stdin: int | None, errors: Path) -> tuple[Record, str]:
+    """Run without output; return what went to standard error, which may say why a run failed."""
+    with errors.open("wb") as file:
+        streams = Streams(stdin, stdout=subprocess.DEVNULL, stderr=file.fileno())
+        try:
+            record = launch.run(plan, streams=streams)
+        except WeftError as error:
+            if str(error):
+                raise
+            raise WeftError(_last(errors).removeprefix("weft: "), error.exit_status) from None
+    return record, errors.read_text(encoding="utf-8", errors="replace")
+
+
+def _last(errors: Path) -> str:
+    return errors.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+
+
+@contextmanager
+def _input() -> Iterator[tuple[int | None, Callable[[], object]]]:
+    """Give the standard input of both runs, and what sets it back to where the first found it."""
+    if _kind_of_input(stat.S_ISREG):
+        start = os.lseek(0, 0, os.SEEK_CUR)
+        yield None, lambda: os.lseek(0, start, os.SEEK_SET)
+    else:
+        yield subprocess.DEVNULL, lambda: None
+
+
+def _kind_of_input(is_kind: Callable[[int], bool]) -> bool:
+    try:
+        return is_kind(os.fstat(0).st_mode)
+    except OSError:  # it is closed
+        return False
+
+
+def input_was_ignored() -> bool:
+    """Whether something waits in a pipe that both runs were not given."""
+    return _kind_of_input(stat.S_ISFIFO) and _readable()
+
+
+def _readable() -> bool:
+    waiting = array.array("i", [0])
+    fcntl.ioctl(0, termios.FIONREAD, waiting)
+    return waiting[0] > 0

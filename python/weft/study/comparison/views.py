@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What offloading gained, for people: a table of the collectives and a sentence of the run."""
+
+from collections.abc import Sequence
+from html import escape
+
+from rich.console import Console
+
+from weft.base.units import format_ratio, format_seconds, format_size, plural
+from weft.runs.html import record_as_html, table
+from weft.runs.profile import kind_name, takes_time
+from weft.runs.record import Record
+from weft.runs.report import (
+    as_text,
+    fitting,
+    losses,
+    microseconds,
+    print_table,
+    print_title,
+    printed,
+    progress,
+    reasons,
+    type_and_op,
+)
+from weft.study.comparison.gains import Compared, Gain, Share
+
+_DISPENSABLE = ("bytes", "ranks", "hosts")
+_OVER_BEST = "over best"
+_LEFT = ("collective", "type, op", "path", "why", "hosts")
+
+
+def print_comparison(comparison: Compared, on: Console) -> None:
+    """Print a line a kind of call, what fell back and why, and what the whole run gained."""
+    ours, theirs = comparison.offloaded, comparison.hosts
+    if theirs is None or not comparison.complete:
+        return
+    if gains := comparison.gains():
+        print_title(f"Time of a rank in all its calls: {_sides(ours)}", on)
+        print_table(fitting(_rows(comparison, theirs), _DISPENSABLE, _LEFT, on), on)
+    why = dict.fromkeys((*reasons(ours), *progress(theirs)))
+    notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours))
+    for line in (*notes, gain_in_all(comparison)):
+        on.print(line, soft_wrap=True)
+
+
+def _sides(record: Record) -> str:
+    return f"with --offload {record.offload}, and without"
+
+
+def _cells(gain: Gain) -> dict[str, str]:
+    same = gain.calls == gain.calls_without
+    with_us, without_us = (microseconds(time) for time in (gain.time_s, gain.time_without_s))
+    if not _blocks(gain):
+        with_us, without_us = (f"({time})" if time else "" for time in (with_us, without_us))
+    return {
+        "collective": gain.collective,
+        "ranks": str(gain.communicator_size),
+        "type, op": type_and_op(gain.datatype, gain.op),
+        "path": _listed(gain.paths),
+        "why": _listed(gain.reasons),
+        "calls": str(gain.calls) if same else f"{gain.calls}/{gain.calls_without}",
+        "bytes": format_size(gain.bytes),
+        "with, us": with_us,
+        "hosts": _listed(gain.algorithms),
+        "without, us": without_us,
+        "speed-up": format_ratio(gain.speed_up),
+        _OVER_BEST: format_ratio(gain.speed_up_over_best),
+    }
+
+
+def _blocks(gain: Gain) -> bool:
+    """Whether a rank spends the time of these calls in them."""
+    return not gain.collective.startswith("i")
+
+
+def _beside(gains: Sequence[Gain]) -> list[str]:
+    """Say which rows are not part of the whole run's sum."""
+    names = ", ".join(dict.fromkeys(gain.collective for gain in gains if not _blocks(gain)))
+    if not names:
+        return []
+    return [
+        f"(in parentheses) {names}: from the call to its completion, while the rank does something"
+        " else; the whole run is the sum of the other rows"
+    ]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(words))
+
+
+def _rows(comparison: Compared, theirs: Record) -> list[dict[str, str]]:
+    """Return the collectives, what else took time, and the whole run."""
+    ours = comparison.offloaded
+    best = comparison.best if comparison.best is not None and comparison.best.ended else None
+    whole = Share(
+        kind="whole run",
+        time_s=ours.simulated_time_s,
+        time_without_s=theirs.simulated_time_s,
+        time_best_s=best.simulated_time_s if best else None,
+    )
+    others = [
+        share
+        for share in comparison.shares()
+        if share.kind != "collectives" and takes_time(max(share.time_s, share.time_without_s))
+    ]
+    collectives = [_cells(gain) for gain in comparison.gains()]
+    empty = dict.fromkeys(collectives[0], "")
+    rows = [*collectives, *(empty | _share_cells(share) for share in (*others, whole))]
+    return rows if best else [_without(row, _OVER_BEST) for row in rows]
+
+
+def _without(row: dict[str, str], column: str) -> dict[str, str]:
+    return {name: text for name, text in row.items() if name != column}
+
+
+def _share_cells(share: Share) -> dict[str, str]:
+    return {
+        "collective": kind_name(share.kind),
+        "with, us": microseconds(share.time_s),
+        "without, us": microseconds(share.time_without_s),
+        "speed-up": format_ratio(share.speed_up),
+        _OVER_BEST: format_ratio(share.speed_up_over_best),
+    }
+
+
+def _doubts(record: Record, gains: Sequence[Gain]) -> list[str]:
+    """Return what must be known of the numbers."""
+    doubts = []
+    if unseen := [gain.collective for gain in gains if gain.calls and gain.time_s is None]:
+        doubts.append(_unseen(unseen, record.offload))
+    if unseen := [g.collective for g in gains if g.calls_without and g.time_without_s is None]:
+        doubts.append(_unseen(unseen, "off"))
+    if any(gain.calls != gain.calls_without for gain in gains):
+        doubts.append(
+            "calls with/without: the program does not make the same calls in both runs, since it"
+            " does what depends on time"
+        )
+    if record.host_speed:
+        doubts.append(
+            "--host-speed: computation is measured in each run anew, and differs by this machine's"
+            " noise"
+        )
+    return doubts
+
+
+def _unseen(collectives: Sequence[str], offload: str) -> str:
+    names = ", ".join(dict.fromkeys(collectives))
+    return f"{names} with --offload {offload}: only the program sees when these calls complete"
+
+
+def gain_in_all(comparison: Compared) -> str:
+    """Say in one sentence what the whole run gained."""
+    ours, theirs = comparison.offloaded, comparison.hosts
+    assert theirs is not None
+    where = (
+        f"{plural(ours.ranks, 'rank')} on {plural(ours.hosts_used, 'host')} of {ours.fabric.label}"
+    )
+    times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
+    return (
+        f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
+        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_left_open(comparison)}"
+        f"{_over_best(comparison)}"
+    )
+
+
+def _over_best(comparison: Compared) -> str:
+    """Say the gain against the hosts' fastest algorithms."""
+    best = comparison.best
+    if best is None or comparison.speed_up_over_best is None:
+        return ""
+    return (
+        f"; {format_seconds(best.simulated_time_s)} with the hosts' fastest algorithms"
+        f" (--fallback {best.fallback}): {_gained(comparison.speed_up_over_best)}"
+    )
+
+
+def _left_open(comparison: Compared) -> str:
+    """Say what the intervals of the fabric's values leave of the gain."""
+    if comparison.speed_up_interval is None:
+        return ""
+    low, high = (format_ratio(end) for end in comparison.speed_up_interval)
+    return f", {low} to {high} by the intervals of the fabric's values"
+
+
+def _gained(speed_up: float | None) -> str:
+    if speed_up is None:
+        return "nothing took any time"
+    if f"{speed_up:.3f}" == "1.000":
+        return "no gain"
+    if speed_up > 1:
+        return f"{format_ratio(speed_up)} times as fast"
+    return f"{format_ratio(1 / speed_up)} times as slow"
+
+
+def comparison_as_text(comparison: Compared) -> str:
+    """Return what `weft run --compare` prints; of runs that did not both end, what is known."""
+    if comparison.complete:
+        return "\n".join(printed(lambda on: print_comparison(comparison, on)))
+    failed = [one for one in (comparison.hosts,) if one is not None and one.failed]
+    return "\n".join([as_text(comparison.offloaded), *(one.outcome.message for one in failed)])
+
+
+def comparison_as_html(comparison: Compared) -> str:
+    """Return how notebooks show it: the sentence, and the same rows as in the terminal."""
+    if comparison.hosts is None or not comparison.complete:
+        return record_as_html(comparison.offloaded)
+    rows = table(_rows(comparison, comparison.hosts)) if comparison.gains() else ""
+    return f"<div><strong>{escape(gain_in_all(comparison))}</strong>{rows}</div>"

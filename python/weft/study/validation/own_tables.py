@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A user's own tables of measurements, as checks of `weft validate`.
+
+Tables are what weft.calibrate.measurements.tables reads, with one of these sets of columns; the
+unit of a time ends its name (`time_us`, `median_ms`):
+
+- `bytes` and a time: MPI_Allreduce by size, one rank on each of so many hosts; or, in the modes
+  `pingpong` and `bandwidth`, messages between two hosts, of which the latter's have a rate in
+  GB/s (`stream_GBps`).
+- `ranks`, `nodes` and a time: MPI_Allreduce of one size, by the number of ranks.
+- `collective`, `ranks`, `ppn`, `bytes` and a time: any collectives (weft.calibrate.host.rows).
+
+Whatever is wrong in them is one message that names file, line and column, before anything runs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft import _core
+from weft.base.errors import WeftError, named, suggestion
+from weft.calibrate.host.rows import read_rows
+from weft.calibrate.measurements.samples import check_sizes, read_pingpong
+from weft.calibrate.measurements.simulated import MOST_SIZES
+from weft.calibrate.measurements.tables import Rows, Table, TableRow, part, read_table, time_column
+from weft.runs import offloads
+from weft.runs.simgrid import SimGrid
+from weft.runs.site import choose_ppn
+from weft.study.bench.bench import check_mode
+from weft.study.validation.validate import BANDWIDTH, PING_PONG, RATE, Check
+
+_MESSAGES = (PING_PONG, BANDWIDTH)
+_INT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the tables are compared with."""
+
+    mode: str
+    """`stream`, `message`, what the hosts do, `pingpong` or `bandwidth`."""
+    fabric: str
+    column: str | None = None
+    """Of the measurement; by default the one that is usual."""
+    ranks: int = 4
+    """One a host, of Allreduces by size."""
+    bytes: int | None = None
+    """Of Allreduces by ranks."""
+    rows: Rows = "all"
+    mean: float | None = None
+    """Bounds of the logarithmic errors, as fractions."""
+    worst: float | None = None
+
+
+def own_checks(tables: Sequence[Path], asked: Asked) -> list[Check]:
+    """Read the tables, prove them, and return what is to be compared."""
+    check_mode("mode", asked.mode, (*offloads.SWITCHES, *_MESSAGES), SimGrid())
+    stems = [path.stem for path in tables]
+    for path in tables:
+        if stems.count(path.stem) > 1:
+            raise WeftError(f"{named('tables')}: two are called '{path.stem}'; give each a name")
+    return [check for path in tables for check in _checks(path, asked)]
+
+
+def _checks(path: Path, asked: Asked) -> list[Check]:
+    table = read_table(path, "PingPong" if asked.mode in _MESSAGES else "Allreduce")
+    if asked.mode in _MESSAGES:
+        column = _of_messages(table, asked)
+        _check_taken(table, asked, len(table.rows))
+        return [_check(table, asked, column)]
+    if "collective" in table.names:
+        return _of_collectives(table, asked)
+    column = _measured(table, asked.column)
+    if "ranks" in table.names:
+        _check_ranks(table, asked)
+    else:
+        _check_bytes(table, asked)
+    _check_positive(table, column)
+    _check_taken(table, asked, len(table.rows))
+    return [_check(table, asked, column)]
+
+
+def _check_taken(table: Table, asked: Asked, rows: int) -> None:
+    if not range(rows)[part(asked.rows)]:
+        raise WeftError(f"{named('rows')}: {table.path} has {rows} row: none is {asked.rows}")
+
+
+def _check(table: Table, asked: Asked, column: str, collective: str | None = None) -> Check:
+    return Check(
+        table=str(table.path.absolute()),
+        column=column,
+        mode=asked.mode,
+        fitted="unknown",
+        rows=asked.rows,
+        fabric=asked.fabric,
+        collective=collective,
+        bytes=asked.bytes,
+        ranks=asked.ranks,
+        mean=asked.mean,
+        worst=asked.worst,
+    )
+
+
+def _measured(table: Table, column: str | None) -> str:
+    """Return the column of the measurement: a time, or a rate by ranks that somebody named."""
+    by_ranks = "ranks" in table.names
+    if column is not None and by_ranks and column in table.names and column.endswith(RATE):
+        return column
+    return time_column(table, column)
+
+
+def _of_messages(table: Table, asked: Asked) -> str:
+    if asked.mode == PING_PONG:
+        return read_pingpong(table.path, asked.column).one_way.column
+    check_sizes(table, table.rows)
+    rates = [name for name in table.names if name.endswith(RATE)]
+    column = asked.column or (rates[0] if rates else "")
+    if column not in rates:
+        table.fail(
+            table.header_line,
+            column or table.names[-1],
+            f"no rate in GB/s; its name ends in {RATE}, as in stream{RATE}",
+        )
+    _check_positive(table, column)
+    return column
+
+
+def _of_collectives(table: Table, asked: Asked) -> list[Check]:
+    if asked.mode in offloads.SWITCHES:
+        raise WeftError(
+            f"{named('mode')}: found '{asked.mode}'; a table with the column 'collective' is"
+            " compared with what the hosts do: openmpi-5.0, mpich-4, ..."
+        )
+    column = time_column(table, asked.column)
+    measured = read_rows(table.path, column)
+    collectives = dict.fromkeys(row.collective for row in measured)
+    for one in collectives:
+        own = [row for row in measured if row.collective == one]
+        if len({(row.ranks, row.ppn) for row in own}) > 1:
+            problem = f"{one} has several numbers of ranks; give a file each"
+            table.fail(table.header_line, "ranks", problem)
+        _check_taken(table, asked, len(own))
+    return [_check(table, asked, column, one) for one in collectives]
+
+
+def _check_ranks(table: Table, asked: Asked) -> None:
+    if asked.bytes is None:
+        raise WeftError(
+            f"{named('bytes')}: {table.path} is by ranks, and does not say how many bytes each"
+            " Allreduce had: give them"
+        )
+    if "nodes" not in table.names:
+        problem = f"there is none; {suggestion('nodes', table.names)}: on how many hosts they were"
+        table.fail(table.header_line, "nodes", problem)
+    fabric = _core.load_fabric(asked.fabric)
+    known: set[int] = set()
+    for row in table.rows:
+        ranks, nodes = (_whole(table, row, name) for name in ("ranks", "nodes"))
+        if ranks % nodes:
+            table.fail(row.line, "nodes", f"{ranks} ranks are not as many on each of {nodes} hosts")
+        if nodes > len(fabric.hosts):
+            found = f"{nodes} hosts, and {fabric.name} has {len(fabric.hosts)}"
+            table.fail(row.line, "nodes", found)
+        choose_ppn(fabric, ranks, ranks // nodes, f"{table.path}: line {row.line}: column 'ranks'")
+        if ranks in known:
+            table.fail(row.line, "ranks", f"a second row of {ranks} ranks; give a file each")
+        known.add(ranks)
+
+
+def _check_bytes(table: Table, asked: Asked) -> None:
+    fabric = _core.load_fabric(asked.fabric)
+    if asked.ranks > len(fabric.hosts):
+        raise WeftError(
+            f"{named('ranks')}: found {asked.ranks}, one on each host, and {fabric.name} has"
+            f" {len(fabric.hosts)} hosts"
+        )
+    column = check_sizes(table, table.rows)
+    if len(table.rows) > MOST_SIZES:
+        problem = f"{len(table.rows)} sizes; allowed are {MOST_SIZES} in a file"
+        table.fail(table.rows[MOST_SIZES].line, column, problem)
+    for row in table.rows:
+        size = _whole(table, row, column)
+        if size % _INT_BYTES:
+            table.fail(
+                row.line, column, f"found {size}; Allreduces are of MPI_INT, {_INT_BYTES} B each"
+            )
+
+
+def _whole(table: Table, row: TableRow, column: str) -> int:
+    number = table.number(row, column)
+    if number != int(number) or number == 0:
+        found = table.cell(row, column)
+        table.fail(row.line, column, f"found '{found}'; allowed are whole numbers from 1 on")
+    return int(number)
+
+
+def _check_positive(table: Table, column: str) -> None:
+    for row in table.rows:
+        if table.number(row, column) == 0:
+            table.fail(row.line, column, "found 0; allowed is more")

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A controller of a switch that speaks P4Runtime: it fills, changes and empties its tables.
+
+The same is said to the server of a testbed of namespaces and to a real switch. That one wants its
+own compiled program and the compiler's P4Info, whose numbers are then taken.
+
+Nothing is changed unread: a change begins with the entries that the switch is expected to have, is
+refused where it has others, and is undone where a part of it fails.
+"""
+
+import queue
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import grpc
+from finsy.proto.google.rpc import code_pb2, status_pb2
+from finsy.proto.p4.config.v1 import p4info_pb2
+from finsy.proto.p4.v1 import p4runtime_pb2, p4runtime_pb2_grpc
+from google.protobuf import text_format
+
+from weft.base import paths
+from weft.base.errors import WeftError, named
+from weft.base.reading import UnreadableError, read_text
+from weft.base.units import plural
+from weft.testbed.hardware.inventory import FOLDER
+from weft.testbed.p4 import access
+from weft.testbed.p4 import info as p4info
+from weft.testbed.p4 import program as p4_program
+from weft.testbed.p4.info import Names, batches, entries, told
+from weft.testbed.plan.plan import Plan
+from weft.testbed.tables import located
+from weft.testbed.tables.tables import Entry
+
+_DEVICE = 1
+# The controller's, in an election that it wins where there is no other.
+_ELECTION = (0, 1)
+_PATIENCE_S = 20.0
+_CALL_S = 60.0
+_MOST_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What a switch is configured with."""
+
+    info: Any
+    config: bytes
+
+    @property
+    def names(self) -> Names:
+        """The numbers of its P4Info. Raises `WeftError` where that is another program's."""
+        try:
+            return Names(p4_program.shipped(), self.info)
+        except KeyError as error:
+            raise WeftError(
+                f"{named('p4info')}: it has no {error}, which {p4_program.V1MODEL} has; compile"
+                " that program"
+            ) from None
+
+
+def pipeline(info: Path | None = None, config: Path | None = None) -> Pipeline:
+    """Return a compiled program's files, or what the server of namespaces takes."""
+    if info is None:
+        text = paths.installed(FOLDER, p4_program.V1MODEL).read_bytes()
+        return Pipeline(p4info.p4info(p4_program.shipped()), text)
+    try:
+        message = text_format.Parse(read_text(info), p4info_pb2.P4Info())
+        return Pipeline(message, config.read_bytes() if config else b"")
+    except (UnreadableError, text_format.ParseError) as error:
+        raise WeftError(f"{named('p4info')}: {info}: no P4Info as text: {error}") from None
+    except OSError as error:
+        raise WeftError(f"{named('config')}: {config}: {error.strerror}") from None
+
+
+class ForeignError(WeftError):
+    """A switch has entries that weft's program does not know."""
+
+
+class Client:
+    """A controller of a switch while it is entered: the primary one, or one that only reads."""
+
+    def __init__(
+        self, address: str, taken: Pipeline, *, primary: bool = True, tls: Path | None = None
+    ) -> None:
+        """Take an address, as `HOST:PORT` or `unix:PATH`, and a directory of certificates."""
+        self.address, self.pipeline, self.names = address, taken, taken.names
+        self.primary, self.tls = primary, tls
+        self.requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def __enter__(self) -> Self:
+        """Connect."""
+        self.channel = access.channel(self.address, self.tls)
+        self.stub = p4runtime_pb2_grpc.P4RuntimeStub(self.channel)
+        try:
+            grpc.channel_ready_future(self.channel).result(timeout=_PATIENCE_S)
+        except grpc.FutureTimeoutError:
+            self.channel.close()
+            raise WeftError(
+                f"P4Runtime: nothing answers at {self.address} within {_PATIENCE_S:g} s; is the"
+                f" switch's server there, and does it take {self._taken}?"
+            ) from None
+        try:
+            if self.primary:
+                self._become_primary()
+        except BaseException:
+            self.channel.close()
+            raise
+        return self
+
+    @property
+    def _taken(self) -> str:
+        return f"connections without TLS ({named('tls')})" if self.tls is None else "this TLS"
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the switch as it is."""
+        self.requests.put(None)
+        self.channel.close()
+
+    def _become_primary(self) -> None:
+        request = p4runtime_pb2.StreamMessageRequest()
+        request.arbitration.device_id = _DEVICE
+        request.arbitration.election_id.high, request.arbitration.election_id.low = _ELECTION
+        self.requests.put(request)
+        try:
+            # Kept, as the stream ends with the last who knows it.
+            self.answers = self.stub.StreamChannel(iter(self.requests.get, None))
+            status = next(self.answers).arbitration.status
+        except (grpc.RpcError, StopIteration) as error:
+            raise WeftError(f"P4Runtime: {self.address}: {_said(error)}") from None
+        if status.code != code_pb2.OK:
+            raise WeftError(f"P4Runtime: {self.address}: another controller is the primary one")
+
+    def primary_controller(self) -> str:
+        """Return the election id of the primary controller, or "none".
+
+        Without an election id of its own a controller only watches (P4Runtime specification,
+        section 5); a switch that takes no such controllers does not tell.
+        """
+        request = p4runtime_pb2.StreamMessageRequest()
+        request.arbitration.device_id = _DEVICE
+        self.requests.put(request)
+        try:
+            answers = self.stub.StreamChannel(iter(self.requests.get, None), timeout=_CALL_S)
+            told = next(answers).arbitration
+        except (grpc.RpcError, StopIteration):
+            return "not told"
+        if told.status.code == code_pb2.NOT_FOUND:
+            return "none"
+        return f"election id {told.election_id.high}:{told.election_id.low}"
+
+    # ---- Calls -----------------------------------------------------------------------------------
+
+    def fill(self, entries: Sequence[Entry], *, replace: bool = False) -> int:
+        """Load the program and write entries; return how many updates that took.
+
+        Loading empties all tables, so a switch that has entries is refused unless they may go.
+        """
+        if not replace and (there := self._there()):
+            raise WeftError(
+                f"testbed up: the switch at {self.address} has {there} already, which loading the"
+                " program would remove; change what it has with `weft testbed diff --p4runtime`,"
+                f" empty it with `weft testbed down --p4runtime`, or give {named('replace')}"
+            )
+        self.configure()
+        return self.change([], entries, 0)
+
+    def _there(self) -> str:
+        """Return in words what the switch has; nothing where it has no program or no entry."""
+        try:
+            return plural(len(found), "entry") if (found := self.read()) else ""
+        except ForeignError as error:
+            return f"another program ({error})"
+        except WeftError as error:
+            if isinstance(error.__cause__, grpc.RpcError) and (
+                error.__cause__.code() == grpc.StatusCode.FAILED_PRECONDITION
+            ):
+                return ""  # P4Runtime specification, section 7: there is no pipeline yet
+            raise
+
+    def configure(self) -> None:
+        """Load the program, which empties all tables."""
+        request = p4runtime_pb2.SetForwardingPipelineConfigRequest(device_id=_DEVICE)
+        self._elect(request)
+        request.action = request.VERIFY_AND_COMMIT
+        request.config.p4info.CopyFrom(self.pipeline.info)
+        request.config.p4_device_config = self.pipeline.config
+        self._call(self.stub.SetForwardingPipelineConfig, request)
+
+    def change(self, before: Sequence[Entry], after: Sequence[Entry], pause_s: float) -> int:
+        """Go from some entries to others; return how many updates that took.
+
+        Raises `WeftError` where the switch has others, or where it does not take them all; it has
+        in both cases what it had.
+        """
+        found, expected = self.read(), told(before, self.names)
+        if {*found} != expected:
+            raise WeftError(
+                f"P4Runtime: {self.address}: the switch has changed meanwhile:"
+                f" {plural(len(expected - {*found}), 'entry')} gone and"
+                f" {plural(len({*found} - expected), 'entry')} new; begin again"
+            )
+        try:
+            return self._change(found, after, pause_s)
+        except BaseException as error:
+            self.restore(found, error)
+            raise
+
+    def prove(self, plan: Plan, called: str) -> None:
+        """Prove that the switch has a plan, and no other entries. Raises `WeftError`."""
+        compared = located.compare(plan, self.read())
+        if not compared.equal:
+            raise WeftError(
+                f"testbed diff: {called} is not what the switch at {self.address} has:"
+                f" {compared.said()}; leave {called} out to begin with what it has"
+            )
+
+    def _change(self, before: Sequence[Entry], after: Sequence[Entry], pause_s: float) -> int:
+        removing, adding = batches(before, after, self.names)
+        for updates in removing:
+            self.write(updates)
+        if removing and adding:
+            time.sleep(pause_s)
+        for updates in adding:
+            self.write(updates)
+        return sum(map(len, (*removing, *adding)))
+
+    def restore(self, before: Sequence[Entry], error: BaseException) -> None:
+        """Give the switch back what it had before an error, which is raised with what fails now."""
+        try:
+            self._change(self.read(), before, 0)
+        except WeftError as second:
+            raise WeftError(
+                f"{str(error) or type(error).__name__}; and its entries could not be restored:"
+                f" {second}; `weft testbed status` says what is there now"
+            ) from None
+
+    def write(self, updates: Sequence[Any]) -> None:
+        """Write a batch."""
+        request = p4runtime_pb2.WriteRequest(device_id=_DEVICE, updates=updates)
+        self._elect(request)
+        self._call(self.stub.Write, request)
+
+    def read(self) -> list[Entry]:
+        """Return all entries that the switch has."""
+        request = p4runtime_pb2.ReadRequest(device_id=_DEVICE)
+        request.entities.add().table_entry.table_id = 0
+        for number in self.names.sets.values():
+            request.entities.add().value_set_entry.value_set_id = number
+        replication = request.entities.add().packet_replication_engine_entry
+        replication.multicast_group_entry.multicast_group_id = 0
+        responses = self._call(lambda one, timeout: self._all(one, timeout), request)
+        try:
+            return sorted(
+                entry
+                for response in responses
+                for entity in response.entities
+                for entry in entries(entity, self.names)
+            )
+        except (ValueError, IndexError) as error:
+            raise ForeignError(
+                f"P4Runtime: {self.address}: has an entry that weft's program has not: {error}"
+            ) from None
+
+    def _all(self, request: Any, timeout: float) -> list[Any]:
+        return list(self.stub.Read(request, timeout=timeout))
+
+    def _elect(self, request: Any) -> None:
+        request.election_id.high, request.election_id.low = _ELECTION
+
+    def _call(self, call: Any, request: Any) -> Any:
+        try:
+            return call(request, timeout=_CALL_S)
+        except grpc.RpcError as error:
+            raise WeftError(f"P4Runtime: {self.address}: {_said(error)}") from error
+
+
+def _said(error: Any) -> str:
+    """Return what a failed call says, with what is said of each update."""
+    told = [*_details(error)][:_MOST_TOLD] if isinstance(error, grpc.RpcError) else []
+    if told:
+        return "; ".join(told)
+    details = error.details() if hasattr(error, "details") else None
+    return str(details or "the switch ended the conversation")
+
+
+def _details(error: Any) -> Iterator[str]:
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for one in status_pb2.Status.FromString(value).details:
+                found = p4runtime_pb2.Error()
+                if one.Unpack(found) and found.canonical_code != code_pb2.OK:
+                    yield found.message

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Predicted round trips between the hosts of a plan.
+
+A route is a direct round trip and, each way, what every device on it costs: a slice or a virtual
+wire is one pass through the chassis, and between two slices the frame is recirculated, which is the
+next slice's pass. Devices that store and forward hold a frame back until all of it is there; what
+they cost was measured with a probe's small frame, so larger ones wait for the difference.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weft.base.errors import WeftError, named
+from weft.testbed.hardware.cables import Port
+from weft.testbed.hardware.medians import PROBE_FRAME_BYTES, measured
+from weft.testbed.plan.plan import Experiment, Plan
+from weft.testbed.plan.wanted import Route
+
+# The largest frame that a jumbo frame's NIC sends (9,000 bytes of IP, 14 of Ethernet, 4 of check).
+MOST_FRAME_BYTES = 9018
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The way from one host to another and back: all counts are of both ways together.
+
+    Passes are those through the chassis; `wires` of them are virtual wires.
+    """
+
+    source: str
+    target: str
+    switches: int
+    passes: int
+    wires: int
+    recirculations: int
+    layer2: int
+    round_trip_ns: float
+
+
+def predict(
+    plan: Plan, experiment: Experiment, frame_bytes: int = PROBE_FRAME_BYTES
+) -> list[Prediction]:
+    """Return the round trip of each pair of hosts, once each."""
+    if not PROBE_FRAME_BYTES <= frame_bytes <= MOST_FRAME_BYTES:
+        raise WeftError(
+            f"{named('frame_bytes')}:"
+            f" found {frame_bytes}; allowed are {PROBE_FRAME_BYTES} to {MOST_FRAME_BYTES}"
+            " bytes"
+        )
+    hosts = experiment.wanted.hosts
+    return [
+        _prediction(plan, experiment, source, target, frame_bytes)
+        for k, source in enumerate(hosts)
+        for target in hosts[k + 1 :]
+    ]
+
+
+def _prediction(
+    plan: Plan, experiment: Experiment, source: str, target: str, frame_bytes: int
+) -> Prediction:
+    both = [experiment.wanted.routes[pair] for pair in ((source, target), (target, source))]
+    kinds = [experiment.cables[cable].kind for route in both for cable in route.cables]
+    places = [experiment.switches[name] for route in both for name in route.switches]
+    slices = sum(isinstance(place, int) for place in places)
+    wires = kinds.count("wire")
+    return Prediction(
+        source,
+        target,
+        len(places),
+        slices + wires,
+        wires,
+        kinds.count("recirculated"),
+        len(places) - slices,
+        measured().direct + sum(one_way_ns(plan, experiment, route, frame_bytes) for route in both),
+    )
+
+
+def one_way_ns(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -> float:
+    """Return what the devices of a route cost one way."""
+    return sum(_costs(plan, experiment, route, frame_bytes))
+
+
+def _costs(plan: Plan, experiment: Experiment, route: Route, frame_bytes: int) -> Iterator[float]:
+    """Yield what each pass costs; a frame comes in at the speed of the cable before."""
+    chassis = plan.inventory.chassis
+    more_bits = 8 * (frame_bytes - PROBE_FRAME_BYTES)
+    for k, name in enumerate(route.cables):
+        way = experiment.cables[name]
+        if way.kind == "wire":
+            speed = plan.inventory.speed(way.ports[0 if _upwards(experiment, route, k) else -1])
+            yield chassis.pass_ns + _held(chassis.forwarding, more_bits, speed)
+        if k == len(route.switches):
+            return
+        place = experiment.switches[route.switches[k]]
+        speed = _entering_speed(plan, experiment, name, route.switches[k])
+        if isinstance(place, int):
+            yield chassis.pass_ns + _held(chassis.forwarding, more_bits, speed)
+        else:
+            switch = plan.inventory.switches[place]
+            yield switch.latency_ns + _held(switch.forwarding, more_bits, speed)
+
+
+def _upwards(experiment: Experiment, route: Route, k: int) -> bool:
+    """Whether a route takes its cable number k from the lower to the upper end."""
+    return experiment.wanted.cables[route.cables[k]].upper == route.reached[k]
+
+
+def _entering_speed(plan: Plan, experiment: Experiment, cable: str, switch: str) -> int:
+    end = plan.end(experiment, cable, switch)
+    if isinstance(end, Port):
+        return plan.inventory.speed(end)
+    if end in plan.inventory.chassis.ports:
+        return plan.inventory.chassis.ports[end].speed
+    loops = experiment.cables[cable].loops
+    return min(plan.inventory.chassis.ports[loop].speed for loop in loops)
+
+
+def _held(forwarding: str, more_bits: int, speed: int) -> float:
+    """Return for how long a frame is held back, beyond the probe's, in nanoseconds."""
+    return more_bits / speed * 1e9 if forwarding == "store-and-forward" else 0.0

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What stands for what where a plan runs on Linux: namespaces, and the interfaces in them.
+
+A server, a layer 2 switch and the chassis are a namespace each, called `weft-NAME.DEVICE`. A port
+of the chassis or a layer 2 switch is the interface `pNUMBER`
+by its device port, the end of a recirculated cable
+`vNUMBER`, a NIC port has its own name. A slice is a bridge in the chassis; a layer 2 switch has
+one bridge.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weft.testbed.hardware.cables import Port
+from weft.testbed.plan.plan import Experiment, Plan
+from weft.testbed.plan.wanted import Route
+
+# Bridges that are layer 2 switches, each alone in its namespace.
+ONLY_BRIDGE = "switch"
+
+
+@dataclass(frozen=True, order=True)
+class Interface:
+    """An interface of a device."""
+
+    device: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return it as messages have it."""
+        return f"{self.device}:{self.name}"
+
+
+class Layout:
+    """The interfaces of a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Take the plan."""
+        self.plan = plan
+        self.chassis = plan.inventory.chassis.name
+
+    def interface(self, end: Port | int) -> Interface:
+        """Return the interface of a port, or of a port of the chassis, virtual ones as well."""
+        if isinstance(end, int):
+            real = end in self.plan.inventory.chassis.ports
+            number = self.plan.inventory.chassis.device(end)
+            return Interface(self.chassis, f"{'p' if real else 'v'}{number}")
+        if end.device in self.plan.inventory.servers:
+            return Interface(end.device, end.name)
+        return Interface(end.device, f"p{end.name}")
+
+    def bridge(self, place: int | str) -> Interface:
+        """Return the bridge that a switch is."""
+        if isinstance(place, int):
+            return Interface(self.chassis, f"slice{place}")
+        return Interface(place, ONLY_BRIDGE)
+
+    def address(self, experiment: Experiment, host: str) -> str:
+        """Return the IP address of a host: 10, its experiment's number, its own from 1."""
+        number = experiment.wanted.hosts.index(host) + 1
+        return f"10.{experiment.number}.{number >> 8}.{number & 255}"
+
+    def devices(self) -> list[str]:
+        """Return all devices that the plan uses: the chassis, servers, layer 2 switches."""
+        used = [self.chassis]
+        for one in self.plan.experiments:
+            used += [*one.hosts.values()]
+            used += [place for place in one.switches.values() if isinstance(place, str)]
+        return used
+
+    def cabled(self) -> Iterator[tuple[Interface, Interface]]:
+        """Yield all fixed cables of the inventory, in use or not, the lesser end of each first."""
+        for port, peer in self.plan.inventory.peers.items():
+            one, other = (self.interface(self._end(end)) for end in (port, peer))
+            if one < other:
+                yield one, other
+
+    def fixed(self) -> Iterator[tuple[Interface, Interface]]:
+        """Yield the fixed cables in use, the lesser end of each first."""
+        for _, _, way in self.plan.ways:
+            for ends in zip(way.ports[::2], way.ports[1::2], strict=True):
+                one, other = sorted(self.interface(self._end(end)) for end in ends)
+                yield one, other
+
+    def cables(self) -> Iterator[tuple[Interface, Interface]]:
+        """Yield what is joined: the fixed cables in use, and recirculated cables end to end."""
+        yield from self.fixed()
+        for _, _, way in self.plan.ways:
+            if way.virtual:
+                yield self.interface(way.virtual[0]), self.interface(way.virtual[1])
+
+    def _end(self, port: Port) -> Port | int:
+        return int(port.name) if port.device == self.chassis else port
+
+    def wires(self) -> Iterator[tuple[Interface, Interface]]:
+        """Yield the chassis' ports of each virtual wire."""
+        for _, _, way in self.plan.ways:
+            if way.kind == "wire":
+                one, other = (self.interface(self._end(port)) for port in way.ports[1:3])
+                yield one, other
+
+    def entered(self, experiment: Experiment, cable: str, target: str) -> list[Interface]:
+        """Return the interfaces that a frame comes in at on a cable to a host or switch."""
+        way = experiment.cables[cable]
+        end = self.interface(self.plan.end(experiment, cable, target))
+        if way.kind != "wire":
+            return [end]
+        upwards = target == experiment.wanted.cables[cable].upper
+        return [self.interface(self._end(way.ports[1 if upwards else 2])), end]
+
+    def trace(self, experiment: Experiment, pair: tuple[str, str]) -> list[Interface]:
+        """Return all interfaces that a frame from one host to another comes in at."""
+        route: Route = experiment.wanted.routes[pair]
+        return [
+            interface
+            for cable, target in zip(route.cables, route.reached, strict=True)
+            for interface in self.entered(experiment, cable, target)
+        ]

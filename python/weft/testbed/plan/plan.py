@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""A plan: which device each host and switch of some wanted topologies is, and how cables run.
+
+Slices have numbers from 1, and the ends of recirculated cables virtual ports, numbered above the
+chassis' own. What already runs can be kept: then only what is new is placed, on what is left.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypeVar
+
+from weft.base.errors import WeftError, named
+from weft.testbed.hardware.cables import Port
+from weft.testbed.hardware.inventory import Inventory
+from weft.testbed.plan import shortage, solver, wanted
+from weft.testbed.plan.alike import Demand, Link, Node
+from weft.testbed.plan.solver import Assignment, NoPlanError
+from weft.testbed.plan.wanted import Wanted
+
+# Above the nine bits of a port number, so that the two never mix.
+FIRST_VIRTUAL = 512
+# The program's ports have 16 bits (inventories/testbed.p4).
+MOST_VIRTUAL = (1 << 16) - 1
+
+Made = TypeVar("Made")
+Kind = Literal["direct", "wire", "recirculated"]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a wanted cable runs.
+
+    A direct one is a fixed cable of the testbed, and `ports` are its two ends (the chassis' where a
+    slice is). A wire has four: the two devices' and between them the chassis' two. A recirculated
+    one has none: frames up pass the first of its looping ports, frames down the second, and they
+    leave and enter the slices at its lower and its upper end by virtual ports.
+    """
+
+    kind: Kind
+    ports: tuple[Port, ...] = ()
+    loops: tuple[int, ...] = ()
+    virtual: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One wanted topology and where it is; a switch is a slice's number or a device's name.
+
+    Its `number`, from 0, is in the addresses of its hosts; no other of the plan has it.
+    """
+
+    name: str
+    number: int
+    wanted: Wanted
+    hosts: Mapping[str, str]
+    switches: Mapping[str, int | str]
+    cables: Mapping[str, Way]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All experiments on one chassis of an inventory."""
+
+    inventory: Inventory
+    experiments: tuple[Experiment, ...]
+    proven: bool = True
+    """Whether no plan has fewer recirculations, beside what was kept."""
+
+    @property
+    def ways(self) -> Iterator[tuple[Experiment, str, Way]]:
+        """Every cable of every experiment."""
+        for experiment in self.experiments:
+            for name, way in experiment.cables.items():
+                yield experiment, name, way
+
+    @property
+    def recirculated(self) -> int:
+        """The number of recirculated cables."""
+        return sum(way.kind == "recirculated" for _, _, way in self.ways)
+
+    @cached_property
+    def shares(self) -> dict[int, Counter[int]]:
+        """By looping port: how many directions of which speed it carries."""
+        shares: dict[int, Counter[int]] = defaultdict(Counter)
+        for experiment, name, way in self.ways:
+            for loop in way.loops:
+                shares[loop][experiment.wanted.cables[name].speed] += 1
+        return dict(shares)
+
+    def sharing(self, loop: int) -> float:
+        """Return how many times its speed a looping port is asked for when all send."""
+        load = sum(speed * count for speed, count in self.shares[loop].items())
+        return load / self.inventory.chassis.ports[loop].speed
+
+    def end(self, experiment: Experiment, cable: str, node: str) -> int | Port:
+        """Return the port by which a cable enters a host or switch; a slice's is a number."""
+        way = experiment.cables[cable]
+        upper = node == experiment.wanted.cables[cable].upper
+        if way.kind == "recirculated":
+            return way.virtual[upper]
+        port = way.ports[-1 if upper else 0]
+        return int(port.name) if port.device == self.inventory.chassis.name else port
+
+    def experiment(self, name: str | None) -> Experiment:
+        """Return one experiment, the only one where no name is given."""
+        names = [one.name for one in self.experiments]
+        if name is None and len(names) == 1:
+            return self.experiments[0]
+        if name not in names:
+            found = "is not given" if name is None else f"found '{name}'"
+            raise WeftError(f"{named('experiment')}: {found}; this plan has {', '.join(names)}")
+        return self.experiments[names.index(name)]
+
+
+def make(inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment] = ()) -> Plan:
+    """Return the plan with the fewest recirculations, or say what is short.
+
+    Experiments to keep stay as they are: hosts, ports, looping ports, numbers.
+    """
+    if not fabrics:
+        return Plan(inventory, tuple(keep))
+    demand = Demand(fabrics)
+    free = left_over(inventory, keep)
+    try:
+        shortage.check_servers(demand, free)
+        found = solver.solve(demand, free)
+        if isinstance(found, solver.Shortage):
+            raise NoPlanError(shortage.explain(found, demand, free))
+    except NoPlanError as error:
+        if not keep:
+            raise
+        raise _does_not_fit(error, inventory, fabrics, keep) from None
+    return _Builder(free, fabrics, demand, found, keep).plan(inventory)
+
+
+def on_first(chassis: Sequence[Inventory], planned: Callable[[Inventory], Made]) -> Made:
+    """Return what is planned on the first chassis on which it fits, or say what each is short of.
+
+    No experiment spans chassis.
+    """
+    if len(chassis) == 1:
+        return planned(chassis[0])
+    short = []
+    for one in chassis:
+        try:
+            return planned(one)
+        except NoPlanError as error:
+            short.append(f"{one.chassis.name}: {error.message.removeprefix('no plan: ')}")
+    raise NoPlanError(
+        f"no plan on any of the {len(chassis)} chassis of {chassis[0].name}: {' | '.join(short)}"
+    )
+
+
+def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
+    """Return what of a testbed some experiments leave: devices, cables, slices, looping ports."""
+    if not keep:
+        return inventory
+    used = {place for one in keep for place in (*one.hosts.values(), *one.switches.values())}
+    taken: Counter[int] = Counter()
+    for one in keep:
+        for name, way in one.cables.items():
+            for loop in way.loops:
+                taken[loop] += one.wanted.cables[name].speed
+    chassis = inventory.chassis
+    slices = sum(isinstance(place, int) for place in used)
+    gone = {place for place in used if isinstance(place, str)}
+    return replace(
+        inventory,
+        chassis=replace(chassis, slices=max(0, chassis.slices - slices), taken=taken),
+        servers={name: one for name, one in inventory.servers.items() if name not in gone},
+        switches={name: one for name, one in inventory.switches.items() if name not in gone},
+        peers={
+            port: peer
+            for port, peer in inventory.peers.items()
+            if not {port.device, peer.device} & gone
+        },
+    )
+
+
+def _does_not_fit(
+    error: WeftError, inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment]
+) -> NoPlanError:
+    """Return the message about what does not fit beside what is kept."""
+    try:
+        make(inventory, [*(one.wanted for one in keep), *fabrics])
+        else_ = f"a new plan of all of them, without {named('keep')}, fits, but moves what runs"
+    except NoPlanError:
+        else_ = f"a new plan of all of them, without {named('keep')}, does not fit either"
+    names = ", ".join(one.name for one in keep)
+    return NoPlanError(f"{error.message}; counted beside what is kept ({names}): {else_}")
+
+
+class _Builder:
+    """Names ports for what the solver has counted, in the inventory's order."""
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        fabrics: Sequence[Wanted],
+        demand: Demand,
+        found: Assignment,
+        keep: Sequence[Experiment],
+    ) -> None:
+        self.inventory, self.fabrics, self.found = inventory, fabrics, found
+        self.demand, self.keep = demand, keep
+        slices = (node for node in demand.switches if node not in found.externals)
+        kept = {place for one in keep for place in one.switches.values()}
+        self.slices = dict(zip(slices, _free(1, kept), strict=False))
+        # By device and peer: the ports of the fixed cables between them that are still free.
+        self.free: dict[tuple[str, str], list[Port]] = defaultdict(list)
+        for device in inventory.devices.values():
+            for port in inventory.cabled(device):
+                self.free[device.name, inventory.peers[port].device].append(port)
+        ends = {port for one in keep for way in one.cables.values() for port in way.virtual}
+        self.virtual = _free(FIRST_VIRTUAL, ends)
+        self.loops = self._shared_loops()
+
+    def plan(self, inventory: Inventory) -> Plan:
+        """Return the plan, with what is kept first."""
+        experiments = [*self.keep]
+        numbers = _free(0, {one.number for one in self.keep})
+        named_apart = wanted.named_apart(self.fabrics, [one.name for one in self.keep])
+        for number, (name, one) in enumerate(named_apart):
+            links = [link for link in self.demand.links if link.name[0] == number]
+            experiments.append(
+                Experiment(
+                    name,
+                    next(numbers),
+                    one,
+                    {host: self.found.servers[number, host] for host in one.hosts},
+                    {switch: self._place((number, switch)) for switch in one.switches},
+                    {link.name[1]: self._way(link) for link in links},
+                )
+            )
+        return Plan(inventory, tuple(experiments), self.found.proven)
+
+    def _place(self, switch: Node) -> int | str:
+        return self.slices.get(switch) or self.found.externals[switch]
+
+    def _device(self, node: Node) -> str | None:
+        """Return the device that a host or switch is; nothing for a slice."""
+        return self.found.servers.get(node) or self.found.externals.get(node)
+
+    def _shared_loops(self) -> dict[tuple[int, int], list[int]]:
+        """Return the looping ports of each experiment and speed.
+
+        Experiments are shared out one after the other, each as evenly as it can be: so those of one
+        do not depend on which come after it. Where that overfills a port, they are the solver's.
+        """
+        chassis = self.inventory.chassis
+        taken = Counter(chassis.taken)
+        ports: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for number in range(len(self.fabrics)):
+            even = solver.loads(chassis, self._directions(number), taken)
+            if even is None:
+                return self._loops_of_solver()
+            for port, speeds in even.items():
+                taken[port] += sum(speeds)
+                for speed in speeds:
+                    ports[number, speed].append(port)
+        return ports
+
+    def _directions(self, number: int) -> Counter[int]:
+        """Count by speed what of an experiment is recirculated."""
+        return Counter(
+            speed
+            for link in self.demand.between
+            if link.name[0] == number and link.lower in self.slices and link.upper in self.slices
+            for speed in (link.speed, link.speed)
+        )
+
+    def _loops_of_solver(self) -> dict[tuple[int, int], list[int]]:
+        left: dict[int, list[int]] = defaultdict(list)
+        for port, load in self.found.loops.items():
+            for speed in load.elements():
+                left[speed].append(port)
+        return {
+            (number, speed): [left[speed].pop(0) for _ in range(count)]
+            for number in range(len(self.fabrics))
+            for speed, count in self._directions(number).items()
+        }
+
+    def _way(self, link: Link) -> Way:
+        lower, upper = self._device(link.lower), self._device(link.upper)
+        if lower is None and upper is None:
+            left = self.loops[link.name[0], link.speed]
+            loops = left.pop(0), left.pop(0)
+            return Way("recirculated", (), loops, (next(self.virtual), next(self.virtual)))
+        if lower is not None and upper is not None and self._straight(link):
+            port = self.free[lower, upper].pop(0)
+            peer = self.inventory.peers[port]
+            self.free[upper, lower].remove(peer)
+            return Way("direct", (port, peer))
+        begin = self._to_chassis(lower)
+        ports = (*begin, *reversed(self._to_chassis(upper)))
+        return Way("wire" if len(ports) == 4 else "direct", ports)
+
+    def _straight(self, link: Link) -> bool:
+        return link.name in self.found.direct or link.name in self.found.straight.get(
+            link.lower, self.found.straight.get(link.upper, {})
+        )
+
+    def _to_chassis(self, device: str | None) -> tuple[Port, ...]:
+        """Return a free port of a device and the chassis' end of its cable; none for a slice."""
+        if device is None:
+            return ()
+        port = self.free[device, self.inventory.chassis.name].pop(0)
+        return port, self.inventory.peers[port]
+
+
+def _free(first: int, taken: set[int] | set[int | str]) -> Iterator[int]:
+    """Yield the numbers from the first on that are not taken."""
+    return (number for number in range(first, MOST_VIRTUAL + 1) if number not in taken)
+
+
+def relabelled(plan: Plan, slices: Mapping[int, int], virtual: Mapping[int, int]) -> Plan:
+    """Return the same plan with other numbers for slices and virtual ports."""
+    experiments = (
+        replace(
+            one,
+            switches={
+                name: slices[place] if isinstance(place, int) else place
+                for name, place in one.switches.items()
+            },
+            cables={
+                name: replace(way, virtual=tuple(virtual[port] for port in way.virtual))
+                for name, way in one.cables.items()
+            },
+        )
+        for one in plan.experiments
+    )
+    return replace(plan, experiments=tuple(experiments))

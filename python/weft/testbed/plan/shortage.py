@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""What to say where there is no plan: which resource is short, and by how much.
+
+Servers are counted first, which needs no solver: hosts with at least so many cables of at least
+such a speed cannot be more than servers with as many ports. What counting does not find, the solver
+has proven, with the least that is short.
+"""
+
+from collections.abc import Iterator
+
+from weft.base.units import plural
+from weft.testbed.hardware.cables import gbps
+from weft.testbed.hardware.inventory import Inventory
+from weft.testbed.plan.alike import Demand
+from weft.testbed.plan.solver import NoPlanError, Shortage
+
+
+def check_servers(demand: Demand, inventory: Inventory) -> None:
+    """Prove by counting that there may be servers enough."""
+    if short := max(_too_few(demand, inventory), default=None):
+        raise NoPlanError(short[1])
+
+
+def _too_few(demand: Demand, inventory: Inventory) -> Iterator[tuple[int, str]]:
+    """Yield by how many servers are short of each kind, and the message."""
+    wanted = [
+        (len(demand.at[host]), min(link.speed for link in demand.at[host])) for host in demand.hosts
+    ]
+    there = [(len(inventory.cabled(one)), one.speed) for one in inventory.servers.values()]
+    for ports, speed in sorted(set(wanted)):
+        hosts = sum(p >= ports and s >= speed for p, s in wanted)
+        servers = sum(p >= ports and s >= speed for p, s in there)
+        if hosts > servers:
+            others = len(there) - servers
+            yield (
+                hosts - servers,
+                f"no plan: servers are short: {plural(hosts, 'host')}"
+                f" wanted with {plural(ports, 'cable')} of {gbps(speed)} or more,"
+                f" {plural(servers, 'server')} with such ports cabled in {inventory.called}"
+                f"{f' (and {others} with fewer or slower)' if others else ''}:"
+                f" {hosts - servers} short; take a smaller topology, or cable more servers",
+            )
+
+
+def explain(found: Shortage, demand: Demand, inventory: Inventory) -> str:
+    """Return the message about what the solver found short."""
+    parts = [*_parts(found, demand, inventory)]
+    how = "proven by the solver" if found.proven else "at most; the solver gave up a proof"
+    return f"no plan: {'; '.join(parts)} ({how})"
+
+
+def _parts(found: Shortage, demand: Demand, inventory: Inventory) -> Iterator[str]:
+    chassis = inventory.chassis
+    if found.hosts:
+        yield (
+            f"servers are short: {plural(len(demand.hosts), 'host')} wanted,"
+            f" {found.hosts} of them without a server whose ports fit"
+            f" ({len(inventory.servers)} in {inventory.called}); cable more servers to the chassis"
+        )
+    if found.slices:
+        yield (
+            f"slices are short: {plural(len(demand.switches), 'switch')} wanted, {chassis.slices}"
+            f" allowed on {chassis.name} beside {plural(len(inventory.switches), 'layer 2 switch')}"
+            f": {found.slices} short; raise {inventory.table} slices, or cable more layer 2"
+            " switches"
+        )
+    if found.bandwidth:
+        loops = sum(port.speed for port in chassis.loops)
+        taken = sum(chassis.taken.values())
+        kept = f" ({gbps(taken)} taken by what is kept)" if taken else ""
+        yield (
+            f"recirculation is short: {found.recirculated} directions of cables between slices,"
+            f" {plural(len(chassis.loops), 'looping port')} of {gbps(loops)} together{kept}"
+            f" at max_sharing = {chassis.max_sharing}: at least {gbps(found.bandwidth)} short;"
+            f" list more {inventory.table} loopback ports, raise max_sharing, or cable more layer 2"
+            " switches"
+        )

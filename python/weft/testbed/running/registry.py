@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Records of the testbeds of namespaces that are up: the plan, who built it, and when.
+
+A testbed's directory has the socket and the log of its P4Runtime server, the plan that is up, with
+the numbers that the switch has, and `about.json`. The plan is written anew when a change has
+succeeded; after a crash in the middle of one the switch differs from it, which every command finds
+by reading the switch.
+"""
+
+import json
+import os
+import pwd
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from weft.base import inputs
+from weft.base.errors import WeftError, named
+from weft.base.output import whole_file
+from weft.testbed.plan import file as plan_file
+from weft.testbed.plan.plan import Plan
+from weft.testbed.running import hosts
+from weft.testbed.tables import located, tables
+
+SERVERS = Path("/run/weft-testbed")
+
+
+@dataclass(frozen=True)
+class About:
+    """Builder of a testbed, time (ISO 8601, UTC), and address where others control its switch."""
+
+    user: str
+    since: str
+    listen: str = ""
+
+
+def address(name: str) -> str:
+    """Return where the P4Runtime server of a testbed is."""
+    return f"unix:{SERVERS / name}/p4runtime.sock"
+
+
+def names() -> list[str]:
+    """Return the testbeds that have a record."""
+    return sorted(path.name for path in SERVERS.iterdir()) if SERVERS.is_dir() else []
+
+
+def record(name: str, plan: Plan, listen: str | None = None) -> None:
+    """Record a plan that is up, of a new testbed with who built it."""
+    plan_file.write(plan, SERVERS / name / "plan.json")
+    about = SERVERS / name / "about.json"
+    if not about.exists():
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with whole_file(named("name"), about) as file:
+            json.dump(asdict(About(_user(), now, listen or "")), file)
+
+
+def _user() -> str:
+    """Return the user, behind sudo too."""
+    if user := os.environ.get("SUDO_USER"):
+        return user
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def is_recorded(name: str) -> bool:
+    """Return whether a testbed was built to the end."""
+    return (SERVERS / name / "plan.json").is_file()
+
+
+def plan_of(name: str) -> Plan:
+    """Return the plan that a testbed has. Raises `WeftError` where there is none."""
+    path = SERVERS / name / "plan.json"
+    if not is_recorded(name):
+        raise WeftError(
+            f"{named('name')}: no plan of '{name}' is recorded as up; `weft testbed status` lists"
+            " what is, `weft testbed up --netns PLAN` builds one"
+        )
+    with inputs.unobserved():  # a change writes it anew
+        return plan_file.read(path)
+
+
+def about(name: str) -> About | None:
+    """Return who built a testbed, if that is recorded."""
+    try:
+        return About(**json.loads((SERVERS / name / "about.json").read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def difference(old: Plan, name: str) -> str:
+    """Return how a plan differs from the one that a testbed has, or nothing."""
+    there = plan_of(name)
+    if old.inventory.text != there.inventory.text:
+        return f"it is on another inventory ('{there.inventory.name}')"
+    if old.inventory.chassis.name != there.inventory.chassis.name:
+        return f"it is on another chassis ({there.inventory.chassis.name})"
+    compared = located.compare(old, tables.entries(there))
+    if not compared.equal:
+        return compared.said()
+    if moved := [one.name for one in hosts.changed(there, old)]:
+        return f"it has {', '.join(moved)} with other addresses"
+    outside = {*tables.entries(old)} ^ {*tables.entries(there)}
+    return "its layer 2 switches have other settings" if outside else ""
