@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, is_typ
 
 from weft import _core
 from weft.api import arguments
-from weft.base import inputs, paths
+from weft.base import extras, inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.units import parse_sizes
 from weft.fabric.toml_file import in_toml
@@ -135,6 +135,11 @@ def speaking() -> Iterator[None]:
         raise said from None
     except _core.UserError as error:
         raise WeftError(str(error)) from None
+    except ImportError as error:
+        extra = extras.missing(error)
+        if extra is None:
+            raise
+        raise extra from None
 
 
 def _argument_error(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import WeftError
+from weft.base.extras import need
 from weft.base.output import shown, whole_path
 from weft.base.units import format_size
 
@@ -61,11 +62,12 @@ class Series:
 
 
 def check_format(option: str, target: Path) -> None:
-    """Prove that a figure can be written to a file of this name."""
+    """Prove that a figure can be written to a file of this name, and drawn at all."""
     if target.suffix.lower() not in FORMATS:
         raise WeftError(
             f"{option}: found '{shown(target)}'; its name must end in one of {', '.join(FORMATS)}"
         )
+    need("report")
 
 
 def plot_by_size(

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from weft.base.errors import USER_ERROR, Interrupted, WeftError, printable
+from weft.base.extras import missing
 from weft.base.process import no_more_tasks, raise_on_signals
 
 _BROKEN_PIPE = 141
@@ -76,9 +77,7 @@ def _guarded(run: Callable[[], int]) -> int:
     except OSError as error:
         return _say(_refusal(error), USER_ERROR)
     except ImportError as error:
-        return _say(
-            f"installation: {error}; install weft again (in a checkout: `make build`)", USER_ERROR
-        )
+        return _say(_import_message(error), USER_ERROR)
     except Exception as error:
         if not _is_core_error(error):
             raise
@@ -104,6 +103,13 @@ def _has_directory() -> bool:
     except OSError:
         return False
     return True
+
+
+def _import_message(error: ImportError) -> str:
+    extra = missing(error)
+    if extra is not None:
+        return str(extra)
+    return f"installation: {error}; install weft again (in a checkout: `make build`)"
 
 
 def _is_core_error(error: Exception) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from weft.base.errors import WeftError, named
+from weft.base.extras import need
 from weft.base.output import whole_file
 from weft.base.units import parse_size
 from weft.cli.common import output_option
@@ -105,6 +106,8 @@ def validate(
     **asked: Any,
 ) -> int:
     """Run, print, write."""
+    if figures is not None:
+        need("report")
     checks = _own_checks(tables, asked)
     gains = gain_runs.run(gain.read_gains()) if checks is None else []
     results = run(read_checks() if checks is None else checks)

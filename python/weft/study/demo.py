@@ -13,6 +13,7 @@ from pathlib import Path
 
 from weft.base import measured
 from weft.base.errors import named
+from weft.base.extras import need
 from weft.base.measured import Column, LogError, log_error
 from weft.base.output import whole_file
 from weft.base.plots import Series, plot_by_hosts, plot_by_size
@@ -114,6 +115,7 @@ def simulations() -> int:
 
 def run(progress: Progress | None = None) -> Results:
     """Run all simulations."""
+    need("report")  # for `write_files`
     by_size = bench.run(_bench("tofino-4", 4, _SIZES), progress)
     by_hosts: list[AllreduceTime] = []
     for hosts in HOSTS:
