@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The platform that SimGrid loads: `smpirun -platform libweft.so`.
  *
- * SimGrid refuses options that it does not know, so weft's own travel in the environment:
- *   WEFT_FABRIC   a fabric file, or the name of one that ships with weft, and in WEFT_FABRIC_CHANGES what differs from
- *                 it: TABLE.KEY=VALUE, one per line; or else
- *   WEFT_PLATFORM a platform of SimGrid's (.xml or .so) with smart switches as hosts with properties; with it
- *   WEFT_HOSTFILE where to write the host of each rank, WEFT_PPN ranks per host (all hosts are used where absent)
- *   WEFT_CONTENTION no: links do not contend (binding/settings/settings.hpp)
- *   WEFT_ROUTES   where to write what was proven of the routes of WEFT_PLATFORM; no program runs then
- *   WEFT_OFFLOAD  a mechanism's name (by default the first one's), auto or off
- *   WEFT_FALLBACK what the hosts do, as collective/host/fallback.hpp has it; where absent, SMPI's options say it
- *   WEFT_HOST_FLOWS for tests. simgrid: schedules' messages are SimGrid's; unfolded: each is a flow of its own
- *   WEFT_RANK_FLOWS for tests. together: equal messages from rank to rank are one flow, as with many ranks; apart: each
- *                 is one of its own
- *   WEFT_STACK_GUARDS for tests. mappings: guard pages of stacks take mappings, as before Linux 6.13; none: there are
- *                 no mappings for them
- *   WEFT_RECORD   where the record of the run goes; none where absent
- *   WEFT_REFUSAL  where to write what keeps the run from beginning; standard error where absent
- *   WEFT_PARENT   the process whose death is to be ours too
- *   WEFT_EVENTS   1: the record also lists every offloaded collective with its times
- *   WEFT_MESSAGES where the hosts of each message between two go, in order: int32 sender, int32 receiver; fabrics only
+ * Which fabric or platform, and how it is simulated, say the settings (binding/settings/settings.hpp).
  */
 #include "base/error.hpp"
 #include "base/share.hpp"
@@ -41,10 +23,8 @@
 #include <fstream>
 #include <optional>
 #include <simgrid/s4u.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <sys/prctl.h>
 #include <system_error>
 #include <unistd.h>
@@ -55,22 +35,6 @@
 namespace sg = simgrid::s4u;
 
 namespace {
-
-std::string environment(const char* name, const std::string& otherwise = "")
-{
-  const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
-}
-
-/** Those of a variable that has several. */
-std::vector<std::string> lines(const char* name)
-{
-  std::vector<std::string> found;
-  std::istringstream text(environment(name));
-  for (std::string line; std::getline(text, line);)
-    found.push_back(line);
-  return found;
-}
 
 /** SMPI's defaults describe TCP over Gigabit Ethernet (its source: src/kernel/resource/models/network_cm02.cpp). The
  *  fabric's own numbers say all about this network. Must come before the engine makes its network model. */
@@ -87,7 +51,8 @@ void describe_network()
 
 weft::OffloadMode read_mode()
 {
-  const std::string text = environment("WEFT_OFFLOAD", std::string(weft::mechanism_kinds().front()->name));
+  const std::string& asked = weft::settings().offload;
+  const std::string text   = asked.empty() ? std::string(weft::mechanism_kinds().front()->name) : asked;
   if (const auto mode = weft::find_named<weft::OffloadMode>(text))
     return *mode;
   throw weft::UserError("WEFT_OFFLOAD: found \"" + text +
@@ -98,7 +63,8 @@ weft::OffloadMode read_mode()
 void read_fallback(weft::RunContext& context, bool on_fabric)
 {
   const auto selector    = simgrid::config::get_value<std::string>("smpi/coll-selector");
-  const std::string text = environment("WEFT_FALLBACK", selector.empty() ? "" : "smpi:" + selector);
+  const std::string& own = weft::settings().fallback;
+  const std::string text = own.empty() && not selector.empty() ? "smpi:" + selector : own;
   try {
     context.hosts_fallback = weft::HostFallback::parse(text);
     if (context.hosts_fallback.takes_best() && not on_fabric)
@@ -115,7 +81,7 @@ void read_fallback(weft::RunContext& context, bool on_fabric)
 /** @return WEFT_PPN, or as few ranks per host as @p count hosts allow. */
 int ranks_per_host(int ranks, int count)
 {
-  const std::string text = environment("WEFT_PPN");
+  const std::string& text = weft::settings().ppn;
   if (text.empty())
     return (ranks + count - 1) / count;
   int ppn          = 0;
@@ -129,7 +95,7 @@ int ranks_per_host(int ranks, int count)
 /** Writes the host of each rank where smpirun reads it: blocks of ranks on the hosts in order. */
 void place_ranks(const weft::PlatformNetwork& network, int ranks)
 {
-  const std::string path = environment("WEFT_HOSTFILE");
+  const std::string& path = weft::settings().hostfile;
   if (path.empty())
     return;
   const auto hosts = network.hosts();
@@ -155,8 +121,8 @@ void place_ranks(const weft::PlatformNetwork& network, int ranks)
 /** All live as long as the process. */
 weft::RunContext& make_run(weft::FabricState& state, weft::Network& network, weft::Jobs& jobs)
 {
-  auto& context = *new weft::RunContext(state, network, jobs, read_mode(), environment("WEFT_RECORD"),
-                                        environment("WEFT_EVENTS") == "1");
+  auto& context =
+      *new weft::RunContext(state, network, jobs, read_mode(), weft::settings().record, weft::settings().events);
   weft::begin_run(context);
   context.selector.use(weft::make_mechanisms(context));
   return context;
@@ -222,18 +188,18 @@ weft::Jobs& launched_jobs(const sg::Engine& engine)
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
-  auto& state =
-      *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, lines("WEFT_FABRIC_CHANGES"))));
+  auto& state = *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, weft::settings().fabric_changes)));
   const weft::Fabric& fabric = state.fabric();
   std::optional<std::unordered_set<std::string>> all_jobs_hosts;
   const auto& hosts      = jobs.all().empty() ? all_jobs_hosts = placed_hosts() : jobs.all().front().hosts;
-  weft::FabricZone& zone = *weft::FabricZone::create(state, hosts, environment("WEFT_MESSAGES"));
-  if (not weft::links_contend() && zone.ports_bound())
+  weft::FabricZone& zone = *weft::FabricZone::create(state, hosts, weft::settings().messages);
+  if (not weft::settings().contention && zone.ports_bound())
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
                           " share their lookups among messages ([switch.forwarding] frame); leave frame out");
   weft::RunContext& context = make_run(state, zone, jobs);
   weft::set_mpi_costs(fabric, context.core_noise);
-  context.make_host_network = [&fabric, &zone, flows = environment("WEFT_HOST_FLOWS")](weft::MessageCosts costs) {
+  context.make_host_network = [&fabric, &zone](weft::MessageCosts costs) {
+    const std::string& flows = weft::settings().host_flows;
     if (flows == "simgrid")
       return weft::make_simgrid_host_network(zone, std::move(costs));
     return weft::make_fabric_host_network(fabric, zone, std::move(costs), flows != "unfolded");
@@ -244,28 +210,12 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 /** However weft is killed, the simulator does not run on. */
 void die_with_parent()
 {
-  const std::string parent = environment("WEFT_PARENT");
+  const std::string& parent = weft::settings().parent;
   if (parent.empty())
     return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (parent != std::to_string(getppid())) // it has died before
     ::_exit(128 + SIGKILL);
-}
-
-/** What ranks start are programs of their own. */
-void stop_preloading()
-{
-  const std::string libraries = environment("LD_PRELOAD") + ':';
-  std::string_view rest       = libraries;
-  for (const std::string_view ours : {"libweft.so:", "weft-malloc.so:"})
-    if (rest.starts_with(ours))
-      rest.remove_prefix(ours.size());
-  if (rest.size() == libraries.size())
-    return;
-  if (rest.empty())
-    unsetenv("LD_PRELOAD");
-  else
-    setenv("LD_PRELOAD", std::string(rest.substr(0, rest.size() - 1)).c_str(), 1);
 }
 
 /** SMPI has no locks around what its ranks share: under plain smpirun, too, programs crash that exchange messages. */
@@ -280,14 +230,14 @@ void check_threads()
 void load(const sg::Engine& engine)
 {
   die_with_parent();
-  stop_preloading();
+  weft::stop_preloading();
   check_threads();
-  const std::string fabric   = environment("WEFT_FABRIC");
-  const std::string platform = environment("WEFT_PLATFORM");
+  const std::string& fabric   = weft::settings().fabric;
+  const std::string& platform = weft::settings().platform;
   if (fabric.empty() == platform.empty())
     throw weft::UserError("set either WEFT_FABRIC, to a fabric file or the name of a shipped fabric, or WEFT_PLATFORM, "
                           "to a platform file of SimGrid's");
-  if (const std::string target = environment("WEFT_ROUTES"); not target.empty())
+  if (const std::string& target = weft::settings().routes; not target.empty())
     prove_routes(platform, target);
   weft::Jobs& jobs = launched_jobs(engine);
   weft::expect_ranks(jobs.ranks());
@@ -302,7 +252,7 @@ void load(const sg::Engine& engine)
 /** Leave what is wrong to whoever wants to say it; else, and where that fails, say it here. */
 void refuse(const std::string& message)
 {
-  const std::string path = environment("WEFT_REFUSAL");
+  const std::string& path = weft::settings().refusal;
   std::ofstream file;
   if (not path.empty())
     file.open(path);

@@ -21,10 +21,9 @@ from weft.base.process import Ended, Streams, run_child, work_directory
 from weft.runs import limits, outcome, settings
 from weft.runs.libraries import (
     Library,
-    as_environment,
     fortran_runtime,
     private_libraries,
-    told_of_program,
+    uses_cxx_streams,
     without_private_libraries,
 )
 from weft.runs.program import check_program, find_program
@@ -37,9 +36,6 @@ from weft.runs.timeline import is_complete, write_timeline
 from weft.runs.variables import program_may_be_shared
 
 DEFAULT_FALLBACK = "openmpi-5.0"
-_FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
-"""How messages of schedules and from rank to rank are carried, which must change nothing, and
-stacks are guarded (src/binding/platform.cpp)."""
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
@@ -239,7 +235,7 @@ def prove_routes(platform: Path) -> str:
     )
     with work_directory() as work:
         proven = work / "routes"
-        environment = {**_environment(plan, work), "WEFT_ROUTES": str(proven)}
+        environment = _environment(plan, work, routes=str(proven))
         ended = run_child(build_command(plan, work), environment, on_line=lambda _line: None)
         if proven.is_file() and ended.returncode == 0:
             return proven.read_text(encoding="utf-8")
@@ -304,29 +300,28 @@ def _trace_settings(work: Path) -> list[str]:
     ]
 
 
-def _environment(plan: PreparedRun, work: Path) -> dict[str, str]:
-    ours = {
-        **plan.site.environment(work / "hosts"),
-        **({} if plan.request.placement.contention else {"WEFT_CONTENTION": "no"}),
-        "WEFT_OFFLOAD": plan.request.collectives.offload,
-        "WEFT_FALLBACK": fallback_of(plan.request),
-        **as_environment(plan.libraries),
-        **told_of_program(plan.program, plan.libraries),
-        "WEFT_RECORD": str(work / outcome.RAW_RECORD),
-        "WEFT_REFUSAL": str(work / outcome.REFUSED),
-        **({"WEFT_EVENTS": "1"} if plan.request.outputs.timeline else {}),
-        **({"WEFT_CALLS": str(plan.request.outputs.calls)} if plan.request.outputs.calls else {}),
-        **(
-            {"WEFT_MESSAGES": str(plan.request.outputs.messages)}
-            if plan.request.outputs.messages
-            else {}
-        ),
-    }
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("WEFT_") or name in _FOR_TESTS
-    }
+def _own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
+    outputs = plan.request.outputs
+    binaries = [plan.program, *(library.path for library in plan.libraries)]
+    return replace(
+        plan.site.settings(work / "hosts"),
+        contention=plan.request.placement.contention,
+        offload=plan.request.collectives.offload,
+        fallback=fallback_of(plan.request),
+        program=str(plan.program.absolute()),
+        private_libraries=tuple(f"{library.name}={library.path}" for library in plan.libraries),
+        cxx_streams=any(map(uses_cxx_streams, binaries)),
+        record=str(work / outcome.RAW_RECORD),
+        events=outputs.timeline is not None,
+        calls=str(outputs.calls or ""),
+        messages=str(outputs.messages or ""),
+        refusal=str(work / outcome.REFUSED),
+    )
+
+
+def _environment(plan: PreparedRun, work: Path, routes: str = "") -> dict[str, str]:
+    ours = replace(_own_settings(plan, work), routes=routes).variables()
+    inherited = settings.without_own(os.environ)
     environment = plan.simgrid.environment({**inherited, **ours})
     runtime = fortran_runtime(plan.program, plan.simgrid.launcher, environment)
     return _preloading(environment, work, [_allocator(plan, environment), runtime])

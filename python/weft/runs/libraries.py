@@ -69,29 +69,15 @@ def fortran_runtime(program: Path, launcher: Path, environment: Mapping[str, str
     return next((str(one.path) for one in loaded if one.name.startswith("libgfortran.")), "")
 
 
-def told_of_program(program: Path, libraries: Sequence[Library]) -> dict[str, str]:
-    """Return what libweft.so is told of it: its file, and whether std::cout and its like matter."""
-    streams = any(map(_needs_cxx, [program, *(library.path for library in libraries)]))
-    return {
-        "WEFT_PROGRAM": str(program.absolute()),
-        **({"WEFT_CXX_STREAMS": "1"} if streams else {}),
-    }
-
-
 @kept
-def _needs_cxx(binary: Path) -> bool:
+def uses_cxx_streams(binary: Path) -> bool:
+    """Tell whether a program or library can use std::cout and its like."""
     return b"libstdc++.so" in binary.read_bytes()
 
 
 def without_private_libraries(settings: Sequence[str]) -> list[str]:
     """Return the settings that are SimGrid's to heed: the copies of libraries are weft's."""
     return [setting for setting in settings if setting.partition(":")[0] != OPTION]
-
-
-def as_environment(libraries: Sequence[Library]) -> dict[str, str]:
-    """Return how libweft.so is told of them."""
-    lines = "\n".join(f"{library.name}={library.path}" for library in libraries)
-    return {"WEFT_PRIVATE_LIBRARIES": lines} if lines else {}
 
 
 def _named(settings: Sequence[str]) -> list[str]:

@@ -1,16 +1,71 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Settings of SimGrid's, and the speed of a machine: what is wrong with them is told before a run.
+"""Settings of a run: weft's own, which libweft.so reads in its environment, and SimGrid's.
 
-SimGrid itself refuses unknown keys at its start, and takes any value until it needs it: then it
-dies in the middle, which looks like a crash of the program.
+What is wrong with SimGrid's is found before a run. SimGrid itself refuses unknown keys at its
+start, and takes any value until it needs it: then it dies in the middle, which looks like a crash
+of the program.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 from weft.base.errors import WeftError, named, suggestion
 from weft.runs.simgrid import SimGrid
+
+_PREFIX = "WEFT_"
+FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
+"""Variables that tests set: they change how messages and stacks are made, and no time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings that libweft.so reads, each in the variable WEFT_… of its name.
+
+    `src/binding/settings/settings.hpp` says what each means. `base/process.py` sets the one that is
+    missing here, WEFT_PARENT.
+    """
+
+    fabric: str = ""
+    fabric_changes: Sequence[str] = ()
+    platform: str = ""
+    hostfile: str = ""
+    ppn: str = ""
+    contention: bool = True
+    routes: str = ""
+    offload: str = ""
+    fallback: str = ""
+    program: str = ""
+    private_libraries: Sequence[str] = ()
+    cxx_streams: bool = False
+    record: str = ""
+    events: bool = False
+    calls: str = ""
+    messages: str = ""
+    refusal: str = ""
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables of those that are not as libweft.so takes them anyway."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed = {one.name for one in fields(self) if given[one.name] != one.default}
+        return {f"{_PREFIX}{name.upper()}": _text(given[name]) for name in given if name in changed}
+
+
+def _text(value: bool | str | Sequence[str]) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "no"
+    return value if isinstance(value, str) else "\n".join(value)
+
+
+def without_own(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without variables of weft's, of which a run has its own."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(_PREFIX) or name in FOR_TESTS
+    }
+
 
 _OWN = {
     "smpi/np": named("ranks"),

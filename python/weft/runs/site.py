@@ -19,6 +19,7 @@ from weft.base import inputs
 from weft.base.errors import WeftError, named
 from weft.runs.record_data import FabricPart
 from weft.runs.request import Placement
+from weft.runs.settings import Settings
 
 _LARGEST_LIBRARY = 1 << 30
 PLATFORM_SUFFIXES = (".xml", ".so")
@@ -35,7 +36,7 @@ class Site(Protocol):
     def part(self) -> FabricPart:
         """What the record says of it when the library could not say anything."""
 
-    def environment(self, hosts: Path) -> dict[str, str]:
+    def settings(self, hosts: Path) -> Settings:
         """Return what tells the library what to load; `hosts` is the file of each rank's host."""
 
     def place(self, hosts: Path) -> None:
@@ -71,10 +72,9 @@ class FabricSite:
             unmeasured=fabric.host["unmeasured"] or UNSET,
         )
 
-    def environment(self, hosts: Path) -> dict[str, str]:
+    def settings(self, hosts: Path) -> Settings:
         """Return what tells the library which fabric to build."""
-        changes = "\n".join(self.fabric.changes)
-        return {"WEFT_FABRIC": self.fabric.file, "WEFT_FABRIC_CHANGES": changes}
+        return Settings(fabric=self.fabric.file, fabric_changes=tuple(self.fabric.changes))
 
     def place(self, hosts: Path) -> None:
         """Write the host of each rank."""
@@ -95,10 +95,13 @@ class PlatformSite:
         name, file = self.file.stem, str(self.file)
         return FabricPart(name=name, file=file, topology="platform", hosts=0, switches=0, links=0)
 
-    def environment(self, hosts: Path) -> dict[str, str]:
+    def settings(self, hosts: Path) -> Settings:
         """Return what tells the library which platform to load and where to place the ranks."""
-        ours = {"WEFT_PLATFORM": str(self.file.absolute()), "WEFT_HOSTFILE": str(hosts)}
-        return ours if self.ppn is None else {**ours, "WEFT_PPN": str(self.ppn)}
+        return Settings(
+            platform=str(self.file.absolute()),
+            hostfile=str(hosts),
+            ppn="" if self.ppn is None else str(self.ppn),
+        )
 
     def place(self, hosts: Path) -> None:
         """Leave it to the library, which knows the hosts."""

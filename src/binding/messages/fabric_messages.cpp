@@ -113,7 +113,7 @@ private:
 std::vector<double> capacities_of(const Fabric& fabric)
 {
   std::vector<double> all = FabricWays::capacities(fabric);
-  if (not links_contend())
+  if (not settings().contention)
     std::fill_n(all.begin(), fabric.links().size() + fabric.shared().size(), std::numeric_limits<double>::infinity());
   return all;
 }
@@ -139,7 +139,7 @@ std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, Fabr
                                                       bool folds)
 {
   // Where links do not contend, SimGrid bounds a flow of several messages as it does one.
-  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && links_contend());
+  return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention);
 }
 
 } // namespace weft

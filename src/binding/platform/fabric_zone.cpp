@@ -108,7 +108,7 @@ sg::Link* FabricZone::make_resource(int number)
   if (is_link(number)) {
     const Link& link      = fabric_.link(number);
     sg::Link* const added = get_iface()->add_link(link.name, link.bandwidth.value())->set_latency(link.latency.value());
-    if (not links_contend())
+    if (not settings().contention)
       added->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
     else if (ports_bound_ && forwarding_->bounds(number))
       added->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
@@ -119,7 +119,7 @@ sg::Link* FabricZone::make_resource(int number)
   if (beyond < fabric_.shared().size()) {
     sg::Link* const medium =
         get_iface()->add_link("weft.shared." + std::to_string(beyond), fabric_.shared()[beyond].bandwidth.value());
-    if (not links_contend())
+    if (not settings().contention)
       medium->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
     return medium->seal();
   }

@@ -270,7 +270,7 @@ std::pair<Fabric, std::unique_ptr<PlatformNetwork>> PlatformNetwork::load(const 
   auto network = std::make_unique<PlatformNetwork>();
   FlowFactors factors;
   read_platform(path, [&] {
-    if (not links_contend())
+    if (not settings().contention)
       for (sg::Link* const link : sg::Engine::get_instance()->get_all_links())
         if (link->get_sharing_policy() == sg::Link::SharingPolicy::SHARED)
           link->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);

@@ -3,8 +3,8 @@
 
 #include "binding/abi/replaced.hpp"
 #include "binding/process/own_state.hpp"
+#include "binding/settings/settings.hpp"
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,14 +31,9 @@ struct OwnExitHandlers {
 /** Where copies of the program are, and the program itself: known before the first static variable is asked about whose
  * making asks for this in turn. */
 struct Places {
-  std::string copies = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
-  std::string program;
+  std::string copies  = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
+  std::string program = settings().program;
 
-  Places()
-  {
-    if (const char* const file = std::getenv("WEFT_PROGRAM"))
-      program = file;
-  }
   /** Null while they are being found. */
   static const Places* get()
   {

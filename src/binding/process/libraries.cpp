@@ -9,17 +9,16 @@
  * WEFT_PRIVATE_LIBRARIES has a line for each, NAME=PATH: its name in the program, and the file.
  */
 #include "binding/abi/replaced.hpp"
+#include "binding/settings/settings.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <elf.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <link.h>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,9 +38,7 @@ const std::vector<Library>& private_libraries()
 {
   static const std::vector<Library> LIBRARIES = [] {
     std::vector<Library> libraries;
-    const char* lines = std::getenv("WEFT_PRIVATE_LIBRARIES");
-    std::istringstream text(lines ? lines : "");
-    for (std::string line; std::getline(text, line);)
+    for (const std::string& line : settings().private_libraries)
       if (const auto equals = line.find('='); equals != std::string::npos)
         libraries.push_back({line.substr(0, equals), line.substr(equals + 1)});
     return libraries;

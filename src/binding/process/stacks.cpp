@@ -9,12 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fstream>
 #include <simgrid/s4u.hpp>
-#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -259,8 +257,8 @@ void make_stacks_ours(int ranks)
   all.bytes        = stack_bytes(ranks);
   all.guard_bytes  = guard_bytes();
   all.guard        = all.guard_bytes == 0 ? Guard::none : Guard::page_table;
-  if (const char* kind = std::getenv("WEFT_STACK_GUARDS"); kind && all.guard != Guard::none)
-    all.guard = std::string_view(kind) == "mappings" ? Guard::mappings : Guard::none;
+  if (const std::string& kind = settings().stack_guards; not kind.empty() && all.guard != Guard::none)
+    all.guard = kind == "mappings" ? Guard::mappings : Guard::none;
   const auto count = static_cast<std::size_t>(std::max(ranks, 0));
   add_region(count + OTHERS);
   if (all.guard == Guard::page_table && madvise(all.regions.back().begin, all.guard_bytes, GUARD_INSTALL) != 0)

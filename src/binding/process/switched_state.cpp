@@ -3,6 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
+#include "binding/settings/settings.hpp"
 
 #include <array>
 #include <cerrno>
@@ -10,7 +11,6 @@
 #include <clocale>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cxxabi.h>
 #include <getopt.h>
 #include <iostream>
@@ -199,13 +199,6 @@ public:
   }
 };
 
-/** Whether the program can reach those streams: weft says so of one that is linked against libstdc++. */
-bool streams_matter()
-{
-  static const bool MATTER = std::getenv("WEFT_CXX_STREAMS") != nullptr;
-  return MATTER;
-}
-
 /** As the process has them when the first rank begins: what all begin with, and SimGrid goes on with. */
 struct AtStart {
   Variables variables;
@@ -214,7 +207,7 @@ struct AtStart {
 
   AtStart()
   {
-    if (streams_matter())
+    if (settings().cxx_streams)
       streams.emplace();
   }
   static const AtStart& get()
@@ -297,7 +290,7 @@ namespace simgrid::kernel::actor {
 WEFT_INTERPOSED void ActorImpl::yield()
 {
   const weft::KeptState kept;
-  if (weft::streams_matter())
+  if (weft::settings().cxx_streams)
     weft::yield_with_streams(this);
   else
     weft::simgrids_yield()(this);

@@ -8,9 +8,9 @@
 #include "binding/process/process.hpp"
 #include "binding/process/stacks.hpp"
 #include "binding/run/diagnosis.hpp"
+#include "binding/settings/settings.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -35,8 +35,8 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
   record.keep_events         = keep_events;
   Profile::get().keep_slices = keep_events;
   ranks_.watch(network, [this](aid_t rank) { rank_ended(rank); });
-  if (const char* calls = std::getenv("WEFT_CALLS"))
-    CallTrace::begin(calls);
+  if (not settings().calls.empty())
+    CallTrace::begin(settings().calls);
   watch_process();
   if (record_file_.wanted())
     watch_crashes(record_path + ".crashed");

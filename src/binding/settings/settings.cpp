@@ -2,6 +2,7 @@
 #include "binding/settings/settings.hpp"
 
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,71 @@ int& expected_ranks()
   return ranks;
 }
 
+std::string variable(const char* name)
+{
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+Lines lines(const char* name)
+{
+  Lines found;
+  std::istringstream text(variable(name));
+  for (std::string line; std::getline(text, line);)
+    found.push_back(line);
+  return found;
+}
+
+Settings read()
+{
+  return {
+      .fabric            = variable("WEFT_FABRIC"),
+      .fabric_changes    = lines("WEFT_FABRIC_CHANGES"),
+      .platform          = variable("WEFT_PLATFORM"),
+      .hostfile          = variable("WEFT_HOSTFILE"),
+      .ppn               = variable("WEFT_PPN"),
+      .contention        = variable("WEFT_CONTENTION") != "no",
+      .routes            = variable("WEFT_ROUTES"),
+      .offload           = variable("WEFT_OFFLOAD"),
+      .fallback          = variable("WEFT_FALLBACK"),
+      .program           = variable("WEFT_PROGRAM"),
+      .private_libraries = lines("WEFT_PRIVATE_LIBRARIES"),
+      .cxx_streams       = not variable("WEFT_CXX_STREAMS").empty(),
+      .parent            = variable("WEFT_PARENT"),
+      .record            = variable("WEFT_RECORD"),
+      .events            = variable("WEFT_EVENTS") == "1",
+      .calls             = variable("WEFT_CALLS"),
+      .messages          = variable("WEFT_MESSAGES"),
+      .refusal           = variable("WEFT_REFUSAL"),
+      .host_flows        = variable("WEFT_HOST_FLOWS"),
+      .rank_flows        = variable("WEFT_RANK_FLOWS"),
+      .stack_guards      = variable("WEFT_STACK_GUARDS"),
+  };
+}
+
 } // namespace
+
+const Settings& settings()
+{
+  // Never destroyed: a destructor would be registered with __cxa_atexit, which asks for the settings itself.
+  static const Settings& SETTINGS = *new Settings(read());
+  return SETTINGS;
+}
+
+void stop_preloading()
+{
+  const std::string libraries = variable("LD_PRELOAD") + ':';
+  std::string_view rest       = libraries;
+  for (const std::string_view ours : {"libweft.so:", "weft-malloc.so:"})
+    if (rest.starts_with(ours))
+      rest.remove_prefix(ours.size());
+  if (rest.size() == libraries.size())
+    return;
+  if (rest.empty())
+    unsetenv("LD_PRELOAD");
+  else
+    setenv("LD_PRELOAD", std::string(rest.substr(0, rest.size() - 1)).c_str(), 1);
+}
 
 bool memory_is_shared()
 {
@@ -49,22 +114,13 @@ bool actions_are_shared()
   static const bool SHARED = [] {
     using simgrid::config::is_default;
     if (simgrid::config::get_value<bool>("tracing") || not is_default("plugin") ||
-        not is_default("maxmin/concurrency-limit") || not links_contend())
+        not is_default("maxmin/concurrency-limit") || not settings().contention)
       return false;
-    if (const char* const kept = std::getenv("WEFT_RANK_FLOWS"); kept && *kept)
-      return std::string_view(kept) == "together";
+    if (const std::string& kept = settings().rank_flows; not kept.empty())
+      return kept == "together";
     return expected_ranks() > MANY_RANKS;
   }();
   return SHARED;
-}
-
-bool links_contend()
-{
-  static const bool CONTEND = [] {
-    const char* const found = std::getenv("WEFT_CONTENTION");
-    return not found || std::string_view(found) != "no";
-  }();
-  return CONTEND;
 }
 
 } // namespace weft

@@ -8,6 +8,7 @@ together.
 """
 
 import re
+from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pytest
 
 from studies.rooms import CORE_ENDS, PACKAGE, SRC, includes, own_rooms, rooms, sources, used_rooms
 from tests.support.places import ROOT
+from weft.base.process import PARENT
+from weft.runs.settings import FOR_TESTS, Settings
 
 # Beside what stands above them, and instead of it: what ARCHITECTURE.md says in words.
 ONLY = {
@@ -118,6 +121,24 @@ def test_only_entries_from_mpi_look_up_the_run() -> None:
 
 def test_the_number_of_ranks_is_that_of_the_jobs() -> None:
     assert uses(r"smpi/np|smpi_process_count|universe_size", "binding/platform.cpp") == []
+SETTINGS = SRC / "binding" / "settings" / "settings.cpp"
+
+
+def test_one_file_reads_the_environment() -> None:
+    reads = re.compile(r"\b(?:secure_)?getenv\s*\(")
+    found = {path for path in SRC.rglob("*.[chi]*") if reads.search(path.read_text("utf-8"))}
+    assert found == {SETTINGS}
+
+
+def test_python_sets_the_variables_that_the_library_reads() -> None:
+    read = set(re.findall(r'"(WEFT_\w+)"', SETTINGS.read_text("utf-8")))
+    explained = set(
+        re.findall(r"///< (WEFT_\w+): ", SETTINGS.with_suffix(".hpp").read_text("utf-8"))
+    )
+    assert explained == read
+    own = {f"WEFT_{field.name.upper()}" for field in fields(Settings)}
+    assert own | {PARENT, *FOR_TESTS} == read
+    assert len(own) > 10
 
 
 def named_files() -> list[tuple[Path, str]]:
