@@ -109,8 +109,9 @@ fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz 
 real-programs: $(WEFT) ## NAS DT, EP, IS and HPCC with each switch, and replays of their traces; docs/real-programs.md
 	@$(BIN)/python -m studies real-programs real-program-traces
 
-stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core
+stub: $(WEFT) ## python/weft/_core.pyi, the types of the compiled core, and options of runs in python/weft/api
 	@$(BIN)/python setup/stub.py
+	@$(BIN)/python -m studies.signatures
 
 build: $(WEFT) ## the libraries and the Python package, in .venv
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/campaign-files.md: what the columns of its tables are, as the program knows them.
+"""docs/campaign-files.md: what keys and columns of results are, as the program knows them.
 
 Nothing is measured.
 """
 
 from collections.abc import Mapping
 
+from studies.command_line import marked_up
 from studies.study import DOCS, Study, markdown
 from weft.campaign.file.columns import COLLECTIVE_COLUMNS, COLUMNS, Column
+from weft.campaign.keys import AXES, CAMPAIGN, OTHERS, PROGRAM, RULES, RUNS
 
 PAGE = DOCS / "campaign-files.md"
 
@@ -17,14 +19,28 @@ def _table(columns: Mapping[str, Column]) -> str:
     return markdown(("column", "unit", ""), rows, 3)
 
 
+def _keys(meanings: Mapping[str, str]) -> str:
+    rows = [
+        (one if " " in one else f"`{one}`", marked_up(text) if one in AXES else text)
+        for one, text in meanings.items()
+    ]
+    return markdown(("key", ""), rows, 2)
+
+
 def texts() -> dict[str, str]:
     """Return the text of each place."""
-    return {"table: runs": _table(COLUMNS), "table: collectives": _table(COLLECTIVE_COLUMNS)}
+    return {
+        "table: keys of campaign": _keys(CAMPAIGN),
+        "table: keys of programs": _keys(PROGRAM),
+        "table: keys of runs": _keys({**RUNS, **OTHERS, **RULES}),
+        "table: runs": _table(COLUMNS),
+        "table: collectives": _table(COLLECTIVE_COLUMNS),
+    }
 
 
 STUDY = Study(
     "campaigns",
-    "the columns of a campaign's tables, as the program knows them",
+    "the keys of a campaign's file and the columns of its tables, as the program knows them",
     measure=lambda: None,
     page=PAGE,
     texts=texts,

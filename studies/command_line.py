@@ -43,7 +43,8 @@ def _command(name: str) -> tuple[click.Command, click.Context]:
     return command, context
 
 
-def _marked_up(text: str) -> str:
+def marked_up(text: str) -> str:
+    """Return a text of plain words with options, files and names as code."""
     return _CODE.sub(lambda match: match[0] if match[0][0] == "`" else f"`{match[0]}`", text)
 
 
@@ -65,9 +66,9 @@ def _default(option: click.Option) -> str:
     if option.required:
         return "must be given"
     if said := _SAID_DEFAULT.search(option.help or ""):
-        return _marked_up(said[1])
+        return marked_up(said[1])
     if isinstance(option.show_default, str):
-        return _marked_up(option.show_default.strip("()"))
+        return marked_up(option.show_default.strip("()"))
     default = option.default
     if not option.show_default or default is None or option.is_flag or default == ():
         return ""
@@ -76,7 +77,7 @@ def _default(option: click.Option) -> str:
 
 def _about(option: click.Option) -> str:
     text = _SAID_DEFAULT.sub("", " ".join((option.help or "").split()))
-    return _marked_up(text.removesuffix(".")).replace("|", r"\|")
+    return marked_up(text.removesuffix(".")).replace("|", r"\|")
 
 
 def _options(name: str) -> str:

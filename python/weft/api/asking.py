@@ -20,6 +20,7 @@ from weft.base import extras, inputs, paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.units import parse_sizes
 from weft.fabric.toml_file import in_toml
+from weft.runs.options import api_names
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,10 +36,7 @@ Sizes = str | int | Sequence[int | str]
 
 # What the groups call their fields, and how the API's parameters are called.
 _NAMES = {
-    "changes": "set",
-    "timeout_s": "timeout",
-    "memory_bytes": "memory",
-    "config": "cfg",
+    **api_names(),
     "json": "path",
     "csv": "path",
     "output": "path",

@@ -5,11 +5,22 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from weft.api.asking import Changes, PathLike, Sizes, call, choice, existing, sizes, whole, words
+from weft.api.asking import (
+    Changes,
+    PathLike,
+    Sizes,
+    call,
+    choice,
+    existing,
+    settings,
+    sizes,
+    whole,
+    words,
+)
 from weft.api.fabrics import FabricLike, fabric_and_changes
 from weft.base.errors import WeftError
 from weft.base.units import parse_counts
-from weft.runs import launch
+from weft.runs.options import DEFAULT_FALLBACK, MOST_RANKS
 from weft.runs.site import load_fabric
 from weft.study.bench import collectives as bench_collectives
 from weft.study.bench import like
@@ -44,7 +55,7 @@ def bench(
     type: Type | None = None,
     op: Operation = "sum",
     set: Changes | None = None,
-    cfg: Sequence[str] = (),
+    cfg: Mapping[str, object] | Sequence[str] = (),
     iterations: int | None = None,
     warm_up: int = micro.WARM_UP,
     window: int = micro.WINDOW,
@@ -60,7 +71,7 @@ def bench(
             `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also the
             throughput of ranks and the bytes through switches are measured; `osu_bcast` and
             `osu_allgather` are timed as OSU does.
-        fabric: Where it runs.
+        fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: How many MPI ranks; 2 of messages between two ranks.
         sizes: Bytes of a row: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
         modes: Ways to offload ("stream"), what the hosts do ("openmpi-5.0", "ring"), or one of the
@@ -70,8 +81,9 @@ def bench(
         ppn: Ranks per host; a list is measured one after the other.
         type: Of the elements, by default `int` for reductions, else `char`.
         op: Operation of reductions.
-        set: Keys of the fabric that have other values.
-        cfg: Options of SimGrid, KEY:VALUE each.
+        set: Values of the fabric's keys that replace those of its file. For example
+            `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.
+        cfg: Options of SimGrid. For example `{"smpi/wtime": 0}`, or KEY:VALUE each.
         iterations: Timed calls or windows per size.
         warm_up: Calls or windows before those.
         window: Messages in flight in benchmarks of rates.
@@ -99,7 +111,7 @@ def bench(
     where, changed = fabric_and_changes(fabric, set)
     asked = None if modes is None else list(words("modes", modes))
     per_host = _per_host(ppn)
-    count = None if ranks is None else whole("ranks", ranks, 1, launch.MOST_RANKS)
+    count = None if ranks is None else whole("ranks", ranks, 1, MOST_RANKS)
     if name in COLLECTIVES:
         others = {"nodes": nodes is not None, "ppn": len(per_host) > 1, "type": type, "cfg": cfg}
         others["back_to_back"] = back_to_back
@@ -119,7 +131,7 @@ def bench(
     one = find(name)
     sample = Sampling.of(where, changed, iterations, percentiles, micro.ITERATIONS)
     kind = choice("type", type or one.default_type, tuple(TYPES))
-    hosts = None if nodes is None else whole("nodes", nodes, 1, launch.MOST_RANKS)
+    hosts = None if nodes is None else whole("nodes", nodes, 1, MOST_RANKS)
     counts, each = micro.placed(one, load_fabric(where, changed), count, hosts, per_host)
     study = Study(
         *(one, where, counts, each),
@@ -132,7 +144,7 @@ def bench(
         choice("op", op, OPERATIONS),
         () if one.is_rate and percentiles is None else sample.percentiles,
         changed,
-        tuple(cfg),
+        settings(cfg),
         back_to_back,
     )
     times = micro.run(study, on_size)
@@ -155,7 +167,7 @@ def _per_host(ppn: int | str | Sequence[int] | None) -> Sequence[int]:
     if isinstance(ppn, str):
         return parse_counts(ppn, "ppn")
     each = [ppn] if isinstance(ppn, int) else ppn
-    return [whole("ppn", one, 1, launch.MOST_RANKS) for one in each]
+    return [whole("ppn", one, 1, MOST_RANKS) for one in each]
 
 
 def _sizes_of(given: Sizes | None, usual: str) -> list[int]:
@@ -180,9 +192,9 @@ def bench_like(
     ranks: int | None = None,
     *,
     ppn: int | None = None,
-    modes: Sequence[str] = (launch.DEFAULT_FALLBACK,),
+    modes: Sequence[str] = (DEFAULT_FALLBACK,),
     set: Changes | None = None,
-    cfg: Sequence[str] = (),
+    cfg: Mapping[str, object] | Sequence[str] = (),
     iterations: int | None = None,
     on_size: OnSize | None = None,
 ) -> "DataFrame":
@@ -190,12 +202,13 @@ def bench_like(
 
     Args:
         file: What the benchmark printed; one file may hold several.
-        fabric: Where it runs.
+        fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: Of collectives, where the file does not say it.
         ppn: Ranks per host, where the file does not say it.
         modes: Of collectives, as for `weft.bench`.
-        set: Keys of the fabric that have other values.
-        cfg: Options of SimGrid, KEY:VALUE each.
+        set: Values of the fabric's keys that replace those of its file. For example
+            `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.
+        cfg: Options of SimGrid. For example `{"smpi/wtime": 0}`, or KEY:VALUE each.
         iterations: Timed calls or windows per size.
         on_size: Called with the mode and the bytes whenever one size is done.
 
@@ -210,12 +223,12 @@ def bench_like(
     sample = Sampling.of(where, changed, iterations, None, micro.ITERATIONS)
     asked = like.Asked(
         where,
-        None if ranks is None else whole("ranks", ranks, 2, launch.MOST_RANKS),
-        None if ppn is None else whole("ppn", ppn, 1, launch.MOST_RANKS),
+        None if ranks is None else whole("ranks", ranks, 2, MOST_RANKS),
+        None if ppn is None else whole("ppn", ppn, 1, MOST_RANKS),
         list(words("modes", modes)),
         sample.iterations,
         changed,
-        tuple(cfg),
+        settings(cfg),
     )
     planned = like.plan(existing("file", file), asked)
     for text in planned.left_out:

@@ -16,7 +16,7 @@ from weft.api.fabrics import Fabric
 from weft.base.errors import WeftError
 from weft.base.measured import LogError, log_error
 from weft.base.units import parse_size
-from weft.runs.launch import MOST_RANKS
+from weft.runs.options import MOST_RANKS
 
 if TYPE_CHECKING:
     from weft.calibrate.host.host import HostFit

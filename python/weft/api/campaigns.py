@@ -133,8 +133,8 @@ class Campaign:
         Args:
             campaign: A campaign file; or with `programs` and `axes`, the campaign's name.
             programs: What runs, by name: a `Program`, or the path of a source or program.
-            axes: Each key with its values: `fabric` and `ranks`; `ppn`, `offload`, `fallback`,
-                `host_speed`, `repetition` as in campaign files; keys of fabrics, TABLE.KEY; and
+            axes: Each key with its values: `fabric` and `ranks`; the other keys of `[[runs]]` in
+                campaign files (`offload`, `ppn`, `repetition` …); keys of fabrics, TABLE.KEY; and
                 what the arguments of the programs have in braces. `program` is all of them where it
                 is not given. Several tables are a list, each with its own `zip` and `leave_out`.
             zip: Lists of keys that go on together, `[["ranks", "ppn"]]`.

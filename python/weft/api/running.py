@@ -7,6 +7,7 @@ streams: those of a notebook are no files.
 
 import os
 import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,10 +33,11 @@ from weft.base import inputs
 from weft.base.errors import WeftError
 from weft.base.process import Streams
 from weft.base.units import parse_size
-from weft.runs import launch, offloads
+from weft.runs import kinds, launch, offloads
 from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.launch import PreparedRun
+from weft.runs.options import Declared, run_options
 from weft.runs.record import Record
 from weft.runs.replay import Recording
 from weft.runs.request import Request
@@ -51,17 +53,19 @@ _MOST_OUTPUT = 1 << 20
 class NetworkOptions(TypedDict, total=False):
     """Where a program or a trace runs, and how; `weft.run` says what each is."""
 
+    # options of replays: `make stub`
     fabric: FabricLike | None
-    set: Changes | None
     platform: PathLike | None
-    ppn: int | None
     contention: bool
+    set: Changes | None
+    ppn: int | None
     offload: str
     fallback: PathLike | None
     cfg: Mapping[str, object] | Sequence[str]
     timeout: float | None
     memory: int | str | None
     timeline: PathLike | None
+    # end
     on_line: OnLine | None
 
 
@@ -69,9 +73,11 @@ class RunOptions(NetworkOptions, total=False):
     """What `weft.run` takes beside the program."""
 
     arguments: Sequence[Word]
+    # options of programs: `make stub`
     ranks: int
     host_speed: str | None
     privatize: bool
+    # end
     flags: Sequence[str]
     input: PathLike | None
 
@@ -81,21 +87,23 @@ def run(
     program: PathLike,
     arguments: Sequence[Word] = (),
     *,
+    # options of runs: `make stub`
     ranks: int,
     fabric: FabricLike | None = None,
-    set: Changes | None = None,
     platform: PathLike | None = None,
-    ppn: int | None = None,
     contention: bool = True,
+    set: Changes | None = None,
+    ppn: int | None = None,
     offload: str = offloads.DEFAULT,
     fallback: PathLike | None = None,
     host_speed: str | None = None,
     privatize: bool = True,
-    flags: Sequence[str] = DEFAULT_FLAGS,
     cfg: Mapping[str, object] | Sequence[str] = (),
     timeout: float | None = None,
     memory: int | str | None = None,
     timeline: PathLike | None = None,
+    # end
+    flags: Sequence[str] = DEFAULT_FLAGS,
     input: PathLike | None = None,
     on_line: OnLine | None = None,
 ) -> Record:
@@ -107,27 +115,37 @@ def run(
         program: The program, which `weft.compile` or `weft cc` has made; or a source file, which is
             compiled first.
         arguments: The program's arguments.
-        ranks: How many MPI ranks.
-        fabric: Where it runs: a shipped name, a fabric file, or a `weft.Fabric`.
-        set: Keys of the fabric that have other values: `{"switch.slots": 64}`.
-        platform: In place of a fabric, a platform of SimGrid's (.xml or .so).
-        ppn: Ranks per host. By default one while there are hosts enough, else as few as possible.
-        contention: Whether messages share links. False gives each message the full bandwidth of
-            every link on its way (SimGrid's sharing policy FATPIPE), and goes with `offload="off"`.
-        offload: How the network does collectives: a mechanism ("stream": packet by packet), "auto"
-            (where it is predicted to be faster) or "off"; `weft run --help` lists all.
-        fallback: What the hosts do where nothing is offloaded: an MPI library's choice of
-            algorithms, or a file of one, or an algorithm. By default "openmpi-5.0".
-        host_speed: The speed of this machine by which computation is timed, such as "10Gf", or
-            "auto". By default computation takes no simulated time.
-        privatize: Give each rank its own global variables. False takes far less memory, and is
-            right only for a program that writes no global variable.
+        ranks: Number of MPI ranks.
+        fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
+        platform: SimGrid platform to run on in place of a fabric (.xml or .so). Its smart switches
+            are hosts with the properties processing_latency and max_ports.
+        contention: Link contention between messages. False: give each message the full bandwidth of
+            every link of its route (SimGrid's sharing policy FATPIPE); only without offloading.
+        set: Values of the fabric's keys that replace those of its file. For example
+            `{"switch.slots": 64}`; `weft.fabric_options()` lists all keys.
+        ppn: Ranks per host, placed block by block. By default 1 while there are hosts enough, else
+            as few as possible.
+        offload: Mechanism that executes collectives in the network. stream: packet by packet, over
+            a tree of switches; message: message by message, over a tree of switches; multicast:
+            Bcast and Allgather by the hosts' multicast protocol, others as stream; auto: where
+            predicted to be faster than the hosts, or as [[policy]] says; off: not at all.
+        fallback: Algorithms of the hosts where nothing is offloaded. An MPI library's choice of
+            algorithms, or a file of one; best: for each call the fastest of all algorithms, as
+            predicted; an algorithm (recursive_doubling); one for a collective (bcast=binomial,
+            bcast=best); several with commas; SMPI's algorithms as smpi:NAME.
+            `weft.collective_algorithms()` and `weft.collective_selections()` list them. By default
+            openmpi-5.0.
+        host_speed: Speed of this machine, by which computation on the hosts is timed. For example
+            10Gf, or auto to measure it. By default computation takes no simulated time.
+        privatize: Separate global variables for each rank. False: let all ranks share the program's
+            global variables: far less memory and a faster start with thousands of ranks, right only
+            for a program that writes no global variable.
+        cfg: Options of SimGrid. For example `{"smpi/wtime": 0}`, or KEY:VALUE each.
+        timeout: Wall time after which the run is given up, in seconds. The record then says so.
+        memory: Memory of the simulator above which the run is ended, such as 2GiB. It is checked
+            twenty times a second. The record then says so.
+        timeline: File for a timeline of all ranks and switches, for ui.perfetto.dev.
         flags: What the compiler of a source is told.
-        cfg: Options of SimGrid: `{"smpi/wtime": 0}`.
-        timeout: Seconds of wall time after which the run is given up; the record then says so.
-        memory: The most memory of the simulator, bytes or "2GiB"; beyond it the run is ended, and
-            the record says so.
-        timeline: A file for what every rank and switch did when, for ui.perfetto.dev.
         input: A file that is the program's standard input. By default it has none.
         on_line: Called with each line that the program prints, as it comes; `print` shows them.
 
@@ -139,27 +157,7 @@ def run(
     Raises:
         WeftError: weft cannot start the run; the text says what is wrong and what to do.
     """
-    options = RunOptions(
-        arguments=arguments,
-        ranks=ranks,
-        fabric=fabric,
-        set=set,
-        platform=platform,
-        ppn=ppn,
-        contention=contention,
-        offload=offload,
-        fallback=fallback,
-        host_speed=host_speed,
-        privatize=privatize,
-        flags=flags,
-        cfg=cfg,
-        timeout=timeout,
-        memory=memory,
-        timeline=timeline,
-        input=input,
-        on_line=on_line,
-    )
-    return _whole(_heard(_of_program(program, options), on_line, input))
+    return _run(**locals())
 
 
 @call
@@ -169,8 +167,8 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
     Args:
         trace: The folder that `weft.record_trace` or `weft run --record` has written. Its ranks
             are those of the recorded run.
-        options: Those of `weft.run` that say where and how: `fabric`, `set`, `platform`, `ppn`,
-            `contention`, `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
+        options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
+            `set`, `ppn`, `offload`, `fallback`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
 
     Returns:
         The record.
@@ -264,6 +262,11 @@ def read_record(path: PathLike) -> Record:
 # ---- What is asked for
 
 
+def _run(program: PathLike, **options: Unpack[RunOptions]) -> Record:
+    plan = _of_program(program, options)
+    return _whole(_heard(plan, options.get("on_line"), options.get("input")))
+
+
 def _of_program(program: PathLike, options: RunOptions) -> PreparedRun:
     if "ranks" not in options:
         raise WeftError("ranks: is missing; write how many MPI ranks there are")
@@ -272,10 +275,7 @@ def _of_program(program: PathLike, options: RunOptions) -> PreparedRun:
     request = Request.of(
         program=_runnable(program, options.get("flags", DEFAULT_FLAGS)),
         arguments=arguments,
-        ranks=whole("ranks", options["ranks"], 1, launch.MOST_RANKS),
-        privatize=bool(options.get("privatize", True)),
-        host_speed=options.get("host_speed"),
-        **_network(options),
+        **_fields(options),
     )
     return launch.prepare(request)
 
@@ -290,41 +290,50 @@ def _runnable(program: PathLike, flags: Sequence[str]) -> str:
 
 
 def _of_trace(trace: PathLike, options: NetworkOptions) -> PreparedRun:
-    request = replaying.replay_request(read_folder(existing("trace", trace)), **_network(options))
+    request = replaying.replay_request(read_folder(existing("trace", trace)), **_fields(options))
     return launch.prepare(request)
 
 
-def _network(options: NetworkOptions) -> dict[str, Any]:
-    """Return the fields of a request that say where and how."""
-    fabric, platform, fallback = (
-        options.get("fabric"),
-        options.get("platform"),
-        options.get("fallback"),
-    )
-    ppn, timeout, timeline = options.get("ppn"), options.get("timeout"), options.get("timeline")
-    changed, memory = options.get("set"), options.get("memory")
-    name, all_changes = (
-        (None, changes(changed)) if fabric is None else fabric_and_changes(fabric, changed)
-    )
-    return {
-        "fabric": name,
-        "changes": all_changes,
-        "platform": None if platform is None else Path(platform),
-        "ppn": None if ppn is None else whole("ppn", ppn, 1, launch.MOST_RANKS),
-        "contention": bool(options.get("contention", True)),
-        "offload": choice("offload", options.get("offload", offloads.DEFAULT), offloads.OFFLOADS),
-        "fallback": None if fallback is None else os.fspath(fallback),
-        "config": settings(options.get("cfg", ())),
-        "timeout_s": None if timeout is None else _seconds(timeout),
-        "memory_bytes": None if memory is None else parse_size(str(memory), "memory"),
-        "timeline": None if timeline is None else Path(timeline),
+def _fields(options: NetworkOptions) -> dict[str, Any]:
+    """Return the fields of a request that options give."""
+    given: Mapping[str, Any] = options
+    found = {
+        one.field: _value(one, given[one.name])
+        for one in run_options()
+        if given.get(one.name) is not None
     }
+    if (fabric := options.get("fabric")) is not None:  # which may have changes of its own
+        found["fabric"], found["changes"] = fabric_and_changes(fabric, options.get("set"))
+    return found
 
 
-def _seconds(timeout: object) -> float:
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < 1e9:
-        raise WeftError(f"timeout: found {timeout!r}; allowed are seconds, more than 0")
-    return float(timeout)
+def _value(one: Declared, value: Any) -> object:
+    """Return an argument as requests have it."""
+    match one.option.kind:
+        case kinds.Count(least, most):
+            return whole(one.name, value, least, sys.maxsize if most is None else most)
+        case kinds.Seconds():
+            return _seconds(one.name, value)
+        case kinds.Size():
+            return parse_size(str(value), one.name)
+        case kinds.Choice(allowed):
+            return choice(one.name, value, allowed)
+        case kinds.Changes():
+            return changes(value)
+        case kinds.Settings():
+            return settings(value)
+        case kinds.InputFile() | kinds.OutputFile():
+            return Path(value)
+        case kinds.Algorithms():
+            return os.fspath(value)
+        case kinds.Switch() | kinds.Probability() | kinds.Text() | kinds.FabricName():
+            return value
+
+
+def _seconds(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        raise WeftError(f"{name}: found {value!r}; allowed are seconds, more than 0")
+    return float(value)
 
 
 # ---- What is heard of it

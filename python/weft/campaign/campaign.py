@@ -26,7 +26,7 @@ from weft.campaign.file.runs import Run, Runs
 from weft.campaign.store import index
 from weft.campaign.store.index import Index
 from weft.campaign.store.store import Result, Store
-from weft.runs.request import Placement
+from weft.runs.options import Placement
 
 
 class Make(Protocol):

@@ -9,23 +9,28 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
+from weft.runs.options import COLLECTIVES, FABRIC, RANKS, SHORTCUTS, SIMULATION, run_options
+
 REQUIRED = "Must be given"
 OWN = "Options"
 OUTPUT = "Output"
 _HELP = "Help"
+
+
+def _of_runs(group: str) -> list[str]:
+    return [one.option.flag for one in run_options() if one.option.group == group]
+
+
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Fabric": (
-        *("--fabric", "--platform", "--no-contention", "--set"),
-        *("--chains", "--trees", "--drop-rate", "--seed"),
-    ),
-    "Ranks": ("-n", "--nodes", "--ppn"),
-    "Collectives": ("--offload", "--fallback", "--compare", "--no-intervals"),
+    FABRIC: (*_of_runs(FABRIC), *(one.flag for one in SHORTCUTS)),
+    RANKS: (*_of_runs(RANKS)[:1], "--nodes", *_of_runs(RANKS)[1:]),
+    COLLECTIVES: (*_of_runs(COLLECTIVES), "--compare", "--no-intervals"),
     "Measurement": (
         *("--sizes", "--type", "--op", "--iterations", "--warm-up", "--window"),
         "--back-to-back",
         *("--percentiles", "--modes", "--unchecked", "--format", "--full"),
     ),
-    "Simulation": ("--host-speed", "--no-privatize", "--cfg", "--timeout", "--memory"),
+    SIMULATION: _of_runs(SIMULATION),
 }
 _WITH_OUTPUT = ("-o", "--json", "--csv", "--trace", "--record", "--plot")
 _LAST = ("--force", "--quiet")

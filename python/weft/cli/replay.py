@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from weft.cli.common import network_options, report, result_options
+from weft.cli.common import report, result_options
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Input, command
+from weft.cli.run_options import options_of_replays
 from weft.runs import launch
 from weft.runs import replay as api
 from weft.trace.folder import read_folder
@@ -35,7 +36,7 @@ above --memory.
 
 
 @command(help=_HELP)
-@network_options
+@options_of_replays
 @compare_option
 @result_options
 @click.argument("trace", type=Input(), metavar="DIRECTORY")

@@ -8,14 +8,10 @@ from typing import Any
 import click
 
 from weft.base.errors import WeftError
-from weft.cli.common import (
-    network_options,
-    ranks_option,
-    report,
-    result_options,
-)
+from weft.cli.common import report, result_options
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, OutputDirectory, Program, command
+from weft.cli.run_options import options_of_runs
 from weft.runs import launch, replay
 from weft.runs.request import Request
 from weft.trace.folder import check_target
@@ -49,8 +45,7 @@ to start; 124 after --timeout, 137 above --memory.
     help=_HELP,
     context_settings={"allow_interspersed_args": False},
 )
-@network_options
-@ranks_option
+@options_of_runs
 @compare_option
 @result_options
 @click.option(
@@ -60,18 +55,6 @@ to start; 124 after --timeout, 137 above --memory.
     help="Record a trace of all calls of MPI and of what is computed between them, for"
     " `weft replay`.",
 )
-@click.option(
-    "--host-speed",
-    metavar="SPEED|auto",
-    help="Time the computation on the hosts: the speed of this machine, such as 10Gf, or auto to"
-    " measure it.  [default: computation takes no time]",
-)
-@click.option(
-    "--no-privatize",
-    is_flag=True,
-    help="Let all ranks share the program's global variables: far less memory and a faster start"
-    " with thousands of ranks, right only for a program that writes no global variable.",
-)
 @click.argument("program", type=Program())
 @click.argument("arguments", nargs=-1, type=Arguments())
 def run(
@@ -79,14 +62,13 @@ def run(
     record: Path | None,
     compare: bool,
     no_intervals: bool,
-    no_privatize: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
     """Check, run, report."""
     if record is not None:
         _check_recorded(record, compare=compare)
-    request = Request.of(privatize=not no_privatize, command=("weft", *sys.argv[1:]), **options)
+    request = Request.of(command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)

@@ -26,6 +26,7 @@ from weft.runs.libraries import (
     uses_cxx_streams,
     without_private_libraries,
 )
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.program import check_program, find_program
 from weft.runs.record import Record
 from weft.runs.record_data import EventPart, OutcomePart
@@ -35,12 +36,9 @@ from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
 from weft.runs.variables import program_may_be_shared
 
-DEFAULT_FALLBACK = "openmpi-5.0"
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"
 """What SMPI takes for calls of its own, and what an Open MPI user expects of it."""
-MOST_RANKS = 1 << 22
-"""Of a run: more than a machine holds, so that a slip of the finger is no hang."""
 
 _OF_GLIBCS = "glibc.malloc."
 _ALLOCATOR = "weft-malloc.so"
@@ -106,7 +104,9 @@ def prepare(request: Request) -> PreparedRun:
     program = _program(request)
     libraries = _libraries(request, program, simgrid)
     # Copies of libraries come with those of the program.
-    copies = request.workload.privatize and (bool(libraries) or not program_may_be_shared(program))
+    copies = request.simulation.privatize and (
+        bool(libraries) or not program_may_be_shared(program)
+    )
     plan = PreparedRun(request, site, program, simgrid, libraries, copies)
     return replace(plan, seen=limits.check(_needs(plan)))
 
@@ -141,7 +141,7 @@ def _needs(plan: PreparedRun) -> limits.Needs:
 
 
 def _libraries(request: Request, program: Path, simgrid: SimGrid) -> tuple[Library, ...]:
-    if request.workload.replay or not request.workload.privatize:
+    if request.workload.replay or not request.simulation.privatize:
         return ()
     environment = simgrid.environment(os.environ)
     return tuple(
@@ -198,8 +198,8 @@ def run(
         ended = run_child(
             build_command(plan, work),
             _environment(plan, work),
-            timeout_s=plan.request.timeout_s,
-            memory_bytes=plan.request.memory_bytes,
+            timeout_s=plan.request.limits.timeout_s,
+            memory_bytes=plan.request.limits.memory_bytes,
             there_bytes=start.memory_bytes,
             on_line=on_line,
             streams=streams,
@@ -358,7 +358,7 @@ def _make_record(plan: PreparedRun, work: Path, ended: Ended, start: limits.AtSt
     request = plan.request
     record = outcome.read_raw_record(work / outcome.RAW_RECORD) or _empty_record(plan)
     record.outcome, record.exit_status = outcome.judge(
-        record.outcome, ended, work, request.timeout_s, request.memory_bytes, start
+        record.outcome, ended, work, request.limits.timeout_s, request.limits.memory_bytes, start
     )
     record.ranks = request.placement.ranks
     record.program = (

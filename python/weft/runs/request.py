@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What is asked for: what runs, where, how its collectives are done, how it is simulated.
+"""What is asked for: what runs, where, how its collectives are executed, how it is simulated.
 
-A `Request` is a value; nothing of it is checked yet (`weft.runs.launch.prepare` does). `deciding`
-is all of it that a result depends on; beside it stand what is written and how long weft waits.
+A `Request` is a value; nothing of it is checked yet (`weft.runs.launch.prepare` does). Its parts
+are the options of runs (`weft.runs.options`). `deciding` is all of it that a result depends on;
+beside it stand what is written and how long weft waits.
 
     request = Request.of(program="./a.out", fabric="tofino-4", ranks=4)
     request.changed(offload="off").placement.ranks
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from weft.runs import offloads
+from weft.runs.kinds import Switch
+from weft.runs.options import (
+    PARTS,
+    Collectives,
+    Declared,
+    Limits,
+    Outputs,
+    Placement,
+    Simulation,
+    run_options,
+)
 from weft.trace.folder import Folder
 
 
@@ -24,58 +34,8 @@ class Workload:
     program: str
     """Its path, or a name that PATH has; of a trace, what was recorded."""
     arguments: tuple[str, ...] = ()
-    privatize: bool = True
-    """Give each rank its own global variables, at the cost of a copy of the program per rank."""
     replay: Folder | None = None
     """A trace to replay in place of the program."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Placement:
-    """Where it runs: on a fabric of weft's, or on a platform file of SimGrid's."""
-
-    ranks: int
-    fabric: str | None = None
-    """Name of a shipped fabric, or the path of a fabric file; none with a platform."""
-    changes: tuple[str, ...] = ()
-    """What differs from the fabric file: TABLE.KEY=VALUE each, as `switch.slots=64`."""
-    platform: Path | None = None
-    ppn: int | None = None
-    """Ranks per host; by default one while there are hosts enough, else as few as possible."""
-    contention: bool = True
-    """Whether messages share links; without, each has every link on its way to itself."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Collectives:
-    """How its collectives are done."""
-
-    offload: str = offloads.DEFAULT
-    """One of `weft.runs.offloads.OFFLOADS`."""
-    fallback: str | None = None
-    """SMPI algorithm of every Allreduce that is not offloaded; by default Open MPI's choice."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Simulation:
-    """How SimGrid simulates it."""
-
-    config: tuple[str, ...] = ()
-    """SimGrid settings, KEY:VALUE, which come after weft's own."""
-    host_speed: str | None = None
-    """Speed of this machine, `10Gf` or `auto`; by default computation takes no simulated time."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """What is written beside the record."""
-
-    timeline: Path | None = None
-    """Where to write what every rank and switch did when."""
-    calls: Path | None = None
-    """Where to write every call, for a trace of weft's own."""
-    messages: Path | None = None
-    """Where to write the hosts of every message between two: int32, two each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +44,10 @@ class Request:
 
     workload: Workload
     placement: Placement
-    collectives: Collectives = Collectives()
-    simulation: Simulation = Simulation()
-    outputs: Outputs = Outputs()
-    timeout_s: float | None = None
-    """Wall time after which the run is given up."""
-    memory_bytes: int | None = None
-    """Memory of the simulation, resident, above which the run is ended."""
+    collectives: Collectives = field(default_factory=Collectives)
+    simulation: Simulation = field(default_factory=Simulation)
+    limits: Limits = field(default_factory=Limits)
+    outputs: Outputs = field(default_factory=Outputs)
     command: tuple[str, ...] = ()
     """What the user typed, for the record."""
 
@@ -112,14 +69,8 @@ class Request:
         return self.workload, self.placement, self.collectives, self.simulation
 
 
-_PARTS: Mapping[str, Any] = {
-    "workload": Workload,
-    "placement": Placement,
-    "collectives": Collectives,
-    "simulation": Simulation,
-    "outputs": Outputs,
-}
-_PART_OF = {item.name: name for name, part in _PARTS.items() for item in fields(part)}
+_PARTS: Mapping[str, Any] = {"workload": Workload, **PARTS}
+_PART_OF = {one.name: name for name, part in _PARTS.items() for one in fields(part)}
 
 
 def _sorted_by_part(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -129,3 +80,25 @@ def _sorted_by_part(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
     for name, value in values.items():
         (parts.setdefault(_PART_OF[name], {}) if name in _PART_OF else own)[name] = value
     return own, parts
+
+
+def as_words(request: Request) -> list[str]:
+    """Return the options that a run is made again by, as the command line has them.
+
+    What limits it and what it writes is left out.
+    """
+    return [
+        word
+        for one in run_options()
+        if _PART_OF[one.field] not in ("limits", "outputs")
+        for word in _words(one, getattr(getattr(request, _PART_OF[one.field]), one.field))
+    ]
+
+
+def _words(one: Declared, value: Any) -> Iterator[str]:
+    if isinstance(one.option.kind, Switch):
+        yield from () if value else (one.option.flag,)
+    elif isinstance(value, tuple):
+        yield from (word for each in value for word in (one.option.flag, str(each)))
+    elif value is not None:
+        yield from (one.option.flag, str(value))

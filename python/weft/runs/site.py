@@ -17,8 +17,8 @@ from msgspec import UNSET
 from weft import _core
 from weft.base import inputs
 from weft.base.errors import WeftError, named
+from weft.runs.options import Placement
 from weft.runs.record_data import FabricPart
-from weft.runs.request import Placement
 from weft.runs.settings import Settings
 
 _LARGEST_LIBRARY = 1 << 30

@@ -18,6 +18,7 @@ import weft
 from tests.python.documents.test_markdown import COMMANDS, Step, blocks, run_step, write_files
 from tests.support.places import ROOT
 from weft.api.running import NetworkOptions, RunOptions
+from weft.runs.options import SHORTCUTS, run_options
 from weft.study.bench.benchmarks import BENCHMARKS
 
 PAGE = ROOT / "docs" / "python.md"
@@ -29,15 +30,9 @@ FOR_SHELLS = {
 # What a command calls otherwise than its call, and what stands for output that is shown or written
 # beside: the call returns that.
 OTHERWISE = {
-    **dict.fromkeys(("changes", "chains", "trees", "drop_rate", "seed"), "set"),
-    **{
-        "timeout_s": "timeout",
-        "memory_bytes": "memory",
-        "config": "cfg",
-        "no_privatize": "privatize",
-        "size": "bytes",
-    },
-    "type_": "type",
+    **{one.field: one.name for one in run_options()},
+    **{one.field: "set" for one in SHORTCUTS},
+    **{"size": "bytes", "type_": "type"},
     **{"fit_": "fit", "bytes_": "bytes", "hashes": "hash"},
     **{"hash_name": "hash", "ended": "end", "out": "directory", "file": "campaign"},
     **{

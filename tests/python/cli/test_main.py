@@ -222,7 +222,8 @@ from weft.cli.root import weft
 weft.main(["--help"], prog_name="weft", standalone_mode=False)
 names = [name for name in sys.modules if name.startswith(("weft.cli.", "weft.runs", "msgspec"))]
 cli = ["weft.cli.files", "weft.cli.groups", "weft.cli.order", "weft.cli.root"]
-assert sorted(names) == [*cli, "weft.runs", "weft.runs.offloads"]
+runs = ["weft.runs", "weft.runs.kinds", "weft.runs.offloads", "weft.runs.options"]
+assert sorted(names) == [*cli, *runs]
 """
     found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
     assert "  run              Run an MPI program on a simulated fabric.\n" in found.stdout

@@ -121,6 +121,8 @@ def test_only_entries_from_mpi_look_up_the_run() -> None:
 
 def test_the_number_of_ranks_is_that_of_the_jobs() -> None:
     assert uses(r"smpi/np|smpi_process_count|universe_size", "binding/platform.cpp") == []
+
+
 SETTINGS = SRC / "binding" / "settings" / "settings.cpp"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.simulated import weft_says as weft
 from weft import _core
-from weft.runs import launch
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.study import schedules
 from weft.study.schedules import Case
 
@@ -21,7 +21,7 @@ segment = [0, 1024]
 
 
 def test_what_is_shown_by_default_is_what_runs_do() -> None:
-    assert schedules.DEFAULT_SELECTION == launch.DEFAULT_FALLBACK
+    assert schedules.DEFAULT_SELECTION == DEFAULT_FALLBACK
 
 
 def test_algorithms_are_listed_by_collective() -> None:

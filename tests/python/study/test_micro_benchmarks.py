@@ -14,8 +14,9 @@ from tests.support.simulated import weft_says as weft
 from weft.base import paths
 from weft.base.benchmark_output import read
 from weft.base.errors import WeftError
-from weft.runs.launch import DEFAULT_FALLBACK, prepare
+from weft.runs.launch import prepare
 from weft.runs.launch import run as launched
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.request import Request
 from weft.runs.toolchain import call_tool, compile_c
 from weft.study.bench import bench, osu_format

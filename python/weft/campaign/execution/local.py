@@ -50,7 +50,7 @@ class Memory:
         program, ranks = self._key(task)
         if known := self._peaks.get((program, ranks)):
             return known
-        most = task.request.memory_bytes or sys.maxsize
+        most = task.request.limits.memory_bytes or sys.maxsize
         others = [
             peak * max(1, -(-ranks // other))
             for (name, other), peak in self._peaks.items()

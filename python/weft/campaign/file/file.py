@@ -17,10 +17,10 @@
     switch.slots = [64, 256]
     leave_out = [{ offload = "off", "switch.slots" = 64 }]
 
-A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.file.ranges`):
-`{ from = "4B", to = "1MiB", times = 4 }`. It is one of the words of `WORDS`, a key of fabric files
-(TABLE.KEY), or a placeholder in the arguments of the programs that the table names:
-`{KEY}`, or `{KEY:B}` for a size in bytes.
+A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.ranges`):
+`{ from = "4B", to = "1MiB", times = 4 }`. It is one of `weft.campaign.keys`, a key of fabric files
+(TABLE.KEY), or a placeholder in the arguments of the programs that the table names: `{KEY}`, or
+`{KEY:B}` for a size in bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,22 +36,9 @@ from weft.campaign.file.axes import Grid, Point, Value
 from weft.campaign.file.columns import COLUMNS
 from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
-from weft.runs.launch import MOST_RANKS
-from weft.runs.offloads import OFFLOADS
+from weft.campaign.keys import AXES, CAMPAIGN, RULES, RUNS, in_brief
+from weft.runs import kinds
 
-WORDS: Mapping[str, str] = {
-    "program": "one of the programs that the file describes",
-    "fabric": "a shipped fabric, or a fabric file, from the campaign's folder",
-    "ranks": "number of MPI ranks",
-    "ppn": "ranks per host",
-    "contention": "true, or false for links that do not contend, as `weft run --no-contention`",
-    "offload": "how the network does collectives: " + ", ".join(OFFLOADS),
-    "fallback": "what the hosts do where nothing is offloaded, as `weft run --fallback` takes it",
-    "host_speed": "speed of this machine, such as 10Gf, by which computation is timed",
-    "seed": "a whole number, with which the fabric's noise and its random drops are drawn",
-    "repetition": "a number; runs that differ in it alone are the same but for what is timed",
-}
-_RULES = ("zip", "leave_out", "repetitions")
 REPEATS = ("repetition", "seed", "noise.seed")
 """Keys whose values are the same experiment again."""
 _MOST_RUNS = 1_000_000
@@ -101,9 +88,7 @@ def read(file: Path) -> Campaign:
 def of_tables(top: Options, file: Path) -> Campaign:
     """Return the campaign that tables describe, wherever they come from; `file` is its place."""
     top.allow("campaign", "programs", "runs", "report")
-    about = top.part("campaign").allow(
-        *("name", "description", "timeout", "memory", "most_runs", "best", "intervals")
-    )
+    about = top.part("campaign").allow(*CAMPAIGN)
     programs = {one.name: one for one in read_programs(top)}
     most = about.integer("most_runs", 1, _MOST_RUNS, _DEFAULT_MOST)
     grids = [_grid(table, programs) for table in top.parts("runs")]
@@ -182,8 +167,8 @@ def _check_number(top: Options, grids: Sequence[Grid], most: int) -> None:
 
 
 def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
-    rules = {key: table.values[key] for key in _RULES if key in table.values}
-    flat = dict(_flattened(table, {k: v for k, v in table.values.items() if k not in _RULES}))
+    rules = {key: table.values[key] for key in RULES if key in table.values}
+    flat = dict(_flattened(table, {k: v for k, v in table.values.items() if k not in RULES}))
     if "repetitions" in rules:
         if "repetition" in flat:
             table.fail("repetitions", "found beside repetition; write one of them")
@@ -191,7 +176,7 @@ def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
     values = {key: _values(table, key, value) for key, value in flat.items()}
     for key in ("program", "fabric", "ranks"):
         if key not in values:
-            table.fail(key, f"is missing; write {WORDS[key]}, or a list of them")
+            table.fail(key, f"is missing; write {in_brief(key)}, or a list of them")
     _check_values(table, values, programs)
     _check_keys(table, values, programs)
     return Grid(
@@ -240,8 +225,8 @@ def _check_keys(
     for key in values:
         if key in COLUMNS:
             table.fail(key, "is the name of a column of results; call the placeholder otherwise")
-        if key not in WORDS and key not in wanted and "." not in key:
-            known = (*WORDS, *wanted, *_RULES)
+        if key not in RUNS and key not in wanted and "." not in key:
+            known = (*RUNS, *wanted, *RULES)
             table.fail(key, f"no such key, and no argument has {{{key}}}; {suggestion(key, known)}")
     for program in named:
         for key in program.placeholders:
@@ -255,26 +240,37 @@ def _check_values(
     for name in values["program"]:
         if name not in programs:
             table.fail("program", f"found {name!r}; {suggestion(str(name), list(programs))}")
-    for key in ("ranks", "ppn"):
-        for value in values.get(key, ()):
-            if type(value) is not int or not 1 <= value <= MOST_RANKS:
-                table.fail(
-                    key, f"found {value!r}; allowed is a whole number from 1 to {MOST_RANKS}"
-                )
     for key in ("seed", "repetition"):
         for value in values.get(key, ()):
-            if type(value) is not int or not 0 <= value < 1 << 31:
-                table.fail(key, f"found {value!r}; allowed is a whole number from 0 to {2**31 - 1}")
-    for value in values.get("contention", ()):
-        if not isinstance(value, bool):
-            table.fail("contention", f"found {value!r}; allowed are true, false")
-    for value in values.get("offload", ()):
-        if value not in OFFLOADS:
-            table.fail("offload", f"found {value!r}; allowed are {', '.join(OFFLOADS)}")
-    for key in ("fabric", "fallback", "host_speed"):
+            if problem := _problem(_NUMBER, value):
+                table.fail(key, f"found {value!r}; {problem}")
+    for key, one in AXES.items():
         for value in values.get(key, ()):
+            if problem := _problem(one.option.kind, value):
+                said = f": {in_brief(key)}" if problem == _TEXT else ""
+                table.fail(key, f"found {value!r}; {problem}{said}")
+
+
+_NUMBER = kinds.Count(0, 2**31 - 1)
+_TEXT = "write a text"
+
+
+def _problem(kind: kinds.Kind, value: Value) -> str:
+    """Return what is allowed where a value is not of its kind, else nothing."""
+    match kind:
+        case kinds.Count(least, most):
+            if type(value) is not int or not least <= value <= (most or value):
+                return f"allowed is a whole number from {least} to {most}"
+        case kinds.Switch():
+            if not isinstance(value, bool):
+                return "allowed are true, false"
+        case kinds.Choice(words):
+            if value not in words:
+                return f"allowed are {', '.join(words)}"
+        case _:
             if not isinstance(value, str) or not value:
-                table.fail(key, f"found {value!r}; write a text: {WORDS[key]}")
+                return _TEXT
+    return ""
 
 
 def _zipped(table: Options, zips: Any, values: Mapping[str, Sequence[Value]]) -> list[list[str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from weft.base.options import Options
 from weft.base.paths import file_name
+from weft.campaign.keys import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def read_programs(top: Options) -> Iterator[Program]:
 
 
 def _program(table: Options, name: str) -> Program:
-    table.allow("source", "flags", "path", "build", "arguments", "privatize", "inputs")
+    table.allow(*PROGRAM)
     if ("source" in table.values) == ("path" in table.values):
         table.fail("source", "write either source, a file to compile, or path, a program")
     for key, wants in (("flags", "source"), ("build", "path")):

@@ -24,12 +24,14 @@ from weft.base.units import parse_size
 from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.programs import Program
+from weft.campaign.keys import AXES
 from weft.runs.request import Request
 from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.compare import BEST
 
 OFF = "off"
-_REQUEST_KEYS = ("ranks", "ppn", "contention", "offload", "host_speed")
+_FILES = ("fabric", "fallback")
+"""Keys whose values may be files of the campaign's folder, which decide by what they hold."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,9 @@ def _request(
         fallback=fallback,
         timeout_s=campaign.timeout_s,
         memory_bytes=campaign.memory_bytes,
-        **{key: point[key] for key in _REQUEST_KEYS if key in point},
+        **{
+            one.field: point[key] for key, one in AXES.items() if key in point and key not in _FILES
+        },
     )
 
 
@@ -192,10 +196,10 @@ def _digest(point: Point, request: Request, decides: Mapping[str, Any]) -> str:
     decides = {
         **decides,
         "arguments": request.workload.arguments,
-        "privatize": request.workload.privatize,
+        "privatize": request.simulation.privatize,
         "changes": request.placement.changes,
         "repetition": point.get("repetition"),
-        **{key: point.get(key) for key in (*_REQUEST_KEYS, "fallback")},
+        **{key: point.get(key) for key in AXES if key != "fabric"},
         "weft": simulator_digest(),
         "simgrid": _core.simgrid_version,
     }

@@ -22,15 +22,9 @@ from weft.cli.bench.shared import (
     sampling,
     say_fallbacks,
 )
-from weft.cli.common import (
-    changes_options,
-    fabric_option,
-    output_option,
-    ppn_option,
-    progress_bar,
-    ranks_option,
-)
+from weft.cli.common import output_option, progress_bar
 from weft.cli.files import Command as FileCommand
+from weft.cli.run_options import changes_options, click_option
 from weft.runs import offloads
 from weft.runs.record_data import with_changes
 from weft.runs.report import console, new_table, print_table, print_title
@@ -86,7 +80,8 @@ def _command(collective: Collective) -> click.Command:
 
 
 def _options(collective: Collective) -> Iterator[Callable[[click.Command], click.Command]]:
-    yield from (fabric_option, changes_options, ranks_option, ppn_option)
+    yield from (click_option("fabric", required=True), changes_options)
+    yield from (click_option("ranks"), click_option("ppn"))
     yield click.option(
         "--sizes",
         default="4KiB:256KiB",

@@ -13,15 +13,10 @@ from weft.base.units import format_size, plural
 from weft.cli.bench import shared
 from weft.cli.bench.group import LIKE, bench
 from weft.cli.bench.shared import parse_modes, rows_option, say_fallbacks
-from weft.cli.common import (
-    changes_options,
-    config_option,
-    fabric_option,
-    ppn_option,
-    progress_bar,
-)
+from weft.cli.common import progress_bar
 from weft.cli.files import Input
-from weft.runs import launch
+from weft.cli.run_options import changes_options, click_option
+from weft.runs.options import DEFAULT_FALLBACK, MOST_RANKS
 from weft.runs.report import console, new_table, print_table, print_title
 from weft.study.bench import like as api
 from weft.study.bench import micro_benchmarks
@@ -45,19 +40,18 @@ Examples:
 
 @bench.command(LIKE, help=_HELP, short_help="Run what a file measured (also --like FILE).")
 @click.argument("file", type=Input(exists=True, dir_okay=False), metavar="FILE")
-@fabric_option
+@click_option("fabric", required=True)
 @changes_options
-@click.option(
-    "-n",
+@click_option(
     "ranks",
-    type=click.IntRange(2, launch.MOST_RANKS),
-    metavar="RANKS",
+    type=click.IntRange(2, MOST_RANKS),
+    required=False,
     help="Number of MPI ranks of collectives, where the file does not say it.",
 )
-@ppn_option
-@shared.modes_option(launch.DEFAULT_FALLBACK)
+@click_option("ppn")
+@shared.modes_option(DEFAULT_FALLBACK)
 @shared.iterations_option(micro_benchmarks.ITERATIONS, "Timed calls or windows per size.")
-@config_option
+@click_option("config")
 @rows_option
 def like(
     file: Path,

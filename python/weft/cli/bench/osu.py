@@ -20,15 +20,11 @@ from weft.cli.bench.shared import (
     rows_option,
     sampling,
 )
-from weft.cli.common import (
-    changes_options,
-    config_option,
-    fabric_option,
-    output_option,
-    progress_bar,
-)
+from weft.cli.common import output_option, progress_bar
 from weft.cli.files import Command as FileCommand
-from weft.runs import launch, offloads
+from weft.cli.run_options import changes_options, click_option
+from weft.runs import offloads
+from weft.runs.options import MOST_RANKS, run_option
 from weft.runs.site import load_fabric
 from weft.study.bench import micro_benchmarks as api
 from weft.study.bench.benchmarks import OPERATIONS, TYPES, Benchmark
@@ -121,28 +117,27 @@ def _help(benchmark: Benchmark) -> str:
 
 def ranks_options(needed: str) -> Iterator[Callable[[click.Command], click.Command]]:
     """Yield the options that say how many ranks there are, and where."""
-    most = click.IntRange(1, launch.MOST_RANKS)
-    yield click.option(
-        "-n", "ranks", type=most, metavar="RANKS", help=f"Number of MPI ranks{needed}."
-    )
+    meaning = run_option("ranks").option.meaning
+    yield click_option("ranks", required=False, help=f"{meaning}{needed}.")
     yield click.option(
         "--nodes",
-        type=most,
+        type=click.IntRange(1, MOST_RANKS),
         metavar="N",
         help="Hosts to run on, in place of -n: each has the ranks that --ppn says.",
     )
-    yield click.option(
-        "--ppn",
+    ppn = run_option("ppn").option
+    yield click_option(
+        "ppn",
+        type=click.STRING,
         metavar="RANKS,...",
-        help="Ranks per host, placed block by block; a list or a range that doubles (1:8) is"
-        " measured one after the other.  [default: 1 while there are hosts enough, else as few as"
-        " possible]",
+        help=f"{ppn.meaning}; a list or a range that doubles (1:8) is measured one after the other."
+        f"  [default: {ppn.absent}]",
     )
 
 
 def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.Command]]:
     many = benchmark.collective or benchmark.pairs
-    yield from (fabric_option, changes_options)
+    yield from (click_option("fabric", required=True), changes_options)
     yield from ranks_options("; this or --nodes must be given" if many else "; allowed is 2")
     if benchmark.sized not in ("nothing", "element"):
         sizes = benchmark.sizes(benchmark.default_type)
@@ -195,7 +190,7 @@ def _options(benchmark: Benchmark) -> Iterator[Callable[[click.Command], click.C
         )
     if benchmark.collective:
         yield modes_option(",".join(api.default_modes(benchmark)))
-    yield config_option
+    yield click_option("config")
     yield from format_options()
     yield rows_option
     if benchmark.sized not in ("nothing", "element"):

@@ -8,10 +8,11 @@ import click
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.plots import check_format
-from weft.cli.common import output_option, set_option
+from weft.cli.common import output_option
 from weft.cli.fabric.new import new
 from weft.cli.files import Input, fabric_name
 from weft.cli.groups import help_group
+from weft.cli.run_options import click_option
 from weft.fabric.template import explained
 from weft.runs import launch
 from weft.runs.site import PLATFORM_SUFFIXES, load_fabric
@@ -42,7 +43,7 @@ Example:
 
 @fabric.command(help=_SHOW, short_help="Show what a fabric is.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
-@set_option
+@click_option("changes")
 def show(fabric: str, changes: tuple[str, ...]) -> None:
     """Print the description."""
     click.echo(load_fabric(fabric, changes).describe().rstrip("\n"))
@@ -64,7 +65,7 @@ Examples:
 
 @fabric.command(help=_CHECK, short_help="Check a fabric file, and prove its routes.")
 @click.argument("fabric", type=fabric_name, metavar="FILE|NAME")
-@set_option
+@click_option("changes")
 def check(fabric: str, changes: tuple[str, ...]) -> None:
     """Print what was proven."""
     if Path(fabric).suffix in PLATFORM_SUFFIXES:

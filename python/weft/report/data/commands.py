@@ -10,7 +10,7 @@ from typing import Any
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.programs import Program
 from weft.report.data.axes import text
-from weft.runs.request import Request
+from weft.runs.request import Request, as_words
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,8 @@ class Command:
 
 def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> Command:
     """Return what makes a run again, from the campaign's folder."""
-    placement, collectives = request.placement, request.collectives
-    fabric = text(point.get("fabric", placement.fabric))
-    words = ["weft", "run", "--fabric", fabric]
-    words += [word for change in placement.changes for word in ("--set", change)]
-    words += ["-n", str(placement.ranks)]
-    words += [] if placement.ppn is None else ["--ppn", str(placement.ppn)]
-    words += [] if placement.contention else ["--no-contention"]
-    words += ["--offload", collectives.offload]
-    words += [] if collectives.fallback is None else ["--fallback", collectives.fallback]
-    speed = request.simulation.host_speed
-    words += [] if speed is None else ["--host-speed", speed]
-    words += [] if request.workload.privatize else ["--no-privatize"]
+    fabric = text(point.get("fabric", request.placement.fabric))
+    words = ["weft", "run", *as_words(request.changed(fabric=fabric))]
     program = campaign.programs[text(point["program"])]
     return Command(
         shlex.join([*words, "--", _file(program)]), shlex.join(request.workload.arguments)

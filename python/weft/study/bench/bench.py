@@ -21,6 +21,7 @@ from weft.base.process import work_directory
 from weft.base.units import format_size, join_sizes
 from weft.runs import launch, offloads
 from weft.runs.launch import PreparedRun
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
@@ -50,7 +51,7 @@ class Bench:
     fabric: str
     ranks: int
     sizes: Sequence[int]
-    modes: Sequence[str] = ("stream", "message", launch.DEFAULT_FALLBACK, BEST)
+    modes: Sequence[str] = ("stream", "message", DEFAULT_FALLBACK, BEST)
     ppn: int | None = None
     iterations: int = 10
     privatize: bool = False

@@ -19,6 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.runs import launch, offloads
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
 from weft.runs.record_data import LinkPart
 from weft.runs.request import Request
@@ -82,7 +83,7 @@ COLLECTIVES = {
             "allgather",
             "MPI_Allgather",
             ("ring",),
-            ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
+            ("multicast", "stream", "ring", DEFAULT_FALLBACK),
             ("allgather",),
             lambda size, ranks: size * (ranks - 1),
             lambda ranks: 1 + ranks,
@@ -91,7 +92,7 @@ COLLECTIVES = {
             "ag+rs",
             "MPI_Iallgather with MPI_Ireduce_scatter_block",
             ("ring",),
-            ("multicast", "stream", "ring", launch.DEFAULT_FALLBACK),
+            ("multicast", "stream", "ring", DEFAULT_FALLBACK),
             ("iallgather", "ireduce_scatter"),
             lambda size, ranks: size * ranks,
             lambda ranks: 4 + 2 * ranks,

@@ -15,7 +15,7 @@ from weft.base.benchmark_output import Measured, read
 from weft.base.errors import WeftError, named
 from weft.base.measured import LogError, log_error
 from weft.base.output import whole_file
-from weft.runs import launch
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.study.bench import micro_benchmarks as benches
 from weft.study.bench.bench import Progress
 from weft.study.bench.benchmarks import BENCHMARKS, TYPES, Benchmark
@@ -36,7 +36,7 @@ class Asked:
     fabric: str
     ranks: int | None = None
     ppn: int | None = None
-    modes: Sequence[str] = (launch.DEFAULT_FALLBACK,)
+    modes: Sequence[str] = (DEFAULT_FALLBACK,)
     """Modes of collectives."""
     iterations: int = benches.ITERATIONS
     changes: tuple[str, ...] = ()

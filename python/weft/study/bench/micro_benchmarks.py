@@ -20,6 +20,7 @@ from weft.base.output import whole_file
 from weft.base.process import work_directory
 from weft.base.units import format_size, plural
 from weft.runs import launch, offloads
+from weft.runs.options import DEFAULT_FALLBACK
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
@@ -107,8 +108,8 @@ def default_modes(benchmark: Benchmark) -> tuple[str, ...]:
     if not benchmark.collective:
         return ()
     if benchmark.name == "allreduce":
-        return ("stream", "message", launch.DEFAULT_FALLBACK, BEST)
-    hosts = (launch.DEFAULT_FALLBACK, BEST)
+        return ("stream", "message", DEFAULT_FALLBACK, BEST)
+    hosts = (DEFAULT_FALLBACK, BEST)
     return ("stream", *hosts) if benchmark.offloaded else hosts
 
 

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Writes what python/weft/api has of the options of runs: signatures and docstrings.
+
+python -m studies.signatures
+
+The options are declared in `weft.runs.options`. Their parameters stand in the sources of the API,
+so that type checkers, editors and the reference show them; here they are written there.
+"""
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from studies.study import ROOT
+from weft.runs import kinds, offloads
+from weft.runs.options import Declared, run_option, run_options, sentences
+
+API = ROOT / "python" / "weft" / "api"
+_WIDTH = 100
+_ANNOTATIONS: Mapping[type, str] = {
+    kinds.Count: "int",
+    kinds.Probability: "float",
+    kinds.Seconds: "float",
+    kinds.Size: "int | str",
+    kinds.Choice: "str",
+    kinds.Switch: "bool",
+    kinds.Text: "str",
+    kinds.FabricName: "FabricLike",
+    kinds.Algorithms: "PathLike",
+    kinds.Changes: "Changes | None",
+    kinds.Settings: "Mapping[str, object] | Sequence[str]",
+    kinds.InputFile: "PathLike",
+    kinds.OutputFile: "PathLike",
+}
+_PLACE = re.compile(
+    r"^    # (options of \w+): `make stub`\n(.*?)^    # end\n", re.DOTALL | re.MULTILINE
+)
+_ENTRY = re.compile(r"^        (\w+): ", re.MULTILINE)
+
+
+def annotation(one: Declared) -> str:
+    """Return the type of a parameter, as the API's sources write it."""
+    kind = _ANNOTATIONS[type(one.option.kind)]
+    return f"{kind} | None" if one.default is None else kind
+
+
+def default(one: Declared) -> str:
+    """Return the default of a parameter, as the API's sources write it."""
+    if isinstance(one.option.kind, kinds.Changes):
+        return "None"
+    return "offloads.DEFAULT" if one.default == offloads.DEFAULT else repr(one.default)
+
+
+def meaning(one: Declared) -> str:
+    """Return what a docstring says of an option."""
+    option = one.option
+    unit = f", in {option.unit}" if option.unit else ""
+    off = f"False: {option.off[0].lower()}{option.off[1:]}" if option.off else ""
+    absent = f"By default {option.absent}" if option.absent else ""
+    return sentences(f"{option.meaning}{unit}", off, option.more, option.api, absent)
+
+
+def _fields(options: Sequence[Declared]) -> str:
+    return "".join(f"    {one.name}: {annotation(one)}\n" for one in options)
+
+
+def _parameters() -> str:
+    return "".join(
+        f"    {one.name}: {annotation(one)}{'' if one.required else f' = {default(one)}'},\n"
+        for one in _required_first()
+    )
+
+
+def _required_first() -> list[Declared]:
+    return sorted(run_options(), key=lambda one: not one.required)
+
+
+PLACES: Mapping[str, Callable[[], str]] = {
+    "options of replays": lambda: _fields([one for one in run_options() if one.option.replays]),
+    "options of programs": lambda: _fields(
+        [one for one in run_options() if not one.option.replays]
+    ),
+    "options of runs": _parameters,
+}
+
+
+def _entry(name: str, text: str) -> str:
+    return textwrap.fill(
+        f"{name}: {text}",
+        _WIDTH,
+        initial_indent=" " * 8,
+        subsequent_indent=" " * 12,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _arguments(docstring: str, texts: Mapping[str, str], *, adding: bool) -> str:
+    """Return a docstring with texts of some arguments; those that it lacks follow the others."""
+    before, head, rest = docstring.partition("    Args:\n")
+    body, blank, after = rest.partition("\n\n")
+    starts = [*_ENTRY.finditer(body)]
+    ends = [*(one.start() for one in starts[1:]), len(body) + 1]
+    entries = {one[1]: body[one.start() : end - 1] for one, end in zip(starts, ends, strict=True)}
+    own = [name for name in entries if name not in texts]
+    written = {name: _entry(name, text) for name, text in texts.items()}
+    if adding:
+        place = next((k for k, name in enumerate(entries) if name in texts), len(own))
+        names = [*own[:place], *texts, *own[place:]]
+    else:
+        names = list(entries)
+    return before + head + "\n".join((entries | written)[name] for name in names) + blank + after
+
+
+def _with_texts(source: str, function: str, texts: Mapping[str, str], *, adding: bool) -> str:
+    """Return a module's source with texts of some arguments of a function."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            lines = source.splitlines(keepends=True)
+            said = node.body[0]
+            assert said.end_lineno is not None
+            before, after = lines[: said.lineno - 1], lines[said.end_lineno :]
+            docstring = "".join(lines[said.lineno - 1 : said.end_lineno])
+            return "".join([*before, _arguments(docstring, texts, adding=adding), *after])
+    raise LookupError(function)
+
+
+def running(source: str) -> str:
+    """Return the module of `weft.run` as it should be."""
+    source = _PLACE.sub(
+        lambda found: f"    # {found[1]}: `make stub`\n{PLACES[found[1]]()}    # end\n", source
+    )
+    meanings = {one.name: meaning(one) for one in _required_first()}
+    names = [*(one.name for one in run_options() if one.option.replays), "on_line"]
+    listed = ", ".join(f"`{name}`" for name in names)
+    options = {"options": f"Those of `weft.run` that say where and how: {listed}."}
+    source = _with_texts(source, "run", meanings, adding=True)
+    return _with_texts(source, "replay", options, adding=False)
+
+
+def bench(source: str) -> str:
+    """Return the module of `weft.bench` as it should be."""
+    texts = {one.name: meaning(one) for one in map(run_option, ("fabric", "changes", "config"))}
+    for function in ("bench", "bench_like"):
+        source = _with_texts(source, function, texts, adding=False)
+    return source
+
+
+FILES: Mapping[Path, Callable[[str], str]] = {
+    API / "running.py": running,
+    API / "bench.py": bench,
+}
+
+
+def write() -> None:
+    """Write them into the sources."""
+    for path, updated in FILES.items():
+        source = path.read_text(encoding="utf-8")
+        path.write_text(updated(source), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
