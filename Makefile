@@ -126,11 +126,14 @@ pytest: $(WEFT)
 	@$(PYTEST) --durations=20
 
 lint: $(WEFT) ## formatters and static checks, warnings are errors
-	@echo 'lint: ruff, mypy, shellcheck, clang-format'
+	@echo 'lint: ruff, mypy, shellcheck, rumdl, clang-format, doc comments, commit titles'
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run
+	@$(BIN)/shellcheck setup/quiet setup/simgrid setup/system-packages setup/venv .ci/run .githooks/commit-msg
+	@$(BIN)/rumdl check --quiet .
+	@$(BIN)/python setup/checks/doc_comments.py
+	@$(BIN)/python setup/checks/commit_titles.py
 	@$(BIN)/python -m pip --disable-pip-version-check check >/dev/null
 	@$(BIN)/clang-format --dry-run -Werror -ferror-limit=1 $(CXX_FILES) $(C_FILES)
 	@echo 'lint: clang-tidy'
@@ -141,6 +144,7 @@ format: ## rewrites the sources as the formatters want them
 	@$(BIN)/clang-format -i $(CXX_FILES) $(C_FILES)
 	@$(BIN)/ruff check --quiet --fix --select I .
 	@$(BIN)/ruff format --quiet .
+	@$(BIN)/rumdl fmt --quiet .
 
 clean: ## removes what was built; .venv and SimGrid stay
 	@rm -rf build

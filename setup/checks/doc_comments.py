@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Refuses doc comments that open with a word that hides their subject.
+
+A doc comment begins with what the thing is or does: a noun phrase or a verb in the third person.
+Comments that begin with "Of", "Whether" or "How" make the reader guess, so `make lint` refuses them
+in C and C++ (`/** …`, `/// …`, `///< …` and heads of files) and in Python's docstrings.
+
+Folders listed in `unconverted.txt`, with all below them, are counted but not refused. New folders
+are checked from the start.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+UNCONVERTED = Path(__file__).with_name("unconverted.txt")
+C_SUFFIXES = (".cpp", ".hpp", ".c", ".h")
+
+_OPENER = re.compile(r"(?:Of|That of|Those|What|Whether|Who|Whose|How|By which|It)\b")
+_LINE_COMMENT = re.compile(r"///<?|//!<?")
+_BLOCK_COMMENT = re.compile(r"/\*[*!]<?(?!/)")
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Doc comment that opens with a refused word."""
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        """Return the finding in the form that compilers print."""
+        return f"{self.path}:{self.line}: doc comment opens with '{self.text[:50].rstrip()}…'"
+
+
+def c_comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and first words of each doc comment, and of the head of the file."""
+    lines = source.splitlines()
+    head = 1 if lines and "SPDX-License-Identifier" in lines[0] else 0
+    inside = False  # a comment of several lines whose first line has been seen
+    for index, raw in enumerate(lines):
+        line = _STRING.sub('""', raw)
+        found = _LINE_COMMENT.search(line)
+        block = _BLOCK_COMMENT.search(line)
+        if index == head and line.startswith(("//", "/*")):
+            yield _first_words(lines, index, re.sub(r"^/[/*]+[!<]*", "", line))
+            inside = line.startswith("//")
+        elif block:
+            yield _first_words(lines, index, line[block.end() :])
+            inside = False
+        elif found:
+            if not inside:
+                yield _first_words(lines, index, line[found.end() :])
+            inside = True
+        else:
+            inside = False
+
+
+def _first_words(lines: list[str], index: int, rest: str) -> tuple[int, str]:
+    """Return the line and text at which a comment begins, which may be below its marker."""
+    if not rest.strip() and index + 1 < len(lines):
+        return index + 2, lines[index + 1].strip().lstrip("/*!<").strip()
+    return index + 1, rest.strip()
+
+
+def python_comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of each docstring."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text.splitlines()[0]
+
+
+def findings(path: str, source: str) -> Iterator[Finding]:
+    """Yield what is refused in a file."""
+    comments = python_comments(source) if path.endswith(".py") else c_comments(source)
+    for line, text in comments:
+        if _OPENER.match(text):
+            yield Finding(path, line, text)
+
+
+def unconverted_folders(text: str) -> list[str]:
+    """Return the folders of a list that has comments and empty lines."""
+    lines = (line.split("#")[0].strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def folder_of(path: str, folders: list[str]) -> str | None:
+    """Return the longest of the folders that a file is in."""
+    inside = [folder for folder in folders if path.startswith(f"{folder}/")]
+    return max(inside, key=len, default=None)
+
+
+def sources() -> list[str]:
+    """Return the sources that Git tracks or would track; none where there is no Git."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    paths = sorted(set(listing.stdout.splitlines()))
+    return [p for p in paths if p.endswith((*C_SUFFIXES, ".py")) and (ROOT / p).is_file()]
+
+
+def main() -> int:
+    """Print what is refused, and how much waits in the listed folders."""
+    folders = unconverted_folders(UNCONVERTED.read_text(encoding="utf-8"))
+    refused: list[Finding] = []
+    waiting: Counter[str] = Counter()
+    for path in sources():
+        for found in findings(path, (ROOT / path).read_text(encoding="utf-8")):
+            if folder := folder_of(path, folders):
+                waiting[folder] += 1
+            else:
+                refused.append(found)
+    for found in refused:
+        print(found)
+    if refused:
+        print("lint: begin a doc comment with what the thing is (a noun) or does (a verb)")
+    if folders:
+        print(f"lint: {waiting.total()} doc comments to rewrite in {len(folders)} folders")
+    for folder in folders:
+        if not waiting[folder]:
+            print(f"lint: {folder} is clean: delete it from {UNCONVERTED.relative_to(ROOT)}")
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
