@@ -196,7 +196,7 @@ CASES = {
         extra=_FACTORS,
     ),
     "cables": Case(
-        "so, 16 cables",
+        "SimGrid's defaults, 16 cables",
         latencies=False,
         extra=_FACTORS,
         fabrics=("dragonfly-16x16",),

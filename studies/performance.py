@@ -79,7 +79,7 @@ def _ranks(row: Row) -> str:
 
 def side_by_side(rows: Table) -> str:
     """Return what each collective in the network costs beside an Allreduce of the same size."""
-    heads = ("", "all ranks", "a rank", "ratio", "least", "most", "peak memory", "ratio")
+    heads = ("", "all ranks", "per rank", "ratio", "least", "most", "peak memory", "ratio")
     lines = []
     for ending, shown in _SIDE_BY_SIDE.items():
         found = [row for row in rows if row["benchmark"].endswith(ending)]
@@ -105,7 +105,7 @@ def _beside(row: Row, first: Row) -> tuple[str, ...]:
 
 def very_crowded(rows: Table) -> str:
     """Return what collectives cost where each host has 256 ranks."""
-    heads = ("collective", "a rank's", "CPU of a call", "peak memory")
+    heads = ("collective", "vector per rank", "CPU per call", "peak memory")
     return markdown(
         heads,
         [

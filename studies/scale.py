@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 from studies import many_ranks
 from studies.resume import kept_rows
@@ -173,7 +174,7 @@ def read(rows: Table) -> list[Run]:
 
 def table(runs: Sequence[Run]) -> str:
     """Return the table of the page: medians of the rounds, and the largest peak of them."""
-    heads = ("program", "ranks", "CPU: user", "system", "wall time", "peak memory", "a rank")
+    heads = ("program", "ranks", "CPU: user", "system", "wall time", "peak memory", "per rank")
     rounds = _rounds([run for run in runs if not run.refused])
     lines = [_line(of_one) for of_one in rounds.values()]
     return markdown((*heads, "runs"), lines) + "\n" + _refusals(runs) + _checks(rounds)
@@ -209,9 +210,8 @@ def _line(runs: Sequence[Run]) -> tuple[str, ...]:
 
 def _refusals(runs: Sequence[Run]) -> str:
     refused = {(_text(run), run.ranks): run.refused for run in runs if run.refused}
-    lines = [
-        f"- {text}, {ranks:,} ranks: *{reason}*\n" for (text, ranks), reason in refused.items()
-    ]
+    items = (f"- {text}, {ranks:,} ranks: {reason}" for (text, ranks), reason in refused.items())
+    lines = [f"{fill(item, 100, subsequent_indent='  ')}\n" for item in items]
     return "What did not fit, and why:\n\n" + "".join(lines) + "\n" if lines else ""
 
 
@@ -222,18 +222,18 @@ def _checks(rounds: Rounds) -> str:
     shared = max(abs(run.proportional_gib / run.peak_gib - 1) for run in ran)
     record = max(abs(run.record_gib / run.peak_gib - 1) for run in ran)
     text = (
-        "Times are medians of the runs, behind the wall time the least and the most; peak memory is"
-        " the largest of the runs, of all processes together: the largest sum of their resident"
-        " sets, looked at from outside. That of their proportional sets, looked at less often,"
-        f" differs by up to {shared:.1%}, and `peak_memory_bytes` of the record, which is of the"
-        f" simulator alone, by up to {record:.1%}.\n"
+        "Times are medians of the runs; the least and most follow the wall time in parentheses."
+        " Peak memory is the largest of the runs: the largest sum of the resident sets of all"
+        " processes, sampled from outside. The sum of their proportional sets, sampled less often,"
+        f" differs by up to {shared:.1%}, and the record's `peak_memory_bytes`, of the simulator"
+        f" alone, by up to {record:.1%}.\n"
     )
     return text + _against_limits(rounds)
 
 
 def _against_limits(rounds: Rounds) -> str:
     return "".join(
-        f"{ranks:,} ranks are to stay within {_goal(limit)}: {'; '.join(verdicts)}.\n"
+        f"Limit for {ranks:,} ranks: {_goal(limit)}; {', '.join(verdicts)}.\n"
         for ranks, limit in LIMITS.items()
         if (
             verdicts := [
@@ -252,8 +252,8 @@ def _verdict(runs: Sequence[Run], limit: Limit) -> str:
     most = _spread(runs, "peak_gib").most * _GIB
     late = limit.wall_s is not None and _spread(runs, "wall_s").median > limit.wall_s
     beyond = [what for what, is_so in (("memory", most > limit.bytes), ("time", late)) if is_so]
-    missed = f"does not ({' and '.join(beyond)})"
-    return f"`{_text(runs[0])}` {missed if beyond else 'does'}"
+    missed = f"exceeds it ({' and '.join(beyond)})"
+    return f"`{_text(runs[0])}` {missed if beyond else 'holds it'}"
 
 
 def measure_all() -> None:

@@ -60,7 +60,7 @@ def faster(rows: Iterable[Grown]) -> list[tuple[str, str, str, Fit]]:
 
 
 def why(rows: Sequence[Grown]) -> str:
-    """Return why those grow as they do that surely grow faster than linearly."""
+    """Return the table that explains every growth surely faster than linear."""
     lines = [
         (name, AXES[axis], QUANTITIES[quantity].split(",")[0], exponent(found), explanation)
         for axis, name, quantity, found in faster(rows)

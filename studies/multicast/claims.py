@@ -136,7 +136,8 @@ def _testbed() -> Iterator[tuple[str, str, str, str, str]]:
             "VI-B, figure 11",
             f"{min(ahead):.2f} to {max(ahead):.2f} times `{mode}`",
             _figures("figure-11"),
-            "no size is named, nor which k-nomial; [below 64 KiB](#where-it-differs) it fits"
+            "no size is named, nor which k-nomial;"
+            " [below 64 KiB](#differences-from-the-paper) it fits"
             if mode == "sag-knomial"
             else "it is not pipelined here; no size is named",
         )
@@ -156,7 +157,8 @@ def _testbed() -> Iterator[tuple[str, str, str, str, str]]:
         "VI-B, figure 12; IX",
         f"{bcast:.2f} and {gather:.2f} times",
         _figures("figure-12"),
-        "no placement of ranks makes it [less than 1.68](#where-it-differs) for Broadcast",
+        "no placement of ranks makes it [less than 1.68](#differences-from-the-paper)"
+        " for Broadcast",
     )
 
 
@@ -174,7 +176,7 @@ def _hosts() -> Iterator[tuple[str, str, str, str, str]]:
         "one thread takes 11.9 (UC) or 5.2 GiB/s (UD); 4 or 8 to 16 fill 200 Gbit/s,"
         " 128 take 1.6 Tbit/s",
         "VI-C, table I, figures 13 to 16",
-        "[the same](progress-engine.md#beside-the-paper); 3 of UC suffice",
+        "[the same](progress-engine.md#comparison-with-the-paper); 3 of UC suffice",
         "`make bench-progress-engine`",
         "rates of one thread, and of UD the 128, are fitted",
     )

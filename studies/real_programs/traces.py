@@ -125,8 +125,8 @@ def _share(text: str) -> str:
 
 def markdown(rows: Table) -> str:
     """Return the rows as a table."""
-    head = "program | ranks | lines | bytes a line | program, us | replay off by"
-    head += " | computation timed, us | replay off by | elsewhere, us | replay off by"
+    head = "program | ranks | lines | bytes per line | program, us | replay error"
+    head += " | computation timed, us | replay error | elsewhere, us | replay error"
     head += " | run, s | replay, s"
     lines = [f"| {head} |", "|" + "---|" * (head.count("|") + 1)]
     columns: dict[str, Callable[[str], str]] = dict.fromkeys(rows[0], str)

@@ -37,7 +37,8 @@ CAMPAIGN: Mapping[str, str] = {
     "memory": f"{run_option('memory_bytes').option.meaning}; without, as much as the machine gives",
     "most_runs": "More runs than this are refused, so that a typo does not launch a month of runs;"
     " 100000",
-    "best": "`false` leaves out the runs by the hosts' fastest algorithms ([gains](campaigns.md#gains))",
+    "best": "`false` leaves out the runs by the hosts' fastest algorithms"
+    " ([gains](campaigns.md#gains))",
     "intervals": "`false` leaves out the runs at the ends of calibrated fabrics' intervals",
 }
 """Of [campaign]."""

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from weft.base.errors import named
@@ -39,17 +40,17 @@ def lines(results: Sequence[GainResult]) -> list[str]:
             one.crossings(one.simulated),
         )
         rows.append(f"| {' | '.join(cells)} |")
-    return [*rows, "", f"{summary(results)}", "", f"![Gains](figures/{PICTURE}.png)"]
+    return [*rows, "", fill(summary(results), 100), "", f"![Gains](figures/{PICTURE}.png)"]
 
 
 def summary(results: Sequence[GainResult]) -> str:
-    """Say of all pairs together how many are on the wrong side."""
+    """Return the sentence that counts the pairs on the wrong side."""
     pairs = [pair for one in results for pair in one.pairs]
     wrong = sum(len(one.wrong) for one in results)
     near = sum(len(one.wrong_near) for one in results)
     return (
-        f"Of {len(pairs)} pairs the simulation names the wrong side as the faster in {wrong}, and"
-        f" in {near} more whose measured times are within {NEAR:.0%} of equality."
+        f"The simulation gets the faster side wrong in {wrong} of {len(pairs)} pairs, and in {near}"
+        f" more whose measured times are within {NEAR:.0%} of equality."
     ).replace("%", " %")
 
 
