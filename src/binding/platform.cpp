@@ -188,7 +188,8 @@ weft::Jobs& launched_jobs(const sg::Engine& engine)
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
-  auto& state = *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, weft::settings().fabric_changes)));
+  auto& state =
+      *new weft::FabricState(*new weft::Fabric(weft::Fabric::load(name_or_path, weft::settings().fabric_changes)));
   const weft::Fabric& fabric = state.fabric();
   std::optional<std::unordered_set<std::string>> all_jobs_hosts;
   const auto& hosts      = jobs.all().empty() ? all_jobs_hosts = placed_hosts() : jobs.all().front().hosts;

@@ -2,8 +2,8 @@
 /* Settings of a run: weft's own, which come in the environment, and SimGrid's.
  *
  * SimGrid refuses options that it does not know, so weft's travel as variables WEFT_… of the environment. No other file
- * reads the environment (tests/python/layout/test_rooms.py). `weft run` sets the variables in python/weft/runs/settings.py;
- * docs/guide.md explains those that users of plain smpirun set.
+ * reads the environment (tests/python/layout/test_rooms.py). `weft run` sets the variables in
+ * python/weft/runs/settings.py; docs/guide.md explains those that users of plain smpirun set.
  */
 #pragma once
 
