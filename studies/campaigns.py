@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from studies.command_line import marked_up
 from studies.study import DOCS, Study, markdown
 from weft.campaign.file.columns import COLLECTIVE_COLUMNS, COLUMNS, Column
-from weft.campaign.keys import AXES, CAMPAIGN, OTHERS, PROGRAM, RULES, RUNS
+from weft.campaign.file.keys import AXES, CAMPAIGN, OTHERS, PROGRAM, RULES, RUNS
 
 PAGE = DOCS / "campaign-files.md"
 

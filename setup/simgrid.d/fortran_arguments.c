@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* SMPI calls this in place of _gfortran_set_args, before it loads the program. weft has libgfortran loaded by then
- * where the program needs it (python/weft/runs/libraries.py); elsewhere it is not missed. Its name is the same since
+ * where the program needs it (python/weft/runs/privatization/libraries.py); elsewhere it is not missed. Its name is the same since
  * GCC 8. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -19,14 +19,15 @@ from weft.base import paths
 from weft.base.errors import WeftError, named, suggestion
 from weft.base.process import Ended, Streams, run_child, work_directory
 from weft.runs import limits, outcome, settings
-from weft.runs.libraries import (
+from weft.runs.options import DEFAULT_FALLBACK
+from weft.runs.privatization.libraries import (
     Library,
     fortran_runtime,
     private_libraries,
     uses_cxx_streams,
     without_private_libraries,
 )
-from weft.runs.options import DEFAULT_FALLBACK
+from weft.runs.privatization.variables import program_may_be_shared
 from weft.runs.program import check_program, find_program
 from weft.runs.record import Record
 from weft.runs.record_data import EventPart, OutcomePart
@@ -34,7 +35,6 @@ from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
 from weft.runs.site import Site, choose_site
 from weft.runs.timeline import is_complete, write_timeline
-from weft.runs.variables import program_may_be_shared
 
 _SELECTOR = "smpi/coll-selector:"
 _SMPI_SELECTOR = "ompi"

@@ -58,7 +58,9 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Any]
     folder = tmp_path_factory.mktemp("plain")
     runs = '\n[[runs]]\nprogram = "latency"\nfabric = "tofino-4"\nranks = 4\nbytes = "4B"\n'
     campaign_files.written(folder, campaign_files.head() + runs)
-    (folder / "osu.txt").write_text("# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg\n4  5.1\n")
+    (folder / "osu.txt").write_text(
+        "# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4  5.1\n"
+    )
     program = compiled.example("allreduce_latency")
     commands = [*(line.format(program=program) for line in WORK), *NEED.values()]
     done = subprocess.run(

@@ -11,7 +11,7 @@ import pytest
 import weft
 from studies import signatures
 from weft.api.running import NetworkOptions, RunOptions
-from weft.campaign import keys
+from weft.campaign.file import keys
 from weft.cli.root import weft as commands
 from weft.runs.kinds import Changes, Switch
 from weft.runs.options import run_option, run_options

@@ -9,9 +9,9 @@ import pytest
 from tests.support.compiled import example as compiled_example
 from weft.base import paths
 from weft.runs import launch
+from weft.runs.privatization.variables import program_may_be_shared
 from weft.runs.request import Request
 from weft.runs.simgrid import SimGrid
-from weft.runs.variables import program_may_be_shared
 
 MAIN = """
     #include <mpi.h>

@@ -17,10 +17,10 @@
     switch.slots = [64, 256]
     leave_out = [{ offload = "off", "switch.slots" = 64 }]
 
-A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.ranges`):
-`{ from = "4B", to = "1MiB", times = 4 }`. It is one of `weft.campaign.keys`, a key of fabric files
-(TABLE.KEY), or a placeholder in the arguments of the programs that the table names: `{KEY}`, or
-`{KEY:B}` for a size in bytes.
+A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.file.ranges`):
+`{ from = "4B", to = "1MiB", times = 4 }`. It is one of `weft.campaign.file.keys`, a key of fabric
+files (TABLE.KEY), or a placeholder in the arguments of the programs that the table names: `{KEY}`,
+or `{KEY:B}` for a size in bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,9 +34,9 @@ from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
 from weft.campaign.file.axes import Grid, Point, Value
 from weft.campaign.file.columns import COLUMNS
+from weft.campaign.file.keys import AXES, CAMPAIGN, RULES, RUNS, in_brief
 from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
-from weft.campaign.keys import AXES, CAMPAIGN, RULES, RUNS, in_brief
 from weft.runs import kinds
 
 REPEATS = ("repetition", "seed", "noise.seed")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.base.options import Options
 from weft.base.paths import file_name
-from weft.campaign.keys import PROGRAM
+from weft.campaign.file.keys import PROGRAM
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
 from weft.campaign.file.axes import Point
 from weft.campaign.file.file import Campaign
+from weft.campaign.file.keys import AXES
 from weft.campaign.file.programs import Program
-from weft.campaign.keys import AXES
 from weft.runs.request import Request
 from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.compare import BEST

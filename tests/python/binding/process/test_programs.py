@@ -15,7 +15,7 @@ from tests.support import simulated
 from tests.support.places import TESTS
 from tests.support.simulated import Program, Run
 from weft.base.errors import WeftError
-from weft.runs.libraries import private_libraries
+from weft.runs.privatization.libraries import private_libraries
 from weft.runs.simgrid import SimGrid
 
 # ---- Shared libraries of the program's own ----

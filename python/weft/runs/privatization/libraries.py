@@ -16,7 +16,7 @@ from elftools.elf.segments import InterpSegment
 
 from weft.base.errors import WeftError, named
 from weft.base.unchanged import kept
-from weft.runs.variables import library_holds_variables
+from weft.runs.privatization.variables import library_holds_variables
 
 OPTION = "smpi/privatize-libs"
 _LINE = re.compile(r"\s*(?P<name>\S.*?)(?: => (?P<path>.*?))?(?: \(0x[0-9a-f]+\))?")
