@@ -36,9 +36,9 @@ above --memory.
 
 
 @command(help=_HELP)
+@result_options
 @options_of_replays
 @compare_option
-@result_options
 @click.argument("trace", type=Input(), metavar="DIRECTORY")
 def replay(
     trace: Path,

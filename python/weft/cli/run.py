@@ -45,9 +45,9 @@ to start; 124 after --timeout, 137 above --memory.
     help=_HELP,
     context_settings={"allow_interspersed_args": False},
 )
+@result_options
 @options_of_runs
 @compare_option
-@result_options
 @click.option(
     "--record",
     type=OutputDirectory(whole=True),

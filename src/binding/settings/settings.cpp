@@ -62,8 +62,8 @@ Settings read()
 const Settings& settings()
 {
   // Never destroyed: a destructor would be registered with __cxa_atexit, which asks for the settings itself.
-  static const Settings& SETTINGS = *new Settings(read());
-  return SETTINGS;
+  static const Settings& all = *new Settings(read());
+  return all;
 }
 
 void stop_preloading()

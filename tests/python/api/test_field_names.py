@@ -23,11 +23,12 @@ API = sorted(file for file in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in fi
 # What they say is part of records, or of what the command line prints beside results.
 TEXTS_OF_THE_COMMAND_LINE = (
     *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/report.py"),
-    *("study/report_compare.py", "fabric/defaults.py", "entry.py"),
+    *("study/comparison/views.py", "fabric/defaults.py", "entry.py"),
     *("runs/toolchain.py", "api/compiling.py"),  # call a compiler
-    *("campaign/slurm.py", "campaign/cluster_jobs.py"),  # call Slurm
+    *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm
+    "runs/options.py",  # declares the command line's names beside the API's
     "base/benchmark_placement.py",  # reads the options of launchers
-    *("report/commands.py", "api/calibrating.py"),  # write commands that make the same again
+    *("report/data/commands.py", "api/calibrating.py"),  # write commands that make the same again
 )
 # Options of other programs, and comments in files that weft writes.
 OTHERS = re.compile(r"--(log|cfg|help|list|help-coll|base)\b|--offload (auto|multicast|{})")

@@ -150,7 +150,7 @@ def test_results_that_cannot_be_read_are_named_and_made_again(prepared: api.Prep
 def test_several_writers_leave_a_whole_index(prepared: api.Prepared) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from weft.campaign import index\n"
+        "from weft.campaign.store import index\n"
         "from weft.campaign.store.store import Store\n"
         "store = Store(Path(sys.argv[1]), 'small')\n"
         "for _ in range(30):\n"
