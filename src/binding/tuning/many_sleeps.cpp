@@ -9,8 +9,8 @@
  * SimGrid runs timers before the actions that end at the same instant, and ends sleeps before messages: the order among
  * these stays. Ranks that wake together go on in the order in which they fell asleep. */
 #include "binding/abi/original.hpp"
-#include "binding/settings/settings.hpp"
 #include "binding/ranks/sleep.hpp"
+#include "binding/settings/settings.hpp"
 
 #include <algorithm>
 #include <cmath>
