@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Calibration: measurements → fits → fabric files.
+"""Calibration: from measurements to fits to fabric files.
 
 Users: api, cli, report, study.
 """

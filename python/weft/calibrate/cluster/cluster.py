@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric from a folder of OSU or IMB outputs: network, hosts, and what is left open.
+"""Cluster calibration: fits a fabric's network and hosts to a folder of OSU or IMB outputs.
 
-The network is fitted first (`weft.calibrate.cluster.network`), then the hosts on it
-(`weft.calibrate.host.host`). Either part alone keeps the other one's values as they are in a base
-fabric. The file that is written says which rows were used for what, and has the bootstrap
-intervals of its values.
+The network is fitted first (`weft.calibrate.cluster.network`), then the hosts on top of it
+(`weft.calibrate.host.host`). Fitting one part alone keeps the base fabric's values for the other.
+The resulting file lists which rows were used for what and contains bootstrap intervals of its
+values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ PARTS: tuple[Part, ...] = ("all", "network", "hosts")
 
 @dataclass(frozen=True)
 class Use:
-    """Rows that were used for something."""
+    """Measured rows and what they were used for."""
 
     rows: str
     purpose: str
@@ -42,28 +42,28 @@ class Use:
 
 @dataclass(frozen=True)
 class ClusterFit:
-    """What a folder gave."""
+    """Result of calibrating a fabric from a folder."""
 
     text: str
-    """The fabric file."""
+    """Contents of the fabric file."""
     evidence: Evidence
     network: NetworkFit | None
     hosts: HostFit | None
     measured: Times
-    """Collectives."""
+    """Measured times of the collectives."""
     predicted: Times
-    """The same on that file."""
+    """Predicted times of the same collectives on the fitted fabric."""
     uses: Sequence[Use] = field(default_factory=list)
 
     @property
     def intervals(self) -> Mapping[str, tuple[str, str]]:
-        """Intervals by key, as the file has them."""
+        """Bootstrap intervals by key, as written to the file."""
         found = {} if self.network is None else dict(self.network.intervals)
         return found | ({} if self.hosts is None else self.hosts.intervals)
 
     @property
     def collectives(self) -> LogError | None:
-        """How far the file's predictions are from the measured collectives."""
+        """Error of the predicted collectives; None if none were measured."""
         if not self.measured:
             return None
         numbers = list(enumerate(self.measured))
@@ -74,7 +74,7 @@ class ClusterFit:
 
     @property
     def held_out(self) -> LogError | None:
-        """The same of rows that had no part in their prediction: folds, or all rows."""
+        """Prediction error on held-out rows: folds of fitted rows, all rows if none were fitted."""
         return self.collectives if self.hosts is None else self.hosts.held_out(self.measured)
 
 
@@ -87,7 +87,7 @@ def calibrate(
     fallback: str | None = None,
     progress: Progress | None = None,
 ) -> ClusterFit:
-    """Fit a fabric to a folder's measurements."""
+    """Fit a fabric to the measurements of a folder."""
     measured = evidence.times
     if base is None and part == "hosts":
         raise WeftError(
@@ -125,7 +125,7 @@ def calibrate(
 
 
 def _uses(fit: ClusterFit) -> list[Use]:
-    """Say which rows were used for what, and which for nothing."""
+    """Return the purpose of each group of rows, including the unused ones."""
     uses = []
     evidence = fit.evidence
     if fit.network is not None:
@@ -149,7 +149,7 @@ def _uses(fit: ClusterFit) -> list[Use]:
 
 
 def _stream_uses(evidence: Evidence, fit: NetworkFit) -> list[Use]:
-    """Say which streams gave the links' rate, and which the cores' time."""
+    """Return which streams set the link rate and which the time on the cores."""
     purposes: dict[str, list[str]] = {fit.rate.source: ["link.bandwidth"]}
     for one in evidence.bandwidth:
         purposes.setdefault(network.stream_name(one), [])
@@ -175,7 +175,7 @@ def _series(times: Times) -> dict[tuple[str, int, int], list[HostRow]]:
 
 
 def series_errors(fit: ClusterFit) -> dict[str, tuple[int, LogError]]:
-    """Return the held-out errors of each collective on each number of ranks."""
+    """Return number of rows and held-out error by collective and number of ranks."""
     found = {}
     for (collective, ranks, ppn), rows in _series(fit.measured).items():
         some = {row: fit.measured[row] for row in rows}
@@ -210,7 +210,7 @@ def _head(fit: ClusterFit) -> str:
 
 
 def unsettled(fit: HostFit) -> list[str]:
-    """Name the keys that the rows do not determine."""
+    """Return a line for each key that the rows do not determine."""
     kept = [
         f"{key.text}: not determined, {one.why}; the base's is kept"
         for key, one in fit.undetermined.items()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A folder of OSU and IMB outputs as they are: which file measures what, and whether they agree.
+"""Folders of OSU and IMB outputs: recognizes each file's benchmark and checks consistency.
 
-Every file below the folder is read. Ranks and ranks per host come from the file (see
+Every file below the folder is read. The number of ranks and ranks per host comes from the file (see
 `weft.base.benchmark_placement`), else from `measured.toml` in the folder, else from options. Files
-of different machines do not belong together: versions of a suite that differ, repeats that are far
-apart, and a bandwidth that the ping-pong contradicts are errors that name both places.
+from different machines must not be mixed: differing versions of a suite, repeats that differ too
+much and a bandwidth that contradicts the ping-pong are errors that name both places.
 """
 
 import fnmatch
@@ -25,21 +25,22 @@ from weft.calibrate.measurements.tables import read_table, size_column
 
 BESIDE = "measured.toml"
 _MOST_FILES = 10_000
-# Repeats of a benchmark on one machine, mean |ln| over common sizes: data/alaska_ib_openmpi4.csv
-# and its RoCE twin have at most 0.15 between two runs, and 0.6 between the two networks' latencies.
+# Largest mean |ln| between repeats of a benchmark on one machine, over common sizes. In
+# data/alaska_ib_openmpi4.csv and its RoCE twin, two runs differ by at most 0.15, and the latencies
+# of the two networks by 0.6.
 _REPEATS_APART = 0.3
-# Peak of osu_bw by the rate of the largest message of osu_latency: 1.0 to 1.1 in the same tables; a
-# stream over several rails reaches a multiple.
+# Peak of osu_bw divided by the rate of the largest osu_latency message: 1.0 to 1.1 in the same
+# tables. A stream over several rails reaches a multiple.
 _RATE_RATIO = (0.6, 8.0)
-# Collectives in which every rank waits for ranks of other hosts.
+# Collectives in which every rank waits for ranks on other hosts.
 _ALL_WAIT = ("barrier", "allreduce", "allgather", "alltoall", "reduce_scatter_block")
 _RATE_BYTES = 1 << 18
-"""Sizes at which a ping-pong is a matter of the rate."""
+"""Message size above which a ping-pong is bound by the link rate."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured time of a collective."""
+    """Measured time of one collective call, with its file and line."""
 
     seconds: float
     path: Path
@@ -48,21 +49,21 @@ class Sample:
 
 @dataclass
 class Evidence:
-    """The measurements of a folder, by their use."""
+    """Measurements of a folder, grouped by use."""
 
     folder: Path
     latency: list[Measured] = field(default_factory=list)
     bandwidth: list[Measured] = field(default_factory=list)
     """Streams between hosts: bw and mbw_mr."""
     pairs: Path | None = None
-    """A table of ping-pongs between pairs of hosts."""
+    """Table of ping-pongs between pairs of hosts."""
     collectives: dict[HostRow, list[Sample]] = field(default_factory=dict)
     unused: list[tuple[str, str]] = field(default_factory=list)
-    """Benchmarks and files that calibrate nothing, each with the reason."""
+    """Benchmarks and files that no key is fitted to, each with the reason."""
 
     @property
     def times(self) -> dict[HostRow, float]:
-        """Seconds of each collective's row, the geometric mean of its repeats."""
+        """Seconds of each collective row: the geometric mean of its repeats."""
         return {
             row: math.exp(sum(math.log(one.seconds) for one in some) / len(some))
             for row, some in sorted(self.collectives.items())
@@ -70,16 +71,16 @@ class Evidence:
 
     @property
     def hosts(self) -> int:
-        """Most hosts of any row; two where none has more."""
+        """Largest number of hosts of any row, at least two."""
         return max([2, *(row.ranks // row.ppn for row in self.collectives)])
 
     @property
     def ppn(self) -> int:
-        """Most ranks per host of any row."""
+        """Largest number of ranks per host of any row."""
         return max([1, *(row.ppn for row in self.collectives)])
 
     def one_way(self) -> dict[int, float]:
-        """Seconds of a message between two hosts by size, the geometric mean of all files."""
+        """Return the one-way seconds between two hosts by size: geometric means over all files."""
         logs: dict[int, list[float]] = {}
         for one in self.latency:
             for size, seconds in one.seconds.items():
@@ -93,7 +94,7 @@ class Evidence:
 
 
 def read_folder(folder: Path, ranks: int | None = None, ppn: int | None = None) -> Evidence:
-    """Read all files below a folder; `ranks` and `ppn` hold where nothing else says them."""
+    """Read all files below a folder; `ranks` and `ppn` are defaults for files without placement."""
     if not folder.is_dir():
         raise WeftError(
             f"{named('folder')}: {folder} is no folder; give one with outputs of OSU or IMB"
@@ -155,7 +156,7 @@ def _nothing(evidence: Evidence, found: Sequence[Measured]) -> None:
 
 @dataclass
 class _Rule:
-    """A table [[files]] of the file beside the outputs."""
+    """One [[files]] table of `measured.toml`."""
 
     match: str
     use: bool
@@ -164,7 +165,7 @@ class _Rule:
 
 
 class _Beside:
-    """measured.toml: ranks of files that do not say them, and files to leave out."""
+    """Rules of `measured.toml`: placement of files that do not state it, and files to skip."""
 
     def __init__(self, folder: Path, rules: Sequence[_Rule]) -> None:
         self._folder, self._rules = folder, rules
@@ -208,7 +209,7 @@ class _Beside:
         return all([rule.use for rule in self._matching(path)])
 
     def placed(self, one: Measured, ranks: int | None, ppn: int | None) -> Measured:
-        """Return the benchmark with the ranks that its file does not say."""
+        """Return the benchmark with missing ranks and ranks per host filled in."""
         place = one.placement
         if one.benchmark in PAIRWISE:
             together = any(rule.placement.ppn == 2 for rule in self._matching(one.path))
@@ -240,7 +241,7 @@ class _Beside:
 
 
 def _take_table(evidence: Evidence, path: Path) -> bool:
-    """Take a CSV of ping-pongs between pairs of hosts."""
+    """Register a CSV of ping-pongs between pairs of hosts; return False for any other file."""
     if path.suffix.lower() != ".csv":
         return False
     table = read_table(path, "PingPong")
@@ -269,7 +270,7 @@ def _check_versions(found: Sequence[Measured]) -> None:
 
 
 def _sort(evidence: Evidence, one: Measured) -> None:
-    """Put a benchmark where it is used."""
+    """File a benchmark under its use, or under `unused` with the reason."""
     label = f"{one.path.relative_to(evidence.folder)}: {one.benchmark}"
     if one.memory != "HOST":
         evidence.unused.append((label, f"buffers in {one.memory} memory"))
@@ -311,7 +312,7 @@ def _add_collective(evidence: Evidence, one: Measured) -> None:
 
 
 def _check_repeats(found: Sequence[Measured]) -> None:
-    """Hold files that measure the same against the first of them."""
+    """Fail if files that measure the same benchmark differ too much from the first of them."""
     first: dict[tuple[object, ...], Measured] = {}
     for one in found:
         key = (one.benchmark, one.ranks, one.ppn, one.suite, one.options.get("window"))
@@ -338,14 +339,14 @@ def _check_repeated_collectives(found: Sequence[Measured]) -> None:
 
 
 def _check_rates(evidence: Evidence) -> None:
-    """Hold streams against the ping-pong's large messages: units and machines."""
+    """Check streams against large ping-pong messages, to detect mixed units or machines."""
     if not evidence.latency:
         return
     one = evidence.latency[0]
     largest = one.rows[-1]
     if largest.bytes < _RATE_BYTES:
         return
-    rate = largest.bytes / largest.value  # B/us is MB/s
+    rate = largest.bytes / largest.value  # B/us equals MB/s.
     for stream in evidence.bandwidth:
         peak = max(stream.rows, key=lambda row: row.value)
         if peak.bytes < _RATE_BYTES:
@@ -361,7 +362,7 @@ def _check_rates(evidence: Evidence) -> None:
 
 
 def _check_times(evidence: Evidence) -> None:
-    """Prove that collectives over several hosts take a message's latency at least."""
+    """Check that no collective over several hosts takes less than half a message's latency."""
     if not evidence.latency:
         return
     latency = min(evidence.latency[0].rows, key=lambda row: row.value)

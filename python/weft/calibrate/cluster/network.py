@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The network of a cluster from osu_bw and osu_latency: the links' rate and latency, the messages.
+"""Network calibration from osu_bw and osu_latency: link rate, link latency and message costs.
 
-The rate of a link is the lowest standard rate that the fastest stream of messages does not exceed,
-if the stream reaches most of it: the rest are headers. Where no standard rate is near, something
-else limits the stream, and the link gets what was measured. All else of a message is fitted by
-`weft.calibrate.point_to_point.p2p`.
+The link rate is the lowest standard rate that the fastest stream of messages does not exceed,
+provided that the stream reaches most of it; headers account for the rest. If no standard rate is
+close, something else limits the stream, and the link gets the measured rate. All other message
+parameters are fitted by `weft.calibrate.point_to_point.p2p`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from weft._core import Fabric
     from weft.calibrate.measurements.samples import Floats
 
-# Gb/s of data: Ethernet (IEEE 802.3-2022), InfiniBand of four lanes without its encoding (IBTA
-# roadmap: QDR 32, FDR 54.5, EDR 100, HDR 200, NDR 400, XDR 800).
+# Data rates in Gb/s: Ethernet (IEEE 802.3-2022), InfiniBand with four lanes, without encoding
+# overhead (IBTA roadmap: QDR 32, FDR 54.5, EDR 100, HDR 200, NDR 400, XDR 800).
 _STANDARD_GBPS = (1.0, 2.5, 5.0, 10.0, 25.0, 32.0, 40.0, 50.0, 54.5, 100.0, 200.0, 400.0, 800.0)
 # osu_bw reaches 97 % of InfiniBand's 100 Gb/s and 98 % of RoCE's 25 (data/alaska_ib_openmpi4.csv
-# and its RoCE twin); below 80 % something else than headers limits the stream.
+# and its RoCE twin). Below 80 %, more than headers limits the stream.
 _LEAST_SHARE, _MEASUREMENT = 0.8, 1.005
-# Streams reach 1.0 to 1.1 times the rate of a ping-pong's largest messages in the same tables.
+# In the same tables, streams reach 1.0 to 1.1 times the rate of the largest ping-pong messages.
 _LEAST_STREAM = 0.9
 _BYTES_PER_GBPS = 1.25e8
 _RESAMPLES, _SEED, _PERCENT = 200, 29, 90
@@ -46,7 +46,7 @@ _COLUMN = "us"
 
 @dataclass(frozen=True)
 class LinkRate:
-    """The rate of a link, and where it is from."""
+    """Rate of a link and the measurement that it comes from."""
 
     gbps: float
     reached_Bps: float  # noqa: N815 (as records and presets name it)
@@ -55,12 +55,12 @@ class LinkRate:
 
     @property
     def toml(self) -> str:
-        """The value of `link.bandwidth`."""
+        """Value of `link.bandwidth`."""
         return f"{self.gbps:.4g}Gbps"
 
     @property
     def note(self) -> str:
-        """The comment beside it."""
+        """Comment beside the value."""
         share = self.reached_Bps / _BYTES_PER_GBPS / self.gbps
         why = f"{share:.0%} of it" if self.standard else "no standard rate is near"
         return f"{self.source} reaches {self.reached_Bps / 1e9:.4g} GB/s, {why}"
@@ -68,24 +68,24 @@ class LinkRate:
 
 @dataclass(frozen=True)
 class NetworkFit:
-    """A fabric whose network is fitted."""
+    """Fabric with a fitted network."""
 
     text: str
     rate: LinkRate
     calibration: Calibration
     simulated: Column
     error: LogError
-    """On all sizes."""
+    """Ping-pong error over all sizes."""
     intervals: Mapping[str, tuple[str, str]]
-    """By key, as [calibration.intervals] has them."""
+    """Bootstrap intervals by key, as in [calibration.intervals]."""
     values: Mapping[str, str]
-    """The same keys' values."""
+    """Fitted values of the same keys."""
     messages: Sequence[str]
-    """What messages of each range of sizes cost, with intervals, in words."""
+    """Message costs by range of sizes with their intervals, in words."""
 
 
 def standard_rate(reached_Bps: float, source: str) -> LinkRate:  # noqa: N803
-    """Return the link's rate for the fastest stream on it."""
+    """Return the link rate implied by the fastest stream."""
     gbps = reached_Bps / _BYTES_PER_GBPS
     for one in _STANDARD_GBPS:
         if gbps <= one * _MEASUREMENT:
@@ -96,7 +96,7 @@ def standard_rate(reached_Bps: float, source: str) -> LinkRate:  # noqa: N803
 
 
 def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
-    """Fit links and messages, on a base fabric or on a star of as many hosts as were measured."""
+    """Fit links and messages on a base fabric, or on a star with as many hosts as were measured."""
     pingpong = _pingpong(evidence)
     threshold = None if base is None else fabric_file.eager_threshold_of(base)
     calibration = p2p.calibrate(pingpong, None, "all", threshold, _stream(evidence))
@@ -120,13 +120,13 @@ def fit(evidence: Evidence, base: str | None, name: str) -> NetworkFit:
 
 
 def _link_latency(text: str) -> float:
-    """Return what [link] says of a fabric's text, in seconds."""
+    """Return the link latency of a fabric's text, in seconds."""
     fabric = fabric_file.check(text)
     return _latency_of(fabric, fabric_file.pair_of(fabric, ()))
 
 
 def _latency_of(fabric: "Fabric", hosts: tuple[int, int]) -> float:
-    """Return the latency of a link on the way between two hosts."""
+    """Return the lowest latency of a link on the route between two hosts, in seconds."""
     names = {name.rpartition(".")[0] for name in fabric.route(*hosts)["links"]}
     return min(cable["latency_s"] for cable in fabric.cables() if cable["name"] in names)
 
@@ -162,17 +162,17 @@ def _pingpong(evidence: Evidence) -> PingPong:
 
 
 def stream_name(one: Measured) -> str:
-    """Return how tables and comments name a stream."""
+    """Return the name of a stream in tables and comments."""
     return f"{one.benchmark} ({one.path.name})"
 
 
 def core_streams(evidence: Evidence) -> list[Measured]:
-    """Return the streams between two ranks, of which the first tells what the cores take."""
+    """Return the OSU streams between two ranks; the first one determines the cores' time."""
     return [one for one in evidence.bandwidth if (one.suite, one.benchmark) == ("OSU", "bw")]
 
 
 def _stream(evidence: Evidence) -> dict[int, float]:
-    """Return what a message of one stream takes, in seconds by size."""
+    """Return the seconds per message of the first core stream, by message size."""
     return {
         row.bytes: row.bytes / (row.value * 1e6)
         for one in core_streams(evidence)[:1]
@@ -181,12 +181,12 @@ def _stream(evidence: Evidence) -> dict[int, float]:
 
 
 def _rate(evidence: Evidence, calibration: Calibration) -> LinkRate:
-    """Return the rate of the fastest stream; of the largest messages where no stream reaches it."""
+    """Return the link rate of the fastest stream, or of the ping-pong if all streams are slower."""
     peaks = [
         (max(row.value for row in one.rows) * 1e6, stream_name(one)) for one in evidence.bandwidth
     ]
     one_way = 1 / calibration.per_byte_s
-    # Streams of small messages alone stay below.
+    # Streams that contain only small messages do not reach the rate.
     if max([0.0, *(rate for rate, _ in peaks)]) < _LEAST_STREAM * one_way:
         table = calibration.pingpong.one_way.table
         peaks = [(one_way, f"the ping-pong ({table.path.name})")]
@@ -194,7 +194,7 @@ def _rate(evidence: Evidence, calibration: Calibration) -> LinkRate:
 
 
 def _head(evidence: Evidence, base: str | None, name: str, rate: LinkRate, latency_s: float) -> str:
-    """Return the fabric without its messages."""
+    """Return the text of the fabric without message costs."""
     if base is None:
         return _star(evidence, name, rate, latency_s)
     fabric = _core.load_fabric(base)
@@ -238,7 +238,7 @@ forwarding_latency = "0s"
 
 
 def _spread(calibration: Calibration) -> dict[str, tuple[float, float, float]]:
-    """Return the bootstrap interval of each value: refits of the model with resampled errors."""
+    """Return value and bootstrap interval by parameter, from refits with resampled errors."""
     samples = calibration.pingpong.one_way
     model = calibration.seconds(samples.bytes)
     errors = np.log(samples.seconds / model)
@@ -264,7 +264,7 @@ def _again(calibration: Calibration, seconds: "Floats", segments: int) -> Calibr
 
 
 def _values(calibration: Calibration) -> dict[str, float]:
-    """Return what is fitted: latency and rate, and what messages of each range of sizes cost."""
+    """Return the fitted parameters: latency, rate, and message costs by range of sizes."""
     found = {"latency": calibration.latency_s, "rate": 1 / calibration.per_byte_s}
     for number, row in enumerate(calibration.shares().eager):
         found[f"eager {number}"] = row.send.fixed_s + row.receive.fixed_s
@@ -277,7 +277,7 @@ def _values(calibration: Calibration) -> dict[str, float]:
 def _messages(
     calibration: Calibration, spread: Mapping[str, tuple[float, float, float]]
 ) -> list[str]:
-    """Say the intervals of what messages of each range of sizes cost."""
+    """Return a line with the interval of each message cost."""
     lines = []
 
     def say(label: str, key: str, factor: float, unit: str) -> None:
@@ -296,7 +296,7 @@ def _messages(
 def _in_file(
     spread: Mapping[str, tuple[float, float, float]], rate: LinkRate, latency_s: float
 ) -> dict[str, tuple[str, str]]:
-    """Return intervals of the keys that stand for what was fitted: a share of the values."""
+    """Return the intervals of link.bandwidth and link.latency, scaled to the written values."""
     value, low, high = spread["rate"]
     shares = (low / value, high / value)
     bandwidth = tuple(f"{rate.gbps * share:.4g}Gbps" for share in shares)

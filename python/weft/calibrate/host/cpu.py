@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The speed of this machine, for `--host-speed` and for hosts like it.
+"""Measures the speed of this machine, for `--host-speed` and for fabrics with such hosts.
 
-SMPI times what a rank computes and turns it into operations by the speed of the machine that
-simulates; the fabric's hosts then do these operations at their own speed. Where both are the same,
-computation takes as long in the simulation as here.
+SMPI times a rank's computation and converts it to operations with the speed of the simulating
+machine; the fabric's hosts then execute these operations at their own speed. If both speeds are
+equal, computation takes as long in the simulation as on this machine.
 """
 
 import statistics
@@ -24,18 +24,18 @@ _FABRIC = "tofino-4"
 
 @dataclass(frozen=True)
 class CpuSpeed:
-    """Floating-point operations a second of one core, by repetition."""
+    """Floating-point operations per second of one core, by repetition."""
 
     repetitions: tuple[float, ...]
 
     @property
     def median(self) -> float:
-        """What to take: other work on the machine only ever slows some of them down."""
+        """Median speed; robust against other processes, which only slow down some repetitions."""
         return statistics.median(self.repetitions)
 
     @property
     def text(self) -> str:
-        """The median, as options and fabric files have it."""
+        """Median speed as written in options and fabric files."""
         return format_speed(self.median)
 
 
@@ -45,8 +45,8 @@ def format_speed(flops: float) -> str:
 
 
 def measure(repetitions: int) -> CpuSpeed:
-    """Run the shipped kernel on one simulated host as fast as this machine."""
-    # Then simulated seconds are those of this machine.
+    """Run the shipped kernel on one simulated host that is as fast as this machine."""
+    # Equal speeds make simulated seconds equal to real ones.
     speed = format_speed(_core.load_fabric(_FABRIC).host["speed_flops"])
     lines: list[str] = []
     with work_directory() as work:
@@ -67,7 +67,7 @@ def measure(repetitions: int) -> CpuSpeed:
 
 
 def with_speed(base: str, speed: str) -> str:
-    """Return the text of a fabric whose hosts have this speed."""
+    """Return the text of a base fabric with the hosts' speed replaced."""
     text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")
     return with_values(
         text, "host", {"speed": Noted(speed, "this machine's, by `weft calibrate cpu`")}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The [host] table of the machine that weft runs on, by a small program of weft's own.
+"""Measures the [host] table of the machine that weft runs on, with weft's own small program.
 
 `weft-host-rates` (src/host_rates) combines and copies vectors on one core and sends messages
-between two processes through shared memory. Times of a byte come from three working sets: one in a
-core's own caches, one in the host's, one in neither; their differences are what the model adds for
-each (fabric/fabric_tables.hpp). Other work on the machine only ever slows repetitions down: where
-the median is far above the fastest, the fastest counts.
+between two processes through shared memory. The time per byte is measured for three working sets:
+one fits a core's own caches, one the host's shared cache, one neither. Their differences are the
+costs that the model adds per level (fabric/fabric_tables.hpp). Other processes only ever slow
+repetitions down, so the fastest repetition counts if the median is far above it.
 """
 
 import os
@@ -28,25 +28,27 @@ from weft.calibrate.point_to_point import fabric_file
 from weft.fabric.toml_file import Noted, with_values
 
 TYPES = ("int32", "int64", "float", "double", "int8")
-"""Types whose sums are measured; a byte of the others of MPI takes as long as one of int32."""
+"""Types whose sums are measured; other MPI types take as long per byte as int32."""
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _BUSY = 1.25
-"""Median to fastest repetition, above which the fastest counts."""
+"""Ratio of median to fastest repetition above which the fastest counts."""
 _LONGEST_S = 120.0
 _SPEEDS = 3
-# A message through shared memory takes less, unless one of its processes waits for a core.
+# Upper bound of a shared-memory message's time; beyond it a process was waiting for a core.
 _SWITCHED_S, _LONG_SWITCHED_S = 2e-5, 2e-4
 _BUSY_CORES = "other processes never left two cores to a message; measure on a quiet machine"
 _FEW = 3
-"""Repetitions with buffers that no cache holds: each takes a second."""
+"""Repetitions with buffers that exceed every cache: each takes a second."""
 _SMALL, _SHORT, _LONG = 64, 8 << 10, 64 << 10
 _LEAST = 4 << 10
-"""A core's smallest cache: an eighth of it still is some lines."""
-# Both buffers of a call as shares of a core's caches: around where they leave these.
+"""Smallest core cache allowed: an eighth of it still holds several lines."""
+# Total size of both buffers as a share of a core's caches, around the point where they overflow.
 _SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-# Of three buffers of a reduction one is the library's own; a rank's two are what the model counts.
+# A reduction uses three buffers, one of them internal to the library; the model counts a rank's
+# two.
 _OWN_SHARE = 2 / 3
-# The model's caches are left altogether at twice their size, so half of it at one and a half.
+# In the model, data leaves the caches completely at twice their size, hence half of it at 1.5
+# times.
 _HALF_LEFT = 1.5
 
 
@@ -62,12 +64,12 @@ class Measured:
 
     @property
     def value(self) -> float:
-        """What counts: the median, or the fastest on a machine that does other things."""
+        """Median, or the fastest repetition on a busy machine."""
         median, least = statistics.median(self.seconds), min(self.seconds)
         return least if median > _BUSY * least else median
 
     def note(self, unit: float = 1e6, name: str = "us") -> str:
-        """Say in words what was seen."""
+        """Return the measurement in words."""
         least, median, most = min(self.seconds), statistics.median(self.seconds), max(self.seconds)
         taken = "the fastest" if self.value == least != median else "the median"
         return (
@@ -78,7 +80,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Caches:
-    """Sizes in bytes: of one core alone, and of all that share the last level."""
+    """Cache sizes in bytes: of one core alone, and of the shared last level."""
 
     core: int
     shared: int
@@ -86,17 +88,17 @@ class Caches:
 
 @dataclass(frozen=True)
 class HostHere:
-    """What was measured, as keys of [host] with a note each."""
+    """Measured keys of [host], each with a note."""
 
     values: Mapping[str, Noted]
     rates: Mapping[tuple[str, str], float]
-    """GB/s of results, by operation and type, and by level of caches."""
+    """Rates of results in GB/s, by operation and type, and by cache level."""
     missing: tuple[str, ...]
-    """Why keys are not there."""
+    """Reasons for absent keys."""
 
 
 def find_caches(folder: Path = _CACHES) -> Caches:
-    """Return the data caches of the first core, as Linux says them."""
+    """Return the data cache sizes of the first core, read from sysfs."""
     sizes: dict[int, int] = {}
     for index in sorted(folder.glob("index*")):
         kind, level, size = (_read(index / name) for name in ("type", "level", "size"))
@@ -112,7 +114,7 @@ def find_caches(folder: Path = _CACHES) -> Caches:
 
 
 def parse_caches(text: str) -> Caches:
-    """Read the sizes that a user gives."""
+    """Parse cache sizes given by the user."""
     sizes = [parse_size(part, named("caches")) for part in text.split(",")]
     if len(sizes) != 2 or not _LEAST <= sizes[0] < sizes[1]:
         raise WeftError(
@@ -131,7 +133,7 @@ def _read(path: Path) -> str:
 
 
 def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """Return what the processor calls itself."""
+    """Return the model name of the processor."""
     for line in _read(cpuinfo).splitlines():
         name, _, value = line.partition(":")
         if name.strip() == "model name":
@@ -140,7 +142,7 @@ def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def measure(repetitions: int, caches: Caches) -> HostHere:
-    """Measure this machine: some seconds."""
+    """Measure this machine, which takes some seconds."""
     if (processors := len(os.sched_getaffinity(0))) < 2:
         raise WeftError(
             f"measuring this machine: this process may use {processors} processor (taskset, control"
@@ -155,7 +157,7 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
     levels = {"core": caches.core // 8, "shared": min(4 * caches.core, caches.shared // 4)}
     missing: list[str] = []
     free, _ = Machine().memory()
-    # Each buffer is as large as the shared cache, so that neither is there when it is read again.
+    # Each buffer is as large as the shared cache, so neither is still cached when read again.
     if 2 * caches.shared * _HALF_LEFT < free:
         levels["memory"] = caches.shared
     else:
@@ -182,7 +184,7 @@ def measure(repetitions: int, caches: Caches) -> HostHere:
 
 
 def _set(caches: Caches, share: float) -> int:
-    """Return the size of one of two buffers that are together so large."""
+    """Return the size of one of two buffers whose total is this share of a core's caches."""
     return int(caches.core * share / 2) // 64 * 64
 
 
@@ -203,7 +205,7 @@ def _run(what: str, of: str, size: int, repetitions: int) -> Measured:
 
 
 def _rates(levels: Mapping[str, int], sums: Mapping[str, Measured]) -> dict[str, Noted]:
-    """Return a core's own rate, and what each level adds to the time of a byte."""
+    """Return a core's own rate, and the cost per byte that each level adds, as a rate."""
     seconds = {level: sums[level].value / size for level, size in levels.items()}
     values = {"reduction_rate": _rate(1 / seconds["core"], sums["core"])}
     for level, before, key in (
@@ -220,7 +222,7 @@ def _rate(rate: float, seen: Measured) -> Noted:
 
 
 def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, Noted]:
-    """Return up to what size of a rank's buffers its core works in its own caches."""
+    """Return the size of a rank's buffers up to which its core works within its own caches."""
     a_byte = {share: seen.value / _set(caches, share) for share, seen in sweep.items()}
     fast = min(a_byte.values())
     slow = max(a_byte[share] for share in _SWEEP[-2:])
@@ -239,7 +241,7 @@ def _core_cache(caches: Caches, sweep: Mapping[float, Measured]) -> dict[str, No
 
 
 def _messages(run: Run, missing: list[str]) -> dict[str, Noted]:
-    """Return what a message between two processes takes, with two copies."""
+    """Return the cost of a two-copy message between two processes."""
     stream = run("stream", "bytes", _SMALL)
     small, short, long = (run("message", "bytes", size) for size in (_SMALL, _SHORT, _LONG))
     overhead = min(min(stream.seconds), min(small.seconds) / 2)
@@ -260,7 +262,7 @@ def _messages(run: Run, missing: list[str]) -> dict[str, Noted]:
 
 
 def text_of(here: HostHere, head: str, cores: int, speed: str) -> str:
-    """Return a [host] table of its own."""
+    """Return a stand-alone [host] table."""
     lines = [*head.splitlines(), "[host]", f"cores = {cores}", f'speed = "{speed}"']
     lines += [
         "# SimGrid's default (network/loopback-bw): a message that is copied once is not measured.",
@@ -274,7 +276,7 @@ def text_of(here: HostHere, head: str, cores: int, speed: str) -> str:
 
 
 def head_of(here: HostHere, repetitions: int) -> str:
-    """Say where the values come from."""
+    """Return the comment that says where the values come from."""
     lines = [
         f"# Measured by `weft calibrate host --here` on {processor()},"
         f" {repetitions} repetitions each.",
@@ -294,7 +296,7 @@ def head_of(here: HostHere, repetitions: int) -> str:
 
 
 def write(here: HostHere, repetitions: int, base: str | None, target: Path) -> None:
-    """Write a fabric whose hosts are like this machine, or a table [host] alone."""
+    """Write a fabric whose hosts are like this machine, or a stand-alone [host] table."""
     head = head_of(here, repetitions)
     if base is not None:
         text = Path(_core.load_fabric(base).file).read_text(encoding="utf-8")
@@ -306,12 +308,12 @@ def write(here: HostHere, repetitions: int, base: str | None, target: Path) -> N
 
 
 def rows(here: HostHere) -> list[tuple[str, str, str]]:
-    """Return key, value and what was seen, for a table."""
+    """Return key, value and measurement of each row, for a table."""
     return [(key, str(one.value), one.comment) for key, one in here.values.items()]
 
 
 def remarks(here: HostHere) -> list[str]:
-    """Say what was not measured, and that types do not differ, or which do."""
+    """Return the range of rates over types, and the keys that were not measured."""
     level = "core"
     sums = {name: rate for (name, of), rate in here.rates.items() if of == level and name != "copy"}
     least, most = min(sums, key=sums.__getitem__), max(sums, key=sums.__getitem__)

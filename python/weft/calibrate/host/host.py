@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What hosts are, from collectives with several ranks on each: a search over predicted times.
+"""Host calibration: searches host parameters from collectives with several ranks per host.
 
-No formula stands for a host that its ranks share: each try executes the rows' schedules on a
-fabric with other values, as `--offload auto` does to predict them. Some rows of all series find the
-region (`host_search.explore`), then all rows the values. It depends on nothing but rows, keys and
-fabric, so the same call finds the same values.
+No closed formula describes a host that is shared by its ranks. Each trial therefore executes the
+schedules of the rows on a fabric with other values, as `--offload auto` does to predict them. A
+subset of rows from all series locates the region (`host_search.explore`), then all rows determine
+the values. The result depends only on rows, keys and fabric, so the same call finds the same
+values.
 
-Keys that the rows do not determine (`host_intervals`) keep the base's value, and the others are
-fitted again, as long as all of that makes the loss hardly worse. The other undetermined keys are
-written as fitted, and named as vague: the rows contradict the base's value, or others depend on it.
+Keys that the rows do not determine (`host_intervals`) fall back to the base's value, and the
+remaining keys are fitted again, provided that the loss hardly increases. All other undetermined
+keys are written as fitted and reported as vague: the rows contradict the base's value, or other
+keys depend on them.
 """
 
 import math
@@ -29,34 +31,34 @@ if TYPE_CHECKING:
     from weft._core import Fabric
 
 _EXPLORED = 18
-"""Rows of an exploration; the best of its points are tried on all rows."""
+"""Rows used for exploration; its best points are evaluated on all rows."""
 _KEPT = 2
 _MOST_WORSE = 1.03
-"""Loss without undetermined keys by the loss of the whole fit."""
+"""Largest allowed ratio of the loss without undetermined keys to the loss of the full fit."""
 _NO_LIMIT = ("bandwidth", "speed", "frequency")
-"""Types of which an absent key means no limit; of others it means none at all."""
+"""Types for which an absent key means unlimited; for all others it means zero."""
 
 
 @dataclass(frozen=True)
 class HostFit:
-    """What the search found."""
+    """Result of the search."""
 
     values: Mapping[Key, Interval]
-    """Keys that are written; those that are not `determined` are vague."""
+    """Keys written to the file; those not `determined` are vague."""
     undetermined: Mapping[Key, Interval]
-    """Keys that have the base's values, each with the reason."""
+    """Keys that keep the base's values, each with the reason."""
     text: str
-    """The fabric file."""
+    """Contents of the fabric file."""
     fitted: tuple[HostRow, ...]
     predicted: Times
-    """All rows, on that file."""
+    """Predicted times of all rows on the fitted fabric."""
     left_out: Mapping[HostRow, float]
-    """ln(predicted / measured) of fitted rows, predicted from others (folds)."""
+    """ln(predicted / measured) of fitted rows, each predicted from the other folds."""
     tries: int
 
     @property
     def intervals(self) -> dict[str, tuple[str, str]]:
-        """Intervals by key, as [calibration.intervals] has them."""
+        """Bootstrap intervals by key, as in [calibration.intervals]."""
         return {
             key.text: (str(key.toml(one.low)), str(key.toml(one.high)))
             for key, one in self.values.items()
@@ -64,7 +66,7 @@ class HostFit:
         }
 
     def error(self, measured: Times, rows: Sequence[HostRow]) -> LogError:
-        """Return how far what is written is from some rows."""
+        """Return the error of the fitted fabric on some rows."""
         numbers = range(len(rows))
         predicted, real = (
             {number: times[rows[number]] for number in numbers}
@@ -73,9 +75,10 @@ class HostFit:
         return log_error(predicted, real)
 
     def held_out(self, measured: Times, rows: Sequence[HostRow] | None = None) -> LogError | None:
-        """Return how far predictions are from rows that had no part in them.
+        """Return the prediction error on held-out rows.
 
-        Rows that were not fitted to count as they are, fitted ones as their folds predict them.
+        Rows that were not fitted count with their plain prediction, fitted rows with that of their
+        fold.
         """
         logs = [abs(log) for row, log in self.left_out.items() if rows is None or row in rows]
         logs += [
@@ -96,7 +99,7 @@ def fit(
     fallback: str | None = None,
     progress: Progress | None = None,
 ) -> HostFit:
-    """Fit the keys to some rows of a table, and predict all of it on what is written."""
+    """Fit the keys to some rows of a table, and predict the whole table on the fitted fabric."""
     with work_directory() as work:
         return _fit(work, fabric, keys, measured, tuple(rows), fallback, progress)
 
@@ -146,9 +149,9 @@ def _fit(
 
 
 def _undetermined(fabric: "Fabric", intervals: Mapping[Key, Interval]) -> list[dict[Key, Interval]]:
-    """Return keys to give up if that costs little: those that no row depends on, then the widest.
+    """Return sets of keys to drop in this order: those that affect no row, then the widest.
 
-    The rows must allow the base's value.
+    Only keys whose interval contains the base's value are candidates.
     """
     found = {
         key: one
@@ -162,15 +165,15 @@ def _undetermined(fabric: "Fabric", intervals: Mapping[Key, Interval]) -> list[d
 
 
 def _allows(fabric: "Fabric", key: Key, interval: Interval) -> bool:
-    """Whether rows leave a key the base's value."""
+    """Return True if the rows are compatible with the base's value of a key."""
     if interval.why == NO_ROW or key.names:
         return True
     value = value_in(fabric, key)
     if value is not None and not is_stated(fabric, key):
-        return False  # a default that nobody chose
+        return False  # default that nobody chose
     if value is not None:
         return interval.low <= value <= interval.high
-    # An absent rate or threshold is without limit, an absent time or size of caches nothing.
+    # An absent rate or threshold means unlimited; an absent time or cache size means zero.
     unlimited = key.type in _NO_LIMIT or bool(key.steps)
     return interval.high >= key.high if unlimited else interval.low <= key.low
 
@@ -180,7 +183,7 @@ def _span(key: Key, interval: Interval) -> str:
 
 
 def with_intervals(text: str, intervals: Mapping[str, tuple[str, str]]) -> str:
-    """Return a fabric's text with the intervals of its values, in place of earlier ones."""
+    """Return a fabric's text with these intervals, which replace earlier ones."""
     text = without_tables(text, ("calibration",))
     if not intervals:
         return text

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What rows determine: bootstrap intervals of fitted keys, and errors of rows that are left out.
+"""Bootstrap intervals of fitted keys, and prediction errors of held-out rows.
 
-Folds leave out every fifth size. Errors of neighbouring sizes are alike, because it is the model
-that is wrong there, so blocks of rows are resampled for intervals, not single rows (moving-block
-bootstrap: Künsch, Annals of Statistics 17, 1989). A block is three sizes that follow each other in
-one collective on the same ranks. Each resample is fitted from the whole fit by its derivatives;
-thresholds by the losses at each of their steps. A key is determined where its interval spans no
-more than `MOST_SPAN`, where the rows depend on it at all, and where it does not lie at the bounds
-of its search.
+Each fold leaves out every fifth size. Errors of neighbouring sizes are correlated because they come
+from the model, so intervals resample blocks of rows instead of single rows (moving-block bootstrap:
+Künsch, Annals of Statistics 17, 1989). A block is three consecutive sizes of one collective on the
+same ranks. Each resample is fitted by linearizing around the full fit; thresholds use the losses at
+each of their steps. A key is determined if its interval spans no more than `MOST_SPAN`, if it
+affects the rows at all, and if it does not lie at the bounds of its search.
 """
 
 import math
@@ -27,35 +26,35 @@ if TYPE_CHECKING:
 _BLOCK = 3
 _RESAMPLES, _SEED = 400, 31
 PERCENT = 90
-"""Of resamples that an interval holds."""
+"""Percentage of resamples within an interval."""
 MOST_SPAN, MOST_THRESHOLD_SPAN = 2.0, 4.0
-"""Upper end of an interval by its lower end, of a determined key: one of steps may move by two."""
+"""Largest ratio of upper to lower end for a determined key; a stepped key may move by two steps."""
 FOLDS = 5
 _UNCHANGED = 0.01
-"""ln by which no row changes that does not depend on a key: less than measurements repeat."""
+"""Change in ln below which a row is independent of a key; measurements do not repeat this well."""
 _ITERATIONS = 12
 _FARTHEST = 1.5
-"""ln of how far a resample's value may be from the fit: derivatives say nothing beyond."""
+"""Largest distance in ln between a resample's value and the fit; derivatives do not hold beyond."""
 _AT_BOUND = 1.02
 _PARTS = (0.7, 0.4)
-"""Shares of a step that are tried as well."""
+"""Fractions of a step that are tried as well."""
 NO_ROW = "no row depends on it"
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its bootstrap interval."""
+    """Value with its bootstrap interval."""
 
     value: float
     low: float
     high: float
     determined: bool
     why: str = ""
-    """Why it is not determined."""
+    """Reason why the key is not determined."""
 
 
 def blocks(rows: Sequence[HostRow]) -> list[list[int]]:
-    """Return the places of rows, neighbours together."""
+    """Return the indices of rows in blocks of neighbours."""
     series: dict[tuple[str, int, int], list[int]] = {}
     for place in sorted(range(len(rows)), key=lambda place: rows[place]):
         row = rows[place]
@@ -68,16 +67,16 @@ def blocks(rows: Sequence[HostRow]) -> list[list[int]]:
 
 
 def folds(rows: Sequence[HostRow], count: int = FOLDS) -> list[list[int]]:
-    """Return the places of rows that are left out together, each once."""
+    """Return the indices of rows that are held out together; each row is in one fold."""
     order = [place for block in blocks(rows) for place in block]
     return [order[first::count] for first in range(min(count, len(order)))]
 
 
 class Local:
-    """A search near its best point: what other weights of the rows would find there."""
+    """Linearized search around its best point: refits with other weights of the rows."""
 
     def __init__(self, search: Search, best: Point) -> None:
-        """Take the derivatives and the losses of all steps."""
+        """Compute the derivatives and the losses of all steps."""
         self.search, self.best = search, best
         self.gliding = search.gliding()
         self._errors = search.errors(best)
@@ -97,7 +96,7 @@ class Local:
         }
 
     def fitted(self, weights: "NDArray[np.float64]") -> Point:
-        """Return the best point for rows of these weights."""
+        """Return the best point for these weights of the rows."""
         values = list(self.best)
         for index, points in self.stepped.items():
             losses = self._step_losses[index] @ weights
@@ -107,7 +106,7 @@ class Local:
         return tuple(values)
 
     def _moved(self, weights: "NDArray[np.float64]") -> "NDArray[np.float64]":
-        """Return how far the gliding keys move, in ln: least squares with the loss's weights."""
+        """Return how far the continuous keys move, in ln: least squares with the loss's weights."""
         moved = np.zeros(len(self.gliding))
         if not len(moved):
             return moved
@@ -131,7 +130,7 @@ class Local:
             for block in random.integers(len(parts), size=len(parts)):
                 weights[parts[block]] += 1
             draws.append(self.fitted(weights))
-        # Resamples move around their own centre, which the linear fit need not have at the best.
+        # Resamples scatter around their own centre, which need not be the best point of the search.
         centre = self.fitted(np.ones(len(rows)))
         return {
             key: self._interval(index, key, [draw[index] for draw in draws], centre[index])
@@ -180,7 +179,7 @@ class Local:
         return errors
 
     def _refitted(self, weights: "NDArray[np.float64]") -> Point:
-        """Return the best of what the derivatives find: times are no lines, so steps are held."""
+        """Return the best of several steps along the linearized solution: times are nonlinear."""
 
         def loss(point: Point) -> float:
             return float(loss_of(self.search.errors(point)) @ weights)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Keys of fabric files that a search may set: what they are called, between what, in which unit.
+"""Keys of fabric files that a search can fit: name, bounds and unit.
 
-All of it but the bounds is looked up in the schema of fabric files, so that a key can be searched
-for as soon as there is one.
+Everything but the bounds comes from the schema of fabric files, so new keys can be fitted at once.
 """
 
 import math
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from weft._core import Fabric, Option
 
 _UNITS = {"bandwidth": "Bps", "duration": "s", "size": "B", "speed": "f", "frequency": "Hz"}
-# Between what keys of a type are looked for where nothing is said.
+# Default search bounds by type.
 _BOUNDS = {
     "bandwidth": (1e8, 2e12),
     "duration": (1e-8, 1e-4),
@@ -30,18 +29,18 @@ _BOUNDS = {
     "number": (1e-3, 1e3),
     "integer": (1.0, 1e6),
 }
-# What the record of a fabric calls the keys of these types.
+# Suffixes of keys of these types in the record of a fabric.
 _SUFFIXES = {"bandwidth": "_Bps", "duration": "_s", "size": "_bytes", "speed": "_flops"}
 
-# The host: what its ranks share, what a core copies and adds up, what a message within it costs;
-# and from what size on the MPI library copies no more.
+# The host: shared resources, copy and reduction rates of a core, cost of a message within it, and
+# the size above which the MPI library stops copying.
 DEFAULT_KEYS = (
     *("host.loopback_latency", "host.loopback_bandwidth", "host.memory_bandwidth"),
     *("host.single_copy_threshold", "host.cache_size", "host.message_overhead", "host.copy_rate"),
     *("host.piece_overhead", "host.reduction_rate", "host.shared_cache_rate"),
     *("host.core_memory_rate", "mpi.eager_threshold"),
 )
-# Where a search starts if nothing is said: the order of magnitude that today's servers have.
+# Default start of a search: the order of magnitude of current servers.
 _USUAL = {
     "host.loopback_latency": 2e-7,
     "host.loopback_bandwidth": 5e9,
@@ -55,7 +54,7 @@ _USUAL = {
     "host.core_memory_rate": 3e9,
     "host.single_copy_threshold": 65536.0,
 }
-# Sizes at which a library's protocol changes: powers of two between these.
+# Range of sizes at which a library switches protocols; the candidates are powers of two.
 _THRESHOLD = "_threshold"
 _THRESHOLDS = (256.0, float(1 << 22))
 
@@ -73,12 +72,12 @@ class Key:
 
     @property
     def usual(self) -> float:
-        """Where a search starts."""
+        """Starting point of a search."""
         return _USUAL.get(self.text, math.sqrt(self.low * self.high))
 
     @property
     def steps(self) -> tuple[float, ...]:
-        """The values of a key that a search tries one after the other; none where it glides."""
+        """Discrete values that a search tries in turn; empty for a continuous key."""
         if self.names:
             return tuple(float(one) for one in range(len(self.names)))
         if not self.name.endswith(_THRESHOLD):
@@ -88,11 +87,11 @@ class Key:
 
     @property
     def text(self) -> str:
-        """What options and tables call it."""
+        """Name of the key in options and tables."""
         return f"{self.table}.{self.name}"
 
     def toml(self, value: float) -> str | int | float:
-        """Return a value as a fabric file has it."""
+        """Return a value in the notation of fabric files."""
         if self.names:
             return self.names[int(value)]
         if self.type in ("size", "integer"):
@@ -102,7 +101,7 @@ class Key:
 
 
 def find_keys(texts: Sequence[str]) -> list[Key]:
-    """Return the keys that `TABLE.KEY` or `TABLE.KEY=LOW:HIGH` names; the usual where none is."""
+    """Return the keys named as `TABLE.KEY` or `TABLE.KEY=LOW:HIGH`; the defaults if none are."""
     known = _options()
     if not texts:
         return [_key(name, known[name]) for name in DEFAULT_KEYS if name in known]
@@ -120,7 +119,7 @@ def find_keys(texts: Sequence[str]) -> list[Key]:
 
 
 def _options() -> dict[str, "Option"]:
-    """All keys of tables that stand once in a file, and that a search can set."""
+    """Return all keys that a search can set, of tables that occur once per file."""
     return {
         f"{table['table']}.{option['key']}": option
         for table in _core.fabric_schema()
@@ -157,7 +156,7 @@ def _bounded(key: Key, text: str) -> Key:
 
 
 def value_in(fabric: "Fabric", key: Key) -> float | None:
-    """Return what holds in a fabric; None where nothing limits it or nothing is said."""
+    """Return a key's value in a fabric; None if it is unlimited or absent."""
     rows: Mapping[str, Any] = {
         "host": fabric.host,
         "nic": fabric.nic,
@@ -170,13 +169,13 @@ def value_in(fabric: "Fabric", key: Key) -> float | None:
 
 
 def is_stated(fabric: "Fabric", key: Key) -> bool:
-    """Whether a fabric's file or a preset that it names says a key, which may have a default."""
+    """Return True if the fabric's file, or a preset that it names, sets the key explicitly."""
     table = tomllib.loads(Path(fabric.file).read_text(encoding="utf-8")).get(key.table, {})
     return key.name in table or "preset" in table
 
 
 class Template:
-    """A fabric's text, parsed once, for one set of values of some keys after the other."""
+    """Fabric text that is parsed once and filled with many sets of values."""
 
     def __init__(self, fabric: "Fabric", keys: Sequence[Key]) -> None:
         """Set each key to a placeholder."""
@@ -184,7 +183,7 @@ class Template:
         self._text = _with_values(fabric, {key: Noted(_placeholder(key)) for key in keys})
 
     def text(self, values: Sequence[float]) -> str:
-        """Return the text with a value of each key."""
+        """Return the text with a value for each key."""
         text = self._text
         for key, value in zip(self._keys, values, strict=True):
             text = text.replace(in_toml(_placeholder(key)), in_toml(key.toml(value)))

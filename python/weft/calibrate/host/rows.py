@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured collectives of hosts with several ranks, for the fit of the hosts, and their simulation.
+"""Measured collectives with several ranks per host: input of the host fit, and their simulation.
 
-A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time; rows that are
-there more than once (several runs) count as their geometric mean. Bytes are as the OSU
-micro-benchmarks count them (`weft.base.benchmark_bytes`).
+A table is CSV with the columns `collective`, `ranks`, `ppn`, `bytes` and a time. Rows that occur
+several times (several runs) are replaced by their geometric mean. Bytes are counted as by the OSU
+micro-benchmarks (`weft.base.benchmark_bytes`).
 """
 
 import math
@@ -35,13 +35,14 @@ COLLECTIVES = (
     *("barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"),
     *("gather", "scatter", "allgather", "alltoall"),
 )
-# Rows that are fitted to by default: as many as cost about a hundred rows of 64 ranks, whose
-# schedules have up to ranks^2 messages, and never fewer than the least.
+# Default limit of rows to fit to: the cost of about a hundred rows of 64 ranks, whose schedules
+# have up to ranks^2 messages, but never fewer than the minimum.
 _MOST_WORK, _LEAST_ROWS = 100 * 64**2, 12
-# What SMPI calls for a collective, and so what runs execute (SimGrid 4.1, smpi_pmpi_coll.cpp).
+# Collectives that SMPI calls for another one, hence what runs execute (SimGrid 4.1,
+# smpi_pmpi_coll.cpp).
 _EXECUTED = {"reduce_scatter_block": "reduce_scatter"}
 _NEEDED = ("collective", "ranks", "ppn")
-# Buffers are not real: one memory for all ranks and no copies.
+# Simulated buffers: one block of memory for all ranks, and no copies.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
 
 
@@ -56,11 +57,11 @@ class HostRow:
 
 
 Times = Mapping[HostRow, float]
-"""Seconds."""
+"""Seconds by row."""
 
 
 def read_rows(path: Path, column: str | None = None) -> dict[HostRow, float]:
-    """Read a table."""
+    """Read a table of measured collectives."""
     table = read_table(path, "Allreduce")
     for name in _NEEDED:
         if name not in table.names:
@@ -102,10 +103,10 @@ def _whole(table: Table, row: TableRow, column: str) -> int:
 
 
 def choose(times: Times, count: int | None = None) -> list[HostRow]:
-    """Return rows to fit to: of each collective and number of ranks, sizes from end to end.
+    """Return rows to fit to, spread over the sizes of each collective and number of ranks.
 
-    Thresholds are wherever the sizes on both sides of them are, so the sizes are spread evenly over
-    each series, with its ends. By default all rows are taken, unless they cost too much.
+    A threshold is located only as finely as the sizes around it, so sizes are spread evenly over
+    each series, including its ends. By default all rows are taken, unless they are too expensive.
     """
     series: dict[tuple[str, int, int], list[HostRow]] = defaultdict(list)
     for row in sorted(times):
@@ -114,7 +115,7 @@ def choose(times: Times, count: int | None = None) -> list[HostRow]:
         work = sum(row.ranks**2 for row in times)
         count = max(_LEAST_ROWS, math.floor(len(times) * min(1.0, _MOST_WORK / work)))
     every = list(series.values())
-    if count < len(every):  # collectives and ranks alternate in what is taken
+    if count < len(every):  # spread the picks over collectives and ranks
         places = [round(one * (len(every) - 1) / max(count - 1, 1)) for one in range(count)]
         every = [every[place] for place in places]
     wanted = [0] * len(every)
@@ -133,7 +134,7 @@ def _spread(rows: Sequence[HostRow], count: int) -> list[HostRow]:
 
 
 def named_rows(times: Times, texts: Sequence[str]) -> list[HostRow]:
-    """Return the rows that `COLLECTIVE:BYTES` names."""
+    """Return the rows named as `COLLECTIVE:BYTES`."""
     found = []
     for text in texts:
         rows = [row for row in times if f"{row.collective}:{row.bytes}" == text]
@@ -145,7 +146,7 @@ def named_rows(times: Times, texts: Sequence[str]) -> list[HostRow]:
 
 
 def check_fits(fabric: "Fabric", times: Times, asked_by: str = named("base")) -> None:
-    """Prove that the fabric has hosts and cores enough; `asked_by` named it."""
+    """Check that the fabric has enough hosts and cores; errors name `asked_by`."""
     for row in times:
         hosts = row.ranks // row.ppn
         if hosts > len(fabric.hosts) or row.ppn > fabric.host["cores"]:
@@ -159,7 +160,7 @@ def check_fits(fabric: "Fabric", times: Times, asked_by: str = named("base")) ->
 def predict_rows(
     fabric: str, rows: Sequence[HostRow], fallback: str | None
 ) -> dict[HostRow, float]:
-    """Return what the schedules take by themselves on a fabric of this text, in seconds."""
+    """Return the predicted seconds of the rows' schedules, run alone on a fabric of this text."""
     with work_directory() as work:
         return predict_in(work, fabric, rows, fallback)
 
@@ -167,7 +168,7 @@ def predict_rows(
 def predict_in(
     work: Path, fabric: str, rows: Sequence[HostRow], fallback: str | None
 ) -> dict[HostRow, float]:
-    """Predict rows by a file in a work directory that many predictions share."""
+    """Predict rows in a work directory that is shared by many predictions."""
     file = work / "fabric.toml"
     file.write_text(fabric, encoding="utf-8")
     loaded = _core.load_fabric(str(file))
@@ -189,12 +190,12 @@ def simulate_rows(
     offload: str = "off",
     changes: Sequence[str] = (),
 ) -> dict[HostRow, float]:
-    """Return what a fabric of this text gives for the rows, in seconds."""
+    """Return the simulated seconds of the rows on a fabric of this text."""
     options: dict[str, Any] = {"offload": offload, "changes": tuple(changes), "config": _SHARED}
     if fallback is not None:
         options["fallback"] = fallback
     times: dict[HostRow, float] = {}
-    for row in rows:  # each a run of its own: what one row leaves behind is no other's
+    for row in rows:  # a run per row keeps rows independent
         asked = f"{row.collective}:{row.bytes}"
         lines, _ = program.run(fabric, [asked], row.ranks, ppn=row.ppn, **options)
         times[row] = float(lines[0][1]) * 1e-6

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Search for the values of host keys with the least error of predicted times.
+"""Search for the host keys that minimize the error of predicted times.
 
-Rates, times and the size of caches are found by nonlinear least squares over their logarithms;
-names and thresholds, between two of which nothing changes, are tried one after the other; both in
-turn, until neither gets better. Thresholds are independent of each other: the eager threshold is
-the network's, and the others are the host's. What ranks of a host share has several local optima
-(latency against overhead, copies against memory), so `explore` starts at several points, Sobol's
-sequence around the usual values. All of it is deterministic.
+Continuous keys (rates, times, cache sizes) are fitted by nonlinear least squares over their
+logarithms. Discrete keys (names and thresholds, between which nothing changes) are tried one value
+at a time. Both steps alternate until neither improves the loss. Thresholds are independent of each
+other: the eager threshold belongs to the network, the others to the host. Resources shared by the
+ranks of a host cause several local optima (latency against overhead, copies against memory), so
+`explore` starts at several points of a Sobol sequence around the usual values. The search is
+deterministic.
 
-The loss is soft_l1 of ln(predicted / measured), which is nearly the absolute error beyond 15 %, so
-that rows that the model cannot reach pull no key to them. Each key is held to where it starts by as
-much as an error of 15 % for a factor of e: rows and starts are known about that well.
+The loss is soft_l1 of ln(predicted / measured). Beyond 15 % it approaches the absolute error, so
+rows that the model cannot reach do not distort keys. A regularization term ties each key to its
+start: a factor of e costs as much as an error of 15 %, which is about the uncertainty of rows and
+starts.
 """
 
 import math
@@ -27,24 +29,25 @@ if TYPE_CHECKING:
 
     from weft._core import Fabric
 
-# Step of derivatives: as near as measurements of collectives repeat, and wide enough to see past
-# the corners of a time that is the longest of several.
+# Step of finite differences: as small as the repeatability of measured collectives, and large
+# enough to bridge the kinks of a time that is the maximum of several.
 _STEP = 0.15
 _PRECISION = 1e-3
 _MOST_EVALUATIONS, _MOST_TURNS = 25, 4
 _BETTER = 1e-4
 WRONG = 0.15
-"""Errors beyond this weigh as they are, not as their squares."""
+"""Error in ln beyond which the loss grows linearly instead of quadratically."""
 HELD = 0.15
-"""Weight of a key's distance from its start, in ln, as an error in ln."""
-# Starts of an exploration, of so many draws (a power of two), and how far around the usual values.
+"""Regularization weight: a key's distance from its start in ln, as an error in ln."""
+# Number of starts of an exploration, of Sobol points drawn (a power of two), and their largest
+# factor around the usual values.
 _STARTS, _DRAWN, _AROUND = 3, 4, 4.0
 _FACTOR = 4.0
 
 Point = tuple[float, ...]
-"""A value of each key."""
+"""One value per key."""
 Progress = Callable[[int, float], object]
-"""Called after each turn with the tries so far and the best loss."""
+"""Called after each iteration with the number of trials so far and the best loss."""
 
 
 def loss_of(errors: "NDArray[np.float64]") -> "NDArray[np.float64]":
@@ -54,7 +57,7 @@ def loss_of(errors: "NDArray[np.float64]") -> "NDArray[np.float64]":
 
 
 class Search:
-    """Predictions of some rows, each point once."""
+    """Memoized predictions of some rows."""
 
     def __init__(
         self,
@@ -63,7 +66,7 @@ class Search:
         measured: Times,
         predict: Callable[[str], Times],
     ) -> None:
-        """Keep what tries need; `predict` gives the fitted rows' times on a fabric's text."""
+        """Create a search; `predict` returns the fitted rows' times on a fabric's text."""
         self.keys = tuple(keys)
         self._fabric, self._measured, self._predict = fabric, measured, predict
         self._template = Template(fabric, keys)
@@ -71,11 +74,11 @@ class Search:
 
     @property
     def tries(self) -> int:
-        """How many points were tried."""
+        """Number of points evaluated."""
         return len(self._errors)
 
     def start(self) -> Point:
-        """Return the base's values, and usual ones where it has none."""
+        """Return the base's values, or the usual ones where the base has none."""
         return tuple(self._start(key) for key in self.keys)
 
     def _start(self, key: Key) -> float:
@@ -95,11 +98,11 @@ class Search:
         return self._errors[point]
 
     def loss(self, point: Point) -> float:
-        """Return the mean of the rows' losses."""
+        """Return the mean loss over the rows."""
         return float(np.mean(loss_of(self.errors(point))))
 
     def around(self, point: Point, index: int) -> list[Point]:
-        """Return the points with one key changed by much."""
+        """Return the points with one key changed by a large factor or to another step."""
         key = self.keys[index]
         values = [point[index] * _FACTOR, point[index] / _FACTOR]
         return self.with_values(
@@ -107,14 +110,14 @@ class Search:
         )
 
     def steps(self, point: Point) -> list[Point]:
-        """Return the points with one key of steps changed."""
+        """Return the points with one discrete key changed."""
         found = []
         for index, key in enumerate(self.keys):
             found += self.with_values(point, index, key.steps)
         return found
 
     def tied(self, point: Point) -> list[Point]:
-        """Return the points with all thresholds alike."""
+        """Return the points with all thresholds set to the same value."""
         found = []
         thresholds = [index for index, key in enumerate(self.keys) if key.steps and not key.names]
         for value in self.keys[thresholds[0]].steps if thresholds else ():
@@ -125,16 +128,16 @@ class Search:
         return [one for one in dict.fromkeys(found) if one != point]
 
     def with_values(self, point: Point, index: int, values: Sequence[float]) -> list[Point]:
-        """Return the points with one key at each of some values, without the point itself."""
+        """Return the distinct points with one key set to each value, without the point itself."""
         points = [(*point[:index], value, *point[index + 1 :]) for value in values]
         return [one for one in dict.fromkeys(points) if one != point]
 
     def gliding(self) -> list[int]:
-        """Return the places of keys without steps."""
+        """Return the indices of continuous keys."""
         return [index for index, key in enumerate(self.keys) if not key.steps]
 
     def slopes(self, point: Point, steps: float = _STEP) -> "NDArray[np.float64]":
-        """Return the derivatives of the errors by ln of each gliding key, a column each."""
+        """Return the derivatives of the errors by ln of each continuous key, one column per key."""
         here, columns = self.errors(point), []
         for index in self.gliding():
             key = self.keys[index]
@@ -146,7 +149,7 @@ class Search:
 
 
 def explore(search: Search, progress: Progress | None = None) -> list[Point]:
-    """Return the best points from several starts, the best first."""
+    """Return the best point from each of several starts, the best first."""
     found: dict[Point, float] = {}
     for start in _starts(search):
         point = find(search, progress, start)
@@ -155,9 +158,9 @@ def explore(search: Search, progress: Progress | None = None) -> list[Point]:
 
 
 def _starts(search: Search) -> list[Point]:
-    """Return the base's point, the usual one and another, thresholds where they fit each best.
+    """Return the starts: the base's point and points around the usual one, with thresholds fitted.
 
-    From values of a larger host no derivative leads away: what never limits has none.
+    From the values of a larger host no derivative leads away: a limit that never binds has none.
     """
     from scipy.stats import qmc
 
@@ -165,7 +168,7 @@ def _starts(search: Search) -> list[Point]:
     gliding = search.gliding()
     points = [start]
     if gliding:
-        # The first point is a corner, and the second the middle.
+        # The first point is a corner, the second the centre.
         sobol = qmc.Sobol(len(gliding), scramble=False).random(_DRAWN)[1:_STARTS]
         for draw in sobol:
             values = list(start)
@@ -178,7 +181,7 @@ def _starts(search: Search) -> list[Point]:
 
 
 def find(search: Search, progress: Progress | None = None, start: Point | None = None) -> Point:
-    """Return the best point from one start."""
+    """Return the best point found from one start."""
     best = search.start() if start is None else start
     least = search.loss(best)
     for _ in range(_MOST_TURNS):
@@ -186,7 +189,7 @@ def find(search: Search, progress: Progress | None = None, start: Point | None =
         candidates = [smooth(search, best)]
         candidates += search.steps(candidates[0])
         losses = [search.loss(point) for point in candidates]
-        # The first of equal ones: where nothing depends on a step, none is taken.
+        # Ties go to the first candidate, so a step that changes nothing is not taken.
         turn = min(losses)
         if turn < least:
             least, best = turn, candidates[losses.index(turn)]
@@ -198,7 +201,7 @@ def find(search: Search, progress: Progress | None = None, start: Point | None =
 
 
 def smooth(search: Search, point: Point) -> Point:
-    """Return the best point in the keys that have no steps."""
+    """Return the best point over the continuous keys."""
     from scipy.optimize import least_squares
 
     moving = search.gliding()

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Times of single messages, from an Allreduce that the hosts did.
+"""Times of single messages, derived from an Allreduce executed by the hosts.
 
-Open MPI's fixed decision for 4 to 15 ranks (SimGrid's copy of it: smpi_openmpi_selector.cpp) is
-recursive doubling below 8 KiB and Rabenseifner's algorithm from there on. For a power of two of
-ranks, all ranks exchange messages at the same time and in the same way:
+Open MPI's fixed decision for 4 to 15 ranks (SimGrid's copy: smpi_openmpi_selector.cpp) is recursive
+doubling below 8 KiB and Rabenseifner's algorithm above. If the number of ranks is a power of two,
+all ranks exchange messages simultaneously and in the same way:
 
     recursive doubling   T(S) = log2(ranks) * t(S)
     Rabenseifner         T(S) = 2 * (t(S/2) + t(S/4) + … + t(S/ranks))
 
-so that a table whose sizes double gives t, the time of one message and of its receiver's addition.
+so that a table whose sizes double yields t, the time of one message and of the addition by its
+receiver.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ _RANKS = (4, 8)
 
 
 def single_messages(allreduce: Samples, ranks: int) -> PingPong:
-    """Return the one-way times that make up an Allreduce on so many ranks, one per host."""
+    """Return the one-way times that make up an Allreduce with one rank on each of `ranks` hosts."""
     if ranks not in _RANKS:
         raise WeftError(f"{named('allreduce')}: found {ranks} ranks; allowed are 4 and 8")
     rounds = ranks.bit_length() - 1
@@ -33,7 +34,7 @@ def single_messages(allreduce: Samples, ranks: int) -> PingPong:
         lacking = [part for part in parts if part not in single]
         if lacking:
             _fail(allreduce, size, lacking[0])
-        # Where recursive doubling has told it already, that is one message, not a difference.
+        # A size measured with recursive doubling is one message and needs no difference.
         if size / 2 not in single:
             single[size / 2] = calls[size] / 2 - sum(single[part] for part in parts)
     return PingPong(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Times by message size, taken from a table and checked.
+"""Times by message size, extracted from a table and checked.
 
-Measured times carry noise, so a larger message may come out quicker than a smaller one, and a
-single row may be far off. Where the times as a whole do not rise with the size, that is no noise:
-the table is mixed, or the column is another. They are held against the nearest rising curve.
+Measurements are noisy, so a larger message may be faster than a smaller one, and a single row may
+be far off. If the times as a whole do not rise with the size, the cause is not noise: the table is
+mixed, or the wrong column was chosen. Times are therefore compared with the nearest rising curve.
 
-A table with columns `source` and `target` has a ping-pong for each pair of hosts, all of the same
-sizes: the median over the pairs is taken, or one of them.
+A table with columns `source` and `target` contains a ping-pong per pair of hosts, all with the same
+sizes; the result is the median over the pairs, or one of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,8 +30,8 @@ from weft.calibrate.measurements.tables import (
 )
 
 Floats = npt.NDArray[np.float64]
-# From the nearest rising curve, the mean |ln|. Single calls (MPI_Send and MPI_Recv apart) have 0.17
-# in data/p2p_taurus_ethernet.csv, the noisiest table that there is.
+# Largest mean |ln| from the nearest rising curve. Single calls (MPI_Send and MPI_Recv timed
+# separately) reach 0.17 in data/p2p_taurus_ethernet.csv, the noisiest available table.
 _FARTHEST_FROM_RISING = 0.3
 _SEND, _RECEIVE = "MPI_Send", "MPI_Recv"
 _SOURCE, _TARGET = "source", "target"
@@ -42,7 +42,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Samples:
-    """What one kind of message took, by rising sizes."""
+    """Times of one kind of message, by rising sizes."""
 
     table: Table
     column: str
@@ -55,7 +55,7 @@ class Samples:
         return Samples(self.table, self.column, self.bytes[taken], self.seconds[taken])
 
     def by_size(self) -> dict[int, float]:
-        """Return the times in microseconds, as `weft.base.measured` compares them."""
+        """Return the times in microseconds by size, as compared by `weft.base.measured`."""
         return {
             int(size): seconds * 1e6 for size, seconds in zip(self.bytes, self.seconds, strict=True)
         }
@@ -63,12 +63,12 @@ class Samples:
 
 @dataclass(frozen=True)
 class PingPong:
-    """One-way times and, where the benchmark timed it apart, what MPI_Send took of them."""
+    """One-way times and, if the benchmark timed it separately, the part spent in MPI_Send."""
 
     one_way: Samples
     send_seconds: Floats | None = None
     between: Mapping[Pair, Floats] = field(default_factory=dict)
-    """One-way times by measured pair of hosts; empty where the table names none."""
+    """One-way times by measured pair of hosts; empty if the table names none."""
 
     def of(self, rows: Rows) -> "PingPong":
         """Return every second row, or all."""
@@ -82,13 +82,13 @@ class PingPong:
 
     @property
     def source(self) -> str:
-        """Say in one line where the numbers are from."""
+        """Source of the numbers, in one line."""
         table = self.one_way.table
         return f"{table.path.name} ({table.form}), column {self.one_way.column}"
 
 
 def parse_pair(text: str) -> Pair:
-    """Return the pair of hosts that SOURCE:TARGET is."""
+    """Parse a pair of hosts written as SOURCE:TARGET."""
     source, _, target = text.partition(":")
     if not source or not target or source == target:
         raise WeftError(
@@ -99,7 +99,7 @@ def parse_pair(text: str) -> Pair:
 
 
 def read_pingpong(path: Path, column: str | None = None, pair: Pair | None = None) -> PingPong:
-    """Read a ping-pong of any of the formats, of one pair of hosts or of all that there are."""
+    """Read a ping-pong in any of the formats, of one pair of hosts or of all pairs."""
     table = read_table(path, "PingPong")
     if _SOURCE in table.names and _TARGET in table.names:
         return _of_pairs(table, column, pair)
@@ -110,7 +110,7 @@ def read_pingpong(path: Path, column: str | None = None, pair: Pair | None = Non
 
 
 def _of_pairs(table: Table, column: str | None, pair: Pair | None) -> PingPong:
-    """Return the ping-pong of one pair, or the median over all at each size."""
+    """Return the ping-pong of one pair, or the median over all pairs at each size."""
     rows: dict[Pair, list[TableRow]] = {}
     for row in table.rows:
         key = (table.cell(row, _SOURCE), table.cell(row, _TARGET))
@@ -169,7 +169,7 @@ def read_allreduce(path: Path, column: str | None = None) -> Samples:
 
 
 def read_samples(table: Table, column: str | None, op: str | None = None) -> Samples:
-    """Take sizes and times of one operation, all of them where there is no such column."""
+    """Return sizes and times of one operation, or of all rows if `op` is None."""
     rows = [row for row in table.rows if op is None or table.cell(row, "op") == op]
     times = time_column(table, column)
     if not rows:
@@ -186,7 +186,7 @@ def read_samples(table: Table, column: str | None, op: str | None = None) -> Sam
 
 
 def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
-    """Prove that sizes are whole and rise, and return their column."""
+    """Check that sizes are integers and rise, and return their column."""
     column = size_column(table)
     last = -1.0
     for row in rows:
@@ -206,7 +206,7 @@ def check_sizes(table: Table, rows: Sequence[TableRow]) -> str:
 
 
 def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
-    """Prove that times are positive and rise, but for noise."""
+    """Check that times are positive and rise, apart from noise."""
     times = [table.number(row, column) for row in rows]
     for row, time in zip(rows, times, strict=True):
         if time == 0:
@@ -226,7 +226,7 @@ def check_times(table: Table, rows: Sequence[TableRow], column: str) -> None:
 
 
 def _nearest_rising(values: Floats) -> Floats:
-    """Return the curve that never falls with the least deviations (pool adjacent violators)."""
+    """Return the non-decreasing curve with the least deviations (pool adjacent violators)."""
     pools: list[list[float]] = []
     for value in values.tolist():
         pool = [value]
@@ -237,7 +237,7 @@ def _nearest_rising(values: Floats) -> Floats:
 
 
 def check_count(samples: Samples, needed: int, why: str, rows: Rows = "all") -> None:
-    """Prove that there are rows enough."""
+    """Check that there are enough rows."""
     found = len(samples.bytes)
     if found < needed:
         table = samples.table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a fabric file that a calibration writes gives: the simulation of what was measured."""
+"""Simulations of the measured benchmarks on a calibrated fabric file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,13 +20,13 @@ from weft.runs.toolchain import compile_c
 Lines = list[list[str]]
 
 MOST_SIZES = 128
-"""Of a run of examples/allreduce_latency.c."""
-_INT_BYTES = 4  # of whose numbers it sends some
+"""Largest number of sizes per run of examples/allreduce_latency.c."""
+_INT_BYTES = 4  # MPI_INT, the type that it sends
 
 
 @dataclass(frozen=True)
 class Program:
-    """A shipped program, compiled."""
+    """Compiled example program."""
 
     example: str
     path: Path
@@ -34,7 +34,7 @@ class Program:
     def run(
         self, fabric: str, arguments: Sequence[str], ranks: int, **options: Any
     ) -> tuple[Lines, Record]:
-        """Run it on a fabric of this text; return the lines of numbers that it prints, and more."""
+        """Run it on a fabric of this text; return the printed lines of numbers and the record."""
         with work_directory() as work:
             file = work / "fabric.toml"
             file.write_text(fabric, encoding="utf-8")
@@ -55,7 +55,7 @@ class Program:
 
 @contextmanager
 def compiled(example: str) -> Iterator[Program]:
-    """Compile a shipped program for as long as it is needed."""
+    """Compile an example program for the duration of the context."""
     with work_directory() as work:
         compile_c(paths.example(f"{example}.c"), work / example)
         yield Program(example, work / example)
@@ -65,7 +65,7 @@ def simulate_ping_pong(
     fabric: str, sizes: Sequence[int], hosts: tuple[int, int] = (0, 1)
 ) -> Column:
     """Return the one-way times in microseconds between two hosts of a fabric's text."""
-    # Looking at a clock takes no time.
+    # Reading the clock takes no simulated time.
     arguments = (",".join(map(str, sizes)), "1", *map(str, hosts))
     with compiled("pingpong") as program:
         lines, _ = program.run(fabric, arguments, max(hosts) + 1, ppn=1, config=("smpi/wtime:0",))
@@ -73,7 +73,7 @@ def simulate_ping_pong(
 
 
 def simulate_bandwidth(fabric: str, sizes: Sequence[int]) -> Column:
-    """Return what a message takes of a stream of them (osu_bw), in microseconds by size."""
+    """Return the microseconds per message of a stream (osu_bw), by size."""
     arguments = (",".join(map(str, sizes)), "1")
     with compiled("bandwidth") as program:
         lines, _ = program.run(fabric, arguments, 2, config=("smpi/wtime:0",))
@@ -81,9 +81,9 @@ def simulate_bandwidth(fabric: str, sizes: Sequence[int]) -> Column:
 
 
 def simulate_offloaded(fabric: str, hosts: int, ppn: int, sizes: Sequence[int]) -> Column:
-    """Return what an Allreduce takes that the switches execute, in microseconds by size.
+    """Return the microseconds of an Allreduce executed by the switches, by size.
 
-    A size that is no whole number of MPI_INT is taken as the next.
+    A size that is not a multiple of MPI_INT is rounded up.
     """
     asked = {size: max(1, -(-size // _INT_BYTES)) * _INT_BYTES for size in sizes}
     taken = sorted(set(asked.values()))

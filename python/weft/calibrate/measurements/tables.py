@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables of measurements as the tools write them: OSU, SKaMPI, IMB and plain CSV.
+"""Readers of measurement tables: OSU, SKaMPI, IMB and plain CSV.
 
 A reader turns a file into one `Table`: columns with names and units, and rows that know their line
-in the file. Whatever is wrong is one message that names file, line and column.
+in the file. Each error is one message that names file, line and column.
 
 The formats:
 
@@ -11,7 +11,7 @@ The formats:
   name.
 - SKaMPI 5: blocks `# begin result "NAME"` of lines `count= 1 4 12.3 …`: parameter, bytes, time in
   microseconds; the block is chosen by its name.
-- CSV: comments with `#`, a line of names, rows. The unit ends a name: `bytes`, `median_us`.
+- CSV: comments with `#`, a line of names, rows. The name ends with the unit: `bytes`, `median_us`.
 """
 
 import re
@@ -31,18 +31,18 @@ _ROUND_TRIP = ("rtt", "round_trip", "roundtrip")
 
 
 Rows = Literal["all", "even", "odd"]
-"""Which rows of a table: the second, the fourth, … are the even ones."""
+"""Selection of rows; the second, fourth, … are the even ones."""
 ROWS: tuple[Rows, ...] = ("all", "even", "odd")
 
 
 def part(which: Rows) -> slice:
-    """Return where rows are taken from: all, or every second."""
+    """Return the slice of a selection: all rows, or every second."""
     return {"all": slice(None), "even": slice(1, None, 2), "odd": slice(0, None, 2)}[which]
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """One line of numbers or words."""
+    """One line of cells."""
 
     line: int
     cells: tuple[str, ...]
@@ -50,25 +50,25 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a file; names of columns as the file has them."""
+    """Table of a file; column names are as in the file."""
 
     path: Path
     form: str
     names: tuple[str, ...]
     rows: tuple[TableRow, ...]
     halved: bool = False
-    """Whether times are round trips, of which one way is half."""
+    """True if times are round trips, which are halved to one way."""
 
     def fail(self, line: int, column: str, problem: str) -> NoReturn:
-        """Raise the message about a place in the file."""
+        """Raise an error about a place in the file."""
         raise WeftError(f"{self.path}: line {line}: column '{column}': {problem}")
 
     def cell(self, row: TableRow, column: str) -> str:
-        """Return the text of a row in a column that there is."""
+        """Return the text of a row in an existing column."""
         return row.cells[self.names.index(column)]
 
     def number(self, row: TableRow, column: str) -> float:
-        """Return a number that is finite and not negative."""
+        """Return a finite, non-negative number."""
         text = self.cell(row, column)
         try:
             value = float(text)
@@ -80,12 +80,12 @@ class Table:
 
     @property
     def header_line(self) -> int:
-        """The line above the first row, for messages about columns."""
+        """Line above the first row, for messages about columns."""
         return self.rows[0].line - 1
 
 
 def read_table(path: Path, benchmark: str) -> Table:
-    """Read a file of any of the formats; `benchmark` chooses the block where there are several."""
+    """Read a file in any of the formats; `benchmark` selects the block if there are several."""
     try:
         text = read_text(path)
     except UnreadableError as error:
@@ -185,7 +185,7 @@ def _plain_rows(lines: Sequence[str], first: int = 1) -> tuple[TableRow, ...]:
 
 @dataclass
 class _Block:
-    """One benchmark of a file that holds several."""
+    """One benchmark of a file that contains several."""
 
     name: str
     first: int
@@ -246,7 +246,7 @@ def _read_skampi(path: Path, lines: Sequence[str], benchmark: str) -> Table:
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """Return what a column is and its unit: `median_us`, `t[usec]`, `Avg Latency(us)`."""
+    """Return quantity and unit of a column such as `median_us`, `t[usec]` or `Avg Latency(us)`."""
     match = re.fullmatch(r"(.*?)\s*(?:\[(\w+)\]|\((\w+)\))", name)
     if match:
         return match[1].lower(), match[2] or match[3]
@@ -267,7 +267,7 @@ def size_column(table: Table, allowed: Sequence[str] = SIZE_NAMES) -> str:
 
 
 def time_column(table: Table, wanted: str | None) -> str:
-    """Return the column of times: the one that the user named, else the one that is usual."""
+    """Return the column of times: the one named by the user, else the conventional one."""
     if wanted is not None:
         if wanted not in table.names:
             table.fail(
@@ -291,7 +291,7 @@ def _no_times() -> str:
 
 
 def seconds_per_unit(table: Table, column: str) -> float:
-    """Return what one of a column's numbers is in seconds, one way."""
+    """Return the one-way seconds per unit of a column."""
     what, unit = split_unit(column)
     if unit not in SECONDS:
         table.fail(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The two affine models that Clauss et al. (IPDPS 2011) compares with (section 7.1.1)."""
+"""The two affine baselines of Clauss et al. (IPDPS 2011, section 7.1.1)."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from weft.calibrate.measurements.samples import Floats
 
 @dataclass(frozen=True)
 class Affine:
-    """latency + size / bandwidth."""
+    """Affine model: latency + size / bandwidth."""
 
     latency_s: float
     bandwidth_Bps: float  # noqa: N815 (as records and presets name it)
@@ -22,12 +22,12 @@ class Affine:
 
 
 def default_affine(sizes: Floats, seconds: Floats) -> Affine:
-    """Return the usual one: the smallest message's time, and the largest rate that was reached."""
+    """Return the usual model: the time of the smallest message, and the highest measured rate."""
     return Affine(float(seconds[0]), float((sizes / seconds).max()))
 
 
 def best_affine(sizes: Floats, seconds: Floats) -> Affine:
-    """Return the one with the least mean logarithmic error."""
+    """Return the model with the least mean logarithmic error."""
     from scipy.optimize import minimize
 
     def error(logs: Floats) -> float:
@@ -36,7 +36,7 @@ def best_affine(sizes: Floats, seconds: Floats) -> Affine:
 
     start = default_affine(sizes, seconds)
     logs = np.log([start.latency_s, start.bandwidth_Bps])
-    # The error has kinks, one per row: a simplex, begun anew from where it ended.
+    # The error has one kink per row, so use a simplex search and restart it at its end point.
     for _ in range(3):
         logs = minimize(error, logs, method="Nelder-Mead", options={"xatol": 1e-9}).x
     latency, bandwidth = np.exp(logs)

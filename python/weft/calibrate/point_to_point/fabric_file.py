@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabric files with calibrated values: a new one of two hosts, or another with its values replaced.
+"""Fabric files with calibrated values: a new one with two hosts, or a base with values replaced.
 
-What is written is proven by loading it, before it takes its place.
+The text is validated by loading it before it replaces the target file.
 """
 
 import tempfile
@@ -25,19 +25,19 @@ from weft.fabric.toml_file import in_toml, without_tables
 if TYPE_CHECKING:
     from weft._core import Fabric
 
-# 1 TB/s: where bytes cost nothing that was measured, they say nothing of the link's bandwidth.
+# 1 TB/s: if bytes cost nothing measurable, they do not determine the link's bandwidth.
 _FASTEST_S = 1e-12
 
 
 @dataclass(frozen=True)
 class Route:
-    """The way of the ping-pong's messages, whose latency and bandwidth the factors are of."""
+    """Route of the ping-pong's messages, which the factors refer to."""
 
     latency_s: float
     bandwidth_Bps: float  # noqa: N815 (as records and presets name it)
 
 
-# Of [mpi], what a ping-pong tells; all else of a base's stays.
+# Keys of [mpi] that a ping-pong determines; all others of a base are kept.
 _FITTED = (
     *("preset", "send_overhead", "send_copy_rate", "receive_overhead", "receive_copy_rate"),
     "overheads",
@@ -48,7 +48,7 @@ _THRESHOLD = "eager_threshold"
 def render(calibration: Calibration, name: str, base: str | None, quality: str = "") -> str:
     """Return the text of the fabric: two hosts, or a base fabric with its messages replaced.
 
-    `quality` says in the file how near the simulation of it is to the measurement.
+    `quality` is the simulation error, which the file states.
     """
     kept: dict[str, Any] = {}
     if base is None:
@@ -68,13 +68,13 @@ def render(calibration: Calibration, name: str, base: str | None, quality: str =
 
 
 def eager_threshold_of(base: str) -> int | None:
-    """Return where the fabric says that eager messages end; None where it does not say it."""
+    """Return the eager threshold of the fabric; None if it does not set one."""
     mpi = _core.load_fabric(base).mpi
     return None if mpi is None else int(mpi["eager_threshold_bytes"])
 
 
 def latency_of(base: str | None, between: Collection[Pair] = ()) -> float | None:
-    """Return the latency between the measured hosts of a fabric, if there is one."""
+    """Return the latency between the measured hosts of a fabric; None without a base."""
     if base is None:
         return None
     fabric = _core.load_fabric(base)
@@ -82,10 +82,10 @@ def latency_of(base: str | None, between: Collection[Pair] = ()) -> float | None
 
 
 def pair_of(fabric: "Fabric", between: Collection[Pair]) -> tuple[int, int]:
-    """Return the hosts of a fabric whose route the measured times are of.
+    """Return the two hosts of a fabric whose route the measured times belong to.
 
-    Of several pairs that is the one with the median latency; of none it is the first two hosts.
-    Raises `WeftError` where these have a cable of their own: what is fitted holds for the whole
+    Of several pairs, this is the one with the median latency; without pairs, the first two hosts.
+    Raises `WeftError` if the first two hosts are cabled directly, since the fit holds for the whole
     fabric.
     """
     if not between:
@@ -117,14 +117,14 @@ def _kept(text: str) -> dict[str, Any]:
 
 
 def write(text: str, target: Path) -> None:
-    """Write the file, if it is one that weft accepts."""
+    """Write the file if weft accepts it."""
     check(text)
     with whole_file(named("output"), target) as file:
         file.write(text)
 
 
 def write_messages(calibration: Calibration, base: str | None, target: Path) -> Column:
-    """Write the fabric with how near its simulation is, and return that: microseconds by size."""
+    """Write the fabric with its simulation error; return the simulated microseconds by size."""
     sizes = list(calibration.measured)
     text = render(calibration, target.stem, base)
     check(text)
@@ -145,7 +145,7 @@ def _quality(calibration: Calibration, simulated: Column) -> str:
 
 
 def check(text: str) -> "Fabric":
-    """Prove that weft accepts a fabric file of this text."""
+    """Load a fabric file of this text, which raises `WeftError` if weft rejects it."""
     with tempfile.TemporaryDirectory(prefix="weft-") as directory:
         path = Path(directory) / "fabric.toml"
         path.write_text(text, encoding="utf-8")
@@ -153,7 +153,7 @@ def check(text: str) -> "Fabric":
 
 
 def route_of(fabric: "Fabric", hosts: tuple[int, int] = (0, 1)) -> Route:
-    """Return the way between two hosts of a fabric."""
+    """Return the route between two hosts of a fabric."""
     if len(fabric.hosts) < 2:
         raise WeftError(f"{named('base')}: {fabric.name} has one host; a ping-pong needs two")
     way = fabric.route(*hosts)
@@ -170,9 +170,9 @@ def route_of(fabric: "Fabric", hosts: tuple[int, int] = (0, 1)) -> Route:
 
 
 def _own_route(calibration: Calibration) -> Route:
-    """Return what makes the factors of the shortest and of the largest messages 1."""
+    """Return the route for which the factors of the shortest and of the largest messages are 1."""
     per_byte = max(calibration.per_byte_s, _FASTEST_S)
-    # In digits that the file has, so that the factors are of what it says.
+    # Round as in the file, so that the factors refer to the written value.
     latency = float(f"{calibration.latency_s / 2:.6g}") * 2
     return Route(latency, float(f"{1 / per_byte:.6g}"))
 

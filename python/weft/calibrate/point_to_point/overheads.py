@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Where the eager protocol ends and what MPI_Send costs, from ping-pongs that time it apart.
+"""Eager threshold and sender overhead, from ping-pongs that time MPI_Send separately.
 
-An eager MPI_Send returns when it has copied the message, a rendezvous one when the receiver has it.
-So the time of MPI_Send jumps at the threshold, and below it is the sender's overhead (LogGP's o).
-What MPI_Recv takes of the same ping-pong is mostly waiting: it does not tell the receiver's.
+An eager MPI_Send returns once the message is copied, a rendezvous one once the receiver has it. The
+time of MPI_Send therefore jumps at the threshold, and below it equals the sender's overhead
+(LogGP's o). The time of MPI_Recv in the same ping-pong is mostly waiting and does not reveal the
+receiver's overhead.
 """
 
 from dataclasses import dataclass
@@ -14,30 +15,30 @@ from weft.calibrate.measurements.samples import Floats
 from weft.calibrate.point_to_point.regression import relative_line
 
 _ROWS = 5
-# Rendezvous waits for a round trip at least, eager for a copy; noise alone does not double medians.
+# Rendezvous waits for at least a round trip, eager only for a copy; noise does not double medians.
 _JUMP = 2.0
 
 
 @dataclass(frozen=True)
 class Overheads:
-    """The sender's part of the model."""
+    """Sender's part of the model."""
 
     eager_threshold: int
-    """Messages of at least so many bytes wait for their receiver."""
+    """Messages of at least this size wait for their receiver."""
     last_eager: int
     first_rendezvous: int
     send_fixed_s: float
     send_per_byte_s: float
 
     def send_seconds(self, sizes: Floats) -> Floats:
-        """Return what a sender spends before the message is on its way: nothing in rendezvous."""
+        """Return the sender's time before the message is in flight: zero for rendezvous."""
         eager = self.send_fixed_s + self.send_per_byte_s * sizes
         seconds: Floats = np.where(sizes < self.eager_threshold, eager, 0.0)
         return seconds
 
 
 def fit_overheads(sizes: Floats, send_seconds: Floats) -> Overheads | None:
-    """Return the threshold and the overhead below it; none where MPI_Send does not jump."""
+    """Return the threshold and the overhead below it; None if MPI_Send shows no jump."""
     at = _jump(send_seconds)
     if at is None:
         return None
@@ -47,7 +48,7 @@ def fit_overheads(sizes: Floats, send_seconds: Floats) -> Overheads | None:
 
 
 def _jump(seconds: Floats) -> int | None:
-    """Return the first row after the largest step of those that stay."""
+    """Return the first row after the largest persistent jump."""
     steps = {
         row: seconds[row] / seconds[row - 1]
         for row in range(_ROWS, len(seconds) - _ROWS + 1)
@@ -57,6 +58,6 @@ def _jump(seconds: Floats) -> int | None:
 
 
 def _threshold(last_eager: int, first_rendezvous: int) -> int:
-    """Return the power of two between, as MPI libraries have them, or else the size measured."""
+    """Return the power of two in between, as MPI libraries use, else the first rendezvous size."""
     power = 1 << last_eager.bit_length()
     return power if power <= first_rendezvous else first_rendezvous

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Point-to-point messages: what cables, network and cores take of a ping-pong, and its figure.
+"""Point-to-point calibration: shares of cables, network and cores in a ping-pong, and its figure.
 
-A message of S bytes takes, one way:
+The one-way time of a message of S bytes is
 
     eager        send(S) + latency + (S + envelope) / rate + receive(S)
     rendezvous   latency of the segment + (S + envelope) / rate
 
-`rate` is that of the largest messages and holds for all: what smaller ones take beside it is not
-the cable's, which others can use meanwhile. Of an eager message it is the two cores' time: where
-only a ping-pong is known, half each; where MPI_Send was timed apart, the receiver has the rest. Of
-a rendezvous message, which nobody copies, it is waiting.
+`rate` is that of the largest messages and holds for all sizes: the extra time of smaller messages
+does not occupy the cable, which others can use meanwhile. For an eager message the extra time is
+spent on the two cores: half each if only a ping-pong is known; if MPI_Send was timed separately,
+the receiver gets the rest. For a rendezvous message, which is not copied, the extra time is
+waiting.
 
-A stream of messages (osu_bw) tells cores and network apart: cores work on one message after the
-other, and only latency overlaps. Where cores limit the stream, each has what a message of it
-takes, and the latency of eager messages is the rest of the ping-pong.
+A stream of messages (osu_bw) separates cores from network: cores process one message after the
+other, and only latency overlaps. If cores limit the stream, each core gets the stream's time per
+message, and the latency of eager messages is the rest of the ping-pong.
 """
 
 import math
@@ -35,24 +36,24 @@ from weft.calibrate.point_to_point.affine import Affine, best_affine, default_af
 from weft.calibrate.point_to_point.overheads import Overheads, fit_overheads
 from weft.calibrate.point_to_point.piecewise import ENVELOPE, MIN_ROWS, Piecewise, Segment, Side
 
-# The rate is that of messages down to so much smaller than the largest.
+# The rate is fitted to messages down to this factor below the largest.
 _LARGE = 16
-# Of the first rows, what is taken for latency: nearly all of them took that long at least.
+# Quantile of the first rows taken as latency: nearly all of them took at least that long.
 _LOW = 0.25
-# Messages of a window of osu_bw, after which the receiver answers (OSU micro-benchmarks, default of
+# Messages per window of osu_bw, after which the receiver answers (OSU micro-benchmarks, default of
 # --window-size).
 _WINDOW = 64
-# Where a stream's messages take so much longer than their bytes on the link, the cores limit it.
-# Chosen here among 1.25, 1.5 and 2 on alaska: hosts of InfiniBand predict RoCE's collectives 11.6,
-# 11.6 and 11.7 % off, and those of RoCE InfiniBand's 18.0, 18.0 and 18.3 %.
+# Cores limit a stream if its messages take this many times longer than their bytes on the link.
+# Chosen among 1.25, 1.5 and 2 on alaska: hosts fitted to InfiniBand predict RoCE's collectives with
+# errors of 11.6, 11.6 and 11.7 %, and those fitted to RoCE InfiniBand's with 18.0, 18.0 and 18.3 %.
 _BY_CORES = 1.5
-# Of the shortest ping-pong, at most this is the cores': a network takes some time.
+# Largest share of the cores in the shortest ping-pong, since the network takes some time.
 _MOST_OF_CORES = 0.9
 
 
 @dataclass(frozen=True)
 class Core:
-    """What one message costs the core that sends or receives it."""
+    """Time that a message costs the sending or receiving core."""
 
     fixed_s: float
     per_byte_s: float
@@ -60,7 +61,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Eager:
-    """Costs of eager messages of at least so many bytes, to the network and to cores."""
+    """Network and core costs of eager messages of at least `from_bytes`."""
 
     from_bytes: int
     latency_s: float
@@ -70,59 +71,59 @@ class Eager:
 
 @dataclass(frozen=True)
 class Shares:
-    """What of a message is the network's and what the cores'."""
+    """Split of a message's time between network and cores."""
 
     latency_s: float
-    """The network's, of eager messages."""
+    """Network latency of eager messages."""
     eager: tuple[Eager, ...]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a ping-pong says of point-to-point messages."""
+    """Point-to-point model fitted to a ping-pong."""
 
     pingpong: PingPong
     rows: Rows
-    """Of the table, those fitted to."""
+    """Rows of the table that were fitted."""
     transfer: Piecewise
-    """All that is not the sender's measured overhead."""
+    """Everything but the sender's measured overhead."""
     overheads: Overheads | None
-    """Of the sender, where MPI_Send was timed apart."""
+    """Sender overhead, if MPI_Send was timed separately."""
     eager_threshold: int
-    """Measured, or else what the fabric has."""
+    """Measured, or else the fabric's."""
     latency_s: float
-    """Of the shortest messages: what network and cores take together beside their bytes."""
+    """Network and core time of the shortest messages, without their bytes."""
     per_byte_s: float
-    """Of the largest messages."""
+    """Time per byte of the largest messages."""
     default: Affine
     best: Affine
     stream: Mapping[int, float] = field(default_factory=dict)
-    """Measured time of a message of a stream, in seconds by size."""
+    """Measured seconds per message of a stream, by size."""
 
     @cached_property
     def measured(self) -> Column:
-        """Return the measured one-way times in microseconds by size."""
+        """Measured one-way times in microseconds by size."""
         return self.pingpong.one_way.by_size()
 
     @property
     def fitted(self) -> Column:
-        """Return those fitted to."""
+        """Measured times that were fitted."""
         return self.pingpong.of(self.rows).one_way.by_size()
 
     @property
     def held_out(self) -> Column:
-        """Return the others."""
+        """Measured times that were held out."""
         return {size: time for size, time in self.measured.items() if size not in self.fitted}
 
     @property
     def rendezvous(self) -> tuple[Segment, ...]:
-        """The segments of messages that wait for their receiver."""
+        """Segments of messages that wait for their receiver."""
         return tuple(
             one for one in self.transfer.segments if one.from_bytes >= self.eager_threshold
         )
 
     def shares(self, most_latency_s: float | None = None) -> Shares:
-        """Say what is whose; of the shortest messages, at most so much is the network's."""
+        """Return the shares; the network gets at most `most_latency_s` of the shortest messages."""
         latency = self.latency_s if most_latency_s is None else min(self.latency_s, most_latency_s)
         eager = (one for one in self.transfer.segments if one.from_bytes < self.eager_threshold)
         return Shares(latency, tuple(self._eager(segment, latency) for segment in eager))
@@ -140,7 +141,7 @@ class Calibration:
         return Eager(segment.from_bytes, latency_s, sender, Core(fixed, per_byte))
 
     def _core_seconds(self, segment: Segment, per_byte_s: float) -> float:
-        """Return what a message of a stream takes each core beside its bytes; 0 if none tells."""
+        """Return the core time per message of a stream, without its bytes; 0 if none is known."""
         after = [one.from_bytes for one in self.transfer.segments]
         end = min((one for one in after if one > segment.from_bytes), default=math.inf)
         answer = 2 * self.latency_s / _WINDOW
@@ -159,7 +160,7 @@ class Calibration:
 
     @cached_property
     def affine(self) -> Mapping[str, Column]:
-        """Return what the two affine models say of the measured sizes."""
+        """Times of the two affine models at the measured sizes."""
         sizes = self.pingpong.one_way.bytes
         return {
             "best-fit affine": self._column(self.best.seconds(sizes)),
@@ -170,7 +171,7 @@ class Calibration:
         return dict(zip(self.measured, (seconds * 1e6).tolist(), strict=True))
 
     def error(self, model: str) -> LogError:
-        """Return how far an affine model is from the measurement."""
+        """Return the error of an affine model."""
         return log_error(self.affine[model], self.measured)
 
 
@@ -181,10 +182,10 @@ def calibrate(
     eager_threshold: int | None = None,
     stream: Mapping[int, float] | None = None,
 ) -> Calibration:
-    """Fit all models; with so many segments, or as many as cross-validation finds.
+    """Fit all models with this number of segments, or as many as Schwarz's criterion selects.
 
-    `eager_threshold` is of the fabric that keeps its own where the table does not tell it; `stream`
-    is what a message of osu_bw takes, by size.
+    `eager_threshold` is the fabric's threshold, used if the table does not reveal one; `stream` is
+    the time per message of osu_bw, by size.
     """
     chosen = pingpong.of(rows)
     samples = chosen.one_way
@@ -219,13 +220,13 @@ def calibrate(
 
 
 def _large_messages_cost(sizes: Floats, seconds: Floats) -> float:
-    """Return what a byte of the largest messages takes."""
+    """Return the seconds per byte of the largest messages."""
     large = max(MIN_ROWS, int((sizes >= sizes[-1] / _LARGE).sum()))
     return piecewise.fit(sizes[-large:], seconds[-large:], 1).segments[0].per_byte_s
 
 
 def _latency(sizes: Floats, seconds: Floats, per_byte: float) -> float:
-    """Return what the shortest messages take beside their bytes."""
+    """Return the time of the shortest messages without their bytes."""
     first = max(MIN_ROWS, len(sizes) // 25)
     rest = seconds[:first] - per_byte * (sizes[:first] + ENVELOPE)
     return max(piecewise.LEAST_FIXED_S, float(np.quantile(rest, _LOW)))
@@ -251,12 +252,12 @@ def _fit_transfer(
 
 
 def check_plot(target: Path) -> None:
-    """Prove that the figure can be written."""
+    """Check that the figure's format can be written."""
     check_format(named("plot"), target)
 
 
 def plot(calibration: Calibration, simulated: Column, target: Path) -> None:
-    """Draw the measurement, what the written fabric gives, and the affine models."""
+    """Draw the measurement, the simulation on the written fabric, and the affine models."""
     columns = {"as simulated": simulated, **calibration.affine}
     series = [
         Series("measured", _drawable(calibration.measured), 6, measured=True),
@@ -274,5 +275,5 @@ def plot(calibration: Calibration, simulated: Column, target: Path) -> None:
 
 
 def _drawable(column: Column) -> Column:
-    """Leave out the empty message, for which logarithmic axes have no place."""
+    """Drop the empty message, which logarithmic axes cannot show."""
     return {size: time for size, time in column.items() if size > 0}

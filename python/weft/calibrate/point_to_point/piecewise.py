@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""One-way times as lines over the message size: SMPI's model (Clauss et al., section 4.1), robust.
+"""Piecewise linear one-way times: SMPI's model (Clauss et al., section 4.1), fitted robustly.
 
-A segment is `fixed + per_byte * (bytes + ENVELOPE)`, which is how a fabric file says it (a latency
-and a bandwidth, the latter for MPI's envelope too). Neither is less than its side's least: a side
-is one of the two protocols, eager and rendezvous, and no segment belongs to both.
+A segment is `fixed + per_byte * (bytes + ENVELOPE)`, the form used by fabric files (a latency and a
+bandwidth, which also applies to MPI's envelope). Both are bounded below per side; a side is one of
+the two protocols, eager and rendezvous, and no segment spans both.
 
-What is least is Huber's loss of ln(fit / measured): squares while errors are small, and beyond that
-the errors themselves, so that single wrong rows pull no line to them. Such a line is found by least
-squares of relative deviations, repeated with weights for the rows. A bound lies at a row, so that
-dynamic programming over the rows finds the best of all.
+The fit minimizes the pseudo-Huber loss of ln(fit / measured), quadratic for small errors and linear
+beyond, so that single wrong rows do not distort a line. Lines are found by iteratively reweighted
+least squares of relative deviations. Bounds lie at rows, so dynamic programming over the rows finds
+the optimal segmentation.
 """
 
 from collections.abc import Sequence
@@ -27,40 +27,40 @@ ENVELOPE = _core.SMPI_ENVELOPE_BYTES
 """Bytes that SMPI adds to every message."""
 
 MIN_ROWS = 3
-"""Rows of a segment: two points lie on a line, whatever they are."""
+"""Rows per segment: any two points lie on a line."""
 _MIN_SHARE = 0.04
-"""Of all rows: among hundreds of noisy ones, some three lie on a line by chance."""
+"""Share of all rows: among hundreds of noisy rows, some three lie on a line by chance."""
 
 MAX_SEGMENTS = 8
-# Of hundreds of rows not every one is tried as a bound.
+# With hundreds of rows, only some are tried as bounds.
 _MOST_BOUNDS = 80
 _REPETITIONS = 12
-# From here on errors weigh as they are, not as their squares: more than steps of clocks, less than
-# what is wrong.
+# Error beyond which the loss grows linearly: more than the resolution of clocks, less than
+# outliers.
 _WRONG = 0.05
-# No measurement is nearer.
+# Smallest error considered; no measurement is more precise.
 _LEAST_ERROR = 1e-4
-# Nothing takes less: keeps factors positive, as fabric files want them.
+# Lower bounds that keep factors positive, as fabric files require.
 LEAST_FIXED_S, LEAST_PER_BYTE_S = 1e-9, 1e-15
 
 
 class TooFewRowsError(ValueError):
-    """A table cannot be cut into so many segments."""
+    """The table has too few rows for this number of segments."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """What holds for all segments of messages of at least `from_bytes`."""
+    """Constraints on all segments of messages of at least `from_bytes`."""
 
     from_bytes: int = 0
     least_fixed_s: float = LEAST_FIXED_S
     least_per_byte_s: float = LEAST_PER_BYTE_S
     held: bool = False
-    """Whether all bytes cost the least, and only what is fixed differs."""
+    """True if the cost per byte is fixed to its bound, so that only the fixed cost is fitted."""
 
     @property
     def min_rows(self) -> int:
-        """How many rows a segment needs at least; what is one number can come of one."""
+        """Minimum number of rows per segment; one row suffices for a single parameter."""
         return 1 if self.held else MIN_ROWS
 
 
@@ -80,7 +80,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Piecewise:
-    """The whole model."""
+    """Complete model of all sizes."""
 
     segments: tuple[Segment, ...]
 
@@ -94,12 +94,12 @@ class Piecewise:
 
 
 def fit(sizes: Floats, seconds: Floats, count: int, sides: Sequence[Side] = (Side(),)) -> Piecewise:
-    """Fit a model of so many segments; the sides rise by size, the first from 0 on."""
+    """Fit a model with this number of segments; sides are sorted by size, the first starts at 0."""
     return _Choices(sizes, seconds, tuple(sides)).best(count)
 
 
 def fit_best(sizes: Floats, seconds: Floats, sides: Sequence[Side] = (Side(),)) -> Piecewise:
-    """Fit as many segments as the rows speak for, by Schwarz's criterion."""
+    """Fit the number of segments that minimizes Schwarz's criterion."""
     choices = _Choices(sizes, seconds, tuple(sides))
     found = []
     for count in range(least_segments(sizes, sides), MAX_SEGMENTS + 1):
@@ -113,23 +113,23 @@ def fit_best(sizes: Floats, seconds: Floats, sides: Sequence[Side] = (Side(),)) 
 
 
 def criterion(model: Piecewise, sizes: Floats, seconds: Floats, sides: Sequence[Side]) -> float:
-    """Return Schwarz's criterion, of logarithmic errors with Laplace's distribution."""
+    """Return Schwarz's criterion for logarithmic errors with a Laplace distribution."""
     error = float(np.abs(np.log(model.seconds(sizes) / seconds)).mean())
     starts = np.array([segment.from_bytes for segment in model.segments], float)
     held = np.array([side.held for side in sides])[_side_of_rows(starts, sides)]
-    numbers = (3 - held).sum()  # where it begins, what is fixed and, unless held, per byte
+    numbers = (3 - held).sum()  # per segment: start, fixed cost and, unless held, cost per byte
     rows = len(sizes)
     return float(2 * rows * np.log(max(error, _LEAST_ERROR)) + numbers * np.log(rows))
 
 
 def _loss(errors: Floats) -> Floats:
-    """Half the square of small ones; smooth (pseudo-Huber)."""
+    """Return the pseudo-Huber loss: half the square of small errors, smooth."""
     losses: Floats = _WRONG**2 * (np.sqrt(1 + (errors / _WRONG) ** 2) - 1)
     return losses
 
 
 def least_segments(sizes: Floats, sides: Sequence[Side]) -> int:
-    """Return how many sides have rows."""
+    """Return the number of sides that have rows."""
     return len(set(_side_of_rows(sizes, sides).tolist()))
 
 
@@ -138,7 +138,7 @@ def _side_of_rows(sizes: Floats, sides: Sequence[Side]) -> Numbers:
 
 
 class _Choices:
-    """All segments that there may be, each a range of rows, with their lines and errors."""
+    """Candidate segments, each a range of rows, with their lines and losses."""
 
     def __init__(self, sizes: Floats, seconds: Floats, sides: tuple[Side, ...]) -> None:
         self.sizes, self.seconds, self.sides = sizes, seconds, sides
@@ -150,7 +150,7 @@ class _Choices:
         self.errors[self.first, self.end] = errors
 
     def best(self, count: int) -> Piecewise:
-        """Return the segments with the least error."""
+        """Return the segments with the least loss."""
         at = _best_bounds(self.errors, count)
         if at is None:
             raise TooFewRowsError(
@@ -171,7 +171,7 @@ class _Choices:
         return np.union1d(np.union1d(tried, borders), [rows])
 
     def _allowed(self) -> "npt.NDArray[np.bool_]":
-        """Whether a segment may have the rows from one bound to another: of one side, enough."""
+        """Return which ranges between two bounds are segments: on one side, with enough rows."""
         first, end = self.bounds[:, None], self.bounds[None, :]
         share = round(_MIN_SHARE * len(self.sizes))
         enough = np.array([max(side.min_rows, share) for side in self.sides])
@@ -181,7 +181,7 @@ class _Choices:
         return allowed
 
     def _start(self, row: int) -> int:
-        """Return where the segment that begins with a row begins: with its side, or the row."""
+        """Return the start in bytes of the segment that begins with a row."""
         if row == 0:
             return 0
         if self.side_of_row[row] != self.side_of_row[row - 1]:
@@ -189,7 +189,7 @@ class _Choices:
         return int(self.sizes[row])
 
     def _lines(self) -> tuple[Floats, Floats, Floats]:
-        """Return what is fixed and per byte in each segment, and its sum of errors."""
+        """Return fixed cost, cost per byte and summed loss of each candidate segment."""
         numbers = np.arange(len(self.sizes))
         first, end = self.bounds[self.first, None], self.bounds[self.end, None]
         inside = ((numbers >= first) & (numbers < end)).astype(float)
@@ -210,7 +210,7 @@ class _Choices:
 
 
 def _bounded_lines(sums: Floats, sides: Sequence[Side]) -> tuple[Floats, Floats]:
-    """Return what is fixed and per byte of the lines with the least weighted squares."""
+    """Return fixed cost and cost per byte of the lines with the least weighted squares."""
     uu, xu, xx, u, x = sums.T
     least_fixed = np.array([side.least_fixed_s for side in sides])
     least_per_byte = np.array([side.least_per_byte_s for side in sides])
@@ -234,7 +234,7 @@ def _bounded_lines(sums: Floats, sides: Sequence[Side]) -> tuple[Floats, Floats]
 
 
 def _best_bounds(errors: Floats, count: int) -> list[int] | None:
-    """Return where the segments of the best choice begin; None where there is no choice."""
+    """Return where the segments of the best choice begin; None if there is none."""
     last = errors.shape[0] - 1
     best = errors[0]
     came_from = []

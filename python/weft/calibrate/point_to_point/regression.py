@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""One line through times by size.
+"""Linear regression of times over size.
 
-The regression minimises relative deviations (weights 1 / time^2): a line spans decades, and plain
-least squares would give it to its largest messages, while errors are judged by their logarithms.
+The regression minimizes relative deviations (weights 1 / time^2): sizes span decades, so plain
+least squares would follow the largest messages only, while errors are judged by their logarithms.
 """
 
 import numpy as np
@@ -13,11 +13,11 @@ from weft.calibrate.measurements.samples import Floats
 def relative_line(
     sizes: Floats, seconds: Floats, least: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float]:
-    """Return what a message takes, and what each byte adds; neither is below `least`."""
+    """Return fixed and per-byte cost, each at least as large as in `least`."""
     from scipy.optimize import lsq_linear
 
     terms = np.stack([np.ones_like(sizes), sizes], axis=1) / seconds[:, None]
-    scale = 1 / np.abs(terms).max(axis=0)  # the solver wants columns of like magnitude
+    scale = 1 / np.abs(terms).max(axis=0)  # the solver requires columns of similar magnitude
     floor = np.array(least) / scale
     found = lsq_linear(terms * scale, np.ones_like(sizes), (floor, np.inf), method="bvls")
     fixed, per_byte = np.maximum(found.x, floor) * scale

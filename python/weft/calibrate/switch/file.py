@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fabric file with the fitted values of its switch and NICs."""
+"""Fabric files with fitted switch and NIC values."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def render(fit: SwitchFit, base: "Fabric", path_s: float, command: str) -> str:
-    """Return the base's text with what the data determine; the rest stays as it is.
+    """Return the base's text with the values that the data determine; all others are kept.
 
-    `path_s` is what links and processing of one switch take.
+    `path_s` is the latency of links and processing with one switch.
     """
     first = fit.estimates[0]
     overhead = _overhead(fit.written[first.name], base, path_s)
@@ -36,7 +36,7 @@ def render(fit: SwitchFit, base: "Fabric", path_s: float, command: str) -> str:
 
 
 def values_of(base: "Fabric") -> dict[str, float]:
-    """Return what holds in a fabric where a parameter is not written."""
+    """Return the base fabric's values of the parameters, used for those that are not written."""
     smart = next(one for one in base.switches if one["smart"])
     return {
         GAP: base.nic["message_gap_s"],
@@ -46,7 +46,7 @@ def values_of(base: "Fabric") -> dict[str, float]:
 
 
 def _overhead(found_s: float, base: "Fabric", path_s: float) -> float:
-    """Return what links and processing of the base leave of the base latency."""
+    """Return the base latency minus links and processing."""
     if found_s < path_s:
         raise WeftError(
             f"{named('base')}:"

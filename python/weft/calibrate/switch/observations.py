@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured Allreduces for the fit of a switch: by message size, or by ranks and hosts."""
+"""Measured Allreduces for the switch fit: by message size, or by ranks and hosts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ _MIN_ROWS = 3
 def read_observations(
     path: Path, column: str | None, rows: Rows, size: int | None, ppn: int, hosts: int = 1
 ) -> Observations:
-    """Read a table; `size` is of all messages of one by ranks, `ppn` and `hosts` of one by size."""
+    """Read a table; by ranks, all rows have `size` bytes; by size, `ppn` and `hosts`."""
     table = read_table(path, "Allreduce")
     name = time_column(table, column)
     scale = seconds_per_unit(table, name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Rows of a switch's calibration, simulated: on the base fabric, and on what was written."""
+"""Simulation of a switch calibration's rows on the base fabric and on the written one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,15 +17,15 @@ from weft.calibrate.switch.switch import Hardware, Observations, model_seconds
 if TYPE_CHECKING:
     from weft._core import Fabric
 
-_SMALL = 4  # bytes: nothing but the tree's round
-# What all ranks' buffers may take together; rows that need more are not simulated.
+_SMALL = 4  # bytes: only the tree's round trip
+# Upper bound of memory for all ranks' buffers; rows that need more are not simulated.
 _MOST_MEMORY = 4 << 30
 
 
 def path_of_one_switch(fabric: "Fabric") -> float:
-    """Return what links and processing take with one switch, in seconds."""
+    """Return the latency of links and processing with one switch, in seconds."""
     smart = next(number for number, one in enumerate(fabric.switches) if one["smart"])
-    # A host's cable, there and back.
+    # The cable of a host is crossed twice.
     link = next(
         cable["latency_s"] for cable in fabric.cables() if cable["lower"] < len(fabric.hosts)
     )
@@ -35,7 +35,7 @@ def path_of_one_switch(fabric: "Fabric") -> float:
 def with_trees(
     fabric: "Fabric", hardware: Hardware, tables: Sequence[Observations]
 ) -> list[Observations]:
-    """Return the tables with what the trees of their hosts take longer than one switch."""
+    """Return the tables with the additional time of their hosts' trees over one switch."""
     _check_hosts(fabric, tables)
     if len(fabric.switches) == 1:
         return list(tables)
@@ -46,7 +46,7 @@ def with_trees(
         one = Observations("", np.array([float(_SMALL)]), np.ones(1), np.ones(1))
         streaming = float(model_seconds(hardware, one, 0.0, {})[0])
         around = seconds - fabric.nic["offload_overhead_s"] - streaming
-        # What it prints has digits enough for a tenth of a nanosecond.
+        # The program's output is precise to a tenth of a nanosecond.
         known[hosts] = max(0.0, round(around - path_of_one_switch(fabric), 10))
     return [
         replace(table, longer_s=np.array([known[one] for one in _hosts(fabric, table)]))
@@ -55,7 +55,7 @@ def with_trees(
 
 
 def simulated_seconds(text: str, fabric: "Fabric", rows: Observations) -> Floats:
-    """Return what a fabric of this text gives for the rows; nan for what memory is lacking for."""
+    """Return the rows' simulated seconds on a fabric of this text; nan if memory is too small."""
     hosts = np.array(_hosts(fabric, rows))
     ppn, sizes = rows.ranks_a_host.astype(int), rows.bytes.astype(int)
     seconds = np.full(len(sizes), np.nan)

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What an offloaded Allreduce says of switch and NIC: a fit with confidence intervals.
+"""Switch calibration: fits switch and NIC parameters to offloaded Allreduces, with intervals.
 
-The model is weft's own (docs/models.md, `stream`), for k ranks on each host:
+The model is weft's own (docs/models.md, `stream`), for k ranks per host:
 
     T(S, k) = base + longer + (k - 1) * gap
               + streaming(S, min(B / k, copy_rate), turnaround + longer)
 
-`longer` is what the tree of a row's hosts takes longer to go round than one switch: nothing on a
-star, and on a tree of switches what a simulation of the base fabric says. `base` belongs to a
-table: benchmarks differ in how the ranks come to a call. The others are of the testbed. What the
-base fabric says beside them (packet_copy_rate, aggregation_rate) is taken as known. Residuals are
-logarithmic. An interval is a profile: the values of a parameter at which the best of all others
-fits not significantly worse (F test). That needs no derivative, which the model lacks where one
-limit takes over from another, and where the data do not bound a parameter, it has no end: then the
-parameter is not determined. All intervals together hold with 95 %.
+`longer` is the additional round-trip time of a row's tree compared with a single switch: zero on a
+star; on a tree of switches it comes from a simulation of the base fabric. `base` is fitted per
+table, as benchmarks differ in how ranks enter a call. The other parameters belong to the testbed.
+Further values of the base fabric (packet_copy_rate, aggregation_rate) are taken as known. Residuals
+are logarithmic.
 
-What is not determined stays as it is in the base fabric, and the others are fitted again beside
-that. Two that can stand for each other are both not determined, and without either nothing explains
-the rows: of those as few are taken nevertheless as it needs for a fit that is not significantly
-worse.
+Intervals are profile likelihoods: the values of a parameter at which the best fit of all others is
+not significantly worse (F test). This requires no derivative, which the model lacks where one limit
+takes over from another. If the data do not bound a parameter, its interval is open and the
+parameter is undetermined. All intervals hold jointly with 95 % confidence.
+
+Undetermined parameters keep the base fabric's value, and the others are fitted again. Two
+parameters that can substitute for each other are both undetermined, yet the rows cannot be
+explained without either. In that case the fit includes as few of them as needed to be not
+significantly worse.
 """
 
 import math
@@ -42,17 +44,17 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 TURNAROUND, COPY_RATE, GAP = "turnaround", "copy_rate", "gap"
-# A profile is followed so far, as a factor to either side; what is beyond is no bound.
+# Largest factor, in ln, up to which a profile is followed to either side; beyond it is unbounded.
 _FARTHEST = math.log(1000.0)
 _FIRST_STEP = 0.01
-# Of the line rate: a copy rate to start from; and of a turnaround's start.
+# Starting points: copy rate as a share of the line rate, and factors of the initial turnaround.
 _SLOW = 0.4
 _TURNAROUNDS = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """What is known beforehand: it is read from a fabric."""
+    """Known properties, read from a fabric."""
 
     slots: int
     payload_bytes: float
@@ -61,13 +63,13 @@ class Hardware:
     aggregation_rate_Bps: float = math.inf  # noqa: N815
     packet_copy_rate_Bps: float = math.inf  # noqa: N815
     hosts_a_switch: int = 1
-    """At most: whose contributions one switch combines."""
+    """Largest number of hosts whose contributions one switch combines."""
     largest_bytes: float = math.inf
-    """Larger rows cost what the base says in streaming_from or [[nic.calls]]."""
+    """Smallest size whose cost the base sets in streaming_from or [[nic.calls]]; not fitted."""
 
     @property
     def window_bytes(self) -> float:
-        """What can be in flight."""
+        """Bytes that can be in flight."""
         return self.slots * self.payload_bytes
 
 
@@ -80,13 +82,13 @@ class Observations:
     ranks_a_host: Floats
     seconds: Floats
     hosts: Floats | None = None
-    """How many take part; where it is not said, all that there are."""
+    """Participating hosts; None means all hosts of the fabric."""
     longer_s: Floats | float = 0.0
-    """What the tree's round takes beyond one switch's."""
+    """Additional round-trip time of the tree over a single switch."""
 
     @cached_property
     def by_longer(self) -> "list[tuple[float, slice | NDArray[np.bool_]]]":
-        """The rows of each `longer_s`: a fit asks thousands of times."""
+        """Rows grouped by `longer_s`; cached, as a fit evaluates the model thousands of times."""
         if np.ndim(self.longer_s) == 0:
             return [(float(self.longer_s), slice(None))]
         return [(float(one), self.longer_s == one) for one in np.unique(self.longer_s)]
@@ -94,7 +96,7 @@ class Observations:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter in SI units, and between what the data leave it."""
+    """One parameter in SI units, with its interval."""
 
     name: str
     value: float
@@ -103,7 +105,7 @@ class Estimate:
 
     @property
     def determined(self) -> bool:
-        """Whether the data bound it on both sides."""
+        """True if the data bound it on both sides."""
         return self.low > 0 and math.isfinite(self.high)
 
     def text(self, value: float) -> str:
@@ -115,28 +117,28 @@ class Estimate:
 
 @dataclass(frozen=True)
 class SwitchFit:
-    """All that could be said."""
+    """Result of the fit."""
 
     estimates: tuple[Estimate, ...]
     missing: tuple[tuple[str, str], ...]
-    """Parameters that no row depends on, and why."""
+    """Parameters that affect no row, and why."""
     written: Mapping[str, float]
-    """What goes into the fabric file: bases, what is determined, and what must not be left out."""
+    """Values for the fabric file: bases, determined parameters, and indispensable ones."""
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """What is written although it is not determined."""
+        """Parameters that are written although they are undetermined."""
         return tuple(
             one.name for one in self.estimates if one.name in self.written and not one.determined
         )
 
     def estimate(self, name: str) -> Estimate | None:
-        """Return a parameter, where some row depends on it."""
+        """Return a parameter; None if it affects no row."""
         return next((one for one in self.estimates if one.name == name), None)
 
 
 def hardware_of(fabric: "Fabric") -> Hardware:
-    """Return what the smart switches and the slowest cable are."""
+    """Return the properties of the smart switches and the slowest cable."""
     kinds = {
         (
             *(one["slots"], one["payload_bytes"], one["packet_overhead_bytes"]),
@@ -199,7 +201,7 @@ def model_seconds(
 
 
 class _Problem:
-    """Parameters as one vector of logarithms, and the residuals that it leaves."""
+    """Vector of logarithmic parameters and its residuals."""
 
     def __init__(self, hardware: Hardware, tables: Sequence[Observations]) -> None:
         self.hardware = hardware
@@ -232,7 +234,7 @@ class _Problem:
         return np.concatenate([np.log(model / table.seconds) for model, table in pairs])
 
     def best(self, start: Floats, fixed: Collection[int] = ()) -> tuple[Floats, float]:
-        """Return the least sum of squares and where it is, with some parameters held."""
+        """Return the best parameters and their sum of squares, with some parameters held fixed."""
         from scipy.optimize import least_squares
 
         free = ~np.isin(np.arange(len(start)), list(fixed))
@@ -257,7 +259,7 @@ def fit(
     tables: Sequence[Observations],
     base: Mapping[str, float] | None = None,
 ) -> SwitchFit:
-    """Fit what the rows depend on; `base` has what holds where a parameter is not written."""
+    """Fit the parameters that affect the rows; `base` has the values of those not written."""
     fitted = [_below(hardware.largest_bytes, table) for table in tables]
     problem = _Problem(hardware, fitted)
     if any(len(one.bytes) < len(table.bytes) for one, table in zip(fitted, tables, strict=True)):
@@ -274,7 +276,7 @@ def fit(
 
 
 def _below(size: float, table: Observations) -> Observations:
-    """Return the rows of less than so many bytes."""
+    """Return the rows smaller than this size."""
     at = table.bytes < size
     if not at.any():
         raise WeftError(
@@ -292,9 +294,9 @@ def _below(size: float, table: Observations) -> Observations:
     )
 
 
-# What a parameter is that says nothing, where the base fabric has none.
+# Values without effect, for parameters that the base fabric does not set.
 _NOTHING = {TURNAROUND: 0.0, GAP: 0.0, COPY_RATE: math.inf}
-# Logarithms stay finite.
+# Bounds that keep logarithms finite.
 _RANGE = (1e-15, 1e18)
 
 
@@ -305,7 +307,7 @@ def _written(
     limit: float,
     base: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the values with as few of the undetermined as a fit needs that is not worse."""
+    """Return the values with as few undetermined parameters as an equally good fit allows."""
     open_ = [index for index, one in enumerate(estimates) if not one.determined]
     open_ = [index for index in open_ if estimates[index].name in _NOTHING]
     for count in range(len(open_) + 1):
@@ -338,7 +340,7 @@ def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
 
 
 def _global_best(problem: _Problem) -> tuple[Floats, float]:
-    """Start from slow, fast and unlimited copying: where it does not matter it has no gradient."""
+    """Return the best fit over several copy rates, as a rate that does not bind has no gradient."""
     copy_rate = problem.names.index(COPY_RATE)
     found = []
     for factor in (0.25, 0.5, 1.0, 100.0):
@@ -349,7 +351,7 @@ def _global_best(problem: _Problem) -> tuple[Floats, float]:
 
 
 def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -> float:
-    """Return where a parameter's profile passes the limit on one side: 0 or infinity if nowhere."""
+    """Return where a parameter's profile passes the limit on one side; 0 or infinity if nowhere."""
     from scipy.optimize import brentq
 
     excess = _profile(problem, logs, index, limit)
@@ -364,7 +366,7 @@ def _end(problem: _Problem, logs: Floats, index: int, limit: float, side: int) -
 
 def _profile(problem: _Problem, logs: Floats, index: int, limit: float) -> Callable[[float], float]:
     copy_rate = problem.names.index(COPY_RATE)
-    # Either of the two may limit the rate of large messages; the other has no gradient then.
+    # Either parameter may limit the rate of large messages; the other then has no gradient.
     others = {copy_rate: [math.log(_SLOW)]}
     if TURNAROUND in problem.names:
         others[problem.names.index(TURNAROUND)] = [math.log(factor) for factor in _TURNAROUNDS]
