@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaigns: many runs that one file describes, none of which is made twice; their tables.
+"""Campaigns: many runs described by one file, each executed only once, and their tables.
 
 Users: api, cli, report.
 """

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A campaign that is ready: its runs, what of them has ended, and what came of it.
+"""A prepared campaign: its runs, their states and their results.
 
-prepared = prepare(Path("slots.toml"))
-carry_out(prepared, on_done=print)
-weft.campaign.table.frame(prepared)
+Usage:
+
+    prepared = prepare(Path("slots.toml"))
+    carry_out(prepared, on_done=print)
+    weft.campaign.table.frame(prepared)
 """
 
 from collections import Counter
@@ -30,7 +32,7 @@ from weft.runs.options import Placement
 
 
 class Make(Protocol):
-    """What makes runs: processes of this machine, or a cluster's."""
+    """Executor of runs: processes on this machine, or workers on a cluster."""
 
     def __call__(
         self,
@@ -40,7 +42,7 @@ class Make(Protocol):
         memory: local.Memory,
         on_running: local.OnRunning | None,
     ) -> None:
-        """Make all of them."""
+        """Execute all tasks."""
 
 
 STATES = ("done", "failed", "refused")
@@ -48,7 +50,7 @@ STATES = ("done", "failed", "refused")
 
 @dataclass(frozen=True)
 class Prepared:
-    """A campaign whose programs are built."""
+    """Campaign whose programs are built."""
 
     campaign: Campaign
     store: Store
@@ -56,31 +58,31 @@ class Prepared:
 
     @property
     def runs(self) -> list[Run]:
-        """A run for each combination; those that cannot differ have one digest."""
+        """One run per combination; equivalent combinations share a digest."""
         return self.found.runs
 
     @cached_property
     def counted(self) -> list[Run]:
-        """Runs of combinations, and those at the ends of intervals; some may be the same."""
+        """Runs of combinations and of interval ends; the same run may occur several times."""
         return [*self.runs, *self.found.ends]
 
     @cached_property
     def every(self) -> list[Run]:
-        """The same, each once."""
+        """The same runs without duplicates."""
         return list({run.digest: run for run in self.counted}.values())
 
     def index(self) -> Index:
-        """Return what the store has, brought up to date."""
+        """Return the store's index, brought up to date."""
         campaign = self.campaign
         return index.read(self.store).under(campaign.timeout_s, campaign.memory_bytes)
 
     def missing(self, found: Index | None = None) -> list[Run]:
-        """Return the runs that nobody has made, each once."""
+        """Return the runs that have no result yet, without duplicates."""
         there = set((found or self.index()).rows["run"])
         return [run for run in self.every if run.digest not in there]
 
     def results(self) -> Iterator[tuple[Run, Result]]:
-        """Yield the runs that have ended, with what came of them, records and all."""
+        """Yield the finished runs with their results, including records."""
         there = set(self.index().rows["run"])
         for run in self.runs:
             if run.digest in there:
@@ -90,10 +92,10 @@ class Prepared:
 def prepare(
     file: Path, store: Path | None = None, *, again: bool = True, look: bool = False
 ) -> Prepared:
-    """Read a campaign, build its programs, open its store: by default FILE's name and `.runs`.
+    """Read a campaign, build its programs and open its store, by default FILE's name with `.runs`.
 
-    Without `again`, the commands of programs that are there are not called. Who only looks
-    needs no folder to write in: programs are then built for this look alone.
+    Without `again`, build commands of existing programs are not called. With `look`, the store may
+    be read-only; programs are then built in a temporary directory.
     """
     return prepare_read(read(file), store, again=again, look=look)
 
@@ -101,7 +103,7 @@ def prepare(
 def prepare_read(
     campaign: Campaign, store: Path | None = None, *, again: bool = True, look: bool = False
 ) -> Prepared:
-    """Do the same with a campaign that has been read, or made of tables."""
+    """Prepare a campaign that has already been read, or was built from tables."""
     file = campaign.file
     folder = store or file.with_suffix(".runs")
     opened = Store(folder, campaign.name, look=look)
@@ -121,10 +123,10 @@ def carry_out(
     on_running: Callable[[int], None] | None = None,
     make: Make | None = None,
 ) -> None:
-    """Make the runs that are missing, those whose files are damaged, and those whose limit grew.
+    """Execute runs that are missing, have damaged files, or hit a limit that has since been raised.
 
-    `on_running` is told how many are being made whenever that changes. `make` is who makes them;
-    by default this machine, `at_once` at a time.
+    `on_running` is called with the number of runs in progress whenever it changes. `make` executes
+    the runs; by default on this machine, `at_once` at a time.
     """
     found = prepared.index()
     own = {run.digest for run in prepared.every}
@@ -144,16 +146,16 @@ def carry_out(
 
 
 def on_cluster(where: Cluster | None, say: Callable[[str], None]) -> Make | None:
-    """Return what makes runs on a cluster; `say` gets a line about its jobs now and then."""
+    """Return the executor of runs on a cluster; `say` receives occasional lines about its jobs."""
     if where is None:
         return None
-    from weft.campaign.cluster import cluster  # Parsl is slow to load, and only needed here
+    from weft.campaign.cluster import cluster  # deferred: Parsl is slow to load
 
     return partial(cluster.run, cluster=where, say=say)
 
 
 def _learned(prepared: Prepared, found: Index) -> local.Memory:
-    """Return what the runs that have ended say of the others."""
+    """Return memory estimates learned from the finished runs."""
     memory = local.Memory()
     ended = found.rows.filter(found.rows["peak_memory_bytes"] > 0)
     peaks = dict(zip(ended["run"], ended["peak_memory_bytes"], strict=True))
@@ -164,9 +166,9 @@ def _learned(prepared: Prepared, found: Index) -> local.Memory:
 
 
 def refusals(prepared: Prepared, found: Index) -> Iterator[tuple[Point, str]]:
-    """Yield the runs to do whose fabric cannot be as they change it, and why; nothing is started.
+    """Yield the pending runs whose fabric is invalid with their changes, and why; starts nothing.
 
-    Each fabric is read once with each of its changes, which takes long where they are thousands.
+    Each fabric is loaded once per set of changes, which is slow if there are thousands.
     """
     said: dict[tuple[str | None, tuple[str, ...]], str] = {}
     for run in prepared.missing(found):
@@ -187,7 +189,7 @@ def _why_not(place: Placement) -> str:
 
 
 def forget_failures(prepared: Prepared) -> None:
-    """Remove the results of runs that have failed or were refused, so that they are made again."""
+    """Remove the results of failed and refused runs, so that they are executed again."""
     found = prepared.index().rows
     own = {run.digest for run in prepared.every}
     for name in own.intersection(found.filter(found["state"] != "done")["run"]):
@@ -202,7 +204,7 @@ def _task(prepared: Prepared, run: Run) -> Task:
 def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:
     """Count the runs by state: `done`, `failed`, `refused`, `missing`.
 
-    A run counts once for each combination that has its result.
+    A run counts once per combination that shares its result.
     """
     rows = (found or prepared.index()).rows
     by_run = dict(zip(rows["run"], rows["state"], strict=True))
@@ -210,6 +212,6 @@ def states(prepared: Prepared, found: Index | None = None) -> Counter[str]:
 
 
 def others(prepared: Prepared, found: Index) -> int:
-    """Return how many results are of older files, fabrics or programs."""
+    """Return the number of results that belong to older files, fabrics or programs."""
     own = {run.digest for run in prepared.every}
     return sum(name not in own for name in found.rows["run"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A table as a file: CSV, Parquet or JSON, by its ending; the last two say what their columns are.
+"""Table export to CSV, Parquet or JSON, by file extension; the latter two describe their columns.
 
-In Parquet, that is JSON text under `weft-campaign-table-1` of the file's own metadata.
+In Parquet, the description is JSON text under `weft-campaign-table-1` in the file metadata.
 """
 
 import json
@@ -22,7 +22,7 @@ FORMATS = (".csv", ".parquet", ".json")
 
 
 class ColumnPart(Model, kw_only=True):
-    """What a column is."""
+    """Unit and meaning of a column."""
 
     unit: str
     meaning: str
@@ -33,12 +33,12 @@ class Table(Model, kw_only=True):
 
     schema: Literal["weft-campaign-table-1"] = SCHEMA
     columns: dict[str, ColumnPart]
-    """In their order; the campaign's keys first."""
+    """In table order, the campaign's keys first."""
     rows: list[dict[str, str | int | float | bool | None]]
 
 
 def check_format(option: str, target: Path) -> None:
-    """Refuse a file whose ending says no format. Raises `WeftError`."""
+    """Refuse a file whose extension names no format. Raises `WeftError`."""
     if target != STANDARD_OUTPUT and target.suffix.lower() not in FORMATS:
         raise WeftError(
             f"{option}: found '{target.name}'; allowed are files whose names end in"
@@ -47,7 +47,7 @@ def check_format(option: str, target: Path) -> None:
 
 
 def write(option: str, target: Path, rows: pl.DataFrame, columns: Mapping[str, Column]) -> None:
-    """Write a table, whole or not at all; `columns` says what its columns are."""
+    """Write a table atomically; `columns` describes its columns."""
     meanings: dict[str, Any] = {name: asdict(one) for name, one in columns.items()}
     if target.suffix.lower() == ".parquet":
         with whole_path(option, target) as path:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The tables of a campaign, as Polars data frames; `COLUMNS` says what their columns are.
+"""Tables of a campaign as Polars data frames; `COLUMNS` describes their columns.
 
-prepared = prepare(Path("slots.toml"))
-frame(prepared).group_by("fabric", "offload").agg(pl.col("simulated_time_s").min())
+Usage:
+
+    prepared = prepare(Path("slots.toml"))
+    frame(prepared).group_by("fabric", "offload").agg(pl.col("simulated_time_s").min())
 """
 
 from collections.abc import Sequence
@@ -31,11 +33,11 @@ _KEY = Column("", "A key of the campaign, as its file has it")
 def frame(
     prepared: Prepared, *, missing: bool = False, found: Index | None = None, best: bool = False
 ) -> pl.DataFrame:
-    """Return a row for each combination that has ended: the campaign's keys, then `COLUMNS`.
+    """Return a row for each finished combination: the campaign's keys, then `COLUMNS`.
 
-    With `missing`, a row as well for each that has not, whose `state` is `missing`. Rows are in the
-    campaign's order. `found` is the store's index, for who has it already. With `best`, the runs by
-    the hosts' fastest algorithms have rows too.
+    Rows are in the campaign's order. With `missing`, unfinished combinations are included with the
+    `state` `missing`. `found` is the store's index, if already read. With `best`, runs with the
+    hosts' fastest algorithms are included.
     """
     rows = (found or prepared.index()).rows.select(*(one for one in COLUMNS if one != BEST_TIME))
     times = pl.Series(BEST_TIME, _best_times(prepared, rows, best=best), pl.Float64)
@@ -49,7 +51,7 @@ def frame(
 
 
 def _best_times(prepared: Prepared, rows: pl.DataFrame, *, best: bool) -> list[float | None]:
-    """Return for each row the time of the same run by the hosts' fastest algorithms."""
+    """Return the time of the same run with the hosts' fastest algorithms for each row."""
     done = rows.filter(rows["state"] == "done")
     times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
     by_point = {
@@ -74,8 +76,8 @@ def collectives(
 ) -> pl.DataFrame:
     """Return a row for each collective of each run: the keys, then `COLLECTIVE_COLUMNS`.
 
-    A column that is called as one of the campaign's keys has `call_` before its name. With `best`,
-    those by the hosts' fastest algorithms too.
+    A column whose name clashes with a campaign key is prefixed with `call_`. With `best`, runs with
+    the hosts' fastest algorithms are included.
     """
     keys = list(runs.columns(_shown(prepared, best=best)))
     names = {name: collective_name(name, keys) for name in COLLECTIVE_COLUMNS}
@@ -91,14 +93,14 @@ def calls(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _points(prepared: Prepared, *, best: bool) -> pl.DataFrame:
-    """Return the campaign's combinations in their order: keys, then `run`."""
+    """Return the campaign's combinations in order: keys, then `run`."""
     shown = _shown(prepared, best=best)
     columns = [_column(key, [run.point.get(key) for run in shown]) for key in runs.columns(shown)]
     return pl.DataFrame([*columns, pl.Series("run", [run.digest for run in shown])])
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
-    """Return values as numbers, truths or texts; as texts where they are of several kinds."""
+    """Return values as numbers, booleans or strings; as strings if their kinds differ."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         values = [None if value is None else float(value) for value in values]
@@ -108,7 +110,7 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
 
 
 def described(rows: pl.DataFrame, *, collectives: bool = False) -> dict[str, Column]:
-    """Return what the columns of one of these tables are, the campaign's keys included."""
+    """Return descriptions of a table's columns, including the campaign's keys."""
     known = dict(COLUMNS)
     keys = rows.columns[: rows.columns.index("run")]
     if collectives:

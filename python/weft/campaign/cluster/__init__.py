@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Execution of runs on a cluster, by Parsl and Slurm.
+"""Executes runs on a cluster with Parsl and Slurm.
 
 Users: api, campaign, cli.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs on a cluster: sent to workers in jobs, which are submitted anew as long as there are runs.
+"""Cluster execution: sends runs to workers in jobs, which are resubmitted while runs remain.
 
-Runs whose worker is killed, or whose job ends, are sent again. Those that another command is at are
-waited for. Whatever ends this, jobs are cancelled, and the store has all that has ended.
+Runs whose worker is killed or whose job ends are sent again. Runs claimed by another command are
+waited for. On any exit, jobs are cancelled, and the store holds all finished runs.
 """
 
 import math
@@ -32,19 +32,19 @@ from weft.campaign.store.store import Store
 
 _TICK_S = 0.5
 _LOOK_S = 2.0
-"""Between two looks at jobs, until all that are wanted have workers."""
+"""Polling interval of jobs until all requested jobs have workers."""
 _LOOK_SELDOM_S = 15.0
 _AWAY_S = 120.0
-"""Without Slurm and without a worker, until the command gives up."""
+"""Time without Slurm and without a worker after which the command gives up."""
 _MOST_SILENT = 2
-"""Jobs in a row that have ended before their workers said a word."""
+"""Number of consecutive jobs that may end before their workers connect."""
 _WAITING_PER_WORKER = 2
 _LEAST_SENT = 16
 
 
 @dataclass(frozen=True)
 class _Loss:
-    """Why a run has no result, and how often that may be."""
+    """Reason why a run has no result, and how many attempts are made."""
 
     most: int
     message: str
@@ -63,13 +63,13 @@ def run(
     cluster: Cluster,
     say: Say,
 ) -> None:
-    """Make all runs; `say` gets a line about jobs now and then. Raises `WeftError`."""
+    """Execute all runs; `say` receives occasional lines about jobs. Raises `WeftError`."""
     with engine(cluster, tasks[0].store, say) as one, _Jobs(one, say) as jobs:
         _Work(one, tasks, on_done, memory).go(jobs, on_running or (lambda _: None))
 
 
 class _Work:
-    """The runs: which wait, which are sent, which somebody else makes."""
+    """Runs by progress: waiting, sent, or claimed by another command."""
 
     def __init__(self, one: Engine, tasks: Sequence[Task], on_done: OnDone, memory: Memory) -> None:
         self._engine, self._on_done, self._memory = one, on_done, memory
@@ -95,7 +95,7 @@ class _Work:
                 self._look_elsewhere()
 
     def _send(self, most: int) -> None:
-        """Keep some runs under way, not all: what later ones need is learned from those before."""
+        """Keep a limited number of runs in flight: finished ones refine later memory estimates."""
         while self._waiting and len(self._sent) < most:
             task = self._waiting.popleft()
             need = self._memory.need(task)
@@ -128,7 +128,7 @@ class _Work:
         self._on_done(task, done)
 
     def _lost(self, task: Task, error: BaseException) -> None:
-        """Send a run again whose worker or job has gone; all else is wrong with all runs."""
+        """Resend a run whose worker or job was lost; raise other errors, which affect all runs."""
         source = self._engine.cluster.source
         if isinstance(error, WorkerLost | ManagerLost):
             self._again(task, _KILLED if isinstance(error, WorkerLost) else _ENDED)
@@ -142,7 +142,7 @@ class _Work:
             )
 
     def _again(self, task: Task, why: "_Loss", done: Done | None = None) -> None:
-        """Send a run again, unless it is the run that ends what makes it."""
+        """Resend a run, unless it has failed this way too often, perhaps by its own fault."""
         tries = self._tries[task.digest, why] = self._tries.get((task.digest, why), 0) + 1
         if tries < why.most:
             self._waiting.append(task)
@@ -151,7 +151,7 @@ class _Work:
             self._end(task, Done(task.digest, "killed", message))
 
     def _look_elsewhere(self) -> None:
-        """Take what others have made, and what they have left."""
+        """Take results of other commands, and requeue runs that they abandoned."""
         for digest, task in list(self._elsewhere.items()):
             if self._store.has(digest):
                 self._end(task, said(digest, self._store.read(digest)))
@@ -163,7 +163,7 @@ class _Work:
 
 
 def _findable(task: Task) -> Task:
-    """Return a task whose files are found from any folder."""
+    """Return a task with absolute paths."""
     request = task.request
     changes = {"program": str(Path(request.workload.program).absolute())}
     fabric = request.placement.fabric
@@ -173,7 +173,7 @@ def _findable(task: Task) -> Task:
 
 
 class _Jobs:
-    """Keeps as many jobs as are wanted, and says why there are fewer workers."""
+    """Maintains the requested number of jobs, and reports why there are fewer workers."""
 
     def __init__(self, one: Engine, say: Say) -> None:
         self._engine, self._say = one, say
@@ -191,7 +191,7 @@ class _Jobs:
         self._asking.shutdown(wait=False, cancel_futures=True)
 
     def look(self, left: int) -> None:
-        """See what has become of the jobs, now and then; submit others in place of the ended."""
+        """Poll the jobs at intervals, and replace those that have ended."""
         now = time.monotonic()
         if self._asked is not None:
             if self._asked.done():
@@ -268,7 +268,7 @@ class _Jobs:
             self._say(text)
 
     def _fill(self, left: int) -> None:
-        """Submit jobs; where there are some already, the next may be refused."""
+        """Submit jobs up to the requested number; a refusal is fatal only without any other job."""
         cores = self._engine.cluster.cores or 1
         wanted = min(self._engine.cluster.jobs, max(1, math.ceil(left / cores)))
         while len(self._engine.jobs) < wanted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which cluster a campaign's runs are made on, and what is asked of it: a file of a user's own.
+"""Cluster files: where a campaign's runs execute, and which resources they request.
 
     [cluster]
     partition = "batch"
@@ -8,8 +8,8 @@
     walltime = "02:00:00"
     setup = ["module load gcc", "module load python/3.11"]
 
-A job is of one node. It makes runs until there are none, or until its walltime ends; then the next
-one is submitted.
+A job occupies one node. It executes runs until none are left or its walltime ends; then the next
+job is submitted.
 """
 
 import os
@@ -24,7 +24,7 @@ from weft.base.reading import UnreadableError, read_text
 from weft.base.units import parse_size
 
 LOCAL = "local"
-"""The name of what needs no file and no Slurm: one job, which is a process of this machine."""
+"""Name of the built-in cluster, which needs neither file nor Slurm: one job, a local process."""
 KEYS = (
     *("partition", "account", "jobs", "cores", "memory", "walltime", "setup", "sbatch"),
     *("python", "logs", "address", "patience"),
@@ -33,7 +33,7 @@ _MOST_JOBS = 10_000
 _MOST_CORES = 4096
 _DEFAULT_WALLTIME = "01:00:00"
 _TIME = re.compile(r"(?:(\d{1,3})-)?(\d{1,3}):([0-5]\d):([0-5]\d)")
-# What is a key here would otherwise be said twice, and Slurm takes the last.
+# sbatch options that have a key here; giving both would be ambiguous, as Slurm takes the last.
 _OWN_OPTIONS = {
     "partition": "partition",
     "p": "partition",
@@ -57,42 +57,42 @@ _ONE_NODE = ("nodes", "N", "ntasks", "n", "ntasks-per-node")
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """What jobs are submitted, and what each does first."""
+    """Jobs to submit, and their setup."""
 
     source: str
-    """What messages name: the file."""
+    """Name of the file in messages."""
     slurm: bool = True
-    """Whether jobs are Slurm's; else there is one, a process of this machine."""
+    """True for Slurm jobs; otherwise the only job is a process on this machine."""
     partition: str = ""
     account: str = ""
     jobs: int = 1
-    """How many there are at a time, at most; each is of one node."""
+    """Maximum number of simultaneous jobs, of one node each."""
     cores: int | None = None
-    """Of each job, and runs at a time; by default all of a node that nobody shares."""
+    """Cores per job, and runs at a time; by default all cores of an exclusive node."""
     memory_bytes: int | None = None
-    """Of each job; by default what the partition gives."""
+    """Memory per job; by default the partition's."""
     walltime_s: int | None = None
     setup: tuple[str, ...] = ()
-    """A shell's lines before the workers start."""
+    """Shell lines executed before the workers start."""
     sbatch: tuple[str, ...] = ()
     """Options of sbatch that have no key here."""
     python: str = sys.executable
-    """The Python that runs weft on the nodes."""
+    """Python interpreter that runs weft on the nodes."""
     logs: Path | None = None
-    """Where logs stay; by default they are in the store, and go when all went well."""
+    """Folder of logs that are kept; by default they are in the store and deleted on success."""
     address: str | None = None
-    """The address of this machine that nodes reach; by default they try all that it has."""
+    """Address of this machine for the nodes; by default they try all of its addresses."""
     patience_s: int | None = None
-    """How long to wait for a job that does not start; by default as long as it takes."""
+    """Time to wait for a job to start; unlimited by default."""
 
     @property
     def at_once(self) -> int | None:
-        """Return the most runs at a time, where the nodes' cores are known."""
+        """Maximum number of simultaneous runs; None if the nodes' cores are unknown."""
         return self.jobs * self.cores if self.cores else None
 
 
 def chosen(file: Path | None, jobs: int | None) -> Cluster | None:
-    """Return the cluster that a file describes, or `local`; `jobs` is how many runs at a time."""
+    """Return the cluster described by a file, or `local` with `jobs` runs at a time."""
     if file is None:
         return None
     if str(file) == LOCAL:
@@ -106,12 +106,12 @@ def chosen(file: Path | None, jobs: int | None) -> Cluster | None:
 
 
 def local(cores: int | None = None) -> Cluster:
-    """Return what needs no Slurm."""
+    """Return the cluster that needs no Slurm."""
     return Cluster(source=LOCAL, slurm=False, cores=cores or len(os.sched_getaffinity(0)))
 
 
 def read(file: Path) -> Cluster:
-    """Read a file. Raises `WeftError`."""
+    """Read a cluster file. Raises `WeftError`."""
     try:
         top = parse(read_text(file), str(file)).allow("cluster")
     except UnreadableError as error:

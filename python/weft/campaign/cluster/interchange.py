@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Parsl's interchange as a child of the command that sends runs, which it never outlives.
+"""Launches Parsl's interchange as a child of the sending command, which it never outlives.
 
-The terminal's Ctrl-C is not for it: jobs are cancelled first, by who has submitted them.
+It runs in its own session, so the terminal's Ctrl-C does not reach it: the submitting command
+cancels the jobs first.
 """
 
 import ctypes
@@ -13,11 +14,11 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main() -> None:
-    """Become the interchange; its configuration comes by standard input."""
+    """Become the interchange, which reads its configuration from standard input."""
     parent = os.getppid()
     os.setsid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() == parent:  # else it has died before
+    if os.getppid() == parent:  # otherwise the parent has already died
         runpy.run_module(
             "parsl.executors.high_throughput.interchange", run_name="__main__", alter_sys=True
         )

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The jobs of a campaign on a cluster, and the workers in them: Parsl's pilot jobs.
+"""Jobs of a campaign on a cluster and the workers in them: Parsl's pilot jobs.
 
-Parsl's executor is used without its kernel of data flows: runs depend on nothing but themselves,
-and the campaign wants to know more of jobs than that kernel tells (why one waits, what it said
-before it ended). What Parsl does is what is hard: an interchange that workers of all nodes connect
-to, encrypted; which worker has which run; which of them is lost.
+Parsl's executor is used without its dataflow kernel: runs have no dependencies, and the campaign
+needs more information about jobs than that kernel provides (why a job waits, what it printed before
+it ended). Parsl does the difficult part: an encrypted interchange that the workers of all nodes
+connect to, the assignment of runs to workers, and the detection of lost workers.
 
     STORE/cluster/HOST-PID-…/
-      lock        held by the command that submits, as long as it lives
-      jobs        the numbers of its jobs, a line each
-      token       what workers must read there before they make runs
-      memory/     what the workers of each job take of their node
-      engine/     Parsl's logs, and the scripts and last words of jobs
+      lock        held by the submitting command while it lives
+      jobs        the numbers of its jobs, one per line
+      token       proves to workers that they see the same store
+      memory/     node memory used by the workers of each job
+      engine/     Parsl's logs, and the scripts and last output of jobs
 """
 
 import fcntl
@@ -48,10 +48,10 @@ from weft.campaign.execution.work import Done
 
 Say = Callable[[str], None]
 UNFINISHED = 3
-"""The exit status of `weft campaign run` where something is to do."""
+"""Exit status of `weft campaign run` while runs remain."""
 _HEARTBEAT_S = 4
 _LOST_S = 20
-"""Without a word of each other, workers end and the interchange takes their runs back."""
+"""Silence after which workers exit and the interchange takes their runs back."""
 _LEAST_WALLTIME_S = 60
 _MOST_DRAIN_S = 300
 _ANSWER_S = 30
@@ -61,12 +61,12 @@ _POOL = "parsl.executors.high_throughput.process_worker_pool"
 
 @dataclass
 class Job:
-    """A job that was submitted."""
+    """A submitted job."""
 
     block: str
     number: str
     connected: bool = False
-    """Whether workers of it have ever said anything."""
+    """True once one of its workers has connected."""
 
 
 @dataclass
@@ -77,14 +77,14 @@ class Engine:
     site: Site
     executor: HighThroughputExecutor
     jobs: list[Job] = field(default_factory=list)
-    """Those that have not ended, as far as is known."""
+    """Jobs that have not ended, as far as is known."""
 
     def submit(self, order: Order) -> "Future[Done | Unfit]":
-        """Send a run to whichever worker is free first."""
+        """Send a run to the first free worker."""
         return self.executor.submit(cluster_worker.carry, {}, order)
 
     def add_job(self) -> None:
-        """Submit a job. Raises `WeftError` with what the scheduler says."""
+        """Submit a job. Raises `WeftError` with the scheduler's message."""
         blocks = self.executor.scale_out_facade(1)
         if not blocks:
             raise WeftError(f"{self.cluster.source}: {_refusal(self.executor.provider)}")
@@ -94,7 +94,7 @@ class Engine:
             file.write(f"{number}\n")
 
     def workers(self) -> int:
-        """Return how many workers are connected, and take note of their jobs."""
+        """Return the number of connected workers, and mark their jobs as connected."""
         if self.executor.interchange_proc and self.executor.interchange_proc.poll() is not None:
             raise WeftError(
                 "Parsl's interchange has ended; all results are kept: the same command goes on",
@@ -109,7 +109,7 @@ class Engine:
         return sum(manager["worker_count"] for manager in found if manager["active"])
 
     def states(self) -> dict[str, slurm.State]:
-        """Return what is known of the jobs that have not ended. Raises `slurm.AwayError`."""
+        """Return the states of jobs that have not ended. Raises `slurm.AwayError`."""
         numbers = [job.number for job in self.jobs]
         if self.cluster.slurm:
             return slurm.states(numbers)
@@ -119,7 +119,7 @@ class Engine:
         return {number: slurm.State("RUNNING") for number, one in found if not one.terminal}
 
     def last_words(self, job: Job) -> str:
-        """Return what a job wrote before it ended."""
+        """Return the last lines that a job printed."""
         scripts = Path(self.executor.run_dir) / "jobs"
         lines: list[str] = []
         for file in sorted(scripts.glob(f"*.block-{job.block}.*.std*")):
@@ -128,7 +128,7 @@ class Engine:
         return "\n  ".join([line for line in lines if line.strip()][-_LAST_WORDS:])
 
     def stop(self) -> str:
-        """Cancel all jobs and end the engine; return what could not be done."""
+        """Cancel all jobs and stop the executor; return a message if that failed."""
         numbers = [job.number for job in self.jobs]
         provider = self.executor.provider
         assert provider is not None
@@ -143,7 +143,7 @@ class Engine:
 
 @contextmanager
 def engine(cluster: Cluster, store: Path, say: Say) -> Iterator[Engine]:
-    """Start an engine without a job, and take all of it away in the end."""
+    """Start an executor without jobs, and clean up everything on exit."""
     if cluster.slurm:
         slurm.check(cluster.source)
     for folder, what in ((store, "store"), (cluster.logs, f"{cluster.source}: [cluster] logs")):
@@ -165,7 +165,7 @@ def engine(cluster: Cluster, store: Path, say: Say) -> Iterator[Engine]:
 
 
 def _check_name(folder: Path, what: str) -> None:
-    """Refuse what would be something else in a job's script, where Parsl does not quote it."""
+    """Refuse folder names that are unsafe in job scripts, where Parsl does not quote them."""
     if found := re.search(r"[^\w./+@=:,~-]", str(folder)):
         raise WeftError(
             f"{what} {folder}: found {found[0]!r} in a name that job scripts have; name a folder of"
@@ -175,14 +175,14 @@ def _check_name(folder: Path, what: str) -> None:
 
 @contextmanager
 def _folder(store: Path) -> Iterator[Path]:
-    """Make the folder of this command, which goes with it."""
+    """Create the folder of this command, which is removed on exit."""
     host = re.sub(r"[^\w.-]", "_", platform.node())
     name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     folder = store / "cluster" / name
     folder.mkdir(parents=True)
     lock = os.open(folder / "lock.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    (folder / "lock.new").rename(folder / "lock")  # it is never there unheld
+    (folder / "lock.new").rename(folder / "lock")  # atomic: never visible without its lock
     try:
         yield folder
     finally:
@@ -191,7 +191,7 @@ def _folder(store: Path) -> Iterator[Path]:
 
 
 def _remove_left(store: Path, say: Say) -> None:
-    """Cancel the jobs of commands that were killed, and remove what these have left."""
+    """Cancel the jobs of commands that were killed, and remove their folders."""
     for folder in (store / "cluster").glob("*"):
         with suppress(OSError):
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
@@ -208,7 +208,7 @@ def _remove_left(store: Path, say: Say) -> None:
 
 @contextmanager
 def _log(folder: Path) -> Iterator[None]:
-    """Have Parsl's words in a file, and none of them on the terminal."""
+    """Redirect Parsl's log from the terminal to a file."""
     folder.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("parsl")
     handler = logging.FileHandler(folder / "parsl.log", encoding="utf-8")
@@ -223,7 +223,7 @@ def _log(folder: Path) -> Iterator[None]:
         handler.close()
 
 
-# ---- Parsl's side
+# ---- Parsl configuration
 
 
 def _executor(cluster: Cluster, logs: Path) -> HighThroughputExecutor:
@@ -241,7 +241,7 @@ def _executor(cluster: Cluster, logs: Path) -> HighThroughputExecutor:
         block_error_handler=False,
     )
     if cluster.slurm and cluster.address is None:
-        # Parsl's own list asks a service of the internet which address this machine has.
+        # Parsl's own list queries a service on the internet for the address of this machine.
         executor.address = None
         executor.all_addresses = _addresses()
     pool = executor.launch_cmd.removeprefix("process_worker_pool.py")
@@ -255,7 +255,7 @@ def _executor(cluster: Cluster, logs: Path) -> HighThroughputExecutor:
 
 
 def _shell(word: str) -> str:
-    """Return a word as a shell reads it, in a text that Parsl formats."""
+    """Quote a word for the shell, and escape it for Parsl's string formatting."""
     return shlex.quote(word).replace("{", "{{").replace("}", "}}")
 
 
@@ -270,7 +270,7 @@ def _addresses() -> set[str]:
 
 
 def _drain(cluster: Cluster) -> int | None:
-    """Return after how long a job takes no more runs, so that those that it has can end."""
+    """Return the age at which a job accepts no more runs, so that its current ones can finish."""
     if cluster.walltime_s is None:
         return None
     seconds = max(cluster.walltime_s, _LEAST_WALLTIME_S)
@@ -278,12 +278,12 @@ def _drain(cluster: Cluster) -> int | None:
 
 
 class _Slurm(SlurmProvider):
-    """Parsl's, which remembers what sbatch has said."""
+    """Parsl's Slurm provider, which additionally remembers the message of sbatch."""
 
     refusal = ""
 
     def execute_wait(self, cmd: str, timeout: int | None = None) -> tuple[int, str, str]:
-        if cmd.startswith("sacct"):  # which may hang; states are asked of squeue
+        if cmd.startswith("sacct"):  # may hang; states come from squeue
             return 1, "", "not asked"
         code, out, err = super().execute_wait(cmd, timeout)  # type: ignore[no-untyped-call]
         return code, out, err

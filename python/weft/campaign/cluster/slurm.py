@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What Slurm is asked beside Parsl: which jobs there are, why they wait, and to cancel them."""
+"""Slurm queries that Parsl lacks: list jobs, why they wait, and cancel them."""
 
 import os
 import shutil
@@ -15,26 +15,26 @@ _WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"
 
 
 class AwayError(Exception):
-    """Slurm does not answer; the text is what its command said."""
+    """Slurm does not answer; the text is the message of its command."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What squeue says of a job."""
+    """State of a job as reported by squeue."""
 
     name: str
-    """In Slurm's words, such as RUNNING."""
+    """Slurm's name of the state, such as RUNNING."""
     reason: str = ""
-    """Why it does not run."""
+    """Reason why the job does not run."""
 
     @property
     def waits(self) -> bool:
-        """Whether it has not begun."""
+        """True if the job has not started."""
         return self.name in _WAITING
 
 
 def check(source: str) -> None:
-    """Prove that Slurm's commands are there. Raises `WeftError`."""
+    """Check that Slurm's commands exist. Raises `WeftError`."""
     for name in _COMMANDS:
         if shutil.which(name) is None:
             raise WeftError(
@@ -55,7 +55,7 @@ def states(numbers: Sequence[str]) -> dict[str, State]:
 
 
 def cancel(numbers: Sequence[str]) -> str:
-    """Cancel jobs; return nothing, or what the user has to do."""
+    """Cancel jobs; return what the user has to do if that fails, else an empty text."""
     if not numbers:
         return ""
     try:
@@ -75,7 +75,7 @@ def _ask(*command: str) -> str:
             errors="replace",
             timeout=_ANSWER_S,
             check=False,
-            process_group=0,  # the terminal's Ctrl-C is for weft, which cancels jobs then
+            process_group=0,  # keeps the terminal's Ctrl-C for weft, which then cancels the jobs
         )
     except subprocess.TimeoutExpired:
         raise AwayError(f"{command[0]} has not answered for {_ANSWER_S:.0f} s") from None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a worker on a cluster's node does with a run: prove that it may, wait for memory, make it.
+"""Worker on a cluster node: checks its environment, waits for memory, executes a run.
 
-A worker that does not see the store of who sent it, or that is of another weft, would put results
-where nobody finds them, or others than those asked for: it makes no run, and says why.
+A worker that does not see the sender's store would write results where nobody finds them, and one
+with another version of weft would produce different results. Such a worker executes no runs and
+returns the reason.
 """
 
 import ctypes
@@ -34,42 +35,42 @@ _NUMBER = struct.Struct("<q")
 
 @dataclass(frozen=True)
 class Site:
-    """What a worker must find where it is."""
+    """Properties that a worker checks on its node."""
 
     folder: Path
-    """Of the command that sends runs, in the store."""
+    """Folder of the sending command, in the store."""
     token: str
-    """What the file `token` there says."""
+    """Expected content of the file `token` there."""
     weft: str
-    """Version of weft and SimGrid, and what their files are."""
+    """Version of weft and SimGrid, with a digest of their files."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A run, for a worker."""
+    """A run for a worker."""
 
     site: Site
     task: Task
     need_bytes: int
-    """What it will probably take of the node's memory."""
+    """Estimated memory of the run on the node."""
 
 
 @dataclass(frozen=True)
 class Unfit:
-    """What a worker says that makes no runs."""
+    """Answer of a worker that executes no runs."""
 
     host: str
     reason: str
 
 
 def version() -> str:
-    """Return what two machines must have in common that their results are the same."""
+    """Return what must be equal on two machines for their results to be equal."""
     digest = runs.simulator_digest()[:12]
     return f"weft {_core.version} with SimGrid {_core.simgrid_version} (files {digest})"
 
 
 def carry(order: Order) -> Done | Unfit:
-    """Make a run on a node, where the store is seen and weft is the same."""
+    """Execute a run on a node, provided that it sees the store and has the same weft."""
     if reason := unfit(order.site) or _unseen(order.task):
         return Unfit(platform.node(), reason)
     _die_with_parent()
@@ -77,7 +78,7 @@ def carry(order: Order) -> Done | Unfit:
     try:
         with memory(order.site.folder / "memory", order.need_bytes):
             return carry_out(order.task)
-    except Interrupted as interrupted:  # the job's end; the run is repeated in another
+    except Interrupted as interrupted:  # end of the job; the run is repeated in another one
         os._exit(128 + interrupted.signum)
     finally:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -86,7 +87,7 @@ def carry(order: Order) -> Done | Unfit:
 
 @cache
 def unfit(site: Site) -> str:
-    """Return why no run can be made here, or nothing."""
+    """Return why no run can be executed here; empty if it can."""
     store = site.folder.parent.parent
     try:
         found = (site.folder / "token").read_text(encoding="utf-8")
@@ -101,7 +102,7 @@ def unfit(site: Site) -> str:
 
 
 def _unseen(task: Task) -> str:
-    """Return which file of a run is not on this node, or nothing."""
+    """Return which file of a run is not visible on this node; empty if all are."""
     fabric = task.request.placement.fabric or ""
     for name in (task.request.workload.program, fabric):
         if name.startswith("/") and not os.path.exists(name):
@@ -111,22 +112,22 @@ def _unseen(task: Task) -> str:
 
 @cache
 def _die_with_parent() -> None:
-    """Let the end of the pool of workers end this one and its run, however the pool ends."""
+    """Have the kernel kill this worker and its run when the worker pool dies."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-# ---- Memory: what the workers of one pool take of their node, one number each, in a file
+# ---- Memory: one number per worker of a pool in a file, the node memory that it uses
 
 
 @contextmanager
 def memory(folder: Path, need: int) -> Iterator[None]:
-    """Wait until a run fits beside those that the pool's other workers make now.
+    """Wait until a run fits next to those of the pool's other workers.
 
-    Who waits holds the file's lock, so that the next one comes after it, however little it needs.
+    A waiting worker holds the file lock, so the next one starts after it, however little it needs.
     """
     table, rank = _table(folder)
     place = rank * _NUMBER.size
-    os.pwrite(table, _NUMBER.pack(0), place)  # what was here is of a worker that was killed
+    os.pwrite(table, _NUMBER.pack(0), place)  # clears the entry of a killed worker
     fcntl.flock(table, fcntl.LOCK_EX)
     try:
         budget = _budget()
@@ -143,7 +144,7 @@ def memory(folder: Path, need: int) -> Iterator[None]:
 
 @cache
 def _table(folder: Path) -> tuple[int, int]:
-    """Return the file of this worker's pool, open, and which number of it is the worker's."""
+    """Return the open file of this worker's pool, and the index of the worker's number in it."""
     folder.mkdir(exist_ok=True)
     name = os.environ.get("PARSL_WORKER_POOL_ID", str(os.getppid()))
     file_name("PARSL_WORKER_POOL_ID", name)
@@ -158,7 +159,7 @@ def _taken(table: int) -> int:
 
 @cache
 def _budget() -> int:
-    """Return the bytes that the pool's runs may take: of what is free, or of what the job has."""
+    """Return the memory budget of the pool in bytes: a share of free memory or the job's limit."""
     limits = [local.free_memory()]
     with suppress(KeyError, ValueError):
         limits.append(int(os.environ["SLURM_MEM_PER_NODE"]) * _MIB)

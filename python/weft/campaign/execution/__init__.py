@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Execution of runs by processes of this machine: programs built, work shared.
+"""Executes runs in processes on this machine: builds programs and distributes work.
 
 Users: api, campaign, campaign/cluster, cli.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The programs of a campaign: compiled into its store, or made by their own command."""
+"""Programs of a campaign: compiled into its store, or built by their own command."""
 
 import hashlib
 import json
@@ -24,11 +24,11 @@ _INCLUDE = re.compile(r"""^\s*\#?include\s*['"]([^'"]+)['"]""", re.MULTILINE | r
 def programs(
     campaign: Campaign, store: Path, spare: Path | None = None, *, again: bool = True
 ) -> dict[str, Path]:
-    """Make all programs; return their files by name. Raises `WeftError` with a compiler's words.
+    """Build all programs; return their files by name. Raises `WeftError` with compiler messages.
 
-    They are called in the campaign's folder, where a path from elsewhere means something else.
-    What the store lacks is compiled into `spare` instead where nothing can be written there.
-    Without `again`, a program that is there is not made again by its command.
+    Build commands run in the campaign's folder, so paths are relative to it. If the store is
+    read-only, missing programs are compiled into `spare`. Without `again`, commands of existing
+    programs are not called.
     """
     places = (store.absolute() / "programs", spare)
     return {
@@ -56,7 +56,7 @@ def _made(
 def _compiled(
     campaign: Campaign, program: Program, source: Path, folder: Path, spare: Path | None
 ) -> Path:
-    """Return the program of these sources and flags, which is compiled where there is none yet."""
+    """Return the program for these sources and flags, compiled if it does not exist yet."""
     place = f"{campaign.file}: [programs.{program.name}] source"
     language = LANGUAGES.get(source.suffix)
     if language is None:
@@ -68,7 +68,7 @@ def _compiled(
     except OSError as error:
         raise WeftError(f"{place}: {source} cannot be read: {error.strerror}") from None
     words = [str(paths.installed("weft-compiler")), language, "-O2", *program.flags, str(source)]
-    known = folder / f"{_digest([' '.join(words).encode()])}.json"  # the files that it is made of
+    known = folder / f"{_digest([' '.join(words).encode()])}.json"  # files it was compiled from
     target = _place(folder, known, program, words)
     if target is None or not target.exists():
         if spare is not None and not can_write(folder):
@@ -84,7 +84,7 @@ def _compiled(
 def _compile(
     campaign: Campaign, program: Program, language: str, words: Sequence[str], known: Path
 ) -> Path:
-    """Compile beside, note which files were read, and give the program its place."""
+    """Compile into a temporary folder, record the files that were read, and move the program."""
     folder = known.parent
     with tempfile.TemporaryDirectory(dir=folder) as beside:
         made, uses = Path(beside) / "made", Path(beside) / "uses"
@@ -103,7 +103,7 @@ def _compile(
 
 
 def _place(folder: Path, known: Path, program: Program, words: Sequence[str]) -> Path | None:
-    """Return where the program is or will be, by the files that it was made of the last time."""
+    """Return the program's path, derived from the files recorded by its last compilation."""
     with suppress(OSError, ValueError, TypeError):
         files = [Path(one) for one in json.loads(known.read_text(encoding="utf-8"))]
         contents = [one.read_bytes() for one in files]
@@ -116,14 +116,14 @@ def _digest(parts: Sequence[bytes]) -> str:
 
 
 def _listed(uses: Path) -> Iterator[Path]:
-    """Yield the files of a rule for make, as compilers of C and C++ write it."""
+    """Yield the files of a make rule as written by C and C++ compilers."""
     text = uses.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
     for name in re.findall(r"(?:\\.|\S)+", text.partition(": ")[2]):
         yield Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$"))
 
 
 def _included(source: Path, seen: tuple[Path, ...] = ()) -> Iterator[Path]:
-    """Yield a source of Fortran, and what its lines include from its folder."""
+    """Yield a Fortran source and the files that it includes from its folder, recursively."""
     yield source
     text = source.read_text(encoding="utf-8", errors="replace")
     for name in _INCLUDE.findall(text):

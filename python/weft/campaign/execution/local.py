@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs on this machine: as many at a time as it has cores, and no more than its memory holds.
+"""Local execution: as many simultaneous runs as there are cores, limited by memory.
 
-What a run will need is learned from those that have ended: the most that runs of the same program
-on as many ranks took, else of fewer ranks, in proportion.
+The memory of a run is estimated from finished runs: the peak of runs of the same program with as
+many ranks, else scaled proportionally from runs with fewer ranks.
 """
 
 import ctypes
@@ -26,27 +26,27 @@ OnRunning = Callable[[int], None]
 _KIB = 1024
 _FIRST_GUESS = 128 * _KIB**2
 _OF_A_RANK = 256 * _KIB
-"""Beside the above, until runs have ended: docs/performance.md has 20 to 100 KiB for plain runs."""
+"""Estimate until runs have finished; plain runs need 20 to 100 KiB (docs/performance.md)."""
 SHARE = 0.9
-"""Of the machine's free memory, that runs may take."""
+"""Share of the machine's free memory available to runs."""
 _TRIES = 3
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Memory:
-    """What runs need, as far as it is known."""
+    """Memory estimates of runs, learned from finished ones."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start without observations."""
         self._peaks: dict[tuple[str, int], int] = {}
 
     def learn(self, task: Task, peak: int) -> None:
-        """Take note of what a run took."""
+        """Record the peak memory of a run."""
         key = self._key(task)
         self._peaks[key] = max(peak, self._peaks.get(key, 0))
 
     def need(self, task: Task) -> int:
-        """Return what a run will probably take, in bytes."""
+        """Return the estimated memory of a run, in bytes."""
         program, ranks = self._key(task)
         if known := self._peaks.get((program, ranks)):
             return known
@@ -64,12 +64,12 @@ class Memory:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def free_memory() -> int:
-    """Return the bytes that this process may still take: the machine's, or its control group's."""
+    """Return the free memory in bytes: the machine's, or less if a control group limits it."""
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
@@ -93,7 +93,7 @@ def run(
     memory: Memory,
     on_running: OnRunning | None = None,
 ) -> None:
-    """Make all runs; those that are killed, or whose worker is, are tried again at the end."""
+    """Execute all runs; retry killed runs, and those of killed workers, at the end."""
     waiting = deque(tasks)
     tries: dict[str, int] = {}
     while waiting:
@@ -117,7 +117,7 @@ def _in_one_pool(
     memory: Memory,
     on_running: OnRunning | None,
 ) -> list[Task]:
-    """Make runs until there are none or a worker is killed; return those that were lost then."""
+    """Execute runs until none are left or a worker is killed; return the runs lost."""
     budget = int(SHARE * free_memory())
     running: dict[Future[Done], Task] = {}
     killed: list[Task] = []
@@ -138,7 +138,7 @@ def _in_one_pool(
                 if done.peak_memory_bytes:
                     memory.learn(task, done.peak_memory_bytes)
                 if done.state == "killed":
-                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer beside it the next time
+                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer beside it next time
                     killed.append(task)
                 else:
                     on_done(task, done)
@@ -154,24 +154,24 @@ def _in_one_pool(
 
 
 def _begin(parent: int) -> None:
-    """Let the death of whoever gives a worker its runs end it, too.
+    """Have the kernel kill a worker when its parent dies.
 
-    What it leaves behind then goes by itself (`weft.base.process`).
+    Child processes of the worker then exit by themselves (`weft.base.process`).
     """
     _be_quiet()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has died before
+    if os.getppid() != parent:  # the parent has already died
         os._exit(1)
 
 
 def _be_quiet() -> None:
-    """Let signals end a worker that has nothing to run without a word."""
+    """Restore the default signal handlers, so that an idle worker exits silently."""
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, signal.SIG_DFL)
 
 
 def _work(task: Task) -> Done:
-    """Make a run in a worker; a signal ends the run, and then the worker."""
+    """Execute a run in a worker; a signal ends the run, then the worker."""
     raise_on_signals()
     try:
         return carry_out(task)

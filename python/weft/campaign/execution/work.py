@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""One run of a campaign, wherever it is made: claimed, run, and kept in the store."""
+"""Execution of one campaign run: claim, run, store."""
 
 import os
 import tempfile
@@ -16,14 +16,14 @@ from weft.runs.request import Request
 
 _MOST_OUTPUT = 1 << 16
 _FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")
-"""What the system sends for want of memory, a batch system at the end of its time, or people."""
+"""Signals sent by the OOM killer, by batch systems at the end of the walltime, or by people."""
 _LIMITS = {"timeout": "timeout", "memory-limit": "memory"}
-"""Keys of [campaign] by the outcome that they lead to."""
+"""Key of [campaign] that causes an outcome."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told; all of it can be sent to another machine that shares the store."""
+    """Task of a worker; can be sent to another machine that shares the store."""
 
     store: Path
     campaign: str
@@ -34,13 +34,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker says of a task."""
+    """Answer of a worker to a task."""
 
     digest: str
     state: str
-    """One of `done`, `failed`, `refused`, and `elsewhere`: somebody else makes the run.
+    """One of `done`, `failed`, `refused`, `elsewhere` and `killed`.
 
-    Or `killed`: no result, as something ended it that has nothing to do with the run.
+    `elsewhere` means that another process executes the run; `killed` that it was ended for reasons
+    unrelated to it and has no result.
     """
     message: str = ""
     wall_time_s: float = 0.0
@@ -48,7 +49,7 @@ class Done:
 
 
 def carry_out(task: Task) -> Done:
-    """Make a run, unless it has been made or somebody is at it."""
+    """Execute a run, unless it has a result or is claimed."""
     store = Store(task.store, task.campaign)
     with store.claim(task.digest) as ours:
         if not ours:
@@ -62,7 +63,7 @@ def carry_out(task: Task) -> Done:
 
 
 def said(digest: str, result: Result) -> Done:
-    """Return what there is to say of a result."""
+    """Return the summary of a result."""
     if not result.record:
         return Done(digest, result.state, result.refused)
     record = result.record

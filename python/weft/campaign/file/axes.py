@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Axes and what they span: each key takes each of its values with each of all others.
+"""Axes and their Cartesian product: each value of a key is combined with each of all others.
 
-Keys that are zipped go on together. What a condition says of some keys leaves out all combinations
-of which it is true.
+Zipped keys advance together. A condition on some keys excludes all combinations that satisfy it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,26 +11,26 @@ from math import prod
 
 Value = str | int | float | bool
 Point = Mapping[str, Value]
-"""A value of each axis."""
+"""One value per axis."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values by key, in the order in which they vary: the last one fastest."""
+    """Values by key; the last key varies fastest."""
 
     values: Mapping[str, Sequence[Value]]
     zipped: Sequence[Sequence[str]] = ()
-    """Keys of the same number of values, which go on together."""
+    """Groups of keys with equally many values, which advance together."""
     left_out: Sequence[Mapping[str, Sequence[Value]]] = ()
-    """Conditions: a combination is left out where each key has one of the values beside it."""
+    """Conditions: a combination is excluded if each key has one of the listed values."""
 
     @property
     def size(self) -> int:
-        """How many combinations there are before any is left out."""
+        """Number of combinations before exclusion."""
         return prod(len(steps) for steps in self._steps())
 
     def points(self) -> Iterator[Point]:
-        """Yield all that is not left out."""
+        """Yield all combinations that are not excluded."""
         for steps in product(*self._steps()):
             found = {key: value for step in steps for key, value in step}
             point = {key: found[key] for key in self.values}
@@ -39,7 +38,7 @@ class Grid:
                 yield point
 
     def _steps(self) -> list[list[tuple[tuple[str, Value], ...]]]:
-        """Return what each axis goes through: keys with their values, several where zipped."""
+        """Return the steps of each axis: (key, value) pairs, several if keys are zipped."""
         together = {key: tuple(keys) for keys in self.zipped for key in keys}
         axes = dict.fromkeys(together.get(key, (key,)) for key in self.values)
         return [

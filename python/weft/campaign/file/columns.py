@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the columns of a campaign's tables are: unit and meaning of each; docs are made of it."""
+"""Columns of a campaign's tables with unit and meaning; the docs are generated from them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Column:
     """A column of a table."""
 
     unit: str
-    """`s`, `bytes`, `calls`, `1` for a part of one, empty for words."""
+    """`s`, `bytes`, `calls`, `1` for a fraction, empty for text."""
     meaning: str
 
 
@@ -54,7 +54,7 @@ COLUMNS: dict[str, Column] = {
     "bytes_reduced": Column("bytes", "Contributions that switches reduced, all switches together"),
     "bytes_multicast": Column("bytes", "Results that switches sent out, all copies together"),
 }
-"""Of the table of runs, behind the campaign's own keys."""
+"""Columns of the table of runs, after the campaign's own keys."""
 
 COLLECTIVE_COLUMNS: dict[str, Column] = {
     "run": COLUMNS["run"],
@@ -72,13 +72,13 @@ COLLECTIVE_COLUMNS: dict[str, Column] = {
     ),
     "max_time_s": Column("s", "The longest of any rank"),
 }
-"""Of the table of collectives, behind the campaign's own keys."""
+"""Columns of the table of collectives, after the campaign's own keys."""
 
 
 def collective_name(column: str, keys: list[str]) -> str:
-    """Return what a column of the table of collectives is called beside these keys.
+    """Return the name of a column of the table of collectives in the presence of these keys.
 
-    A key of a campaign keeps its name, and `bytes` is the name of many: the column is `call_bytes`
-    then.
+    Keys of a campaign keep their names, so a column such as `bytes` becomes `call_bytes` on a
+    clash.
     """
     return f"call_{column}" if column in keys else column

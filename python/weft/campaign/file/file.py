@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaign files: programs, and the values of all that their runs differ in.
+"""Campaign files: programs, and the values in which their runs differ.
 
     [campaign]
     name = "slots"
@@ -17,10 +17,10 @@
     switch.slots = [64, 256]
     leave_out = [{ offload = "off", "switch.slots" = 64 }]
 
-A key of `[[runs]]` has one value, a list of them, or a range (`weft.campaign.file.ranges`):
-`{ from = "4B", to = "1MiB", times = 4 }`. It is one of `weft.campaign.file.keys`, a key of fabric
-files (TABLE.KEY), or a placeholder in the arguments of the programs that the table names: `{KEY}`,
-or `{KEY:B}` for a size in bytes.
+A key of `[[runs]]` has one value, a list of values, or a range (`weft.campaign.file.ranges`): `{
+from = "4B", to = "1MiB", times = 4 }`. It is a key of `weft.campaign.file.keys`, a key of fabric
+files (TABLE.KEY), or a placeholder in the arguments of the table's programs: `{KEY}`, or `{KEY:B}`
+for a size in bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,14 +40,14 @@ from weft.campaign.file.ranges import is_range, spread
 from weft.runs import kinds
 
 REPEATS = ("repetition", "seed", "noise.seed")
-"""Keys whose values are the same experiment again."""
+"""Keys whose values repeat the same experiment."""
 _MOST_RUNS = 1_000_000
 _DEFAULT_MOST = 100_000
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """A file that has been read."""
+    """A parsed campaign file."""
 
     file: Path
     name: str
@@ -55,20 +55,20 @@ class Campaign:
     programs: Mapping[str, Program]
     grids: Sequence[Grid]
     timeout_s: float | None
-    """Of each run, wall time."""
+    """Wall-time limit of each run."""
     memory_bytes: int | None
-    """Of each run."""
+    """Memory limit of each run."""
     most_runs: int
     baseline: tuple[str, Value] | None = None
-    """Key and value of the runs that a report compares all others with."""
+    """Key and value of the runs that a report uses as baseline."""
     best: bool = True
-    """Make the hosts' runs by their fastest algorithms as well."""
+    """Also execute the hosts' runs with their fastest algorithms."""
     intervals: bool = True
-    """Make runs at the ends of the intervals of calibrated fabrics as well."""
+    """Also execute runs at the ends of calibrated fabrics' intervals."""
 
     @property
     def folder(self) -> Path:
-        """What its paths start from."""
+        """Base folder of relative paths."""
         return self.file.parent
 
     def points(self) -> Iterator[Point]:
@@ -78,7 +78,7 @@ class Campaign:
 
 
 def read(file: Path) -> Campaign:
-    """Read a campaign file; paths in it are not looked at. Raises `WeftError`."""
+    """Read a campaign file without checking paths in it. Raises `WeftError`."""
     try:
         return of_tables(parse(read_text(file), str(file)), file)
     except UnreadableError as error:
@@ -86,7 +86,7 @@ def read(file: Path) -> Campaign:
 
 
 def of_tables(top: Options, file: Path) -> Campaign:
-    """Return the campaign that tables describe, wherever they come from; `file` is its place."""
+    """Return the campaign described by parsed tables; `file` is its nominal location."""
     top.allow("campaign", "programs", "runs", "report")
     about = top.part("campaign").allow(*CAMPAIGN)
     programs = {one.name: one for one in read_programs(top)}
@@ -114,7 +114,7 @@ def of_tables(top: Options, file: Path) -> Campaign:
 
 
 def _baseline(top: Options, grids: Sequence[Grid]) -> tuple[str, Value] | None:
-    """Return what [report] picks: a key with one of the several values that runs have of it."""
+    """Return the key and value chosen by [report]; the key must have several values in the runs."""
     if "report" not in top.values:
         return None
     table = top.part("report").allow("baseline")
@@ -187,7 +187,7 @@ def _grid(table: Options, programs: Mapping[str, Program]) -> Grid:
 def _flattened(
     table: Options, values: Mapping[str, Any], outer: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Yield `switch.slots` of what TOML reads as a table in a table."""
+    """Yield dotted keys such as `switch.slots`, which TOML parses as nested tables."""
     for key, value in values.items():
         if isinstance(value, dict) and not is_range(value):
             if not value:
@@ -256,7 +256,7 @@ _TEXT = "write a text"
 
 
 def _problem(kind: kinds.Kind, value: Value) -> str:
-    """Return what is allowed where a value is not of its kind, else nothing."""
+    """Return the allowed values if a value is not of its kind, else an empty text."""
     match kind:
         case kinds.Count(least, most):
             if type(value) is not int or not least <= value <= (most or value):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Keys of campaign files, by table, with what each means; docs/campaigns.md is made of them.
+"""Keys of campaign files by table, with their meanings; docs/campaigns.md is generated from them.
 
-Keys that are options of runs are declared in `weft.runs.options`: of `[[runs]]`, each option whose
-`campaigns` is given.
+Run options are declared in `weft.runs.options`; those with a `campaigns` text are keys of
+`[[runs]]`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from weft.runs.options import Declared, run_option, run_options, sentences
 AXES: Mapping[str, Declared] = {
     one.name: one for one in run_options() if one.option.campaigns is not None
 }
-"""Keys of [[runs]] that are options of runs."""
+"""Keys of [[runs]] that are run options."""
 
 
 def _meaning(one: Declared) -> str:
@@ -24,7 +24,7 @@ def _meaning(one: Declared) -> str:
 
 
 def in_brief(key: str) -> str:
-    """Return what a key of [[runs]] means, in the middle of a sentence."""
+    """Return the meaning of a key of [[runs]] as part of a sentence."""
     text = AXES[key].option.meaning if key in AXES else RUNS[key]
     return text if text[1].isupper() else text[0].lower() + text[1:]
 
@@ -41,7 +41,7 @@ CAMPAIGN: Mapping[str, str] = {
     " ([gains](campaigns.md#gains))",
     "intervals": "`false` leaves out the runs at the ends of calibrated fabrics' intervals",
 }
-"""Of [campaign]."""
+"""Keys of [campaign]."""
 
 PROGRAM: Mapping[str, str] = {
     "source": "A source of C, C++ or Fortran, which weft compiles (`-O2`) into the store",
@@ -53,7 +53,7 @@ PROGRAM: Mapping[str, str] = {
     "inputs": "Files that the program reads, a list: what they hold decides its results, too",
     "privatize": _meaning(run_option("privatize")),
 }
-"""Of [programs.NAME]."""
+"""Keys of [programs.NAME]."""
 
 RUNS: Mapping[str, str] = {
     "program": "Names of programs that the file describes",
@@ -62,7 +62,7 @@ RUNS: Mapping[str, str] = {
     " are drawn with each of them",
     "repetition": "Whole numbers; runs that differ in it alone are the same but for what is timed",
 }
-"""Of [[runs]]; beside them stand keys of the fabric, and placeholders of programs' arguments."""
+"""Keys of [[runs]], besides keys of the fabric and placeholders of programs' arguments."""
 
 OTHERS: Mapping[str, str] = {
     "TABLE.KEY": "Values of a key of the fabric, as `--set` takes them",
@@ -77,4 +77,4 @@ RULES: Mapping[str, str] = {
     "leave_out": "Tables; a combination is left out where all of a table's keys have one of the"
     " values there",
 }
-"""Of [[runs]]: how values are combined."""
+"""Keys of [[runs]] that control how values are combined."""

@@ -13,7 +13,7 @@ from weft.campaign.file.keys import PROGRAM
 
 @dataclass(frozen=True)
 class Program:
-    """A program: a source that weft compiles, or a binary, which a command may make."""
+    """Program: a source compiled by weft, or a binary, optionally built by a command."""
 
     name: str
     arguments: tuple[str, ...]
@@ -21,14 +21,14 @@ class Program:
     flags: tuple[str, ...] = ()
     path: Path | None = None
     build: str = ""
-    """A shell's command, called in the campaign's folder before the first run."""
+    """Shell command, called in the campaign's folder before the first run."""
     privatize: bool = True
     inputs: tuple[Path, ...] = ()
-    """Files that it reads: what they hold decides its results, too."""
+    """Files that the program reads; their contents are part of a run's digest."""
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The keys that its arguments want."""
+        """Placeholders in the arguments."""
         found = (
             field for text in self.arguments for _, field, _, _ in string.Formatter().parse(text)
         )
@@ -77,7 +77,7 @@ def _program(table: Options, name: str) -> Program:
 
 
 def truth(table: Options, key: str) -> bool:
-    """Return true, false, or true where a key is missing."""
+    """Return a boolean key, true by default."""
     found = table.values.get(key, True)
     if not isinstance(found, bool):
         table.fail(key, f"found {found!r}; allowed are true, false")
@@ -85,7 +85,7 @@ def truth(table: Options, key: str) -> bool:
 
 
 def _texts(table: Options, key: str) -> list[str]:
-    """Return a list of texts, as it is written."""
+    """Return a list of strings, empty by default."""
     found = table.values.get(key, [])
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         table.fail(key, f'found {found!r}; write a list of texts, such as ["a", "b"]')

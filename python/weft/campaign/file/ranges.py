@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Values that a campaign file writes shortly: { from = "4B", to = "1MiB", times = 4 }."""
+"""Range notation of campaign files: { from = "4B", to = "1MiB", times = 4 }."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,15 +16,15 @@ _Number = int | float
 
 
 def is_range(value: Mapping[str, Any]) -> bool:
-    """Whether a table is meant as a range, and not as keys of the fabric."""
+    """Return True if a table is a range, and not a table of fabric keys."""
     return bool({"from", "to"} & value.keys())
 
 
 def spread(value: Mapping[str, Any]) -> list[Value]:
-    """Return the values of a range; the last is the largest that is not above `to`.
+    """Return the values of a range; the last is the largest that does not exceed `to`.
 
-    Texts are numbers with a unit, which both ends share; sizes may have different ones, and come
-    out in the largest binary unit in which they are whole. Raises `ValueError` with what is wrong.
+    Strings are numbers with a unit that both ends share. Sizes may differ in unit; results use the
+    largest binary unit in which they are integers. Raises `ValueError` with the problem.
     """
     step = [key for key in ("times", "plus") if key in value]
     if not {"from", "to"} <= value.keys() or len(step) != 1 or not value.keys() <= set(_KEYS):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The runs of a campaign: what each is, and by which name a store knows it.
+"""Runs of a campaign: what each executes, and its name in the store.
 
-A run's name is a digest of all that decides its result: the program's bytes, its arguments, the
-fabric's tables (not the comments of its file), every option, weft's library and SimGrid's version.
-So nothing is run twice, a change of one fabric repeats the runs on it and no others, and results
-that were made elsewhere are found by their names.
+The name of a run is a digest of everything that affects its result: the program's bytes, its
+arguments, the fabric's tables (not comments), every option, weft's library and SimGrid's version.
+Hence nothing is run twice, changing a fabric repeats only the runs on it, and results produced
+elsewhere are found by name.
 """
 
 import hashlib
@@ -31,34 +31,34 @@ from weft.study.comparison.compare import BEST
 
 OFF = "off"
 _FILES = ("fabric", "fallback")
-"""Keys whose values may be files of the campaign's folder, which decide by what they hold."""
+"""Keys whose values may name files in the campaign's folder; their contents enter the digest."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: a combination, and what it asks for."""
+    """One run: a combination and its request."""
 
     point: Point
     request: Request
     digest: str
-    """What a store calls it."""
+    """Name in the store."""
     best: bool = False
-    """One of the hosts' fastest algorithms, which the campaign's file does not have."""
+    """True for runs with the hosts' fastest algorithms, which the campaign file does not list."""
     ends: "Mapping[str, tuple[Run, Run]]" = field(default_factory=dict)
-    """By the fabric's calibrated values, the same run at the ends of the value's interval."""
+    """The same run at both ends of the interval of each calibrated value, by key."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a campaign, of which some may be the same, and what cannot be run."""
+    """All runs of a campaign, possibly with duplicates, and the impossible combinations."""
 
     runs: list[Run] = field(default_factory=list)
-    """A run for each combination, those of the hosts' fastest algorithms last."""
+    """One run per combination; those with the hosts' fastest algorithms come last."""
     impossible: list[tuple[Point, str]] = field(default_factory=list)
 
     @property
     def ends(self) -> Iterator[Run]:
-        """Yield the runs at the ends of intervals, of which no table has a row."""
+        """Runs at the ends of intervals, which have no row in tables."""
         for run in self.runs:
             for pair in run.ends.values():
                 yield from pair
@@ -66,19 +66,19 @@ class Runs:
 
 @dataclass(frozen=True)
 class _Fabric:
-    """A fabric's file, as runs need to know it."""
+    """Properties of a fabric file that runs depend on."""
 
     digest: str
     drawn: frozenset[str]
-    """Tables with values that are drawn at random."""
+    """Tables with randomly drawn values."""
     tables: Mapping[str, Any]
 
 
 def of(campaign: Campaign, programs: Mapping[str, Path]) -> Runs:
-    """Make the runs of a campaign; `programs` are the files of its programs, which are read.
+    """Create the runs of a campaign; `programs` are the files of its programs, which are read.
 
-    Where runs with offloading are compared with the hosts', the latter are made by their fastest
-    algorithms as well, and all of them at the ends of the intervals of calibrated fabrics.
+    If offloading runs are compared with host runs, the latter are added with their fastest
+    algorithms as well, and all runs at the ends of calibrated fabrics' intervals.
     """
     make = _maker(campaign, programs)
     found = Runs()
@@ -97,7 +97,7 @@ def of(campaign: Campaign, programs: Mapping[str, Path]) -> Runs:
 
 
 def _points(campaign: Campaign, found: Sequence[Run]) -> Iterator[tuple[Point, bool]]:
-    """Yield the campaign's points, then of those that were `found` the hosts' once more."""
+    """Yield the campaign's points, then the host points of `found` with the fastest algorithms."""
     yield from ((point, False) for point in campaign.points())
     if campaign.best:
         yield from ((point, True) for point in best_points([run.point for run in found]))
@@ -116,14 +116,14 @@ def _too_many(campaign: Campaign, found: Runs) -> WeftError:
 
 
 def compares_offloading(points: Iterable[Point]) -> bool:
-    """Tell whether some points offload and others leave all to the hosts."""
+    """Return True if some points offload and others do not."""
     return len({point.get("offload", "stream") == OFF for point in points}) > 1
 
 
 def best_points(points: Sequence[Point]) -> list[Point]:
-    """Return the hosts' points once more, with the fastest of all algorithms for each call.
+    """Return the host points with the fastest predicted algorithm for each call.
 
-    Links that do not contend have no such prediction.
+    Without link contention there is no such prediction.
     """
     if not compares_offloading(points):
         return []
@@ -138,12 +138,12 @@ def best_points(points: Sequence[Point]) -> list[Point]:
 
 
 def _maker(campaign: Campaign, programs: Mapping[str, Path]) -> Callable[[Point], Run]:
-    """Return what makes the run of a point, with those at the ends of its fabric's intervals."""
+    """Return a function that creates a point's run, including those at interval ends."""
     digests = {
         name: [_file_digest(file) for file in (programs[name], *_inputs(campaign, one))]
         for name, one in campaign.programs.items()
     }
-    read = cache(_read_fabric)  # files may change from one call to the next
+    read = cache(_read_fabric)  # not cached globally, as files may change between calls
     fabric_of = cache(lambda name: _fabric(campaign, name))
     fallback = cache(lambda text: _fallback(campaign, text))
     intervals = campaign.intervals and compares_offloading(campaign.points())
@@ -208,12 +208,12 @@ def _digest(point: Point, request: Request, decides: Mapping[str, Any]) -> str:
 
 
 def _changes(point: Point) -> Iterator[str]:
-    """Yield what differs from the fabric's file."""
+    """Yield the changes to the fabric file."""
     yield from (f"{key}={_in_toml(value)}" for key, value in point.items() if "." in key)
 
 
 def _seeds(point: Point, drawn: frozenset[str]) -> Iterator[str]:
-    """Yield what a seed changes: of all that is drawn at random on this fabric, its seed."""
+    """Yield the changes made by a seed: the seed of everything random on this fabric."""
     if "seed" not in point:
         return
     here = {name for name, key in _DRAWN.items() if name in drawn or any(map(key, point))}
@@ -232,14 +232,14 @@ _DRAWN: Mapping[str, Callable[[str], bool]] = {
     "noise": lambda key: key.startswith("noise."),
     "drops": lambda key: key == "multicast.drops",
 }
-"""What is drawn at random, and which keys of a campaign make a fabric do so."""
+"""Random components, with the campaign keys that enable them on a fabric."""
 
 
 def _fallback(campaign: Campaign, text: str) -> tuple[str, list[str]]:
-    """Return it with its files' paths from the campaign's folder, and the files' digests.
+    """Return the fallback with paths relative to the campaign's folder resolved, and file digests.
 
-    It is a list of choices, `bcast=binomial` for one collective; a choice is a file, or a library's
-    name and a file of rules, `openmpi-5.0+rules.conf`.
+    A fallback is a list of choices such as `bcast=binomial`; a choice is a file, or a library's
+    name with a file of rules, `openmpi-5.0+rules.conf`.
     """
     digests: list[str] = []
 
@@ -269,14 +269,14 @@ def _inputs(campaign: Campaign, program: Program) -> Iterator[Path]:
 
 
 class _Words(dict[str, "_Word"]):
-    """Values as arguments have them."""
+    """Values as formatted in arguments."""
 
     def __init__(self, point: Point) -> None:
         super().__init__({key: _Word(value) for key, value in point.items()})
 
 
 class _Word(str):
-    """A value; `{KEY:B}` is one such as 64KiB in bytes."""
+    """Value that supports `{KEY:B}`, which converts a size such as 64KiB to bytes."""
 
     __slots__ = ()
 
@@ -291,7 +291,7 @@ def _in_toml(value: Any) -> str:
 
 
 def _fabric(campaign: Campaign, name: str) -> str:
-    """Return a path where the campaign's folder has such a file, else the name as it is."""
+    """Return the path if the campaign's folder has such a file, else the name."""
     path = campaign.folder / name
     return str(path) if path.is_file() else name
 
@@ -304,9 +304,9 @@ def _file_digest(file: Path) -> str:
 
 
 def _read_fabric(fabric: str) -> _Fabric:
-    """Read what a fabric file says.
+    """Read the properties of a fabric file.
 
-    Presets are weft's, and go with its library.
+    Presets are not included, since they belong to weft's library.
     """
     file = Path(_core.load_fabric(fabric).file)
     try:
@@ -321,7 +321,7 @@ def _read_fabric(fabric: str) -> _Fabric:
 
 @cache
 def simulator_digest() -> str:
-    """Return a digest of what simulates, and of the presets that it reads."""
+    """Return a digest of the simulator and of its presets."""
     files = [paths.platform_library(), *sorted(paths.installed("presets").rglob("*.toml"))]
     digest = hashlib.sha256()
     for file in files:
@@ -330,5 +330,5 @@ def simulator_digest() -> str:
 
 
 def columns(runs: list[Run]) -> Iterator[str]:
-    """Yield the keys of all points, in the order in which they come."""
+    """Yield the distinct keys of all points in order of appearance."""
     yield from dict.fromkeys(key for run in runs for key in run.point)

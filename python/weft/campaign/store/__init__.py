@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Store of results, by all that decides them, and its index.
+"""Content-addressed store of results, and its index.
 
 Users: campaign, campaign/cluster, campaign/execution, cli, report.
 """

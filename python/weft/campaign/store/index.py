@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A store's index: what tables need of all its results, in one Parquet file.
+"""Index of a store: the data that tables need from all results, in one Parquet file.
 
     STORE/index.parquet
 
-It is a cache over `runs/` and never a truth of its own. Whoever asks for it brings it up to date:
-rows of files that are gone, or that have another size or time than when they were read, go; files
-that have none are read. A file that is missing, damaged or of another weft is made anew. So it
-follows results that are copied into the store, and several writers need not agree: each writes a
-whole file beside and renames it, and what the last one did not know, the next one reads.
+The index is a cache over `runs/` and never authoritative. Readers bring it up to date: rows of
+files that are gone or whose size or modification time has changed are dropped, and files without a
+row are read. An index that is missing, damaged or from another version of weft is rebuilt. It
+therefore follows results that are copied into the store, and several writers need not coordinate:
+each writes a complete temporary file and renames it, and the next reader adds what the last writer
+did not know.
 """
 
 import io
@@ -28,10 +29,10 @@ from weft.runs.record import Record
 
 _NAME = "index.parquet"
 _FORMAT = "1"
-"""Goes up whenever a column has another meaning."""
+"""Incremented whenever the meaning of a column changes."""
 _KEY = "weft-campaign-index"
 _OUTSIDE = ("outside MPI", "ended")
-"""Of the kinds of a record's profile, those in which a rank is in no call of MPI."""
+"""Kinds of a record's profile in which a rank is not in an MPI call."""
 
 _COLLECTIVE = pl.Struct(
     {
@@ -76,17 +77,17 @@ _decoder = msgspec.json.Decoder(Result)
 
 @dataclass(frozen=True)
 class Index:
-    """All results of a store, at the moment when it was asked for."""
+    """Snapshot of all results of a store."""
 
     rows: pl.DataFrame
-    """By run: the columns of `weft.campaign.file.columns.COLUMNS`, and `collectives`, a list."""
+    """One row per run: the columns of `weft.campaign.file.columns.COLUMNS`, and `collectives`."""
     damaged: dict[str, str] = field(default_factory=dict)
-    """Runs whose file cannot be read, and why: they count as not made."""
+    """Runs with an unreadable file, and why; they count as missing."""
     outgrown: frozenset[str] = frozenset()
-    """Runs that a limit ended, and that may take more now: they count as not made."""
+    """Runs ended by a limit that has since been raised; they count as missing."""
 
     def under(self, timeout_s: float | None, memory_bytes: int | None) -> "Index":
-        """Return the same without runs that would not have been ended under these limits."""
+        """Return the index without runs that these limits would not have ended."""
         by_time = pl.col("outcome") == "timeout"
         if timeout_s is not None:
             by_time &= pl.col("wall_time_s") < timeout_s
@@ -99,7 +100,7 @@ class Index:
 
 
 def read(store: Store) -> Index:
-    """Bring a store's index up to date and return it."""
+    """Return the index of a store, brought up to date."""
     there = dict(_files(store))
     known = _known(store.folder / _NAME)
     files = pl.DataFrame(
@@ -117,20 +118,20 @@ def read(store: Store) -> Index:
 
 
 def _files(store: Store) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the files of all runs, by run: size, and when they were written."""
-    if not (store.folder / "runs").exists():  # of who only looks
+    """Yield size and modification time of each run's file, by run."""
+    if not (store.folder / "runs").exists():  # read-only use of a store that was never created
         return
     for folder in os.scandir(store.folder / "runs"):
         if len(folder.name) == 2 and folder.is_dir():
             for file in os.scandir(folder.path):
                 if file.name.endswith(".json") and not file.name.startswith("."):
-                    with suppress(OSError):  # somebody has just removed it
+                    with suppress(OSError):  # removed concurrently
                         about = file.stat()
                         yield file.name[:-5], (about.st_size, about.st_mtime_ns)
 
 
 def _known(file: Path) -> pl.DataFrame:
-    """Return the index as it was written, without rows where there is none or it is damaged."""
+    """Return the index as written; empty if it is missing or damaged."""
     with suppress(OSError, pl.exceptions.PolarsError):
         content = file.read_bytes()
         if pl.read_parquet_metadata(io.BytesIO(content)).get(_KEY) == _FORMAT:
@@ -141,7 +142,7 @@ def _known(file: Path) -> pl.DataFrame:
 
 
 def _write(file: Path, rows: pl.DataFrame) -> None:
-    """Replace the index. Without room for it, or the right to write, what is there stays."""
+    """Replace the index; if that fails (disk full, no permission), the old one stays."""
     content = io.BytesIO()
     rows.write_parquet(content, metadata={_KEY: _FORMAT})
     name = None
@@ -160,7 +161,7 @@ def _write(file: Path, rows: pl.DataFrame) -> None:
 def _read(
     store: Store, there: dict[str, tuple[int, int]], names: set[str]
 ) -> tuple[list[tuple[Any, ...]], dict[str, str]]:
-    """Return a row for each of these runs, and why files of some cannot be read."""
+    """Return a row for each of these runs, and the errors of unreadable files."""
     rows, damaged = [], {}
     for name in sorted(names):
         try:
@@ -168,7 +169,7 @@ def _read(
         except FileNotFoundError:
             continue
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            try:  # for the words of the strict reader
+            try:  # the strict reader has better messages
                 found = _row(name, store.read(name))
             except WeftError as error:
                 damaged[name] = error.message
@@ -178,7 +179,7 @@ def _read(
 
 
 def table(results: Iterable[tuple[str, Result]]) -> pl.DataFrame:
-    """Return what an index has of results that are in no store, by run."""
+    """Return the index rows of results that are in no store, by run."""
     rows = [_row(name, result) for name, result in results]
     schema = pl.Schema({**_RESULT, "collectives": pl.List(_COLLECTIVE)})
     return pl.DataFrame(

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A store of results: a folder with a file for each run, by the run's name.
+"""Store of results: a folder with one file per run, named by the run's digest.
 
     STORE/
       store.json            what this folder is
-      runs/3f/3f02….json    a result: combination, what the program printed, the record
-      index.parquet         what tables need of all results (`weft.campaign.store.index`)
-      claims/3f02…          locked by the process that makes this run, as long as it lives
+      runs/3f/3f02….json    a result: combination, program output, record
+      index.parquet         data that tables need (`weft.campaign.store.index`)
+      claims/3f02…          locked by the process that executes this run, while it lives
 
-Files appear whole or not at all. Any number of processes on machines that share the folder write to
-it: who locks a claim makes the run, and a lock ends with its process, however that ends. Stores are
-merged by copying `runs` of one into another.
+Files appear atomically. Any number of processes on machines that share the folder may write to it:
+the process that locks a claim executes the run, and the lock ends with the process, however it
+exits. Stores are merged by copying `runs` of one into another.
 """
 
 import fcntl
@@ -34,15 +34,15 @@ _VERSION = 1
 
 
 class Result(Model, kw_only=True):
-    """The file of a run."""
+    """Result file of a run."""
 
     schema: Literal["weft-campaign-run-1"] = "weft-campaign-run-1"
     point: dict[str, str | int | float | bool]
-    """The combination that it was first made for."""
+    """Combination that the run was first executed for."""
     output: str = ""
-    """What the program printed, its last 64 KiB."""
+    """Program output, its last 64 KiB."""
     refused: str = ""
-    """Why weft did not start it."""
+    """Reason why weft did not start the run."""
     record: Record | UnsetType = UNSET
 
     @property
@@ -54,12 +54,13 @@ class Result(Model, kw_only=True):
 
 
 class Store:
-    """A folder of results."""
+    """Folder of results."""
 
     def __init__(self, folder: Path, campaign: str, *, look: bool = False) -> None:
-        """Open it, or make it where there is none. Raises `WeftError`.
+        """Open a store, creating it if necessary. Raises `WeftError`.
 
-        Who only looks needs no right to write: a store that cannot be made is empty.
+        With `look`, write permission is not required: a store that cannot be created reads as
+        empty.
         """
         self.folder = folder
         about = folder / "store.json"
@@ -68,7 +69,7 @@ class Store:
                 _check(about, campaign)
             return
         if not about.exists():
-            if _has_others(folder) and not about.exists():  # somebody may have made it just now
+            if _has_others(folder) and not about.exists():  # it may just have been created
                 raise WeftError(_not_a_store(folder, about, campaign))
             make(folder)
             with whole_file("store", about) as file:
@@ -78,11 +79,11 @@ class Store:
             make(folder / part)
 
     def path(self, digest: str) -> Path:
-        """Return where a run's result is or will be."""
+        """Return the path of a run's result."""
         return self.folder / "runs" / digest[:2] / f"{digest}.json"
 
     def has(self, digest: str) -> bool:
-        """Whether a run has ended."""
+        """Return True if a run has a result."""
         return self.path(digest).exists()
 
     def read(self, digest: str) -> Result:
@@ -94,15 +95,15 @@ class Store:
             raise WeftError(f"store {path}: {error}; `weft campaign run` makes it again") from None
 
     def write(self, digest: str, result: Result) -> None:
-        """Keep a run's result."""
+        """Store a run's result."""
         path = self.path(digest)
         make(path.parent)
         with whole_file("store", path) as file:
-            file.write(json.dumps(result.to_json()))  # `dump` takes ten times as long
+            file.write(json.dumps(result.to_json()))  # `dump` is ten times slower
 
     @contextmanager
     def claim(self, digest: str) -> Iterator[bool]:
-        """Yield whether this process makes the run: nobody has, and nobody else is at it."""
+        """Yield True if this process gets to execute the run: no result, and no other claim."""
         path = self.folder / "claims" / digest
         try:
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
@@ -126,11 +127,11 @@ class Store:
             os.close(lock)
 
     def is_claimed(self, digest: str) -> bool:
-        """Whether somebody makes a run now."""
+        """Return True if some process is executing a run."""
         return _is_locked(self.folder / "claims" / digest)
 
     def at_work(self) -> int:
-        """Return how many runs somebody is at."""
+        """Return the number of runs in progress."""
         return sum(_is_locked(path) for path in (self.folder / "claims").glob("*"))
 
 
@@ -149,7 +150,7 @@ def _is_locked(path: Path) -> bool:
 
 
 def can_write(folder: Path) -> bool:
-    """Tell whether files can be written in a folder of a store, made or not yet."""
+    """Return True if files can be written to a folder of a store, which need not exist yet."""
     try:
         check_directory("store", folder)
     except WeftError:
@@ -158,7 +159,7 @@ def can_write(folder: Path) -> bool:
 
 
 def make(folder: Path) -> None:
-    """Make a folder of a store. Raises `WeftError`."""
+    """Create a folder of a store. Raises `WeftError`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -166,13 +167,13 @@ def make(folder: Path) -> None:
 
 
 def cannot_make(path: Path, error: OSError) -> WeftError:
-    """Return what to say of a file or folder of a store that the system refuses."""
+    """Return the error for a file or folder of a store that cannot be created."""
     todo = "free some space" if error.errno in (ENOSPC, EDQUOT) else "name another place"
     return WeftError(f"store {path}: cannot be made: {error.strerror}; {todo}")
 
 
 def _has_others(folder: Path) -> bool:
-    """Whether there are files that are not those of somebody who begins a store as well."""
+    """Return True if the folder has files other than those of a store that is being created."""
     try:
         return any(not name.startswith(".store.json") for name in os.listdir(folder))
     except FileNotFoundError:
