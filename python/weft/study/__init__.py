@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Several runs beside each other: benches, comparisons, checks, forwarding; the demonstration.
+"""Studies of several runs: benchmarks, comparisons, validation, forwarding caches; the demo.
 
 Users: api, campaign, cli, report.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The demonstration: simulated Allreduce latencies beside those measured on a real Tofino.
+"""Demonstration: simulated Allreduce latencies compared with measurements on a real Tofino.
 
-The testbed is that of Belbeisi et al. (CF '26): four hosts on one switch. The tables are written
-as CSV, and the two figures are drawn from their rows.
+The testbed is that of Belbeisi et al. (CF '26): four hosts on one switch. The tables are written as
+CSV, and the two figures are drawn from their rows.
 """
 
 import csv
@@ -28,16 +28,16 @@ _TABLES = ("allreduce_4x1.csv", "allreduce_1KiB_by_hosts.csv", "errors_4x1.csv")
 _FIGURES = ("allreduce_4x1", "allreduce_1KiB_by_hosts")
 _FORMATS = (".png", ".pdf")
 FILES = (*_TABLES, *(name + form for name in _FIGURES for form in _FORMATS))
-"""All that it writes."""
+"""All files that the demonstration writes."""
 _SIZES = [4 << k for k in range(19)]
-# As `weft validate` has them, so that both say the same: a rank that is ahead of others stays ahead
-# in the next call, so that times depend a little on the number of calls.
+# As in `weft validate`, so that both give the same numbers: times depend slightly on the number of
+# calls, as a rank that is ahead stays ahead in the next call.
 ITERATIONS = 2
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One way to do an Allreduce, simulated, and its counterpart on the testbed."""
+    """A simulated Allreduce implementation and its measured counterpart on the testbed."""
 
     mode: str
     title: str
@@ -51,25 +51,27 @@ COMPARISONS = (
     Comparison("basic_linear", "Open MPI basic on the hosts", "openmpi_basic_us"),
 )
 PAPER_GAIN = 2.2
-"""How many times faster mpitofino is than tuned Open MPI, as Belbeisi et al. say beside their
-figure 4. They do not say at which sizes."""
+"""Speed-up of mpitofino over tuned Open MPI, stated by Belbeisi et al. for their figure 4.
+
+They do not state at which sizes.
+"""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much offloading is faster than tuned Open MPI: the hosts' time divided by its own."""
+    """Speed-up of offloading over tuned Open MPI."""
 
     mean: float
     """Geometric mean over all sizes."""
     most: float
     most_at: int
-    """Bytes where it gains most."""
+    """Bytes with the largest speed-up."""
     pays_from: int
-    """Bytes from which on it is faster at every size."""
+    """Bytes from which on offloading is faster at every size."""
 
 
 def gain(hosts: Column, offloaded: Column) -> Gain:
-    """Return what offloading gains over the sizes of both columns."""
+    """Return the gain from offloading over the sizes of both columns."""
     gains = {size: hosts[size] / offloaded[size] for size in hosts}
     most_at = max(gains, key=lambda size: gains[size])
     slower = [size for size in gains if gains[size] <= 1]
@@ -79,7 +81,7 @@ def gain(hosts: Column, offloaded: Column) -> Gain:
 
 @dataclass(frozen=True)
 class Results:
-    """All that the demonstration shows."""
+    """Results shown by the demonstration."""
 
     by_size: Sequence[AllreduceTime]
     by_hosts: Sequence[AllreduceTime]
@@ -90,11 +92,11 @@ class Results:
         return bench.latencies(self.by_size, mode)
 
     def hosts(self, mode: str) -> Column:
-        """Return the simulated 1 KiB latency by the number of hosts."""
+        """Return the simulated 1 KiB latency by number of hosts."""
         return {row.ranks: row.latency_us for row in self.by_hosts if row.mode == mode}
 
     def gains(self) -> dict[str, Gain]:
-        """Return what offloading gains over tuned Open MPI, as measured and as simulated."""
+        """Return gains over tuned Open MPI (measured, simulated) and over the best algorithms."""
         return {
             "measured": gain(self.real["openmpi_tuned_us"], self.real["mpitofino_us"]),
             "simulated": gain(self.simulated("openmpi-4.1"), self.simulated("stream")),
@@ -104,18 +106,18 @@ class Results:
         }
 
     def error(self, comparison: Comparison) -> LogError:
-        """Return how far the simulation is from the testbed over all sizes."""
+        """Return the error of the simulation against the testbed over all sizes."""
         return log_error(self.simulated(comparison.mode), self.real[comparison.measured])
 
 
 def simulations() -> int:
-    """Return how often the progress is called."""
+    """Return the number of progress callbacks."""
     return (len(COMPARISONS) + 1) * (len(_SIZES) + len(HOSTS))
 
 
 def run(progress: Progress | None = None) -> Results:
     """Run all simulations."""
-    need("report")  # for `write_files`
+    need("report")  # fail early: `write_files` needs it
     by_size = bench.run(_bench("tofino-4", 4, _SIZES), progress)
     by_hosts: list[AllreduceTime] = []
     for hosts in HOSTS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How fast a progress engine takes multicast chunks, and what its memory holds, as tables."""
+"""Tables of a progress engine's throughput for multicast chunks, and of its memory capacity."""
 
 import csv
 import math
@@ -18,29 +18,28 @@ if TYPE_CHECKING:
 
 TRANSPORTS = ("ud", "uc")
 UD_LARGEST_BYTES = 4096
-"""A datagram has at most an MTU, and InfiniBand's largest is 4 KiB (Khalilov et al., SC '24,
-section II-B)."""
+"""Largest datagram: the MTU of InfiniBand (Khalilov et al., SC '24, section II-B)."""
 PSN_BITS = range(10, 33)
-"""A chunk's number is in the 32 bits of a completion's immediate data (section III-A)."""
+"""The chunk number is part of the 32 bits of a completion's immediate data (section III-A)."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What to compute; each combination is a row."""
+    """Parameters; each combination is a row."""
 
     engine: str
     transports: Sequence[str] = TRANSPORTS
     threads: Sequence[int] = ()
-    """Powers of two up to all threads where empty."""
+    """Powers of two up to all threads if empty."""
     chunks_bytes: Sequence[int] = (4096,)
     buffers_bytes: Sequence[int] = ()
-    """Steady throughput where empty."""
+    """Steady-state throughput if empty."""
     link_bytes_per_s: float = math.inf
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """One line of the table of throughput."""
+    """One line of the throughput table."""
 
     engine: str
     transport: str
@@ -49,14 +48,14 @@ class Throughput:
     threads: int
     link_bytes_per_s: float
     chunks_per_s: float
-    """What the threads take, whatever the link."""
+    """Processing rate of the threads, regardless of the link."""
     bytes_per_s: float
-    """With the link's speed as the ceiling."""
+    """Throughput, limited by the link."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """One line of the table of memory: a receive buffer whose chunks these bits can number."""
+    """One line of the memory table: a receive buffer whose chunks `psn_bits` can number."""
 
     engine: str
     psn_bits: int
@@ -68,7 +67,7 @@ class Memory:
 
 
 def throughput(case: Case) -> list[Throughput]:
-    """Compute all rows, by transport, chunk, buffer and threads."""
+    """Compute all rows, ordered by transport, chunk, buffer and threads."""
     _check_chunks(case)
     engine = _core.load_progress_engine(case.engine)
     threads = case.threads or _powers_of_two(engine.cores * engine.threads)
@@ -113,7 +112,7 @@ def _throughput(
 
 
 def memory(engine: str, chunk_bytes: int) -> list[Memory]:
-    """Compute for each number of bits what it can address, and what that takes."""
+    """Compute addressable buffer and required memory for each number of bits."""
     loaded = _core.load_progress_engine(engine)
     return [_memory(engine, loaded, bits, chunk_bytes) for bits in PSN_BITS]
 
@@ -126,14 +125,14 @@ def _memory(name: str, engine: "ProgressEngine", bits: int, chunk: int) -> Memor
 
 
 def addressable_bytes(row: Memory) -> float:
-    """Return the receive buffer whose bitmap takes all of the memory: 8 chunks a byte."""
+    """Return the receive buffer whose bitmap fills the memory: 8 chunks per byte."""
     return row.memory_bytes * 8 * row.chunk_bytes
 
 
 def write_csv(
     rows: Sequence[Throughput | Memory], target: Path, option: str = named("csv")
 ) -> None:
-    """Write a table, whole or not at all; what is unlimited is `inf`."""
+    """Write a table atomically; unlimited values are `inf`."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(field.name for field in fields(rows[0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The messages by which MPI libraries execute collectives on hosts: tables and pictures."""
+"""Messages of the host algorithms of MPI libraries for collectives: tables and pictures."""
 
 import csv
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 DEFAULT_SELECTION = "openmpi-5.0"
 ROOTED = frozenset({"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"})
 WHOLE = frozenset({"allreduce", "bcast", "exscan", "reduce", "scan"})
-"""Each rank has one vector of the call's; of the others, blocks for or from each rank."""
+"""Collectives with one vector per rank; all others have a block for or from each rank."""
 MOST_DRAWN = 64
-"""Ranks that a picture has room for."""
+"""Maximum number of ranks in a picture."""
 
 
 class Algorithm(NamedTuple):
@@ -30,15 +30,15 @@ class Algorithm(NamedTuple):
     collective: str
     name: str
     number: int
-    """Open MPI's, 0 where it has none."""
+    """Open MPI's number, 0 if it has none."""
     source: str
-    """Whose it is."""
+    """Library that the algorithm comes from."""
     any_operation: bool
-    """Also operations that do not commute."""
+    """True if non-commutative operations are supported."""
     two_ranks: bool
-    """Only communicators of two ranks."""
+    """True if limited to communicators of two ranks."""
     one_host: bool
-    """Only ranks that share a host."""
+    """True if limited to ranks on one host."""
 
 
 class Message(NamedTuple):
@@ -52,31 +52,31 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A call of a collective, and who says how it is executed."""
+    """A collective call, and the selection or algorithm that executes it."""
 
     collective: str
     ranks: int
     bytes: int = 0
-    """Of the vector of a Bcast or a reduction; else of one rank's block."""
+    """Size of the vector of a Bcast or a reduction; otherwise of one rank's block."""
     root: int = 0
     element_bytes: int = 1
-    """Libraries cut vectors between elements."""
+    """Granularity at which libraries split vectors."""
     selection: str = DEFAULT_SELECTION
     algorithm: str = ""
-    """In the place of the selection's."""
+    """Overrides the selection."""
     segment_bytes: int = 0
     fan_out: int = 0
     commutative: bool = True
-    """Whether the operation is."""
+    """True if the operation commutes."""
     blocking: bool = True
-    """`MPI_Allreduce`, not `MPI_Iallreduce`."""
+    """`MPI_Allreduce` instead of `MPI_Iallreduce`."""
     ranks_per_host: int = 0
-    """Consecutive ranks; 0: each rank has a host of its own."""
+    """Block placement of consecutive ranks; 0 gives each rank its own host."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What the ranks send in such a call."""
+    """Messages of the ranks in a call."""
 
     case: Case
     algorithm: str
@@ -84,7 +84,7 @@ class Schedule:
     rounds: int
     messages: Sequence[Message]
     combined_bytes: Sequence[float]
-    """By rank: what it adds up."""
+    """Bytes that each rank reduces."""
 
     @property
     def sent_bytes(self) -> int:
@@ -93,7 +93,7 @@ class Schedule:
 
     @property
     def busiest_bytes(self) -> int:
-        """Bytes that the rank sends that sends most."""
+        """Largest number of bytes sent by a rank."""
         sent = [0] * self.case.ranks
         for message in self.messages:
             sent[message.sender] += message.bytes
@@ -101,7 +101,7 @@ class Schedule:
 
 
 def collective_of(name: str) -> tuple[str, bool]:
-    """Return which collective, and whether it blocks: `allreduce`, or MPI's `MPI_Iallreduce`."""
+    """Return the name of a collective such as `MPI_Iallreduce`, and whether it is blocking."""
     known = sorted({row["collective"] for row in _core.host_algorithms()})
     plain = name.lower().removeprefix("mpi_")
     if plain in known:
@@ -121,7 +121,7 @@ def algorithms(collective: str = "") -> list[Algorithm]:
 
 
 def schedule(case: Case) -> Schedule:
-    """Carry out a call in rounds, without a network."""
+    """Execute a call in rounds, without a network."""
     _check(case)
     row = _core.host_schedule(
         case.selection,
@@ -156,7 +156,8 @@ def schedule(case: Case) -> Schedule:
 def _check(case: Case) -> None:
     known = algorithms(case.collective)
     shipped = [row["name"] for row in _core.selections()]
-    # A file may be Open MPI's, of any name, after the name of what decides the rest.
+    # The selection may be an Open MPI rules file of any name, preceded by the selection for the
+    # rest.
     is_file = "/" in case.selection or "+" in case.selection or Path(case.selection).exists()
     if case.selection not in shipped and not is_file and not Path(case.selection).suffix:
         raise WeftError(
@@ -197,7 +198,7 @@ def _check(case: Case) -> None:
 
 
 def write_csv(schedule: Schedule, path: Path, option: str = "path") -> None:
-    """Write all messages, in their order."""
+    """Write all messages in order."""
     with whole_file(option, path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("round", "from", "to", "bytes"))
@@ -205,7 +206,7 @@ def write_csv(schedule: Schedule, path: Path, option: str = "path") -> None:
 
 
 def title(schedule: Schedule) -> str:
-    """Say what is shown: collective, algorithm, ranks, bytes."""
+    """Return a title: collective, algorithm, ranks, bytes."""
     case = schedule.case
     collective = case.collective if case.blocking else f"non-blocking {case.collective}"
     parts = [f"{collective} by {schedule.algorithm}", f"{case.ranks} ranks"]
@@ -224,7 +225,7 @@ def title(schedule: Schedule) -> str:
 
 
 def check_picture(ranks: int, target: Path, option: str = "target") -> None:
-    """Prove that so many ranks can be drawn, to a file of this name."""
+    """Check that this many ranks can be drawn, and that the file's format is supported."""
     plots.check_format(option, target)
     if ranks > MOST_DRAWN:
         raise WeftError(

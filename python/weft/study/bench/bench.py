@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Latency of a collective by message size, once for each mode.
+"""Latency of a collective by message size, for several modes.
 
-A mode is a way to offload (`stream`, `message`) or what the hosts do (`openmpi-5.0`,
-`recursive_doubling`, `smpi:rdb`). The shipped benchmark is compiled once, and run once for each
-mode.
+A mode is an offload (`stream`, `message`) or an algorithm of the hosts (`openmpi-5.0`,
+`recursive_doubling`, `smpi:rdb`). The shipped benchmark is compiled once and run once per mode.
 """
 
 import csv
@@ -37,16 +36,16 @@ COLUMNS = (
 )
 _OFFLOADING = (*offloads.SWITCHES, "auto")
 _INT_BYTES = 4
-_EACH = "each"  # the program's word for times of single calls
-_NO_TIME_TO_LOOK = ("smpi/wtime:0",)  # at the clock: the loop is as long as when it is timed alone
+_EACH = "each"  # the program's keyword for times of single calls
+_NO_TIME_TO_LOOK = ("smpi/wtime:0",)  # the clock is free, so timed loops are not longer
 
 Progress = Callable[[str, int], object]
-"""Called with the mode and the bytes whenever one size is done."""
+"""Called with mode and bytes when a size is done."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What to measure."""
+    """Parameters of the benchmark."""
 
     fabric: str
     ranks: int
@@ -57,11 +56,11 @@ class Bench:
     privatize: bool = False
     """The shipped benchmark has no global variables."""
     config: tuple[str, ...] = ()
-    """SimGrid settings, KEY:VALUE."""
+    """SimGrid settings, each KEY:VALUE."""
     changes: tuple[str, ...] = ()
-    """What differs from the fabric file: TABLE.KEY=VALUE each."""
+    """Changes to the fabric file, each TABLE.KEY=VALUE."""
     percentiles: tuple[float, ...] = ()
-    """Of the times of single calls, which are then timed one by one."""
+    """Percentiles of single calls, which are then timed individually."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,11 @@ class AllreduceTime(WentAWay):
     way: Way = field(default=Way("", ""), compare=False)
     """What was simulated in this mode."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
-    """Of all calls of all ranks, where they are wanted."""
+    """Percentiles over all calls of all ranks, if requested."""
 
 
 def check(bench: Bench) -> None:
-    """Check what can be checked before anything is compiled or run."""
+    """Check the parameters before anything is compiled or run."""
     odd = [size for size in bench.sizes if size % _INT_BYTES]
     if odd:
         raise WeftError(
@@ -97,7 +96,7 @@ def check(bench: Bench) -> None:
 
 
 def check_mode(parameter: str, mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
-    """Prove that a mode is one of a study's own, or that the hosts can do what it says."""
+    """Check that a mode is one of a study's own, or a valid choice of host algorithms."""
     if mode in own:
         return
     try:
@@ -105,13 +104,13 @@ def check_mode(parameter: str, mode: str, own: Sequence[str], simgrid: SimGrid) 
     except InUseError:
         raise
     except WeftError as error:
-        if os.path.exists(mode):  # a selection that cannot be read: no slip in a mode's name
+        if os.path.exists(mode):  # a selection file with an error, not a mistyped mode
             raise
         raise WeftError(f"{error.message}; of the other modes {suggestion(mode, own)}") from None
 
 
 def check_memory(size: int, buffers: int) -> None:
-    """Prove that so many buffers can be had, and that MPI counts their elements with an int."""
+    """Check that the buffers fit into memory, and that MPI can count their elements as int."""
     has = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     most = min(has // buffers, _INT_BYTES * (2**31 - 1))
     if size > most:
@@ -123,7 +122,7 @@ def check_memory(size: int, buffers: int) -> None:
 
 
 def run(bench: Bench, progress: Progress | None = None) -> list[AllreduceTime]:
-    """Measure all modes; the rows come in the order of the modes, then of the sizes."""
+    """Measure all modes; rows are ordered by mode, then by size."""
     check(bench)
     rows: list[AllreduceTime] = []
     with work_directory() as work:
@@ -141,7 +140,7 @@ def _no_progress(mode: str, size: int) -> None:
 def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> list[AllreduceTime]:
     plan = launch.prepare(_request(bench, program, mode))
     rows: list[AllreduceTime] = []
-    times_us: list[float] = []  # of the calls of the next row
+    times_us: list[float] = []  # times of the calls of the next row
 
     def take(line: str) -> None:
         if line.startswith(_EACH):
@@ -162,7 +161,7 @@ def _run_mode(bench: Bench, program: Path, mode: str, progress: Progress) -> lis
 
 
 def _way_of(bench: Bench, program: Path, mode: str, size: int, of_all: Way) -> Way:
-    """Return which way the calls of one size went, which the record of all sizes does not tell."""
+    """Return the way taken by calls of one size, which the record of all sizes does not show."""
     alone = replace(bench, sizes=(size,), percentiles=())
     record = launch.run(launch.prepare(_request(alone, program, mode)), lambda _line: None)
     _check_ended(mode, record)
@@ -215,7 +214,7 @@ def latencies(rows: Sequence[AllreduceTime], mode: str) -> dict[int, float]:
 
 
 def write_csv(rows: Sequence[AllreduceTime], target: Path, option: str = named("csv")) -> None:
-    """Write the long table, whole or not at all."""
+    """Write the long table atomically."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*COLUMNS, *quantiles.columns([row.percentiles_us for row in rows])])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Micro-benchmarks that `weft bench` runs: the names and figures of OSU's, and what they call.
+"""Micro-benchmarks of `weft bench`: OSU's names and figures, and the calls that they measure.
 
-Names, titles and columns are those of the OSU micro-benchmarks 7.4 (c/mpi and c/util of its
-sources), whose programs examples/benchmark_collectives.c and benchmark_messages.c follow. `scan`
-and `exscan` are no benchmarks of OSU's; they are timed as its collectives are.
+Names, titles and columns follow the OSU micro-benchmarks 7.4 (c/mpi and c/util of its sources),
+which examples/benchmark_collectives.c and benchmark_messages.c reimplement. `scan` and `exscan` do
+not exist in OSU; they are timed like its collectives.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ Family = Literal[
     "one-sided rate",
 ]
 Sized = Meaning | Literal["message", "element"]
-"""The bytes of a row: of collectives their meaning for all suites, else a message or an element."""
+"""Meaning of a row's bytes: common to all suites for collectives, else a message or an element."""
 TYPES: Mapping[str, int] = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
-"""MPI's types without `MPI_`, with their bytes."""
+"""MPI types without `MPI_`, with their size in bytes."""
 OPERATIONS = ("sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor")
-"""MPI's operations without `MPI_`."""
-_OF_BITS = ("band", "bor", "bxor")  # MPI 4.1, 6.9.2: of integers and bytes only
+"""MPI operations without `MPI_`."""
+_OF_BITS = ("band", "bor", "bxor")  # MPI 4.1, 6.9.2: integers and bytes only
 _REAL = ("float", "double")
 
 
@@ -39,13 +39,13 @@ class Column:
     """One figure of a row."""
 
     key: str
-    """Its name in CSV files and tables."""
+    """Name in CSV files and tables."""
     osu: str
-    """OSU's."""
+    """Name in OSU's output."""
     full: bool = False
-    """True for a figure that OSU prints with `-f` only."""
+    """True for a figure that OSU prints only with `-f`."""
     title: str = ""
-    """Its head in weft's tables; empty: that of its key."""
+    """Heading in weft's tables; the key if empty."""
 
 
 COLUMNS: Mapping[Family, tuple[Column, ...]] = {
@@ -74,7 +74,7 @@ COLUMNS: Mapping[Family, tuple[Column, ...]] = {
     "one-sided latency": (Column("latency_us", "Latency (us)", title="latency, us"),),
     "one-sided rate": (Column("bandwidth_MBps", "Bandwidth (MB/s)", title="MB/s"),),
 }
-"""The figures of each family, in OSU's order; the first is what tables by mode show."""
+"""Figures of each family in OSU's order; tables by mode show the first one."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Benchmark:
     """One benchmark: its name, figures and kind of call."""
 
     name: str
-    """OSU's, without `osu_`."""
+    """OSU's name without `osu_`."""
     title: str
     """Title in weft's tables: `MPI_Allreduce`."""
     osu: str
@@ -90,11 +90,11 @@ class Benchmark:
     family: Family
     sized: Sized
     sums: bool = False
-    """True where the call takes an operation."""
+    """True if the call takes an operation."""
     offloaded: bool = False
-    """True where some switch executes the collective."""
+    """True if some switch executes the collective."""
     pairs: bool = False
-    """True where any even number of ranks takes part; else messages are between two."""
+    """True if any even number of ranks takes part; otherwise messages are between two."""
 
     @property
     def collective(self) -> bool:
@@ -103,22 +103,22 @@ class Benchmark:
 
     @property
     def program(self) -> str:
-        """The source in examples/ that measures it."""
+        """Source in examples/ that measures it."""
         return f"benchmark_{'collectives' if self.collective else 'messages'}.c"
 
     @property
     def called(self) -> str:
-        """The collective's name in the record of a run."""
+        """Name of the collective in the record of a run."""
         return self.name.replace("_block", "")
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Its figures, in OSU's order."""
+        """Figures in OSU's order."""
         return COLUMNS[self.family]
 
     @property
     def figure(self) -> Column:
-        """The one that stands for it where a table has room for one."""
+        """Main figure, for tables with room for only one."""
         return self.columns[0]
 
     @property
@@ -128,21 +128,21 @@ class Benchmark:
 
     @property
     def has_window(self) -> bool:
-        """True where several messages are in flight at once."""
+        """True if several messages are in flight at once."""
         return self.is_rate
 
     @property
     def default_type(self) -> str:
-        """The type where none is given: OSU's, but `int` for reductions, which switches can add."""
+        """Default type: OSU's, but `int` for reductions, which switches can add."""
         return "int" if self.sums and self.collective else "char"
 
     @property
     def has_equal_parts(self) -> bool:
-        """True where each rank gets an equal part of the vector, of one element at least."""
+        """True if each rank gets an equal part of the vector, of at least one element."""
         return self.sized == "split" and self.name.endswith("_block")
 
     def sizes(self, type_: str, ranks: int = 1) -> str:
-        """Return the sizes where none are given, of benchmarks that have some."""
+        """Return the default sizes, for benchmarks that have sizes."""
         if self.sized == "element":
             return str(TYPES[type_])
         most = 1 if self.collective else 4
@@ -152,8 +152,8 @@ class Benchmark:
         return f"{least}:{max(least, most << 20)}"
 
 
-# By a collective's name: MPI's, OSU's title, whether it takes an operation, and whether switches
-# execute it.
+# By name of the collective: MPI's title, OSU's title, whether it takes an operation, and whether
+# switches execute it.
 _COLLECTIVES: Mapping[str, tuple[str, str, bool, bool]] = {
     "allgather": ("MPI_Allgather", "Allgather", False, True),
     "allgatherv": ("MPI_Allgatherv", "Allgatherv", False, True),
@@ -248,11 +248,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         *_MESSAGES,
     )
 }
-"""All, by name."""
+"""All benchmarks by name."""
 
 
 def find(name: str) -> Benchmark:
-    """Return the benchmark of a name, with or without `osu_`."""
+    """Return the benchmark with this name, with or without `osu_`."""
     short = name.lower().removeprefix("osu_")
     if short not in BENCHMARKS:
         raise WeftError(f"benchmark: found '{name}'; {suggestion(short, BENCHMARKS)}")
@@ -260,7 +260,7 @@ def find(name: str) -> Benchmark:
 
 
 def check_type(benchmark: Benchmark, type_: str, op: str) -> None:
-    """Prove that MPI has the operation for the type."""
+    """Check that MPI defines the operation for the type."""
     if benchmark.sums and op not in OPERATIONS:
         raise WeftError(f"{named('op')}: found '{op}'; {suggestion(op, OPERATIONS)}")
     if benchmark.sums and op in _OF_BITS and type_ in _REAL:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Times of Broadcast, Allgather, and Allgather beside Reduce-Scatter, once for each mode and size.
+"""Times of Bcast, Allgather, and Allgather concurrent with Reduce-Scatter, by mode and size.
 
-A mode is a way to offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
-writes out in point-to-point messages (`ring`, `knomial`, …), or what `weft run --fallback` takes:
-a selection (`openmpi-5.0`), an algorithm of the hosts, SMPI's as `smpi:NAME`. Each mode and size is
-a run of its own, so that its record says what the links carried.
+A mode is an offload (`multicast`, `stream`, `message`), an algorithm that the shipped program
+implements with point-to-point messages (`ring`, `knomial`, …), or a value of `weft run --fallback`:
+a selection (`openmpi-5.0`), an algorithm of the hosts, or SMPI's as `smpi:NAME`. Each mode and size
+is a separate run, so its record shows the bytes per link.
 """
 
 import csv
@@ -45,26 +45,26 @@ COLUMNS = (
     "port_bytes",
 )
 _INT_BYTES = 4
-# What keeps the memory of thousands of ranks small: all of them share the pages of their buffers.
+# Saves memory with thousands of ranks: they share the pages of their buffers.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")
 _Received = Callable[[int, int], int]
 
 
 @dataclass(frozen=True)
 class Collective:
-    """What is measured under one name."""
+    """One measured collective, or combination of collectives."""
 
     name: str
     title: str
     written_out: tuple[str, ...]
-    """Algorithms of the shipped program."""
+    """Algorithms implemented by the shipped program."""
     default_modes: tuple[str, ...]
     called: tuple[str, ...]
-    """What the record calls it."""
+    """Names of the collectives in the record."""
     received: _Received
-    """Bytes that a rank has from others, by the bytes of one rank and the ranks."""
+    """Bytes that a rank receives from others, by bytes per rank and number of ranks."""
     buffers: Callable[[int], int]
-    """How many times a rank of so many allocates the bytes of one rank (collective_times.c)."""
+    """Buffers of a rank by number of ranks, in units of the bytes per rank (collective_times.c)."""
 
 
 COLLECTIVES = {
@@ -103,22 +103,22 @@ COLLECTIVES = {
 
 @dataclass(frozen=True)
 class CollectivesBench:
-    """What to measure."""
+    """Parameters of the benchmark."""
 
     collective: Collective
     fabric: str
     ranks: int
     sizes: Sequence[int]
-    """Bytes that one rank gives; of `bcast`, the root."""
+    """Bytes contributed by one rank; for `bcast`, by the root."""
     modes: Sequence[str]
     ppn: int | None = None
     iterations: int = 1
     unchecked: bool = False
-    """All ranks share the memory of their buffers; what is in them is not looked at."""
+    """All ranks share the memory of their buffers; contents are not checked."""
     changes: tuple[str, ...] = ()
-    """What differs from the fabric file: TABLE.KEY=VALUE each."""
+    """Changes to the fabric file, each TABLE.KEY=VALUE."""
     percentiles: tuple[float, ...] = ()
-    """Of the times of single calls."""
+    """Percentiles of single calls."""
 
 
 @dataclass(frozen=True)
@@ -131,25 +131,25 @@ class CollectiveTime(WentAWay):
     ppn: int
     bytes: int
     latency_us: float
-    """Mean of the iterations and of the ranks; of `bcast`, of those that receive."""
+    """Mean over iterations and ranks; for `bcast`, over receiving ranks only."""
     max_us: float
     receive_Bps: float  # noqa: N815 (the file's name for it)
-    """What a rank has from others, by the latency."""
+    """Bytes received by a rank divided by the latency."""
     port_bytes: float
-    """Over all ports of switches, in and out, of all iterations and what is between them."""
+    """Sum over all switch ports in both directions, for all iterations and what is between them."""
     times_us: Sequence[float] = field(default=(), compare=False)
-    """The mean of each rank."""
+    """Mean of each rank."""
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
     """What was simulated in this mode."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
-    """Of all calls of the ranks that `latency_us` is of, where they are wanted."""
+    """Percentiles over all calls of the ranks in `latency_us`, if requested."""
     calls_us: Sequence[Sequence[float]] = field(default=(), compare=False)
-    """The times of each of those ranks' calls, where percentiles are wanted."""
+    """Times of all calls of each of those ranks, if percentiles are requested."""
 
 
 def check(study: CollectivesBench) -> None:
-    """Check what can be checked before anything is compiled or run."""
+    """Check the parameters before anything is compiled or run."""
     odd = [size for size in study.sizes if size % _INT_BYTES]
     if odd:
         raise WeftError(
@@ -169,7 +169,7 @@ def _own_modes(collective: Collective) -> list[str]:
 
 
 def run(study: CollectivesBench, progress: Progress | None = None) -> list[CollectiveTime]:
-    """Measure all modes; the rows come in the order of the modes, then of the sizes."""
+    """Measure all modes; rows are ordered by mode, then by size."""
     check(study)
     with work_directory() as work:
         program = work / "collective_times"
@@ -191,7 +191,7 @@ def measure(
     study: CollectivesBench, program: Path, mode: str, size: int
 ) -> tuple[CollectiveTime, Record]:
     """Run one mode and size with the compiled program."""
-    times: dict[int, list[float]] = {}  # mean, maximum, and each where they are wanted
+    times: dict[int, list[float]] = {}  # mean, maximum, and single calls if requested
 
     def take(line: str) -> None:
         rank, *numbers = line.split()
@@ -264,7 +264,7 @@ def _row(
 
 
 def port_bytes(fabric: _core.Fabric, links: Sequence[LinkPart]) -> float:
-    """Return what switches' ports received and sent together; a link has one or two of them."""
+    """Return the bytes received and sent by switch ports; a link has one or two such ports."""
     hosts = set(fabric.hosts)
     return sum(link.bytes * _switch_ports(link.name, hosts) for link in links)
 
@@ -280,7 +280,7 @@ def values(rows: Sequence[CollectiveTime], mode: str, column: str) -> dict[int, 
 
 
 def write_csv(rows: Sequence[CollectiveTime], target: Path, option: str = named("csv")) -> None:
-    """Write the long table, whole or not at all."""
+    """Write the long table atomically."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*COLUMNS, *quantiles.columns([row.percentiles_us for row in rows])])

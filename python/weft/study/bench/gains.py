@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gains from offloading in a bench, over a library's algorithms and over the fastest ones."""
+"""Speed-up of offloading in a benchmark, over a library's algorithms and over the fastest ones."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,13 @@ from weft.runs import offloads
 from weft.study.comparison.compare import BEST
 
 Times = Mapping[int, float]
-"""By bytes."""
+"""Times by bytes."""
 
 
 def gains(found: Mapping[str, Times]) -> list[str]:
-    """Say how many times as fast offloading is as the hosts, where `best` is one of their modes.
+    """Return the speed-up of each offload over the hosts, if `best` is one of the hosts' modes.
 
-    `found` has the times by what tables call a mode; a gain is the least and the most of all sizes.
+    `found` maps the modes' labels to times; a speed-up is given as a range over all sizes.
     """
     offloaded = [mode for mode in found if mode in offloads.WAYS]
     hosts = [mode for mode in found if mode not in offloads.WAYS and " for " not in mode]

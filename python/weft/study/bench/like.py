@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulations of what an output of OSU or IMB measured.
+"""Simulations of the benchmarks in an OSU or IMB output.
 
-Ranks, ranks per host, types, windows and sizes are those of the file; what it does not say the
-user says. IMB's calls follow each other without a barrier between them, and are simulated with one,
-as OSU times them.
+Ranks, ranks per host, types, windows and sizes are read from the file; the user supplies what it
+lacks. IMB makes its calls back to back; they are simulated with a barrier in between, as OSU times
+them.
 """
 
 import csv
@@ -31,7 +31,7 @@ _SUMS = "float"  # osu_allreduce.c up to 6; IMB user guide, "MPI_Datatype for re
 
 @dataclass(frozen=True)
 class Asked:
-    """The fabric and modes to run, and values that the file may lack."""
+    """Fabric and modes to run, and values that the file may lack."""
 
     fabric: str
     ranks: int | None = None
@@ -53,7 +53,7 @@ class Beside:
 
     @property
     def pairs(self) -> list[tuple[Time, float]]:
-        """The simulated rows, each with what was measured."""
+        """Simulated rows, each with the measured value."""
         real = self.real
         return [(row, real[row.bytes]) for row in self.rows]
 
@@ -64,22 +64,22 @@ class Beside:
 
     @property
     def error(self) -> LogError:
-        """Logarithmic errors of all sizes."""
+        """Logarithmic error over all sizes."""
         simulated = {row.bytes: row.figure for row in self.rows}
         return log_error(simulated, {size: self.real[size] for size in simulated})
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The benchmarks of a file that are run, and those that are left out."""
+    """Benchmarks of a file to run, and those left out."""
 
     runs: Sequence[tuple[Measured, Study]]
     left_out: Sequence[str]
-    """A sentence for each benchmark or row that is not run."""
+    """One sentence per benchmark or row that is not run."""
 
 
 def plan(path: Path, asked: Asked) -> Plan:
-    """Read a file, and say what will be run of it; everything is checked before anything runs."""
+    """Read a file and plan its runs; everything is checked before anything runs."""
     runs, left_out = [], []
     for measured in read(path):
         benchmark = BENCHMARKS.get(measured.benchmark)
@@ -111,7 +111,7 @@ def _check(measured: Measured, study: Study) -> None:
 
 
 def run(planned: Plan, progress: Progress | None = None) -> list[Beside]:
-    """Simulate all, benchmark by benchmark, mode by mode."""
+    """Simulate all benchmarks, mode by mode."""
     found = []
     for measured, study in planned.runs:
         rows = benches.run(study, progress)
@@ -183,7 +183,7 @@ def _type(measured: Measured, benchmark: Benchmark) -> str:
 def _sizes(
     measured: Measured, benchmark: Benchmark, type_: str, ranks: int
 ) -> tuple[list[int], list[str]]:
-    """Return the sizes that are run, and what is said of the others."""
+    """Return the sizes to run, and messages about the others."""
     if benchmark.sized == "nothing":
         return [0], []
     element = TYPES[type_]
@@ -222,7 +222,7 @@ def values(beside: Beside) -> list[tuple[object, ...]]:
 
 
 def write_csv(found: Sequence[Beside], target: Path, option: str = named("csv")) -> None:
-    """Write a line for each row, whole or not at all."""
+    """Write one line per row, atomically."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""OSU's micro-benchmarks on a simulated fabric, once for each mode and number of ranks per host.
+"""OSU's micro-benchmarks on a simulated fabric, for several modes and numbers of ranks per host.
 
-Sizes of one mode are measured in one run, as OSU does. The simulator is deterministic, so a few
-iterations are as good as OSU's thousands: by default 10 after 2 that are not timed. Rates take a
-window of 64 messages, as OSU's do. Where sizes of a mode went different ways, each size is run
-once more by itself, to say which way it went.
+The sizes of a mode are measured in one run, as in OSU. The simulator is deterministic, so a few
+iterations are as good as OSU's thousands: by default 10 after a warm-up of 2. Rates use a window of
+64 messages, as OSU's do. If the sizes of a mode took different ways, each size is run once more on
+its own to determine its way.
 """
 
 import csv
@@ -36,12 +36,12 @@ ITERATIONS = 10
 WARM_UP = 2
 WINDOW, MOST_WINDOW = 64, 65536
 MESSAGES = "messages"
-"""The mode of benchmarks without a collective."""
-_EACH = "each"  # the programs' word for times of single calls
-# Buffers are neither filled nor read: all ranks share the pages of those of a page or more.
+"""Mode of benchmarks without a collective."""
+_EACH = "each"  # the programs' keyword for times of single calls
+# Buffers are neither filled nor read, so ranks share the pages of those of at least a page.
 _SHARED = ("smpi/auto-shared-malloc-thresh:4096", "smpi/shared-malloc:local")
-# Elsewhere a look at the clock costs SMPI's 10 ns, as in OSU's own programs run by weft; so
-# collectives take as long as calls that nobody times.
+# Otherwise reading the clock costs SMPI's 10 ns, as in OSU's own programs under weft; with a free
+# clock, timed collectives take as long as untimed ones.
 _FREE_CLOCK = ("smpi/wtime:0",)
 _MOST_INT = 2**31 - 1
 
@@ -53,7 +53,7 @@ class Study:
     benchmark: Benchmark
     fabric: str
     ranks: Sequence[int]
-    """By the number of ranks per host."""
+    """One entry per number of ranks per host."""
     ppn: Sequence[int | None]
     sizes: Sequence[int]
     modes: Sequence[str] = ()
@@ -65,11 +65,11 @@ class Study:
     percentiles: tuple[float, ...] = ()
     """Percentiles of the times of single calls."""
     changes: tuple[str, ...] = ()
-    """Changes to the fabric file, TABLE.KEY=VALUE each."""
+    """Changes to the fabric file, each TABLE.KEY=VALUE."""
     config: tuple[str, ...] = ()
-    """SimGrid settings, KEY:VALUE."""
+    """SimGrid settings, each KEY:VALUE."""
     back_to_back: bool = False
-    """True where blocking collectives follow each other without the barriers of OSU's."""
+    """True to omit OSU's barriers between blocking collectives."""
 
     @property
     def runs(self) -> list[tuple[str, int, int | None]]:
@@ -84,27 +84,27 @@ class Time(WentAWay):
     """One size in one mode."""
 
     collective: str
-    """The benchmark's name."""
+    """Name of the benchmark."""
     mode: str
     ranks: int
     ppn: int
     bytes: int
     figures: Mapping[str, float]
-    """By the keys of the benchmark's columns."""
+    """Figures by column key."""
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
-    """The way that the calls of this mode went."""
+    """Way taken by the calls of this mode."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
-    """Percentiles over all calls of all ranks, where they are wanted."""
+    """Percentiles over all calls of all ranks, if requested."""
 
     @property
     def figure(self) -> float:
-        """The benchmark's first figure."""
+        """Main figure of the benchmark."""
         return next(iter(self.figures.values()))
 
 
 def default_modes(benchmark: Benchmark) -> tuple[str, ...]:
-    """Return what is compared where nobody says it."""
+    """Return the modes compared by default."""
     if not benchmark.collective:
         return ()
     if benchmark.name == "allreduce":
@@ -120,7 +120,7 @@ def placed(
     nodes: int | None,
     ppn: Sequence[int],
 ) -> tuple[list[int], list[int | None]]:
-    """Return ranks and ranks per host of each run, from what the user says of them."""
+    """Return ranks and ranks per host of each run, derived from the user's options."""
     if nodes is None:
         if ranks is None:
             ranks = _ranks(benchmark)
@@ -145,7 +145,7 @@ def _ranks(benchmark: Benchmark) -> int:
 
 
 def check(study: Study) -> None:
-    """Check what can be checked before anything is compiled or run."""
+    """Check the parameters before anything is compiled or run."""
     benchmarks.check_type(study.benchmark, study.type, study.op)
     _check_ranks(study)
     _check_sizes(study)
@@ -220,7 +220,7 @@ def _check_sizes(study: Study) -> None:
 
 
 def run(study: Study, progress: Progress | None = None) -> list[Time]:
-    """Measure all; rows come by ranks per host, then by mode, then by size."""
+    """Measure everything; rows are ordered by ranks per host, then by mode, then by size."""
     check(study)
     rows: list[Time] = []
     with work_directory() as work:
@@ -239,7 +239,7 @@ def _run(
     study: Study, program: Path, mode: str, ranks: int, ppn: int | None, progress: Progress
 ) -> list[Time]:
     rows: list[Time] = []
-    times_us: list[float] = []  # of the calls of the next row
+    times_us: list[float] = []  # times of the calls of the next row
     keys = [column.key for column in study.benchmark.columns]
 
     def take(line: str) -> None:
@@ -267,7 +267,7 @@ def _run(
 
 
 def _way_of(study: Study, program: Path, row: Time, ppn: int | None) -> Way:
-    """Return which way the calls of one size went, which the record of all sizes does not tell."""
+    """Return the way taken by calls of one size, which the record of all sizes does not show."""
     alone = replace(study, sizes=(row.bytes,), percentiles=(), iterations=1, warm_up=0)
     request = _request(alone, program, row.mode, row.ranks, ppn)
     return _way(study, _ran(request, row.mode, _ignore), row.mode)
@@ -321,7 +321,7 @@ def _options(mode: str) -> dict[str, Any]:
 
 
 def label(rows: Sequence[Time], mode: str, ppn: int) -> str:
-    """Return how tables call a mode, with the ranks per host where there are several."""
+    """Return a mode's label in tables, with the ranks per host if there are several."""
     several = len({row.ppn for row in rows}) > 1
     name = labels([row for row in rows if row.ppn == ppn], mode)
     if not several:
@@ -330,7 +330,7 @@ def label(rows: Sequence[Time], mode: str, ppn: int) -> str:
 
 
 def series(rows: Sequence[Time]) -> dict[str, dict[int, float]]:
-    """Return the figure by size, by what tables call a mode."""
+    """Return the main figure by size, by label of the mode."""
     found: dict[str, dict[int, float]] = {}
     for row in rows:
         found.setdefault(label(rows, row.mode, row.ppn), {})[row.bytes] = row.figure
@@ -352,7 +352,7 @@ def cells(row: Time) -> list[object]:
 
 
 def write_csv(rows: Sequence[Time], target: Path, option: str = named("csv")) -> None:
-    """Write the long table, whole or not at all."""
+    """Write the long table atomically."""
     with whole_file(option, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns(rows))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Which way the calls of a benchmark went, beside the mode that was asked for.
+"""Ways taken by a benchmark's calls, in contrast to the mode that was requested.
 
-A mode says what is asked for. Switches that cannot do a call leave it to the hosts, and algorithms
-that a call has too few elements for take others' steps; every table and figure then names what was
-simulated: `binomial for stream`, `recursive_doubling for segmented_ring`.
+Switches that cannot execute a call leave it to the hosts, and algorithms with too few elements use
+the steps of others. Tables and figures therefore name what was simulated: `binomial for stream`,
+`recursive_doubling for segmented_ring`.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,9 +15,9 @@ from weft.base.errors import WeftError
 from weft.runs.record import Record
 from weft.runs.report import explain
 
-_SMPI = {"smpi:only": "smpi"}  # SMPI has no choice of it
+_SMPI = {"smpi:only": "smpi"}  # SMPI has only one algorithm
 _WRITTEN_OUT = "messages"
-_JOINT = " + "  # between ways of one path
+_JOINT = " + "  # separates the ways within one path
 
 
 @dataclass(frozen=True)
@@ -25,23 +25,25 @@ class Way:
     """What was simulated in a mode."""
 
     path: str
-    """What did it: a way to offload, an algorithm of the hosts, or `messages` where the benchmark
-    writes the collective out; several with ` + ` between."""
+    """Executor: an offload, an algorithm of the hosts, or `messages`; several are joined by ` + `.
+
+    `messages` means that the benchmark implements the collective itself.
+    """
     reason: str = ""
-    """Why the hosts did what the switches were asked for; empty where they were not, or did it."""
+    """Reason for falling back to the hosts; empty if nothing was offloaded or nothing fell back."""
     label: str = ""
-    """The mode as tables name it."""
+    """Label of the mode in tables."""
     message: str = ""
-    """What the user is told of it; empty where all went as asked for."""
+    """Message to the user; empty if everything went as requested."""
 
     @property
     def several(self) -> bool:
-        """Whether several things did it."""
+        """True if there are several executors."""
         return _JOINT in self.path
 
 
 def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloading: bool) -> Way:
-    """Return which way these collectives went in a run."""
+    """Return the way that these collectives took in a run."""
     rows = [row for row in record.collectives if row.collective in collectives]
     path = _JOINT.join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in rows)) or _WRITTEN_OUT
     fallen = [row for row in rows if not row.offloaded] if offloading else []
@@ -62,7 +64,7 @@ def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloa
 
 
 def _stands_in(mode: str, path: str) -> bool:
-    """Whether a mode names an algorithm, and others were executed in its place."""
+    """Return True if the mode names an algorithm, but another one was executed."""
     name = mode.rpartition("=")[2]
     known = any(row["name"] == name for row in _core.host_algorithms())
     return known and path not in (name, _WRITTEN_OUT)
@@ -77,7 +79,7 @@ def _label(mode: str, paths: Sequence[str], *, stood_in: bool) -> str:
 
 
 def _several(mode: str, paths: Sequence[str]) -> str:
-    """Return the label of a mode whose calls went several ways."""
+    """Return the label of a mode whose calls took several ways."""
     return f"{mode} ({', '.join(_parts(paths))})"
 
 
@@ -86,18 +88,18 @@ def _parts(paths: Sequence[str]) -> list[str]:
 
 
 class WentAWay:
-    """What a row of a benchmark says of the way that its calls went; part of its class."""
+    """Mixin of benchmark rows: the way that the calls took."""
 
     way: Way
 
     @property
     def path(self) -> str:
-        """What did it."""
+        """Executor of the calls."""
         return self.way.path
 
     @property
     def reason(self) -> str:
-        """Why the hosts did what the switches were asked for."""
+        """Reason for falling back to the hosts."""
         return self.way.reason
 
 
@@ -106,7 +108,7 @@ class Benched(Protocol):
 
     @property
     def mode(self) -> str:
-        """What was asked for."""
+        """Requested mode."""
 
     @property
     def way(self) -> Way:
@@ -114,7 +116,7 @@ class Benched(Protocol):
 
 
 def labels(rows: Sequence[Benched], mode: str) -> str:
-    """Return how figures and the heads of columns name a mode of which all rows are known."""
+    """Return the label of a mode in figures and column headings, once all its rows are known."""
     ways = [row.way for row in rows if row.mode == mode]
     own = list(dict.fromkeys(way.label for way in ways))
     if len(own) < 2:
@@ -125,11 +127,11 @@ def labels(rows: Sequence[Benched], mode: str) -> str:
 
 
 def messages(rows: Sequence[Benched]) -> list[str]:
-    """Return what the user is told of all modes that fell back, each once."""
+    """Return the messages of all modes that fell back, without duplicates."""
     return list(dict.fromkeys(row.way.message for row in rows if row.way.message))
 
 
 def check_as_asked(rows: Sequence[Benched], who: str) -> None:
-    """Prove that every mode was simulated, where labels are fixed; else it is an error."""
+    """Raise an error if a mode fell back; for callers with fixed labels."""
     if said := messages(rows):
         raise WeftError(f"{who}: {said[0]}; it compares what is offloaded with measurements")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Results as the OSU micro-benchmarks 7.4 print them, so that what reads their output reads these.
+"""Results in the output format of the OSU micro-benchmarks 7.4, for tools that parse it.
 
-Headers, columns and widths are those of OSU's c/util/osu_util_mpi.c and of the programs themselves:
-sizes are left-justified in 10 characters, figures right-justified in 20 with two decimals. Each
-mode and number of ranks per host is an output of its own. Above it are two lines of weft's: what
-was simulated, and the command that places ranks so on a cluster, from which readers take it.
+Headers, columns and widths follow OSU's c/util/osu_util_mpi.c and the programs themselves: sizes
+are left-justified in 10 characters, figures right-justified in 20 with two decimals. Each mode and
+number of ranks per host is a separate output, preceded by two lines of weft's: what was simulated,
+and the command for this placement on a cluster, which parsers read the ranks from.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,5 +82,5 @@ def _line(study: Study, row: Time, columns: Sequence[Column], *, full: bool) -> 
 
 
 def _counted(benchmark: Benchmark, *, full: bool) -> bool:
-    """Whether a column says how many calls were timed."""
+    """Return True if a column shows the number of timed calls."""
     return full and benchmark.family == "blocking"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How the times of single calls are distributed, where runs vary.
+"""Distribution of the times of single calls, for runs that vary.
 
-Percentiles are over all calls of all ranks whose mean a benchmark shows, linear between two times.
+Percentiles cover all calls of all ranks that the benchmark averages, with linear interpolation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from weft.base.errors import WeftError
 from weft.runs.site import load_fabric
 
 USUAL: tuple[float, ...] = (5.0, 50.0, 95.0)
-"""Shown where the fabric has noise and nobody asks for others."""
+"""Percentiles shown by default if the fabric has noise."""
 NOISY_ITERATIONS = 100
-"""Calls where the fabric has noise and nobody says how many."""
+"""Number of calls by default if the fabric has noise."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How often calls are made, and which percentiles of their times are wanted."""
+    """Number of calls, and the requested percentiles of their times."""
 
     iterations: int
     percentiles: tuple[float, ...] = ()
@@ -32,10 +32,9 @@ class Sampling:
         percentiles: Sequence[float] | None,
         usual_iterations: int,
     ) -> "Sampling":
-        """Return what a bench does where its user leaves something open.
+        """Return the sampling of a benchmark, with defaults for what the user left open.
 
-        Without noise all calls of a bench are alike: few are enough, and nobody asks for
-        percentiles.
+        Without noise all calls are alike: few suffice, and percentiles are not shown by default.
         """
         noisy = load_fabric(fabric, changes).noise_seed is not None
         return cls(
@@ -45,7 +44,7 @@ class Sampling:
 
 
 def parse_percentiles(text: str, option: str) -> tuple[float, ...]:
-    """Return the percentiles that an option names, rising."""
+    """Parse the percentiles of an option, sorted."""
     try:
         found = sorted({float(word) for word in text.split(",")})
     except ValueError:
@@ -56,10 +55,10 @@ def parse_percentiles(text: str, option: str) -> tuple[float, ...]:
 
 
 def percentiles_of(times_us: Sequence[float], wanted: Sequence[float]) -> dict[float, float]:
-    """Return those of some times."""
+    """Return the requested percentiles of some times."""
     if not wanted:
         return {}
-    import numpy as np  # which takes a tenth of a second to load
+    import numpy as np  # deferred: takes 0.1 s to load
 
     return dict(zip(wanted, map(float, np.percentile(times_us, wanted)), strict=True))
 
@@ -70,10 +69,10 @@ def column(percentile: float) -> str:
 
 
 def title(percentile: float) -> str:
-    """Return its name in tables: `median, us`, `5 %, us`."""
+    """Return a percentile's name in tables: `median, us`, `5 %, us`."""
     return "median, us" if percentile == 50 else f"{percentile:g} %, us"
 
 
 def columns(rows: Sequence[Mapping[float, float]]) -> list[str]:
-    """Return the names of those that rows have, which all have the same."""
+    """Return the names of the rows' percentiles, which are the same for all rows."""
     return [column(one) for one in rows[0]] if rows else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Two runs, with offload and without, and what offloading gained.
+"""Comparison of runs with and without offload, and the resulting gains.
 
 Users: api, campaign, cli, report, study, study/bench.
 """

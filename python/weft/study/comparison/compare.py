@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What offloading gains: one program, run with the offload asked for and without.
+"""Gain from offloading: runs one program with the requested offload and without.
 
     comparison = compare(prepare(request))
-    comparison.speed_up                 # simulated time without offload, by the time with it
-    comparison.speed_up_over_best       # the same of the hosts' fastest algorithms
+    comparison.speed_up                 # simulated time without offload / time with it
+    comparison.speed_up_over_best       # likewise, with the hosts' fastest algorithms
 
-The runs are the same but for `--offload off` in the second, and `--fallback best` beside it in the
-third. The first has weft's standard streams; what the others print is thrown away, but for their
-errors where they do not end. A standard input that is a file is read by all from where it stands;
-any other is empty for all, since what the first run reads of a pipe or terminal would be missing in
-the others.
+The runs differ only in `--offload off` of the second, and additionally `--fallback best` of the
+third. The first run uses weft's standard streams; output of the others is discarded, except for the
+errors of a run that does not complete. A standard input that is a file is read by all runs from its
+current position. Any other input is empty for all of them, since data that the first run reads from
+a pipe or terminal would be missing in the others.
 """
 
 import array
@@ -33,11 +33,11 @@ from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.comparison import Comparison
 
 BEST = "best"
-"""What --fallback calls the fastest algorithm for each call."""
+"""The `--fallback` that selects the fastest algorithm for each call."""
 
 
 def check(plan: PreparedRun) -> None:
-    """Prove that there is something to compare."""
+    """Check that there is something to compare."""
     if plan.request.collectives.offload == "off":
         raise WeftError(
             f"{named('compare')}:"
@@ -47,7 +47,7 @@ def check(plan: PreparedRun) -> None:
 
 
 def has_best(plan: PreparedRun) -> bool:
-    """Whether the hosts' fastest algorithms are known, and not what the run has anyway."""
+    """Return True if a run with the hosts' fastest algorithms is possible and not redundant."""
     named = launch.fallback_of(plan.request).split(",")
     return plan.request.placement.platform is None and BEST not in named
 
@@ -62,12 +62,11 @@ def compare(
     *,
     intervals: bool = True,
 ) -> Comparison:
-    """Run the program three times; `between` gets the record of each run that another one follows.
+    """Run the program up to three times; `between` receives the record of each run but the last.
 
-    Where a run does not end there is no other: its time could be compared with nothing.
-    A `runner` makes the runs in place of weft's own, and their streams are its affair. Where the
-    fabric has intervals of calibration, the first two run again at their ends, unless `intervals`
-    is False.
+    If a run does not complete, no other follows: there would be nothing to compare with. `runner`
+    replaces weft's own launch and is then responsible for streams. If the fabric has calibration
+    intervals, the first two runs are repeated at their ends, unless `intervals` is False.
     """
     check(plan)
     values = compare_intervals.ends(plan) if intervals else []
@@ -104,13 +103,13 @@ def compare(
 
 
 def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:
-    """Return a plan that writes its part of the timeline there, where one is wanted."""
+    """Return a plan that writes its part of the timeline to `path`, if a timeline is requested."""
     wanted = None if plan.request.outputs.timeline is None else path
     return replace(plan, request=plan.request.changed(timeline=wanted))
 
 
 def _unheard(plan: PreparedRun, stdin: int | None, errors: Path) -> tuple[Record, str]:
-    """Run without output; return what went to standard error, which may say why a run failed."""
+    """Run without output; return standard error, which may explain a failure."""
     with errors.open("wb") as file:
         streams = Streams(stdin, stdout=subprocess.DEVNULL, stderr=file.fileno())
         try:
@@ -128,7 +127,7 @@ def _last(errors: Path) -> str:
 
 @contextmanager
 def _input() -> Iterator[tuple[int | None, Callable[[], object]]]:
-    """Give the standard input of both runs, and what sets it back to where the first found it."""
+    """Yield the standard input of all runs, and a function that rewinds it."""
     if _kind_of_input(stat.S_ISREG):
         start = os.lseek(0, 0, os.SEEK_CUR)
         yield None, lambda: os.lseek(0, start, os.SEEK_SET)
@@ -139,12 +138,12 @@ def _input() -> Iterator[tuple[int | None, Callable[[], object]]]:
 def _kind_of_input(is_kind: Callable[[int], bool]) -> bool:
     try:
         return is_kind(os.fstat(0).st_mode)
-    except OSError:  # it is closed
+    except OSError:  # standard input is closed
         return False
 
 
 def input_was_ignored() -> bool:
-    """Whether something waits in a pipe that both runs were not given."""
+    """Return True if data waits in a pipe that the runs did not receive."""
     return _kind_of_input(stat.S_ISFIFO) and _readable()
 
 

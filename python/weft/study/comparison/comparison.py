@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A comparison of runs: its gains, its file, and what is shown of it."""
+"""Comparison of runs: gains, file format and presentation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,38 +14,38 @@ from weft.study.comparison.gains import Compared, Gain, Share
 
 
 class ComparisonRecord(Model, kw_only=True):
-    """What offloading gained, with all records whole: `weft run --compare --json`."""
+    """Gains from offloading with all records in full: `weft run --compare --json`."""
 
     schema: Literal["weft-compare/1"] = COMPARISON_SCHEMA
     exit_status: Whole
     simulated_time_s: Number
     simulated_time_without_s: Number | None
     speed_up: Number | None
-    """How many times as fast the run is with offload; none where one of them did not end."""
+    """Speed-up of the run by offloading; None if a run did not complete."""
     gains: list[Gain]
     profile: list[Share]
     with_offload: Record
     without_offload: Record | None
     simulated_time_best_s: Number | None = None
     speed_up_over_best: Number | None = None
-    """How many times as fast the run is with offload as with the hosts' fastest algorithms."""
+    """Speed-up by offloading over the hosts' fastest algorithms."""
     with_best: Record | None = None
-    """The run without offload and with `--fallback best`; none where there was none."""
+    """Run without offload and with `--fallback best`; None if there was none."""
     speed_up_interval: tuple[Number, Number] | None = None
-    """What the intervals of the fabric's values leave of `speed_up`, where it has some."""
+    """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Compared):
-    """A run with offload, and the same without; none where the first did not end."""
+    """A run with offload and the same without; None if the first did not complete."""
 
     def __repr__(self) -> str:
-        """Return both runs and what was gained, in a line."""
+        """Return both runs and the gain in one line."""
         gained = "" if self.speed_up is None else f", {self.speed_up:.3g} times as fast with it"
         return f"<Comparison: {self.offloaded!r}, and without{gained}>"
 
     def __str__(self) -> str:
-        """Return what `weft run --compare` prints: the gain of each collective, and in all."""
+        """Return the output of `weft run --compare`: gains by collective and of the whole run."""
         from weft.study.comparison.views import comparison_as_text
 
         return comparison_as_text(self)
@@ -56,7 +56,7 @@ class Comparison(Compared):
         return comparison_as_html(self)
 
     def record(self) -> ComparisonRecord:
-        """Return what is written: the gains, and both records whole."""
+        """Return the content of the file: the gains, and all records in full."""
         return ComparisonRecord(
             exit_status=self.exit_status,
             simulated_time_s=self.offloaded.simulated_time_s,
@@ -74,6 +74,6 @@ class Comparison(Compared):
 
 
 def write_comparison(comparison: Comparison, target: Path, option: str = named("json")) -> None:
-    """Write a comparison with both records, whole or not at all."""
+    """Write a comparison with all records, atomically."""
     with whole_file(option, target) as file:
         write_json(comparison.record().to_json(), file)

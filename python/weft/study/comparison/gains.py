@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gains of a comparison: of each kind of call, of each kind of time, and of the whole run."""
+"""Gains of a comparison: by kind of call, by kind of time, and for the whole run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,101 +17,106 @@ Kind = tuple[str, int, str, str]
 
 
 class _Compared(Model, kw_only=True):
-    """What took time in the runs; its speed-ups follow from them."""
+    """Base of rows with times; computes the speed-ups from them."""
 
     def __post_init__(self) -> None:
-        """Work out how many times as fast it is with offload."""
+        """Compute the speed-ups."""
         own: Any = self
         own.speed_up = ratio(own.time_without_s, own.time_s)
         own.speed_up_over_best = ratio(own.time_best_s, own.time_s)
 
 
 class Gain(_Compared, kw_only=True):
-    """What offloading gained on one kind of call: collective, ranks, datatype, operation."""
+    """Gain from offloading for one kind of call: collective, ranks, datatype, operation."""
 
     collective: str
     communicator_size: Whole
     datatype: str
     op: str
     paths: tuple[str, ...]
-    """Ways that the calls went in the run with offload, those of the most calls first; a
-    fallback's is the hosts' algorithm."""
+    """Ways of the calls in the run with offload, the most frequent first.
+
+    After a fallback, the way is the hosts' algorithm.
+    """
     reasons: tuple[str, ...]
-    """Why, a word a path; `offloaded` where it was."""
+    """Reason of each path in one word; `offloaded` if it was."""
     algorithms: tuple[str, ...]
-    """The hosts' algorithms in the run without offload."""
+    """Algorithms of the hosts in the run without offload."""
     calls: Whole
     calls_without: Whole
     bytes: Number
     time_s: Number | None
-    """Time in all calls together, mean of the run's ranks; None where SimGrid does not see it."""
+    """Total time of all calls, mean over ranks; None if SimGrid does not see it."""
     time_without_s: Number | None
     speed_up: Number | None = None
-    """How many times as fast the calls are with offload."""
+    """Speed-up of the calls by offloading."""
     algorithms_best: tuple[str, ...] = ()
-    """The hosts' fastest algorithms, by which the run with `--fallback best` made the calls."""
+    """Algorithms of the hosts in the run with `--fallback best`."""
     time_best_s: Number | None = None
-    """Time in all calls together in that run; None where there was none."""
+    """Total time of all calls in that run; None if there was none."""
     speed_up_over_best: Number | None = None
-    """How many times as fast the calls are with offload as by those."""
+    """Speed-up over that run by offloading."""
 
 
 class Share(_Compared, kw_only=True):
-    """What a kind of `profile` took in both runs: calls of MPI, or what is outside of it."""
+    """Time in both runs of one kind of `profile`: an MPI call, or time outside MPI."""
 
     kind: str
     time_s: Number
-    """Mean of the ranks."""
+    """Mean over ranks."""
     time_without_s: Number
     speed_up: Number | None = None
-    """How many times as fast it is with offload."""
+    """Speed-up by offloading."""
     time_best_s: Number | None = None
-    """In the run with the hosts' fastest algorithms; None where there was none."""
+    """Time in the run with the hosts' fastest algorithms; None if there was none."""
     speed_up_over_best: Number | None = None
-    """How many times as fast it is with offload as in that run."""
+    """Speed-up over that run by offloading."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A run with offload, and the same without; none where the first did not end."""
+    """A run with offload and the same without; None if the first did not complete."""
 
     offloaded: Record
     hosts: Record | None
     errors: str = ""
-    """What the run that did not end wrote to its standard error, of those without offload."""
+    """Standard error of the run without offload that did not complete."""
     best: Record | None = None
-    """Without offload and with `--fallback best`; none where `hosts` is such, on a platform of
-    SimGrid's, and where a run before did not end."""
+    """Run without offload and with `--fallback best`, or None.
+
+    There is none if `hosts` is such a run, on SimGrid platforms, and after a run that did not
+    complete.
+    """
     speed_up_interval: intervals.Range | None = None
-    """What the intervals of the fabric's values leave of `speed_up`, where it has some."""
+    """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
 
     @property
     def complete(self) -> bool:
-        """Whether both runs came to their end, so that their times can be compared."""
+        """True if both runs completed, so that their times can be compared."""
         return self.offloaded.ended and self.hosts is not None and self.hosts.ended
 
     @property
     def speed_up(self) -> float | None:
-        """How many times as fast the run is with offload, in simulated time."""
+        """Speed-up of the run by offloading, in simulated time."""
         if self.hosts is None or not self.complete:
             return None
         return ratio(self.hosts.simulated_time_s, self.offloaded.simulated_time_s)
 
     @property
     def speed_up_over_best(self) -> float | None:
-        """How many times as fast the run is with offload as by the hosts' fastest algorithms."""
+        """Speed-up by offloading over the hosts' fastest algorithms."""
         if self.best is None or not (self.complete and self.best.ended):
             return None
         return ratio(self.best.simulated_time_s, self.offloaded.simulated_time_s)
 
     @property
     def exit_status(self) -> int:
-        """The first that is not 0, of the runs in their order."""
+        """First nonzero exit status of the runs in order."""
         runs = (self.offloaded, self.hosts, self.best)
         return next((run.exit_status for run in runs if run is not None and run.exit_status), 0)
 
     def gains(self) -> list[Gain]:
-        """Return the gain of each kind of call, longest time on the hosts first."""
+        """Return the gain of each kind of call, sorted by time on the hosts, longest first."""
         if self.hosts is None or not self.complete:
             return []
         ours, theirs = _by_kind(self.offloaded), _by_kind(self.hosts)
@@ -127,7 +132,7 @@ class Compared:
         return sorted(gains, key=lambda gain: -(gain.time_without_s or gain.time_s or 0))
 
     def shares(self) -> list[Share]:
-        """Return what each kind of calls took, and what is outside of MPI; they add up to all."""
+        """Return the time of each kind of call and outside MPI, which add up to the total."""
         if self.hosts is None or not self.complete:
             return []
         runs = [self.offloaded, self.hosts]
@@ -144,11 +149,11 @@ class Compared:
         ]
 
     def frame(self) -> "DataFrame":
-        """Return the gain of each kind of call as a data frame, a row for each.
+        """Return the gain of each kind of call as a data frame, one row per kind.
 
-        Times are seconds, mean of the run's ranks: `time_s` with offload, `time_without_s` without,
-        `time_best_s` with the hosts' fastest algorithms; `speed_up` and `speed_up_over_best` say
-        how many times as fast the calls are.
+        Times are seconds, averaged over the run's ranks: `time_s` with offload, `time_without_s`
+        without, `time_best_s` with the hosts' fastest algorithms; `speed_up` and
+        `speed_up_over_best` are the resulting speed-ups of the calls.
         """
         import polars
         from msgspec import structs
@@ -159,7 +164,7 @@ class Compared:
 
 
 def ratio(without_s: float | None, with_s: float | None) -> float | None:
-    """Return how many times as fast; None where a time is not known, or nothing took any."""
+    """Return the speed-up; None if a time is unknown or zero."""
     return without_s / with_s if without_s is not None and with_s else None
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Interval of a gain, from the intervals that calibration left a fabric's values.
+"""Interval of a gain, propagated from the calibration intervals of a fabric's values.
 
-Where a fabric file has `[calibration.intervals]`, both sides run again with each value at either
-end of its interval, all others as the file has them. The changes of the gain's logarithm are
-combined in quadrature, those upward apart from those downward: values count as independent, and
-their effects as adding up.
+If a fabric file has `[calibration.intervals]`, both sides run again with each value at either end
+of its interval and all others unchanged. The changes of the gain's logarithm are combined in
+quadrature, separately for increases and decreases. This assumes that values are independent and
+their effects additive.
 """
 
 import math
@@ -34,7 +34,7 @@ class Ends:
 
 
 def ends(plan: PreparedRun) -> list[Ends]:
-    """Prepare runs at the ends of a fabric's intervals; values that the user set have none."""
+    """Prepare runs at the ends of a fabric's intervals; values set by the user have none."""
     placement = plan.request.placement
     if placement.fabric is None:
         return []
@@ -46,7 +46,7 @@ def ends(plan: PreparedRun) -> list[Ends]:
 
 
 def of_tables(tables: Mapping[str, Any], changes: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the intervals that a fabric's tables have of values that nobody has changed."""
+    """Return the intervals in a fabric's tables, except those of changed values."""
     changed = {change.partition("=")[0].strip() for change in changes}
     found = tables.get(CALIBRATION, {}).get(INTERVALS, {})
     return {key: (low, high) for key, (low, high) in found.items() if key not in changed}
@@ -68,7 +68,7 @@ def interval(
     values: Sequence[Ends],
     run: Callable[[PreparedRun], Record],
 ) -> Range | None:
-    """Return the interval of a speed-up; none where a run at an end does not end."""
+    """Return the interval of a speed-up; None if a run at an end does not complete."""
     found = []
     for value in values:
         at_ends = [_speed_up(plan, run) for plan in (value.low, value.high)]
@@ -87,7 +87,7 @@ def _speed_up(plan: PreparedRun, run: Callable[[PreparedRun], Record]) -> float 
 
 
 def combined(speed_up: float, at_ends: Sequence[Range]) -> Range:
-    """Combine what each value alone does to a speed-up at both of its ends."""
+    """Combine the speed-ups at both ends of each value into one interval."""
     changes = [[math.log(one / speed_up) for one in pair] for pair in at_ends]
     down = math.hypot(*(min(0.0, *pair) for pair in changes))
     up = math.hypot(*(max(0.0, *pair) for pair in changes))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What offloading gained, for people: a table of the collectives and a sentence of the run."""
+"""Presentation of a comparison: a table of the collectives and a sentence about the run."""
 
 from collections.abc import Sequence
 from html import escape
@@ -30,7 +30,7 @@ _LEFT = ("collective", "type, op", "path", "why", "hosts")
 
 
 def print_comparison(comparison: Compared, on: Console) -> None:
-    """Print a line a kind of call, what fell back and why, and what the whole run gained."""
+    """Print a line per kind of call, the fallbacks with reasons, and the gain of the whole run."""
     ours, theirs = comparison.offloaded, comparison.hosts
     if theirs is None or not comparison.complete:
         return
@@ -69,12 +69,12 @@ def _cells(gain: Gain) -> dict[str, str]:
 
 
 def _blocks(gain: Gain) -> bool:
-    """Whether a rank spends the time of these calls in them."""
+    """Return True if these calls block, so that their time is spent in them."""
     return not gain.collective.startswith("i")
 
 
 def _beside(gains: Sequence[Gain]) -> list[str]:
-    """Say which rows are not part of the whole run's sum."""
+    """Return a note on the rows that do not count towards the whole run."""
     names = ", ".join(dict.fromkeys(gain.collective for gain in gains if not _blocks(gain)))
     if not names:
         return []
@@ -89,7 +89,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _rows(comparison: Compared, theirs: Record) -> list[dict[str, str]]:
-    """Return the collectives, what else took time, and the whole run."""
+    """Return rows for the collectives, for other time, and for the whole run."""
     ours = comparison.offloaded
     best = comparison.best if comparison.best is not None and comparison.best.ended else None
     whole = Share(
@@ -124,7 +124,7 @@ def _share_cells(share: Share) -> dict[str, str]:
 
 
 def _doubts(record: Record, gains: Sequence[Gain]) -> list[str]:
-    """Return what must be known of the numbers."""
+    """Return caveats about the numbers."""
     doubts = []
     if unseen := [gain.collective for gain in gains if gain.calls and gain.time_s is None]:
         doubts.append(_unseen(unseen, record.offload))
@@ -149,7 +149,7 @@ def _unseen(collectives: Sequence[str], offload: str) -> str:
 
 
 def gain_in_all(comparison: Compared) -> str:
-    """Say in one sentence what the whole run gained."""
+    """Return the gain of the whole run in one sentence."""
     ours, theirs = comparison.offloaded, comparison.hosts
     assert theirs is not None
     where = (
@@ -164,7 +164,7 @@ def gain_in_all(comparison: Compared) -> str:
 
 
 def _over_best(comparison: Compared) -> str:
-    """Say the gain against the hosts' fastest algorithms."""
+    """Return the gain over the hosts' fastest algorithms."""
     best = comparison.best
     if best is None or comparison.speed_up_over_best is None:
         return ""
@@ -175,7 +175,7 @@ def _over_best(comparison: Compared) -> str:
 
 
 def _left_open(comparison: Compared) -> str:
-    """Say what the intervals of the fabric's values leave of the gain."""
+    """Return the range of the gain within the intervals of the fabric's values."""
     if comparison.speed_up_interval is None:
         return ""
     low, high = (format_ratio(end) for end in comparison.speed_up_interval)
@@ -193,7 +193,7 @@ def _gained(speed_up: float | None) -> str:
 
 
 def comparison_as_text(comparison: Compared) -> str:
-    """Return what `weft run --compare` prints; of runs that did not both end, what is known."""
+    """Return the output of `weft run --compare`, or what is known if a run did not complete."""
     if comparison.complete:
         return "\n".join(printed(lambda on: print_comparison(comparison, on)))
     failed = [one for one in (comparison.hosts,) if one is not None and one.failed]
@@ -201,7 +201,7 @@ def comparison_as_text(comparison: Compared) -> str:
 
 
 def comparison_as_html(comparison: Compared) -> str:
-    """Return how notebooks show it: the sentence, and the same rows as in the terminal."""
+    """Return the view for notebooks: the sentence, and the same rows as in the terminal."""
     if comparison.hosts is None or not comparison.complete:
         return record_as_html(comparison.offloaded)
     rows = table(_rows(comparison, comparison.hosts)) if comparison.gains() else ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What forwarding caches do with given traffic: the studies behind `weft cache`.
+"""Forwarding caches under given traffic: the studies behind `weft cache`.
 
-The loops are C++ (src/fabric/cache_study.cpp); here is what they are asked for, as tables.
+The loops are in C++ (src/fabric/cache_study.cpp); this module sets parameters and builds tables.
 """
 
 import csv
@@ -25,38 +25,38 @@ from weft.trace.folder import Folder
 
 SEED = 1
 SHORTEST_FRAME, LONGEST_FRAME = 84, 1518
-"""Bytes of Ethernet's frames: 64 with what lies between two, and the largest (Hirasawa et al.)."""
+"""Ethernet frame sizes in bytes: 64 plus preamble and gap, and the largest (Hirasawa et al.)."""
 
 _LOOKUPS_A_DESTINATION = 200
-"""So that initial misses do not count."""
+"""High enough that initial misses are negligible."""
 _MESSAGES_A_HOST = 8
 _LEAST_MESSAGES = 50_000
 
 
 @dataclass(frozen=True)
 class Cache:
-    """The cache of an input port."""
+    """Cache of an input port."""
 
     entries: int = 2048
     ways: int = 4
     replacement: str = "lru"
     interval_ns: float = 0.72
-    """From a lookup that hits to the next (Hirasawa et al., section V.B: cache and hash)."""
+    """Time between lookups after a hit (Hirasawa et al., section V.B: cache and hash)."""
     tcam_interval_ns: float = 4.0
-    """From one that misses (section I: the TCAM)."""
+    """Time between lookups after a miss (section I: the TCAM)."""
 
     def throughput_Gbps(self, hits: float) -> int:  # noqa: N802 (the unit's name)
-        """Return the rate of the shortest frames of which this share hits, looked up in turn."""
+        """Return the rate of the shortest frames at this hit rate, with sequential lookups."""
         return round(SHORTEST_FRAME * 8 / self.mean_ns(hits))
 
     def mean_ns(self, hits: float) -> float:
-        """Return the time of a lookup of which this share hits."""
+        """Return the mean time of a lookup at this hit rate."""
         return hits * self.interval_ns + (1 - hits) * self.tcam_interval_ns
 
 
 @dataclass(frozen=True)
 class CacheStudy:
-    """A table, and the lines of its figure."""
+    """A table and the lines of its figure."""
 
     title: str
     columns: tuple[str, ...]
@@ -82,7 +82,7 @@ class CacheStudy:
 T = TypeVar("T", int, str)
 _PARTS = ("hits", "initial", "capacity", "conflict")
 THROUGHPUT = "Gb/s"
-"""Of the shortest frames, as all tables of lookups end."""
+"""Throughput for the shortest frames, the last column of all tables of lookups."""
 
 
 def _shares(counters: dict[str, int]) -> tuple[float, ...]:
@@ -105,7 +105,7 @@ def _series(labels: Sequence[str], points: Iterable[dict[int, float]]) -> tuple[
 def conflicts_by_ways(
     cache: Cache, ways: Sequence[int], destinations: Sequence[int], *, scattered: bool
 ) -> CacheStudy:
-    """Study one port; packets to so many hosts, all equally often (Hirasawa et al., figure 5)."""
+    """Study one port with uniform traffic to several hosts (Hirasawa et al., figure 5)."""
 
     def counters(count: int, way: int) -> dict[str, int]:
         lookups = count * _LOOKUPS_A_DESTINATION
@@ -128,7 +128,7 @@ def _conflicts(
     ways: Sequence[int],
     counters: Callable[[T, int], dict[str, int]],
 ) -> CacheStudy:
-    """Study conflict misses by ways, a line for each subject."""
+    """Study conflict misses by associativity, one line per subject."""
     rows: list[tuple[str | int | float, ...]] = []
     lines: list[dict[int, float]] = []
     for one in subjects:
@@ -149,7 +149,7 @@ def _conflicts(
 
 
 def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
-    """Replay a trace without offload; return the hosts of each message, in the order of starts."""
+    """Replay a trace without offload; return the hosts of each message, ordered by start."""
     with work_directory() as work:
         target = work / "messages"
         request = replay_request(folder, fabric=fabric, offload="off")
@@ -167,7 +167,7 @@ def messages_of(folder: Folder, fabric: str) -> list[tuple[int, int]]:
 def conflicts_of_trace(
     cache: Cache, ways: Sequence[int], folder: Folder, fabric: str, hashes: Sequence[str]
 ) -> CacheStudy:
-    """Study all ports of a fabric while a recorded program runs (Hirasawa et al., figure 6)."""
+    """Study all ports of a fabric under a recorded program (Hirasawa et al., figure 6)."""
     loaded = _core.load_fabric(fabric)
     messages = messages_of(folder, fabric)
 
@@ -181,7 +181,7 @@ def conflicts_of_trace(
 
 
 def capacity_of_tori(cache: Cache, sizes: Sequence[int], dimensions: int) -> CacheStudy:
-    """Study k-ary n-tori of one job under uniform traffic, without and with the hash (figure 7)."""
+    """Study k-ary n-tori of one job under uniform traffic, with and without the hash (figure 7)."""
     rows: list[tuple[str | int | float, ...]] = []
     names = ("CRC, all ports", "CRC, ports of hosts", "hash of the torus")
     lines: list[dict[int, float]] = [{}, {}, {}]
@@ -231,11 +231,10 @@ def traffic(
     pattern: str = "uniform",
     ahead: int = 0,
 ) -> CacheStudy:
-    """Study all ports of a fabric while hosts send to others, all equally often.
+    """Study all ports of a fabric under uniform traffic or consecutive all-to-alls.
 
-    Either anybody to anybody, or in all-to-alls, one after the other. Empty packets go `ahead`
-    messages of their host before each, where that is more than none (section VI.A): they are looked
-    up as well, which the throughput of messages counts.
+    If `ahead` is not 0, an empty packet precedes each message by that many messages of its host
+    (section VI.A). Empty packets need lookups, too, which lowers the throughput of messages.
     """
     loaded = _core.load_fabric(fabric)
     if len(loaded.hosts) < 2:
@@ -272,7 +271,7 @@ def _busy_ns(cache: Cache, counters: dict[str, int]) -> float:
 
 
 def job_sizes(sizes: jobs.Sizes) -> CacheStudy:
-    """Return the share of jobs of at most so many processors (Hirasawa et al., figure 3)."""
+    """Return the cumulative distribution of job sizes in processors (Hirasawa et al., figure 3)."""
     shares = {name: jobs.distribution(of) for name, of in sizes.items()}
     rows: list[tuple[str | int | float, ...]] = [
         (name, processors, sizes[name][processors], round(share, 6))

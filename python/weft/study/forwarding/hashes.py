@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The hashes of forwarding caches: addresses, tags and proofs, behind `weft cache hash`.
+"""Hashes of forwarding caches: addresses, tags and proofs, behind `weft cache hash`.
 
-What they are and why they hold: src/fabric/topology/forwarding_hash.hpp.
+Their definition and correctness: src/fabric/topology/forwarding_hash.hpp.
 """
 
 import csv
@@ -19,7 +19,7 @@ _ADDRESS_BITS = 24
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube of `size` switches along each dimension, a host each."""
+    """A cube of `size` switches along each dimension, with one host each."""
 
     size: int
     dimensions: int
@@ -27,14 +27,14 @@ class Cube:
 
     @property
     def name(self) -> str:
-        """Return how people call it."""
+        """Conventional name of the topology."""
         kind = "cube" if self.wraps else "mesh"
         return f"{self.size}-ary {self.dimensions}-{kind}"
 
 
 @dataclass(frozen=True)
 class FabricHash:
-    """A hash on a fabric, and what was proven of it."""
+    """A hash on a fabric, and the result of its proof."""
 
     fabric: _core.Fabric
     name: str
@@ -62,7 +62,7 @@ class FabricHash:
 
 
 def of_fabric(fabric: str, hash_name: str) -> FabricHash:
-    """Prove a hash on a fabric. Raises `WeftError` where it does not hold."""
+    """Prove a hash on a fabric. Raises `WeftError` if it does not hold."""
     loaded = _core.load_fabric(fabric)
     name = _core.forwarding_hash_name(loaded, hash_name)
     hosts, switches = len(loaded.hosts), len(loaded.switches)
@@ -77,7 +77,7 @@ def of_fabric(fabric: str, hash_name: str) -> FabricHash:
 
 
 def prove_cube(cube: Cube) -> str:
-    """Prove the hash of a cube whose fabric is not built; return what was proven."""
+    """Prove the hash of a cube without building its fabric; return the result."""
     proof = _core.prove_cube_hash(cube.size, cube.dimensions, cube.wraps)
     bits = cube.dimensions * (cube.size - 1).bit_length()
     return _proven(f"{cube.name}, {cube.size**cube.dimensions:,} hosts: hash cube", bits, proof)

@@ -2,8 +2,8 @@
 """Sizes of parallel jobs, from archives in the Standard Workload Format (SWF).
 
 Feitelson, Tsafrir, Krakov: "Experience with using the Parallel Workloads Archive", J. Parallel
-Distrib. Comput. 74(10), 2014: a job a line of 18 numbers, comments begin with ';'. Field 5 is the
-number of processors that the job got, field 8 what it asked for; -1 is not known.
+Distrib. Comput. 74(10), 2014: one job per line with 18 numbers, comments begin with ';'. Field 5 is
+the number of allocated processors, field 8 the number requested; -1 means unknown.
 """
 
 import csv
@@ -18,15 +18,15 @@ from weft.base.reading import UnreadableError, read_text
 SHIPPED = "job_sizes_swf.csv"
 _FIELDS = 18
 _MOST = 1 << 53
-"""Above every count and time of an archive: `inf`, `nan` and slips of the finger."""
+"""Larger than every count and time of an archive; rejects `inf`, `nan` and typos."""
 _ALLOCATED, _REQUESTED = 4, 7
 
 Sizes = dict[str, Counter[int]]
-"""Jobs by their processors, by the archive's name."""
+"""Number of jobs by processors, by name of the archive."""
 
 
 def read_jobs(path: Path) -> Sizes:
-    """Read an archive (gzip's, too), or a table of sizes such as the shipped one (.csv)."""
+    """Read an archive, optionally gzipped, or a table of sizes such as the shipped one (.csv)."""
     try:
         lines = read_text(path, old=path.suffix != ".csv").splitlines()
     except UnreadableError as error:
@@ -42,7 +42,7 @@ def read_jobs(path: Path) -> Sizes:
 
 
 def read_all(paths: Sequence[Path]) -> Sizes:
-    """Read several; archives of the same name are told apart by their paths."""
+    """Read several files; archives with the same name are distinguished by their paths."""
     twice = [path for path, times in Counter(paths).items() if times > 1]
     if twice:
         raise WeftError(f"{twice[0]}: named twice; allowed: each file once")
@@ -60,7 +60,7 @@ def _with_path(name: str, path: Path) -> str:
 
 
 def shipped_jobs() -> Sizes:
-    """Return the sizes of jobs that come with weft."""
+    """Return the job sizes shipped with weft."""
     return read_jobs(paths.data(SHIPPED))
 
 
@@ -111,7 +111,7 @@ def _read_table(path: Path, lines: list[str]) -> Sizes:
 
 
 def distribution(jobs: Counter[int]) -> dict[int, float]:
-    """Return the share of jobs of at most so many processors."""
+    """Return the cumulative share of jobs by number of processors."""
     total = jobs.total()
     shares: dict[int, float] = {}
     below = 0

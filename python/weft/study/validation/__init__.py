@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The simulation against measured tables, shipped ones and a user's own.
+"""Validation of the simulation against measured tables, shipped or supplied by the user.
 
 Users: api, cli, report.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/accuracy.md: what `weft validate` found, in the places that the document keeps for it.
+"""Fills docs/accuracy.md with the results of `weft validate`.
 
-A place is between `<!-- NAME -->` and `<!-- end -->`, where NAME is `gain`, `summary` or a
+Each result goes between `<!-- NAME -->` and `<!-- end -->`, where NAME is `gain`, `summary` or a
 table of data/.
 """
 
@@ -20,7 +20,7 @@ GAIN = "gain"
 
 
 def render(results: Sequence[Result], gains: Sequence[GainResult] = ()) -> dict[str, str]:
-    """Return the text of each place."""
+    """Return the text by placeholder name."""
     texts = {GAIN: _lines(gain_report.lines(gains))} if gains else {}
     texts[SUMMARY] = _lines(_summary(results))
     for table in dict.fromkeys(result.check.table for result in results):
@@ -31,12 +31,12 @@ def render(results: Sequence[Result], gains: Sequence[GainResult] = ()) -> dict[
 
 
 def update(text: str, results: Sequence[Result], gains: Sequence[GainResult] = ()) -> str:
-    """Return a document with its places filled."""
+    """Return a document with its placeholders filled."""
     return pages.update(text, render(results, gains), f"{named('document')}: it")
 
 
 def write(document: Path, results: Sequence[Result], gains: Sequence[GainResult] = ()) -> None:
-    """Fill the places of a document."""
+    """Fill the placeholders of a document."""
     pages.fill(named("document"), document, render(results, gains))
 
 

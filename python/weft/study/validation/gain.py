@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The gain from offloading, simulated and measured, wherever both sides of it were measured.
+"""Gain from offloading, simulated and measured, for tables that measured both sides.
 
-`[[gain]]` of data/checks.toml names a table, its column of what the switches did and its column of
-what the hosts did. The factor is the hosts' time by the switches': above 1 offloading is faster.
+`[[gain]]` of data/checks.toml names a table, its column of switch times and its column of host
+times. The factor is host time divided by switch time: above 1, offloading is faster.
 """
 
 import math
@@ -23,7 +23,7 @@ from weft.base.units import format_size
 from weft.study.validation.validate import CHECKS, RATE
 
 NEAR = 0.1
-"""Measured factors that differ by no more from 1 are near it: their side may come out wrong."""
+"""Largest distance from 1 of a measured factor considered near; its side may come out wrong."""
 
 
 class Gain(Model):
@@ -39,29 +39,29 @@ class Gain(Model):
     """Algorithms of the hosts in the simulation, as for --fallback."""
     mode: str = "stream"
     hosts_fabric: str | None = None
-    """Fabric of the run without offload, if that is another one."""
+    """Fabric of the run without offload, if different."""
     collective: str = "allreduce"
     rows: dict[str, Whole] = field(default_factory=dict)
-    """Rows that have these values in other columns."""
+    """Required values of other columns."""
     least: Whole = 0
     most: Whole | None = None
-    """Rows from and up to so many bytes."""
+    """Range of sizes in bytes."""
     bytes: Whole | None = None
-    """Message size, where the table is by ranks."""
+    """Message size, for tables by ranks."""
     ranks: Whole = 4
     ppn: Whole = 1
     settings: tuple[str, ...] = ()
-    """Options of SimGrid, KEY:VALUE each."""
+    """SimGrid settings, each KEY:VALUE."""
     changes: tuple[str, ...] = ()
-    """Changes to the fabrics' files, TABLE.KEY=VALUE each."""
+    """Changes to the fabrics' files, each TABLE.KEY=VALUE."""
     mean: Number | None = None
-    """Bound of the factor's mean error."""
+    """Upper bound of the factor's mean error."""
     wrong: Whole | None = None
-    """Most pairs of the wrong sign whose measured factor is not near 1."""
+    """Maximum number of pairs with the wrong sign whose measured factor is not near 1."""
 
     @property
     def stem(self) -> str:
-        """The table's name without its ending."""
+        """File name of the table without extension."""
         return Path(self.table).stem
 
     @property
@@ -91,13 +91,13 @@ class Times:
 
     @property
     def factor(self) -> float:
-        """Speed-up by offloading: the hosts' time by the switches'."""
+        """Speed-up by offloading: host time divided by switch time."""
         return self.hosts_us / self.offloaded_us
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One row: by what (bytes or ranks), and both sides of it."""
+    """One row, keyed by bytes or ranks, with both sides."""
 
     key: int
     measured: Times
@@ -105,18 +105,18 @@ class Pair:
 
     @property
     def near(self) -> bool:
-        """True where the measured times are within `NEAR` of each other."""
+        """True if the measured times are within `NEAR` of each other."""
         return abs(self.measured.factor - 1) <= NEAR
 
     @property
     def right(self) -> bool:
-        """True where simulation and measurement name the same side as the faster."""
+        """True if simulation and measurement agree on the faster side."""
         return (self.measured.factor > 1) == (self.simulated.factor > 1)
 
 
 @dataclass(frozen=True)
 class GainResult:
-    """Pairs of a table and what came out."""
+    """Pairs of a table and their results."""
 
     gain: Gain
     by: Literal["bytes", "ranks"]
@@ -139,24 +139,24 @@ class GainResult:
 
     @property
     def wrong(self) -> list[Pair]:
-        """Pairs of the wrong sign whose measured factor is not near 1."""
+        """Pairs with the wrong sign whose measured factor is not near 1."""
         return [pair for pair in self.pairs if not pair.right and not pair.near]
 
     @property
     def wrong_near(self) -> list[Pair]:
-        """Pairs of the wrong sign whose measured factor is near 1."""
+        """Pairs with the wrong sign whose measured factor is near 1."""
         return [pair for pair in self.pairs if not pair.right and pair.near]
 
     @property
     def holds(self) -> bool:
-        """True where all results are within their bounds."""
+        """True if all results are within their bounds."""
         mean, wrong = self.gain.mean, self.gain.wrong
         return (mean is None or self.error.mean <= mean) and (
             wrong is None or len(self.wrong) <= wrong
         )
 
     def crossings(self, factors: Mapping[int, float]) -> str:
-        """Say from where on offloading is faster, or the hosts are."""
+        """Return where offloading becomes faster or slower, in words."""
         texts = [
             f"{'faster' if rises else 'slower'} from {self._amount(at)}"
             for at, rises in crossings(factors)
@@ -169,7 +169,7 @@ class GainResult:
         return _rounded_size(at) if self.by == "bytes" else f"{math.ceil(at)} ranks"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` writes of it."""
+        """Return the content of `--json`."""
         return {
             **self.gain.to_json(),
             "by": self.by,
@@ -192,9 +192,9 @@ class GainResult:
 
 
 def crossings(factors: Mapping[int, float]) -> list[tuple[float, bool]]:
-    """Return where a factor passes 1, between two rows on a straight line of logarithms.
+    """Return where a factor crosses 1, interpolated linearly in logarithms between rows.
 
-    Each with whether it rises there.
+    Each crossing comes with True if the factor rises there.
     """
     rows = sorted((key, math.log(factor)) for key, factor in factors.items())
     found = []
@@ -208,7 +208,7 @@ def crossings(factors: Mapping[int, float]) -> list[tuple[float, bool]]:
 
 
 def _rounded_size(size: float) -> str:
-    """Return a size to two digits."""
+    """Return a size rounded to two digits."""
     unit = 1 << (10 * max(0, min(3, int(math.log2(size) // 10))))
     return f"{float(f'{size / unit:.2g}'):g} {format_size(unit).split()[1]}"
 
@@ -218,7 +218,7 @@ def _plain(column: str) -> str:
 
 
 def read_gains(path: Path | None = None) -> list[Gain]:
-    """Read the pairs that ship with weft, or those of another file."""
+    """Read the pairs shipped with weft, or those of another file."""
     path = path or paths.data(CHECKS)
     try:
         rows = _Gains.from_json(read_toml(path)).gain

@@ -18,7 +18,7 @@ _TICKS = (0.2, 0.5, 1, 2, 5, 10, 20)
 
 
 def lines(results: Sequence[GainResult]) -> list[str]:
-    """Return the table of the page, one row for each `[[gain]]` and one for all of them."""
+    """Return the table of the page, one row for each `[[gain]]`, and the summary."""
     rows = [
         "| measured | switch against hosts | simulated | pairs | measured factor | wrong side"
         " | factor off, mean | worst | passes 1, measured | passes 1, simulated |",
@@ -55,14 +55,14 @@ def summary(results: Sequence[GainResult]) -> str:
 
 
 def wrong_sides(one: GainResult) -> str:
-    """Say how many pairs came out on the wrong side, and how many may."""
+    """Return the number of pairs on the wrong side, with its bound."""
     near = f" and {len(one.wrong_near)} near 1" if one.wrong_near else ""
     bound = "" if one.gain.wrong is None else f" (≤ {one.gain.wrong})"
     return f"{len(one.wrong)}{near}{bound}"
 
 
 def percent(part: float) -> str:
-    """Return a fraction in per cent, as the page writes it."""
+    """Return a fraction in per cent, as written on the page."""
     return f"{part:.1%}".replace("%", " %")
 
 
@@ -71,7 +71,7 @@ def _limited(error: float, bound: float | None) -> str:
 
 
 def plot(results: Sequence[GainResult], directory: Path, suffix: str = ".png") -> Path:
-    """Draw each pair: its simulated factor by its measured one."""
+    """Draw the simulated factor of each pair over its measured one."""
     from matplotlib.figure import Figure
 
     directory.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def plot(results: Sequence[GainResult], directory: Path, suffix: str = ".png") -
 
 
 def _draw_ground(axes: "Axes") -> None:
-    """Draw axes, equality, and shades where the simulation names the wrong side."""
+    """Draw axes, the diagonal, and shades where the simulation picks the wrong side."""
     ends = (0.12, 40.0)
     for set_scale, set_limits, set_ticks in (
         (axes.set_xscale, axes.set_xlim, axes.set_xticks),

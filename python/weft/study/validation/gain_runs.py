@@ -15,7 +15,7 @@ from weft.study.bench.bench import Bench
 from weft.study.validation.gain import Gain, GainResult, Pair, Times
 from weft.study.validation.validate import CHECKS, ITERATIONS, Progress, latencies, time_us
 
-# Buffers are not real: one memory for all ranks and no copies.
+# Simulated buffers: one block of memory for all ranks, and no copies.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local", "smpi/wtime:0")
 
 
@@ -87,7 +87,7 @@ def _simulated(gain: Gain, ranks: int, ppn: int, sizes: tuple[int, ...]) -> dict
 
 @cache
 def _other(collective: str, request: Bench) -> Mapping[int, float]:
-    """Return times of another collective than Allreduce, by one mode."""
+    """Return times of a collective other than Allreduce in one mode."""
     (mode,) = request.modes
     text = Path(_core.load_fabric(request.fabric).file).read_text(encoding="utf-8")
     asked = ",".join(f"{collective}:{size}" for size in request.sizes)

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """A user's own tables of measurements, as checks of `weft validate`.
 
-Tables are what weft.calibrate.measurements.tables reads, with one of these sets of columns; the
-unit of a time ends its name (`time_us`, `median_ms`):
+Tables are read by weft.calibrate.measurements.tables and have one of these sets of columns; the
+name of a time column ends with its unit (`time_us`, `median_ms`):
 
-- `bytes` and a time: MPI_Allreduce by size, one rank on each of so many hosts; or, in the modes
-  `pingpong` and `bandwidth`, messages between two hosts, of which the latter's have a rate in
-  GB/s (`stream_GBps`).
-- `ranks`, `nodes` and a time: MPI_Allreduce of one size, by the number of ranks.
+- `bytes` and a time: MPI_Allreduce by size, with one rank per host; or, in the modes `pingpong` and
+  `bandwidth`, messages between two hosts; the latter's column is a rate in GB/s (`stream_GBps`).
+- `ranks`, `nodes` and a time: MPI_Allreduce of one size, by number of ranks.
 - `collective`, `ranks`, `ppn`, `bytes` and a time: any collectives (weft.calibrate.host.rows).
 
-Whatever is wrong in them is one message that names file, line and column, before anything runs.
+Each error in a table is one message that names file, line and column, before anything runs.
 """
 
 from collections.abc import Sequence
@@ -35,25 +34,25 @@ _INT_BYTES = 4
 
 @dataclass(frozen=True)
 class Asked:
-    """What the tables are compared with."""
+    """Simulation that the tables are compared with."""
 
     mode: str
-    """`stream`, `message`, what the hosts do, `pingpong` or `bandwidth`."""
+    """`stream`, `message`, a fallback of the hosts, `pingpong` or `bandwidth`."""
     fabric: str
     column: str | None = None
-    """Of the measurement; by default the one that is usual."""
+    """Column of the measurement; by default the conventional one."""
     ranks: int = 4
-    """One a host, of Allreduces by size."""
+    """Number of ranks, one per host, for Allreduces by size."""
     bytes: int | None = None
-    """Of Allreduces by ranks."""
+    """Message size, for Allreduces by ranks."""
     rows: Rows = "all"
     mean: float | None = None
-    """Bounds of the logarithmic errors, as fractions."""
+    """Upper bounds of the logarithmic errors, as fractions."""
     worst: float | None = None
 
 
 def own_checks(tables: Sequence[Path], asked: Asked) -> list[Check]:
-    """Read the tables, prove them, and return what is to be compared."""
+    """Read and check the tables; return the comparisons to run."""
     check_mode("mode", asked.mode, (*offloads.SWITCHES, *_MESSAGES), SimGrid())
     stems = [path.stem for path in tables]
     for path in tables:
@@ -102,7 +101,7 @@ def _check(table: Table, asked: Asked, column: str, collective: str | None = Non
 
 
 def _measured(table: Table, column: str | None) -> str:
-    """Return the column of the measurement: a time, or a rate by ranks that somebody named."""
+    """Return the column of the measurement: a time, or a rate by ranks that the user named."""
     by_ranks = "ranks" in table.names
     if column is not None and by_ranks and column in table.names and column.endswith(RATE):
         return column

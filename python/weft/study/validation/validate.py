@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The simulator against every measured table that ships with weft.
+"""Validation of the simulator against every measured table shipped with weft.
 
-data/checks.toml says what is compared: a column of a table with what a fabric gives for it, and how
-near it must be. Each check is one or more runs of a shipped program by weft itself.
+data/checks.toml lists the comparisons: a column of a table, the fabric that simulates it, and the
+largest allowed error. Each check is one or more runs of a shipped program by weft itself.
 """
 
 import math
@@ -46,16 +46,16 @@ CHECKS = "checks.toml"
 PING_PONG, BANDWIDTH = "pingpong", "bandwidth"
 RATE = "_GBps"
 ITERATIONS = 2
-"""Calls of an Allreduce that are timed, one after the other."""
+"""Timed consecutive calls of an Allreduce."""
 
 Progress = Callable[[str], None]
 
 
 class Check(Model):
-    """One comparison: of data/checks.toml, or of a user's own table (`own_tables`)."""
+    """One comparison: from data/checks.toml, or for a user's own table (`own_tables`)."""
 
     table: str
-    """A shipped one, or the absolute path of another."""
+    """A shipped table, or the absolute path of another."""
     column: str
     mode: str
     fitted: str
@@ -63,44 +63,44 @@ class Check(Model):
     fabric: str | None = None
     segments: str | None = None
     collective: str | None = None
-    """Of a table of several."""
+    """Collective to select from a table of several."""
     bytes: Whole | None = None
     ranks: Whole = 4
-    """Of tables by size."""
+    """Number of ranks, for tables by size."""
     ppn: Whole = 1
-    """Of those ranks."""
+    """Ranks per host, for tables by size."""
     settings: tuple[str, ...] = ()
-    """Of SimGrid, KEY:VALUE."""
+    """SimGrid settings, each KEY:VALUE."""
     changes: tuple[str, ...] = ()
-    """Of the fabric, TABLE.KEY=VALUE."""
+    """Changes to the fabric, each TABLE.KEY=VALUE."""
     mean: Number | None = None
     worst: Number | None = None
 
     @property
     def what(self) -> str:
-        """What was measured: a collective of the table, or the column."""
+        """Measured quantity: a collective of the table, or the column."""
         return self.collective or self.column
 
     @property
     def where(self) -> str:
-        """The fabric, or how it is made."""
+        """The fabric, or the number of segments that it is fitted with."""
         return self.fabric or f"{self.segments} segments"
 
     @property
     def stem(self) -> str:
-        """The table's name without its ending."""
+        """File name of the table without extension."""
         return Path(self.table).stem
 
     @property
     def name(self) -> str:
-        """Say in some words what it is."""
+        """Short description of the check."""
         rows = "" if self.rows == "all" else f", {self.rows} rows"
         return f"{self.stem}: {self.what} by {self.mode}, {self.where}{rows}"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One row: by what (bytes or ranks), and the times of one call or message."""
+    """One row, keyed by bytes or ranks, with the times of one call or message."""
 
     key: int
     simulated_us: float
@@ -109,7 +109,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Result:
-    """A check and what came out."""
+    """A check and its result."""
 
     check: Check
     by: Literal["bytes", "ranks"]
@@ -117,12 +117,12 @@ class Result:
 
     @property
     def error(self) -> LogError:
-        """How far the simulation is from the measurement."""
+        """Error of the simulation against the measurement."""
         return log_error(self.simulated, self.measured)
 
     @property
     def title(self) -> str:
-        """Say what was simulated."""
+        """Simulated mode and fabric."""
         return f"{self.check.mode}, {self.check.where}"
 
     @property
@@ -137,11 +137,11 @@ class Result:
 
     @property
     def unit(self) -> str:
-        """What a figure's axis says of the values."""
+        """Axis label of the values in figures."""
         return "bandwidth (GB/s)" if self.check.column.endswith(RATE) else "latency (µs)"
 
     def in_unit(self, times_us: Mapping[int, float]) -> dict[int, float]:
-        """Return times as what was measured: some tables have rates."""
+        """Convert times to the measured quantity, which is a rate in some tables."""
         if not self.check.column.endswith(RATE):
             return dict(times_us)
         size = self.check.bytes
@@ -149,14 +149,14 @@ class Result:
 
     @property
     def holds(self) -> bool:
-        """Whether the error is within its bounds."""
+        """True if the error is within its bounds."""
         mean, worst = self.check.mean, self.check.worst
         return self.error.mean <= (math.inf if mean is None else mean) and self.error.worst <= (
             math.inf if worst is None else worst
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` writes of it."""
+        """Return the content of `--json`."""
         return {
             **self.check.to_json(),
             "by": self.by,
@@ -168,13 +168,13 @@ class Result:
 
 
 def read_checks(path: Path | None = None) -> list[Check]:
-    """Read the checks that ship with weft, or those of another file."""
+    """Read the checks shipped with weft, or those of another file."""
     path = path or paths.data(CHECKS)
     return [_check(f"{path}: check {number}", row) for number, row in enumerate(_rows(path), 1)]
 
 
 def _check(place: str, row: dict[str, Any]) -> Check:
-    # Before what is missing, because that is what was mistyped.
+    # Before missing keys, as a typo causes both.
     if wrong := sorted(set(row) - set(Check.__struct_fields__)):
         raise WeftError(f"{place}: unknown key '{wrong[0]}'")
     try:
@@ -216,7 +216,7 @@ def _run(check: Check) -> Result:
 
 
 def _collective(check: Check) -> Result:
-    """Run the rows of one collective as its table has them, with the mode's algorithms."""
+    """Run one collective's rows as in its table, with the mode's algorithms."""
     measured = _by_collective(check)
     rows = list(measured)[part(check.rows)]
     fabric = _core.load_fabric(_fabric(check))
@@ -233,7 +233,7 @@ def _collective(check: Check) -> Result:
 
 
 def _by_collective(check: Check) -> dict[HostRow, float]:
-    """Return a table's rows of the collective with their times; one without names has no other."""
+    """Return the table's rows of the collective with their times; all rows if it names none."""
     path = paths.data(check.table)
     table = read_table(path, "Allreduce")
     if "collective" in table.names:
@@ -289,7 +289,7 @@ def _measured_us(check: Check, table: Table, row: TableRow) -> float:
 
 
 def time_us(table: Table, row: TableRow, column: str, size: int) -> float:
-    """Return a measured time, in microseconds; of a rate, that of a call of so many bytes."""
+    """Return a measured time in microseconds; rates are converted for calls of `size` bytes."""
     value = table.number(row, column)
     if column.endswith(RATE):
         return size / value * 1e-3
@@ -303,7 +303,7 @@ def _latencies(check: Check, ranks: int, ppn: int, sizes: tuple[int, ...]) -> Ma
 
 @cache
 def latencies(request: Bench) -> Mapping[int, float]:
-    """Return times by bytes of a bench of one mode; checks and gains that ask alike share a run."""
+    """Return the times by bytes of a bench with one mode; cached, so equal requests share a run."""
     rows = bench.run(request)
     check_as_asked(rows, "validate")
     return bench.latencies(rows, request.modes[0])
@@ -335,11 +335,11 @@ def _bandwidth(check: Check) -> Result:
 
 
 def _messages(check: Check, pingpong: PingPong) -> str:
-    """Return the text of the fabric: a shipped one, or what the table is calibrated to."""
+    """Return the text of the fabric: a shipped one, or one calibrated to the table."""
     if check.fabric is not None:
         return Path(_core.load_fabric(check.fabric).file).read_text(encoding="utf-8")
     segments = None if check.segments == "auto" else int(check.segments or 0)
-    # Rows of one half are held out: the fit is to the other.
+    # Rows of one half are held out: the fit uses the other.
     others: Mapping[Rows, Rows] = {"all": "all", "even": "odd", "odd": "even"}
     calibration = calibrate(pingpong, segments, others[check.rows])
     return fabric_file.render(calibration, "validate", None)
@@ -349,7 +349,7 @@ def _messages(check: Check, pingpong: PingPong) -> str:
 
 
 def plot(results: Sequence[Result], directory: Path, suffix: str = ".png") -> list[Path]:
-    """Draw a figure a table: each measured column with what was simulated for it."""
+    """Draw a figure per table: each measured column with its simulations."""
     directory.mkdir(parents=True, exist_ok=True)
     return [
         _plot_table(table, [one for one in results if one.check.table == table], directory, suffix)
@@ -368,7 +368,7 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
     ]
     seen: list[str] = []
     for one in shown:
-        # The first simulation of a column has its colour, further ones their own.
+        # The first simulation of a column shares its colour; others have their own.
         column = one.check.what
         colour = len(columns) + len(seen) if column in seen else columns.index(column)
         seen.append(column)
@@ -383,17 +383,17 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
 
 
 def _title(table: str) -> str:
-    """Return what a figure is called: `[titles]` of the checks has it, or else the table's name."""
+    """Return the title of a figure: from `[titles]` of the checks, else the table's name."""
     titles = tomllib.loads(paths.data(CHECKS).read_text(encoding="utf-8"))["titles"]
     return str(titles.get(table, Path(table).stem))
 
 
 def _column_name(column: str) -> str:
-    """Return what a measured column is called in a figure."""
+    """Return the label of a measured column in figures."""
     name = column.removesuffix("_us").removesuffix(RATE)
     return {"openmpi_tuned": "Open MPI, tuned", "openmpi_basic": "Open MPI, basic"}.get(name, name)
 
 
 def _drawable(series: Series) -> Series:
-    """Leave out what has no place on logarithmic axes."""
+    """Drop points that logarithmic axes cannot show."""
     return replace(series, points={size: time for size, time in series.points.items() if size > 0})
