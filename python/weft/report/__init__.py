@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reports: one page that opens anywhere, of a campaign or of single records.
+"""Reports: a self-contained page about a campaign or about single records.
 
 Users: api, cli.
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// The other charts: what a call takes, where the time goes, how much of the network is used.
+// Charts below the maps: time per call, breakdown of the time, utilisation of the network.
 
 const MOST_BARS = 24;
 
@@ -10,7 +10,7 @@ const lineName = (row) => {
   return modeName(modeOf(row)) + (side || (several && valueOf(row, "fallback") ? ` (${valueOf(row, "fallback")})` : ""));
 };
 
-// Lists of a section's own, which shows one value at a time of what the maps show all of.
+// Selectors of a section that shows one value at a time where the maps show all.
 const narrowed = (place, found, names, changed) => {
   const parts = [];
   let some = found;
@@ -21,9 +21,9 @@ const narrowed = (place, found, names, changed) => {
   }
   return [parts, some];
 };
-// Algorithms of the hosts are lines beside each other.
+// Algorithms of the hosts are drawn as lines of one chart, not as charts of their own.
 const openAxes = () => baseline.further.filter((name) => choice[name] === EACH && name !== "fallback");
-// What is shown at first: as many ranks as were measured, or the most; of others, what hosts' runs have.
+// Initial values: the number of ranks that was measured, or the largest; for other axes, a value with host runs.
 const usual = (name, options, found) => {
   if (name === "ranks") {
     const measured = new Set(found.filter(isOnMeasured).map((row) => valueOf(row, "ranks")));
@@ -37,7 +37,7 @@ const isOnMeasured = (row) => {
   return points.some(([, ranks, ppn]) => ranks === Number(valueOf(row, "ranks")) && ppn === rows.ppn[row]);
 };
 
-// Where an axis of times has its ticks: 1, 2 and 5 of each power of ten, fewer where these are many.
+// Ticks of a time axis: 1, 2 and 5 per decade, or 1 only if there are more than three decades.
 const timeTicks = (low, high) => {
   const powers = [];
   for (let k = Math.floor(Math.log10(low)); 10 ** k <= high; k += 1) powers.push(k);
@@ -66,7 +66,7 @@ const latencyControls = (changed) => {
   return some;
 };
 
-// Points of the lines: calls of one collective, by way and message size.
+// Points of the lines: mean call times of one collective, by way and message size.
 const latencyPoints = (found) => {
   const entries = found.flatMap((row) =>
     callsOf(row)
@@ -87,7 +87,7 @@ const latencyPoints = (found) => {
   });
 };
 
-// Measured points of the fabrics that are shown, for as many ranks.
+// Measured points of the displayed fabrics with the same number of ranks.
 const measuredPoints = (found, ways) => {
   const points = new Map();
   for (const row of found)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Lists to choose from; each says what changes, and calls back.
+// Selectors, which update the choice and invoke a callback.
 
 const select = (label, options, chosen, changed) => {
   const long = Math.max(...options.map(([, text]) => String(text).length)) > 16;
@@ -24,7 +24,7 @@ const differing = () => axes.filter((axis) => axis.values.length > 1 && !data.fi
 const labelled = (axis, but = []) =>
   axis.values.map((value, k) => [k, shownValue(value)]).filter(([k]) => !but.includes(axis.values[k]));
 
-// The controls of the whole page.
+// Controls of the whole page.
 const axisControl = (axis, changed) => {
   const all = apart.includes(axis.name) ? [[ALL, "all"]] : [[EACH, "each, a map of its own"], [ALL, isCompared ? "geometric mean" : "mean"]];
   return select(axis.name, [...all, ...labelled(axis, axis.name === reference?.axis && isCompared ? [reference.value] : [])], choice[axis.name], (value) => {
@@ -41,7 +41,7 @@ const mapAxis = (label, name, changed) => {
     const before = layout[name];
     if (layout[other] === value) layout[other] = before;
     layout[name] = value;
-    // What stands on the map shows all its values; what has left it, one of them.
+    // Axes on the map show all of their values; an axis that leaves it shows one.
     for (const placed of [layout.across, layout.down]) choice[placed] = ALL;
     const kept = ["program", "fabric"].includes(before) || [layout.across, layout.down].includes(before);
     if (!kept && axisNamed(before)) choice[before] = baseline.defaults[before] ?? 0;
@@ -76,7 +76,7 @@ const bar = (changed) => {
   ]);
 };
 
-// A list of one section's own: the values that rows have, of which one is chosen.
+// Selector of a single section, with one chosen value among those of the rows.
 const local = {};
 const own = (name, label, options, changed, fallback = options[0]?.[0]) => {
   if (!options.some(([value]) => String(value) === String(local[name]))) local[name] = fallback;

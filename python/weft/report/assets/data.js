@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// What the page shows, as columns: `rows` has an entry for each combination, `calls` for each collective of a run.
+// Data of the page in columns: `rows` has an entry per combination, `calls` one per collective of a run.
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const data = read("data");
 const specs = read("specs");
 const { axes, rows, calls, words } = data;
-// In place of a value of an axis: all of them, together or each with a map of its own.
+// Pseudo-values of an axis: all values together, or each with its own map.
 const ALL = -1;
 const EACH = -2;
 const OFF = "off";
@@ -26,19 +26,19 @@ const stateOf = (row) => data.states[rows.state[row]];
 const outcomeOf = (row) => (rows.outcome[row] < 0 ? "" : data.outcomes[rows.outcome[row]]);
 const word = (number) => (number < 0 ? "" : words[number]);
 const isReference = (row) => reference !== null && valueOf(row, reference.axis) === reference.value;
-// Runs of the hosts' fastest algorithms: what others are compared with, and no choice of their own.
+// Runs with the hosts' fastest algorithms serve as a baseline only and cannot be chosen.
 const bestRows = new Set(data.best);
 const sideOf = (row) => (isHosts ? modeOf(row) : valueOf(row, reference.axis));
 const everyRow = Array.from({ length: data.n }, (_, row) => row);
 const panelValues = (axis) => axis.values.filter((value) => axis.name !== reference?.axis || value !== reference.value);
 const oneOf = (name) => choice[name] !== ALL && choice[name] !== EACH;
 
-// The baseline: runs with the reference's value of its axis are what others are compared with.
+// Baseline: all runs are compared with those that have the reference's value of its axis.
 let baseline, reference, isHosts, isCompared, apart, overBest;
-// Values of axes that are chosen, by name; what stands where on the maps, and which time is compared.
+// Chosen values by axis; positions of axes on the maps, and the compared time.
 const choice = {};
 const layout = { metric: "time" };
-// Axes get maps of their own while these are few.
+// Maximum number of maps for axes with a map per value.
 const MOST_PANELS = 12;
 const compareWith = (number) => {
   baseline = data.baselines[number];
@@ -61,7 +61,7 @@ const compareWith = (number) => {
 };
 compareWith(0);
 
-// Rows with the values that are chosen, whatever those of the axes of `but` are.
+// Rows with the chosen values, ignoring the axes in `but`.
 const chosenRows = (but = []) => {
   const wanted = axes
     .map((axis, number) => [number, choice[axis.name], axis.name])
@@ -69,7 +69,7 @@ const chosenRows = (but = []) => {
   return everyRow.filter((row) => wanted.every(([number, value]) => rows.keys[number][row] === value));
 };
 
-// The same, and the runs of the hosts that they are compared with.
+// The same rows, and the host runs that they are compared with.
 const chosenAndHosts = (but = []) => {
   const found = new Set(chosenRows(but));
   for (const row of [...found]) {
@@ -90,13 +90,13 @@ const collectivesByTime = () => {
   calls.id.forEach((_, call) => {
     const name = word(calls.collective[call]);
     const offloaded = !word(calls.way[call]).startsWith("hosts:");
-    // What switches do comes first: it is what the question is about.
+    // Offloaded collectives come first, as they are the subject of the page.
     spent.set(name, (spent.get(name) ?? 0) + calls.mean[call] * calls.calls[call] * (offloaded ? 1e6 : 1));
   });
   return [...spent.keys()].sort((a, b) => spent.get(b) - spent.get(a));
 };
 
-// The time of a run that is compared, in seconds; null where it has none.
+// Compared time of a run in seconds; null if it has none.
 const timeOf = (row, metric = layout.metric) => {
   if (stateOf(row) !== "done") return null;
   if (metric === "time" || metric === "collectives") return rows[metric][row];
@@ -104,7 +104,7 @@ const timeOf = (row, metric = layout.metric) => {
   const number = found.reduce((sum, call) => sum + calls.calls[call], 0);
   return number ? found.reduce((sum, call) => sum + calls.mean[call] * calls.calls[call], 0) / number : null;
 };
-// The run of the hosts' fastest algorithms that a run is compared with as well.
+// The corresponding run with the hosts' fastest algorithms; -1 if there is none.
 const bestOf = (row) => overBest?.rows.reference[row] ?? -1;
 const speedUpOver = (other, row, metric = layout.metric) => {
   const hosts = other < 0 ? null : timeOf(other, metric);
@@ -112,7 +112,7 @@ const speedUpOver = (other, row, metric = layout.metric) => {
   return hosts && own ? hosts / own : null;
 };
 const speedUp = (row, metric = layout.metric) => speedUpOver(rows.reference[row], row, metric);
-// What the intervals of the fabric's values leave of a gain: of the whole program's time alone.
+// Interval of a gain from the fabric's calibration; known only for the time of the whole program.
 const intervalOf = (row, of = baseline, metric = layout.metric) => (metric === "time" && of.rows.interval[row]) || null;
 
 const grouped = (items, keyOfItem) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Draws the page, and again what changes.
+// Draws the page, and redraws parts that change.
 
 const drawCharts = () => Promise.all([drawMap(), drawLatency(drawLatencyAgain), drawShares(), drawUse(drawUseAgain)]);
 const drawLatencyAgain = () => drawLatency(drawLatencyAgain);
@@ -18,7 +18,7 @@ document.documentElement.dataset.theme = isDark() ? "dark" : "light";
 document.documentElement.classList.add("ready");
 document.getElementById("theme").addEventListener("change", paintPage);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paintPage);
-// A printed page is as wide as paper, and white.
+// Printed pages use the light theme and the width of the paper.
 addEventListener("beforeprint", () => {
   print.on = true;
   paintPage();

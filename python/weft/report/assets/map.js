@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// The maps: for each program and fabric, what offloading gains by the two axes that stand on them.
+// Maps: gain from offloading over two axes, one map per program and fabric.
 
 const SHORT = { "fell back": "back", "no collectives": "none", failed: "fail", missing: "todo", alone: "alone" };
 const SAID = {
@@ -28,7 +28,7 @@ const against = (row) => {
   return `, ${reference.axis} ${sideOf(row)} against ${said}`;
 };
 
-// The rows that maps are of: those that are held against others, or all where nothing is compared.
+// Rows of the maps: those with a baseline, or all if nothing is compared.
 const mapRows = () =>
   chosenRows([layout.across, layout.down]).filter(
     (row) => (!isCompared || !isReference(row)) && (!bestRows.has(row) || reference?.axis === "fallback"),
@@ -97,7 +97,7 @@ const goodTip = (good, found, label) => {
 const leftOpen = (interval) => (interval ? `, ${inInterval(interval)}` : "");
 const cellsOf = (found) => [...grouped(found, (row) => `${panelOf(row)}\n${keyOf(row, layout.across)}\n${keyOf(row, layout.down)}`).values()].map(cellOf);
 
-// Where the colours end: what gains or loses more than four times looks the same.
+// Saturation of the colours in log2: gains and losses beyond a factor of 4 look the same.
 const MOST_LOG = 2;
 const scaleOf = (cells) => {
   const logs = cells.map((cell) => cell.log).filter((log) => log !== null);
@@ -133,7 +133,7 @@ const fit = (spec, cells, room, lines) => {
   const long = most(cells.map((cell) => cell.x.length)) * 7.4 > step;
   for (const one of channels(spec, "x")) one.axis = { labelAngle: long ? -50 : 0, title: layout.across, labelOverlap: true };
   for (const one of channels(spec, "y")) one.axis = { title: null, labelOverlap: true };
-  // A number that has no room is left to its tooltip and to the table.
+  // Numbers that do not fit appear only in the tooltip and the table.
   return cells.map((cell) => {
     const short = cell.label.replace("×", "");
     const label = [cell.label, short].find((one) => one.length * 6.4 < step) ?? "";
@@ -176,7 +176,7 @@ const drawMap = () => {
   const legend = all.some((cell) => cell.log !== null) ? [legendOf(scale)] : [];
   return drawAllOf("map", [...head, ...legend, grid], charts);
 };
-// Maps of one cell each are bars beside each other.
+// Maps with a single cell each become a bar chart.
 const isSingle = (panels) => panels.every(([, cells]) => cells.length === 1);
 const drawBars = (head, cells, room) => {
   const spec = copyOf("map_bars");
@@ -185,14 +185,14 @@ const drawBars = (head, cells, room) => {
   const fillOf = ({ value }) => (!isCompared ? names[0] : outcomeFill(value, diverging, quiet));
   const values = cells.map((cell) => ({ ...cell, value: cell.value ?? 0, fill: cell.value ? fillOf(cell) : quiet }));
   fitBars(spec, values, room);
-  // The longest bar leaves room for its label.
+  // Leave room for the label of the longest bar.
   const longest = Math.max(most(values.map((one) => one.value)), isCompared ? 1 : 0) || 1;
   const reach = (longest * spec.width) / (spec.width - 60);
   for (const one of channels(spec, "x")) Object.assign(one, { scale: { domain: [0, reach] } });
   return draw("map", head, spec, values, document.getElementById("map-about").textContent);
 };
 const outcomeFill = (value, diverging, quiet) => (Math.abs(value - 1) <= 0.005 ? quiet : diverging[value > 1 ? 3 : 1]);
-// What the names of all maps begin with, to the end of one of its parts.
+// Common prefix of all map names, up to a separator.
 const commonPart = (names) => {
   if (names.length === 1) return names[0];
   let end = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// All runs, searched and sorted; of each the command that makes it again.
+// Searchable and sortable table of all runs, with the command that reproduces each.
 
-// On a telephone each run is a block of its own.
+// On a phone each run is a separate block.
 const PAGE = () => (innerWidth > 640 ? 50 : 10);
 const runs = { words: "", chosen: false, sort: "", falling: false, page: 0, open: new Set() };
 

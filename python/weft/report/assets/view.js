@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Draws charts in the theme that is on, and their tooltips; nothing of a campaign is ever read as HTML.
+// Draws charts and tooltips in the current theme; campaign data is never parsed as HTML.
 
 const THEMES = {
   light: {
     ink: "#1b1f24", quiet: "#57606a", line: "#d8dee4", ground: "#ffffff",
     diverging: ["#8f3b00", "#e08b45", "#f1f1ef", "#5a9bd4", "#084c8d"],
     rising: ["#f1f1ef", "#084c8d"], strong: "#ffffff", weak: "#1b1f24",
-    // Okabe and Ito's colours, which the colour-blind can tell apart, as in weft's other figures.
+    // Colour-blind-safe palette of Okabe and Ito, as in weft's other figures.
     names: ["#0072b2", "#d55e00", "#009e73", "#b8568f", "#b57a00", "#3d8fbf", "#555555"],
   },
   dark: {
@@ -16,7 +16,7 @@ const THEMES = {
     names: ["#56b4e9", "#e69f00", "#2fbf97", "#e29ac6", "#f0e442", "#8fb8ff", "#bbbbbb"],
   },
 };
-// Marks as paths between -1 and 1, which charts and legends draw alike.
+// Marks as paths between -1 and 1, shared by charts and legends.
 const SHAPES = [
   "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z", "M-0.9,-0.9H0.9V0.9H-0.9Z", "M0,-1L1,0.8H-1Z", "M0,-1.2L1,0L0,1.2L-1,0Z",
   "M-1,-0.4H-0.4V-1H0.4V-0.4H1V0.4H0.4V1H-0.4V0.4H-1Z", "M0,1L-1,-0.8H1Z", "M1,0L-0.8,1V-1Z", "M-1,0L0.8,-1V1Z",
@@ -59,16 +59,16 @@ const showTip = (_handler, event, _item, value) => {
   if (said) placeTip(event);
 };
 
-// Each chart once: what draws it again when the theme or the width changes.
+// Redraw functions by chart, called when the theme or the width changes.
 const views = new Map();
 const turns = new Map();
-// Expressions of charts are interpreted, so that the page need not allow texts to become programs.
+// `ast` interprets chart expressions, so the page's policy need not allow eval.
 const OPTIONS = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, hover: true, logLevel: 1 };
 const embed = async (place, spec, values, description) => {
   const full = { ...spec, datasets: { rows: values }, config: config(), description, autosize: { type: "pad" } };
   return vegaEmbed(place, full, { ...OPTIONS, tooltip: showTip });
 };
-// Puts charts into a place of the page when all of them are drawn, unless something newer is on its way.
+// Inserts charts into the page once all are drawn, unless a newer drawing has started.
 const drawAllOf = async (id, parts, charts) => {
   const turn = (turns.get(id) ?? 0) + 1;
   turns.set(id, turn);
@@ -85,7 +85,7 @@ const draw = (id, legend, ...chart) => {
 const instead = (id, said) => drawAllOf(id, [element("p", said)], []);
 const widthOf = (id) => (print.on ? 660 : document.getElementById(id).clientWidth || 600);
 
-// All encodings of a channel in a specification, whatever they are in.
+// All encodings of a channel in a specification, including nested ones.
 const channels = (spec, name) => {
   const inside = [...(spec.layer ?? []), ...(spec.spec ? [spec.spec] : [])];
   const own = spec.encoding?.[name] ? [spec.encoding[name]] : [];
@@ -101,8 +101,8 @@ const marks = (spec, names, numbers = names.map((_, k) => k)) => {
     one.scale = { domain: names, range: numbers.map((k) => DASHES[k % DASHES.length]) };
   }
 };
-// Legend in HTML, where names of any length have room. Each entry has a name, the number of its colour, and a `mark`
-// that says how the chart shows it: `line` (with points), `open` points, or `bar`.
+// Legend in HTML, with room for names of any length. Each entry has a name, the index of its colour, and a `mark`
+// for its appearance in the chart: `line` (with points), `open` points, or `bar`.
 const keyOfMark = (number, mark, shape) => {
   const colour = theme().names[number % theme().names.length];
   const drawn = (tag, attributes) => {
@@ -133,8 +133,8 @@ const namesOf = (entries) => {
   }
   return [list];
 };
-// Sizes a bar chart: names are broken into lines and bars fill the rest of the width. Vega centres the first line of
-// a label, not the label, so all names are padded to the same number of lines and shifted up by half of them.
+// Sizes a bar chart: names are wrapped, and bars fill the remaining width. Vega centres the first line of a label
+// instead of the whole label, so all names are padded to equally many lines and shifted up by half of them.
 const LINE = 14;
 const fitBars = (spec, values, room) => {
   const characters = Math.max(12, Math.min(44, Math.floor((room * 0.45) / 7)));
@@ -148,7 +148,7 @@ const fitBars = (spec, values, room) => {
 };
 const copyOf = (name) => structuredClone(specs[name]);
 
-// The numbers of a chart as a table, for who cannot see it and for who wants to know.
+// Numbers of a chart as a table, for accessibility and for exact values.
 const MOST_SHOWN = 400;
 const tabulate = (id, heads, lines) => {
   const details = document.getElementById(`${id}-table`);

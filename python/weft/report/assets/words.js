@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-// Numbers as people read them, with their units.
+// Human-readable numbers with units.
 
 const digits = (value) => {
   if (value === 0) return "0";
@@ -25,9 +25,9 @@ const inTimes = (ratio) => `${ratio >= 99.95 ? digits(ratio) : ratio.toPrecision
 const inInterval = (ends) => ends.map((end) => inTimes(end).slice(0, -1)).join(" to ");
 const inPercent = (part) => (part === null || part === undefined ? "" : `${digits(part * 100)} %`);
 const counted = (number, noun) => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
-// A sentence with a full stop, unless it has an end.
+// Appends a full stop unless the sentence already ends with punctuation.
 const ended = (said) => (/[.!?…:]$/.test(said) ? said : `${said}.`);
-// A name in lines of at most so many characters, broken between words where that is possible.
+// Wraps a name at a maximum line length, between words if possible.
 const wrapped = (name, most) => {
   const lines = [""];
   for (const word of name.split(/(?<=[ ,:/])/)) {
@@ -39,7 +39,7 @@ const wrapped = (name, most) => {
 };
 const listed = (parts) => parts.filter((part) => part).join(", ");
 
-// A combination in words: all keys that differ in the campaign but those of `but`.
+// A combination in words: all keys that vary in the campaign, except those in `but`.
 const inWords = (row, but = []) =>
   listed(
     axes

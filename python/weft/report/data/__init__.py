@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a report shows: runs read from stores and records, their axes and comparisons.
+"""Data of a report: runs read from stores and records, their axes and comparisons.
 
 Users: api, cli, report/page.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The axes of a campaign as a report shows them: their values in order, and what they are for."""
+"""Axes of a campaign in a report: their ordered values, and their roles on the page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ OFFLOAD = "offload"
 FABRIC = "fabric"
 FALLBACK = "fallback"
 _MAPS = ("program", "fabric")
-"""Each of their values has a map of its own."""
+"""Keys with one map per value."""
 _SIZES = ("bytes", "size", "message")
-"""How placeholders for a message's size are called, before all others."""
+"""Usual placeholder names of a message size, which take precedence."""
 
 
 def text(value: Any) -> str:
-    """Return a value as a campaign file has it; empty where a combination lacks the key."""
+    """Return a value in the notation of a campaign file; empty if a combination lacks the key."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -30,7 +30,7 @@ def text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """A key of a campaign and its values, in the order in which they are shown."""
+    """A key of a campaign and its values in display order."""
 
     name: str
     values: tuple[str, ...]
@@ -38,7 +38,7 @@ class Axis:
 
     @classmethod
     def of(cls, name: str, found: Iterable[str]) -> "Axis":
-        """Sort numbers and sizes; names stay as they come."""
+        """Create an axis; numbers and sizes are sorted, names keep their order."""
         values = tuple(dict.fromkeys(found))
         kind, numbers = _numbers(name, values)
         if kind != "name":
@@ -46,12 +46,12 @@ class Axis:
         return cls(name, values, kind)
 
     def number(self, value: str) -> float:
-        """Return what a size or a number amounts to."""
+        """Return the numeric value of a size or number."""
         return _numbers(self.name, (value,))[1][value]
 
 
 def _numbers(name: str, values: Sequence[str]) -> tuple[Kind, dict[str, float]]:
-    """Return what values are; those that are missing stand before all others."""
+    """Return kind and numeric values; missing values sort first."""
     there = [value for value in values if value]
     for kind in ("number", "size"):
         try:
@@ -67,18 +67,18 @@ def _numbers(name: str, values: Sequence[str]) -> tuple[Kind, dict[str, float]]:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the axes of a campaign are for, at first; who reads may choose others."""
+    """Initial roles of a campaign's axes; the reader may choose others."""
 
     across: str
-    """The axis from left to right: sizes, where there are any."""
+    """Horizontal axis: sizes, if there are any."""
     down: str
-    """From top to bottom: ranks, where they differ."""
+    """Vertical axis: ranks, if they differ."""
     further: tuple[str, ...]
-    """Those of which one value is shown at a time."""
+    """Axes with one value shown at a time."""
 
 
 def roles(axes: Sequence[Axis], compared: str = OFFLOAD) -> Roles:
-    """Say what each axis is for, when values of one of them are compared."""
+    """Assign a role to each axis when values of one of them are compared."""
     others = (*_MAPS, OFFLOAD, compared, *REPEATS)
     free = [one for one in axes if one.name not in others and len(one.values) > 1]
     across = _across(free)

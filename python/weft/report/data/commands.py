@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Commands that make programs and runs of a campaign again, without it, from its folder."""
+"""Commands that reproduce a campaign's programs and runs one by one, in its folder."""
 
 import shlex
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ from weft.runs.request import Request, as_words
 
 @dataclass(frozen=True)
 class Command:
-    """What makes one run again: all before the program's arguments, and them.
+    """Command of one run, split into the program's arguments and everything before them.
 
-    Many runs share one of the two.
+    Many runs share one of the two parts.
     """
 
     head: str
     tail: str
 
     def __str__(self) -> str:
-        """Return all of it."""
+        """Return the complete command."""
         return f"{self.head} {self.tail}".rstrip()
 
 
 def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> Command:
-    """Return what makes a run again, from the campaign's folder."""
+    """Return the command of a run, for the campaign's folder."""
     fabric = text(point.get("fabric", request.placement.fabric))
     words = ["weft", "run", *as_words(request.changed(fabric=fabric))]
     program = campaign.programs[text(point["program"])]
@@ -39,7 +39,7 @@ def command(campaign: Campaign, point: Mapping[str, Any], request: Request) -> C
 
 
 def _file(program: Program) -> str:
-    """Return what a program is called where it was made by `built`."""
+    """Return the path of a program, which `built` may have created."""
     if program.path is not None:
         return str(program.path) if "/" in str(program.path) else f"./{program.path}"
     return f"./{program.name}"
@@ -49,7 +49,7 @@ _COMPILERS = {".c": "cc", **dict.fromkeys((".cpp", ".cc", ".cxx"), "cxx")}
 
 
 def built(program: Program) -> str:
-    """Return the command that makes a program, from the campaign's folder; empty for none."""
+    """Return the command that builds a program in the campaign's folder; empty if none."""
     if program.source is None:
         return program.build
     compiler = _COMPILERS.get(program.source.suffix, "f90")

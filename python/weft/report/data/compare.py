@@ -2,13 +2,13 @@
 """Baselines of a report, and the pairs of runs that each of them compares.
 
 A baseline is a value of one key: the hosts alone (`offload = "off"`), a fabric, an algorithm. Two
-combinations are compared that differ in this key alone. Where the hosts' runs were made by their
-fastest algorithms as well (`fallback = "best"`), a second baseline has these.
+combinations are compared if they differ only in this key. If the hosts were also run with their
+fastest algorithms (`fallback = "best"`), these form a second baseline.
 
-Campaign files often leave out combinations whose keys mean nothing to the baseline, as in
+Campaign files often exclude combinations whose keys are meaningless for the baseline, as in
 `leave_out = [{ offload = "off", "switch.slots" = 64 }]`. A combination without an exact counterpart
-is compared with the nearest run of the baseline that differs in such keys (`OF_OFFLOADING`) only,
-and the report names them.
+is compared with the nearest baseline run that differs only in such keys (`OF_OFFLOADING`), which
+the report names.
 """
 
 from collections import defaultdict
@@ -23,8 +23,8 @@ from weft.study.comparison.compare import BEST
 Point = Mapping[str, str]
 Outcome = Literal["faster", "same", "slower", "fell back", "no collectives", "failed", "missing"]
 SAME = 0.005
-"""Speed-ups nearer to 1 than this are none: the simulation is not as accurate by far."""
-# Keys of fabrics that decide nothing but how calls are offloaded (`weft fabric options`).
+"""Distance from 1 below which a speed-up counts as none; the simulation is far less accurate."""
+# Fabric keys that only affect how calls are offloaded (`weft fabric options`).
 OF_OFFLOADING = frozenset(
     f"switch.{key}"
     for key in (
@@ -49,25 +49,25 @@ class Reference:
     axis: str
     value: str
     best: bool = False
-    """Take those runs with this value that the hosts' fastest algorithms made."""
+    """Use the runs with the hosts' fastest algorithms."""
     library: str = field(default="", compare=False)
-    """What the hosts alone do, where all do the same: `openmpi-5.0`."""
+    """Fallback of the hosts if all runs share it: `openmpi-5.0`."""
 
     @property
     def hosts(self) -> bool:
-        """Whether that is the hosts alone, so that the question is whether offloading pays."""
+        """True for the hosts alone, where the question is whether offloading pays."""
         return (self.axis, self.value) == (OFFLOAD, OFF)
 
     @property
     def name(self) -> str:
-        """What sentences call it."""
+        """Name of the baseline in sentences."""
         if not self.hosts:
             return f"{self.axis} {self.value}{f' ({self.said})' if self.best else ''}"
         return f"the hosts ({self.said or f'{OFFLOAD} = {OFF}'})"
 
     @property
     def said(self) -> str:
-        """What the hosts do, in words."""
+        """Algorithms of the hosts, in words."""
         return "best of all algorithms" if self.best else self.library
 
 
@@ -77,17 +77,17 @@ HOSTS = Reference(OFFLOAD, OFF)
 def references(
     axes: Sequence[Axis], picked: Reference | None = None, library: str = ""
 ) -> list[Reference]:
-    """Return the baselines that a page offers, its default first.
+    """Return the baselines offered by a page, the default first.
 
-    The default is the one that the campaign's file has picked, else the hosts alone, else the first
-    way to offload, fabric or algorithm, else the first value of a changed key.
+    The default is the one chosen in the campaign file, else the hosts alone, else the first
+    offload, fabric or algorithm, else the first value of a changed key.
     """
     several = {axis.name: axis.values for axis in axes if len(axis.values) > 1}
     found = [] if picked is None or picked.value not in several.get(picked.axis, ()) else [picked]
     ways = several.get(OFFLOAD, ())
     if OFF in ways:
         found.append(HOSTS)
-    if len(ways) > 2 or OFF not in ways:  # else it is the same pairs reversed
+    if len(ways) > 2 or OFF not in ways:  # otherwise these are the same pairs reversed
         found += [Reference(OFFLOAD, value) for value in ways]
     for name in (FABRIC, "fallback"):
         found += [Reference(name, value) for value in several.get(name, ())]
@@ -103,9 +103,9 @@ def references(
 
 
 def best_rows(points: Sequence[Point]) -> dict[tuple[str, ...], int]:
-    """Return the runs of the hosts' fastest algorithms, by all of their keys but `fallback`.
+    """Return the runs with the hosts' fastest algorithms, by all of their keys except `fallback`.
 
-    There are none where all of the hosts' runs are such: they are then what the hosts do.
+    Empty if all host runs use the fastest algorithms, which then are the hosts' regular ones.
     """
     hosts = [number for number, one in enumerate(points) if one.get(OFFLOAD) == OFF]
     best = [number for number in hosts if points[number].get(FALLBACK) == BEST]
@@ -119,18 +119,18 @@ def _but_fallback(points: Sequence[Point]) -> list[str]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """For each combination the one that it is compared with."""
+    """Row that each combination is compared with; None if there is none."""
 
     of: Sequence[int | None]
     relaxed: tuple[str, ...]
-    """Keys in which some pairs differ, beside `offload`."""
+    """Keys besides `offload` in which some pairs differ."""
 
 
 def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
-    """Find them among all combinations of a campaign, whether they have been run or not.
+    """Pair all combinations of a campaign with the baseline, whether they have been run or not.
 
-    Runs of the hosts' fastest algorithms are held against others where algorithms are compared;
-    runs that offload nothing are not held against them.
+    Runs with the hosts' fastest algorithms are compared with others only if algorithms are
+    compared. Runs without offload are not compared with them.
     """
     best = best_rows(points)
     if against.best:
@@ -167,10 +167,10 @@ def pairs(points: Sequence[Point], against: Reference = HOSTS) -> Pairs:
 
 
 def _may_differ(key: str, against: Reference, ways: int) -> bool:
-    """Return whether a key may have another value in the baseline's run.
+    """Return True if the baseline's run may have another value of this key.
 
-    A fabric that the campaign runs in a single way (one without smart switches) is what all ways of
-    others are compared with.
+    A fabric that the campaign runs with a single offload (one without smart switches) is the
+    baseline for every offload of the others.
     """
     if against.axis == FABRIC and key == OFFLOAD:
         return ways == 1
@@ -178,7 +178,7 @@ def _may_differ(key: str, against: Reference, ways: int) -> bool:
 
 
 def only_offloads(key: str) -> bool:
-    """Return whether a key decides nothing but how calls are offloaded."""
+    """Return True if a key only affects how calls are offloaded."""
     return key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
 
 
@@ -189,7 +189,7 @@ def _values(point: Point, keys: Sequence[str]) -> tuple[str, ...]:
 def _nearest(
     point: Point, alike: Sequence[int], points: Sequence[Point], free: Sequence[str]
 ) -> int | None:
-    """Return the one with which it has most values in common, of several the first."""
+    """Return the first of the rows that share the most values with a point."""
     return max(
         alike, key=lambda one: sum(points[one][key] == point[key] for key in free), default=None
     )
@@ -209,12 +209,12 @@ def _differing(
 
 
 def alike(one: float, other: float) -> bool:
-    """Return whether two times or speed-ups are a tie."""
+    """Return True if two times or speed-ups are a tie."""
     return abs(one / other - 1) <= SAME
 
 
 def outcome(hosts_s: float, offloaded_s: float) -> Outcome:
-    """Say which of two times is shorter."""
+    """Return which of two times is shorter."""
     ratio = hosts_s / offloaded_s
     if alike(hosts_s, offloaded_s):
         return "same"

@@ -9,18 +9,18 @@ from weft.report.data.axes import FABRIC
 from weft.study.comparison.intervals import Range, combined
 
 IntervalOf = Callable[[int, int], Range | None]
-"""Returns what is left of a row's gain over another row; None where nothing is known of it."""
+"""Returns the interval of a row's gain over another row; None if it is unknown."""
 
 
 def no_interval(_row: int, _other: int) -> Range | None:
-    """Return nothing: no fabric has intervals."""
+    """Return None: no fabric has intervals."""
     return None
 
 
 def of(prepared: Prepared, found: Index) -> IntervalOf:
-    """Return what combines the times of both rows at the ends of each value's interval.
+    """Return a function that combines both rows' times at the ends of each value's interval.
 
-    Rows on two fabrics have none: nobody knows which of their values are of one calibration.
+    Rows on different fabrics have no interval, as it is unknown which values share a calibration.
     """
     done = found.rows.filter(found.rows["state"] == "done")
     times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
@@ -42,7 +42,7 @@ def of(prepared: Prepared, found: Index) -> IntervalOf:
 def _ends(
     prepared: Prepared, times: Mapping[str, float]
 ) -> Iterator[tuple[int, Mapping[str, Range]]]:
-    """Yield the rows of which all runs at the ends are done, with their times by value."""
+    """Yield the rows whose runs at interval ends are all done, with their times by value."""
     for row, run in enumerate(prepared.runs):
         pairs = {
             key: (times.get(low.digest, 0.0), times.get(high.digest, 0.0))

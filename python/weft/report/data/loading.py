@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the index of a campaign's store has for a report."""
+"""Loads the data of a report from the index of a campaign's store."""
 
 from weft.campaign import table
 from weft.campaign.campaign import Prepared
@@ -13,7 +13,7 @@ from weft.runs.launch import fallback_of
 
 
 def of(prepared: Prepared) -> Study:
-    """Read a campaign's results, from its store's index."""
+    """Read a campaign's results from its store's index."""
     keys = list(runs.columns(prepared.runs))
     found = index.read(prepared.store)
     calls = table.collectives(prepared, found=found, best=True)
@@ -31,6 +31,6 @@ def of(prepared: Prepared) -> Study:
 
 
 def _library(prepared: Prepared) -> str:
-    """Return what the hosts do where nothing is offloaded; nothing where runs differ in it."""
+    """Return the fallback of the hosts without offload; empty if runs differ in it."""
     names = {fallback_of(run.request) for run in prepared.runs if not run.best}
     return names.pop() if len(names) == 1 else ""

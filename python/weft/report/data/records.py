@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What single records have for a report: their runs as combinations of the keys that differ.
+"""Builds a report from single records: their runs become combinations of the keys that differ.
 
-A campaign says which keys its runs differ in. Of records it is found out: programs, their arguments
-by place, fabrics and what of them was changed, ranks, options, and the versions that simulated.
-Runs that differ in none of these are repetitions of one another.
+A campaign declares the keys in which its runs differ. For records they are inferred: programs,
+their arguments by position, fabrics and changes to them, ranks, options, and the versions of the
+simulator. Runs that differ in none of these are repetitions.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _SOURCE = Source(
 
 
 def read(path: Path) -> Record | ComparisonRecord:
-    """Read the record of a run, or a comparison."""
+    """Read the record of a run, or of a comparison."""
     try:
         data = read_json(path)
         if OfSchema.from_json(data).schema != COMPARISON_SCHEMA:
@@ -61,18 +61,18 @@ def _records(comparison: ComparisonRecord) -> list[Record]:
 
 @dataclass(frozen=True)
 class _Run:
-    """What is kept of a record, whose lists may be long."""
+    """The part of a record that is kept, since its lists may be long."""
 
     digest: str
     program: str
-    """Its path, or the replayed trace's."""
+    """Path of the program, or of the replayed trace."""
     replayed: bool
     arguments: Sequence[str]
     fabric: str
     file: str
-    """As weft finds the fabric."""
+    """Path or name by which weft finds the fabric."""
     keys: Mapping[str, str]
-    """All others in which runs may differ."""
+    """Other keys in which runs may differ."""
     command: Sequence[str]
     versions: Sequence[str]
 
@@ -93,7 +93,7 @@ class _Run:
 
 
 def _file(record: Record) -> str:
-    """Return a shipped fabric's name, wherever weft was installed that ran on it, or a path."""
+    """Return the name of a shipped fabric, independent of the installation, or else its path."""
     file = Path(record.fabric.file)
     if record.fabric.name not in _core.list_fabrics():
         return str(file)
@@ -122,7 +122,7 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def of(given: Iterable[Record | ComparisonRecord]) -> Study:
-    """Make the study of some records and comparisons; one that is given twice counts once."""
+    """Build the study of records and comparisons; duplicates count once."""
     found: dict[str, _Run] = {}
     intervals: dict[tuple[str, ...], Range] = {}
 
@@ -159,7 +159,7 @@ def of(given: Iterable[Record | ComparisonRecord]) -> Study:
 
 
 def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
-    """Return what each run is, by keys; those that say nothing are left out."""
+    """Return the keys of each run, without those that carry no information."""
     programs = _apart({(Path(run.program).name, run.program) for run in runs})
     fabrics = _apart({(run.fabric, run.file) for run in runs})
     points = [
@@ -180,14 +180,14 @@ def _points(runs: Sequence[_Run]) -> list[dict[str, str]]:
 
 
 def _library(points: Sequence[Mapping[str, str]]) -> str:
-    """Return what the hosts do where nothing is offloaded; nothing where runs differ in it."""
+    """Return the fallback of the hosts without offload; empty if runs differ in it."""
     best = set(best_rows(points).values())
     names = {point["fallback"] for row, point in enumerate(points) if row not in best}
     return names.pop() if len(names) == 1 else ""
 
 
 def _apart(named: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return names by paths; paths where one name is of several."""
+    """Return names by path; the path itself if a name is ambiguous."""
     pairs = sorted(named)
     often = Counter(name for name, _ in pairs)
     return {path: name if often[name] == 1 else path for name, path in pairs}
@@ -196,7 +196,7 @@ def _apart(named: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _arguments(
     runs: Sequence[_Run], points: Sequence[Mapping[str, str]]
 ) -> Iterator[dict[str, str]]:
-    """Yield each run's arguments by their places, of those in which runs of its program differ."""
+    """Yield each run's arguments by position, as far as they differ among runs of its program."""
     of_program: dict[str, list[Sequence[str]]] = {}
     for run, point in zip(runs, points, strict=True):
         of_program.setdefault(point["program"], []).append(run.arguments)
@@ -231,7 +231,7 @@ def _says_something(key: str, values: Sequence[str]) -> bool:
 
 
 def _command(words: Sequence[str]) -> Command:
-    """Return what was typed, the program's arguments apart, as other commands share the rest."""
+    """Return the typed command, split so that runs can share the part before the arguments."""
     if "--" not in words:
         return Command(shlex.join(words), "")
     head = words.index("--") + 2

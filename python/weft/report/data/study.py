@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What a report is made from: a campaign's combinations, what came of them, and their calls.
+"""Study: the combinations of a campaign, their results and their calls.
 
     study(campaign, rows, calls, commands, keys).compared[0].speed_up
 
-Nothing here knows how a page looks, and nothing reads a record: all of it is the store's index.
+This module knows nothing about the page and reads no records: all data comes from the store's
+index.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,40 +35,40 @@ from weft.study.comparison.intervals import Range
 
 @dataclass(frozen=True)
 class Compared:
-    """A combination, held against another one: of the hosts alone, where these have been run."""
+    """A combination compared with another one, such as its run on the hosts alone."""
 
     row: int
-    """Its number among all combinations."""
+    """Index among all combinations."""
     point: Point
     outcome: Outcome
     reason: str = ""
-    """Why all of its calls fell back, as the record says it."""
+    """Reason from the record if all of its calls fell back."""
     partly: bool = False
-    """Some calls of those collectives that the switches do fell back."""
+    """True if some calls of collectives that the switches execute fell back."""
     other_s: float = 0.0
     own_s: float = 0.0
     interval: Range | None = None
-    """What the intervals of the fabric's values leave of the speed-up, where it has some."""
+    """Range of the speed-up within the intervals of the fabric's values, if it has some."""
 
     @property
     def speed_up(self) -> float:
-        """The other's time divided by its own."""
+        """Time of the other combination divided by its own."""
         return self.other_s / self.own_s
 
     @property
     def left_open(self) -> bool:
-        """Whether the interval does not say which of the two is faster."""
+        """True if the interval does not determine which of the two is faster."""
         return self.interval is not None and self.interval[0] < 1 < self.interval[1]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where runs come from, in the words of the page."""
+    """Origin of the runs, in the words of the page."""
 
     has: str = "the campaign has"
     commands: str = "Commands are for the folder of the campaign's file."
     versions: Sequence[str] = (f"weft {_core.version}", f"SimGrid {_core.simgrid_version}")
-    """What made the runs."""
+    """Versions of the simulator that executed the runs."""
     known: str = (
         "A run is known by a digest of all that decides its result, these versions and the"
         " program's bytes among it: results of others are not shown."
@@ -76,64 +77,64 @@ class Source:
 
 @dataclass(frozen=True)
 class Study:
-    """Runs as a report has them: a campaign's, or those of single records."""
+    """Runs of a report: a campaign's, or those of single records."""
 
     name: str
     description: str
     axes: Sequence[Axis]
     points: Sequence[Point]
-    """Of each combination, values as texts by key; empty where it lacks the key."""
+    """Values as strings by key for each combination; empty if it lacks the key."""
     rows: pl.DataFrame
-    """Of each combination what `weft.campaign.table.frame` has of it."""
+    """Rows of `weft.campaign.table.frame`, one per combination."""
     calls: pl.DataFrame
-    """Of each run what `weft.campaign.table.collectives` has of it."""
+    """Rows of `weft.campaign.table.collectives`."""
     commands: Sequence[Command]
     programs: Mapping[str, str] = field(default_factory=dict)
-    """What makes each program."""
+    """Build command of each program."""
     impossible: Sequence[tuple[Mapping[str, Any], str]] = ()
     """Combinations that cannot be run, and why."""
     folder: Path = Path()
-    """What fabrics' files are found from."""
+    """Folder that fabric files are relative to."""
     fabrics: Mapping[str, str] = field(default_factory=dict)
-    """The files of those that are not found so."""
+    """Files of fabrics that are not found this way."""
     source: Source = Source()
     picked: Reference | None = None
-    """Baseline that the campaign's file names."""
+    """Baseline chosen in the campaign file."""
     against: Reference | None = None
-    """Baseline in place of the default one."""
+    """Baseline that replaces the default."""
     library: str = ""
-    """What the hosts do where nothing is offloaded, where all runs have the same."""
+    """Fallback of the hosts without offload, if all runs share it."""
     interval_of: IntervalOf = no_interval
-    """What the intervals of a fabric's values leave of the gain of a row over another one."""
+    """Returns the interval of a row's gain over another row."""
 
     @cached_property
     def best_rows(self) -> frozenset[int]:
-        """The runs of the hosts' fastest algorithms, beside those of the hosts' library."""
+        """Runs with the hosts' fastest algorithms, in addition to those with the hosts' library."""
         return frozenset(best_rows(self.points).values())
 
     @cached_property
     def varying(self) -> Sequence[Axis]:
-        """The axes in which runs differ, those of the hosts' fastest algorithms left out."""
+        """Axes in which runs differ, not counting runs with the hosts' fastest algorithms."""
         own = [point for row, point in enumerate(self.points) if row not in self.best_rows]
         return [axis for axis in self.axes if len({point[axis.name] for point in own}) > 1]
 
     @cached_property
     def roles(self) -> Roles:
-        """What its axes are for."""
+        """Roles of the axes."""
         return roles(self.varying, self.reference.axis if self.reference else OFFLOAD)
 
     @cached_property
     def reference(self) -> Reference | None:
-        """Baseline: what combinations are held against, where anything is."""
+        """Baseline of the comparison, if there is one."""
         return self.against or next(iter(self.references), None)
 
     @cached_property
     def references(self) -> list[Reference]:
-        """Baselines that a reader may choose, the default one first."""
+        """Baselines offered to the reader, the default first."""
         return list(self._references())
 
     def _references(self) -> Iterator[Reference]:
-        """Yield each, and after the hosts or the default one that of the fastest algorithms."""
+        """Yield each baseline; hosts or a default fabric are followed by the best algorithms."""
         for place, one in enumerate(references(self.axes, self.picked, self.library)):
             yield one
             best = replace(one, best=True)
@@ -144,7 +145,7 @@ class Study:
 
     @cached_property
     def over_best(self) -> "Study | None":
-        """The same runs compared with the hosts' fastest algorithms; none where these are not."""
+        """The same runs compared with the hosts' fastest algorithms; None if these were not run."""
         if self.reference is None or self.reference.best:
             return None
         best = replace(self.reference, best=True)
@@ -152,24 +153,24 @@ class Study:
 
     @cached_property
     def by_baseline(self) -> "list[Study]":
-        """The same runs compared with each baseline; itself where there is none to choose."""
+        """The same runs compared with each baseline; only itself if there is no choice."""
         return [self, *(replace(self, against=one) for one in self.references[1:])]
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Which combinations are compared."""
+        """Pairs of compared combinations."""
         if self.reference is None:
             return Pairs([None] * len(self.points), ())
         return pairs(self.points, self.reference)
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dictionaries."""
+        """Rows as dictionaries."""
         return self.rows.to_dicts()
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:
-        """Why calls fell back, by run: the reason that took the most time."""
+        """Reason for falling back by run: the one that took the most time."""
         if self.calls.is_empty():
             return {}
         fallen = self.calls.filter((pl.col("path") == "fallback") & (pl.col("reason") != ""))
@@ -179,7 +180,7 @@ class Study:
 
     @cached_property
     def compared(self) -> list[Compared]:
-        """All combinations for which the campaign has one that they are held against."""
+        """All combinations that have a counterpart."""
         return [
             self._compared(row, other)
             for row, other in enumerate(self.pairs.of)
@@ -188,7 +189,7 @@ class Study:
 
     @property
     def uncompared(self) -> int:
-        """How many combinations have nothing that they could be held against, but should."""
+        """Number of combinations that should have a counterpart but do not."""
         if self.reference is None:
             return 0
         none = ("", self.reference.value)
@@ -226,7 +227,7 @@ class Study:
 
     @cached_property
     def _partly(self) -> set[str]:
-        """Runs in which a collective was offloaded in some calls and fell back in others."""
+        """Runs in which some calls of a collective were offloaded and others fell back."""
         if self.calls.is_empty():
             return set()
         offloaded = (pl.col("path") != "fallback").any().alias("did")
@@ -245,7 +246,7 @@ def study(
     library: str = "",
     interval_of: IntervalOf = no_interval,
 ) -> Study:
-    """Make one of the tables of a campaign."""
+    """Build the study of a campaign's tables."""
     points = [
         {key: text(row[key]) for key in keys} for row in rows.select(keys).iter_rows(named=True)
     ]

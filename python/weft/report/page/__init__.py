@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The page: sentences, sections, charts, scripts.
+"""The HTML page: sentences, sections, charts, scripts.
 
 Users: api, cli.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The charts of a report, as Vega-Lite: what they show of the rows that the page's program chooses.
+"""Vega-Lite charts of a report, for rows that the page's script selects.
 
-Rows come as the data set `rows` when the page is open; their fields are named here and in
-assets/charts.js. Colours, sizes and the orders of names are the page's, as they depend on its width
-and theme.
+The open page supplies rows as the data set `rows`, with field names shared by this module and
+assets/charts.js. Colours, sizes and the order of names are set by the page, as they depend on its
+width and theme.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 _Chart = Any
-"""Altair's types of charts differ by what is called on them last."""
+"""Altair's chart types differ by the last method called."""
 _ROWS = alt.NamedData(name="rows")
 _TIP = alt.Tooltip("tip:N")
 _SIZE = (
@@ -43,12 +43,12 @@ def specs() -> dict[str, dict[str, Any]]:
 
 
 def _plain(spec: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what Altair adds for its own themes, and the address of the schema."""
+    """Remove Altair's theme configuration and the address of the schema."""
     return {key: value for key, value in spec.items() if key not in ("$schema", "config")}
 
 
 def _map() -> _Chart:
-    """One of the maps: a cell is a combination, its colour what offloading gains."""
+    """Return a map: each cell is a combination, coloured by the gain from offloading."""
     across = alt.X("x:N", sort=alt.EncodingSortField("xi", op="min"), title=None)
     down = alt.Y("y:N", sort=alt.EncodingSortField("yi", op="min"), title=None)
     base = alt.Chart(_ROWS).encode(x=across, y=down, tooltip=_TIP)
@@ -63,7 +63,7 @@ def _map() -> _Chart:
 
 
 def _map_bars() -> _Chart:
-    """Return bars in place of maps of one cell each, and a line at which nothing is gained."""
+    """Return bars, which replace maps with one cell each, and a line at a gain of 1."""
     base = alt.Chart(_ROWS).encode(
         y=_names(), x=alt.X("value:Q", title=None, axis=None), tooltip=_TIP
     )
@@ -74,7 +74,7 @@ def _map_bars() -> _Chart:
 
 
 def _lines(field: str, *, quantitative: bool) -> _Chart:
-    """Mean time of a call by way; measured points beside, of the same colour, larger and open."""
+    """Return mean call times by way; measured points share the colour, larger and open."""
     if quantitative:
         across: alt.X = alt.X(
             "size:Q",
@@ -109,7 +109,7 @@ def _lines(field: str, *, quantitative: bool) -> _Chart:
 
 
 def _bars(axis: alt.Axis) -> _Chart:
-    """Values of one message size or place, from zero; measured ones are open."""
+    """Return bars from zero for one message size or position; measured ones are open."""
     base = alt.Chart(_ROWS).encode(
         y=_names(), x=alt.X("value:Q", scale=alt.Scale(zero=True), axis=axis), tooltip=_TIP
     )
@@ -125,13 +125,13 @@ def _bars(axis: alt.Axis) -> _Chart:
 
 
 def _names() -> alt.Y:
-    """Names of bars, in the lines that the page's program breaks them into."""
+    """Return bar names, in the lines that the page's script breaks them into."""
     lines = alt.Axis(labelExpr="split(datum.label, '\\n')", labelLimit=1000)
     return alt.Y("who:N", sort=alt.EncodingSortField("wi", op="min"), title=None, axis=lines)
 
 
 def _shares() -> _Chart:
-    """Parts of the simulated time, by program and way to offload."""
+    """Return the parts of the simulated time, by program and offload."""
     return (
         alt.Chart(_ROWS)
         .mark_bar()
@@ -151,7 +151,7 @@ def _shares() -> _Chart:
 
 
 def _use() -> _Chart:
-    """How much of links and slots is used, by the axis from left to right."""
+    """Return the utilisation of links and slots along the horizontal axis."""
     base = alt.Chart(_ROWS).encode(
         x=alt.X("x:N", sort=alt.EncodingSortField("xi", op="min"), title=None),
         color=alt.Color("way:N", legend=None),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The fabrics of a campaign, each with its changed keys: what they are, what is known of them."""
+"""Fabrics of a campaign with their changed keys: description and available measurements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from weft.runs.record_data import with_changes
 
 @dataclass(frozen=True)
 class Variant:
-    """A fabric with some keys changed, and which combinations run on it."""
+    """A fabric with some keys changed, and the combinations that run on it."""
 
     fabric: str
-    """As the campaign has it."""
+    """Name in the campaign file."""
     file: str
-    """As weft finds it."""
+    """Path or name by which weft finds it."""
     changes: tuple[str, ...]
     rows: Sequence[int]
 
     @property
     def label(self) -> str:
-        """Its name, with what was changed."""
+        """Name with the changes."""
         return with_changes(self.fabric, self.changes)
 
     @cached_property
@@ -38,22 +38,22 @@ class Variant:
 
     @property
     def read(self) -> "_core.Fabric | None":
-        """The fabric; none where it cannot be read."""
+        """The fabric; None if it cannot be read."""
         return self._read[0]
 
     @property
     def refused(self) -> str:
-        """Why it cannot be read."""
+        """Error message if the fabric cannot be read."""
         return self._read[1]
 
     @cached_property
     def measurements(self) -> list[Measurement]:
-        """What has been measured of its devices."""
+        """Measurements of the fabric's devices."""
         return measurements(self.file, self.changes)
 
     @property
     def about(self) -> str:
-        """Say in a line what it is."""
+        """Description in one line."""
         if self.read is None:
             return "a platform of SimGrid's" if self.file.endswith(".xml") else self.refused
         size = (
@@ -62,12 +62,12 @@ class Variant:
         return f"{self.read.description} ({size})" if self.read.description else size
 
     def ranks_per_host(self, ranks: int) -> int:
-        """Return how ranks are placed where nobody says it."""
+        """Return the default number of ranks per host."""
         return -(-ranks // len(self.read.hosts)) if self.read else 1
 
 
 def variants(study: Study) -> list[Variant]:
-    """Return all fabrics of a campaign, in the order in which they come."""
+    """Return all fabrics of a campaign in order of appearance."""
     rows: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for number, point in enumerate(study.points):
         changes = tuple(f"{key}={value}" for key, value in point.items() if "." in key and value)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measurements beside simulations: which table of data/ is of which fabric, how near it must be.
+"""Measurements shown with simulations: which table of data/ fits which fabric, and its accuracy.
 
-data/checks.toml says which fabric each measured table is of. A measurement is shown beside runs on
-that fabric and on others with the same devices: one switch, host, NIC, messages, cables and switch
-equal, whatever the number of hosts. A key that a campaign gives another value makes another device.
+data/checks.toml maps each measured table to a fabric. A measurement is shown with runs on that
+fabric and on others with the same devices: equal switch, host, NIC, messages, cables and a single
+switch, with any number of hosts. A key changed by a campaign makes a different device.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ from weft.calibrate.measurements.tables import Table, TableRow, read_table, seco
 from weft.study.validation.validate import BANDWIDTH, PING_PONG, RATE, Check, read_checks
 
 _COLLECTIVE = "allreduce"
-"""What a table of one collective has measured."""
+"""Collective of tables that name none."""
 _COLUMN = "collective"
 _NODES = "nodes"
 _TO_ALL = "alltoall"
-"""Benchmarks count its bytes for each receiver, and weft for all of them together."""
+"""Benchmarks count its bytes per receiver, weft for all receivers together."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,22 @@ class Point:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A column of a measured table, and what weft's own check of it says."""
+    """A column of a measured table, with weft's own check of it."""
 
     check: Check
     collective: str
     points: Sequence[Point]
     same_fabric: bool
-    """Of this very fabric; else of one with the same devices and another number of hosts."""
+    """True if measured on this fabric; else on one with the same devices and other hosts."""
 
     @property
     def label(self) -> str:
-        """What a chart calls it."""
+        """Name in charts."""
         return f"measured: {self.check.column.removesuffix('_us')} ({self.check.stem})"
 
     @property
     def accuracy(self) -> str:
-        """Say how near the simulation must be to it."""
+        """Accuracy of the simulation required by the check, in words."""
         check = self.check
         limits = [
             f"{word} error at most {bound:.1%}".replace("%", " %")
@@ -69,7 +69,7 @@ class Measurement:
 
 
 def measurements(fabric: str, changes: Sequence[str]) -> list[Measurement]:
-    """Return what has been measured of a fabric's devices; nothing where it cannot be read."""
+    """Return the measurements of a fabric's devices; empty if it cannot be read."""
     try:
         own = _devices(fabric, tuple(changes))
     except (_core.UserError, WeftError):
@@ -83,7 +83,7 @@ def measurements(fabric: str, changes: Sequence[str]) -> list[Measurement]:
 
 @cache
 def _checks() -> tuple[tuple[Check, Sequence[Point]], ...]:
-    """Return the checks of collectives on shipped fabrics, with what was measured."""
+    """Return the checks of collectives on shipped fabrics, with the measured points."""
     return tuple(
         (one, _points(one))
         for one in read_checks()
@@ -93,7 +93,7 @@ def _checks() -> tuple[tuple[Check, Sequence[Point]], ...]:
 
 @cache
 def _devices(fabric: str, changes: tuple[str, ...]) -> Mapping[str, Any] | None:
-    """Return what a fabric is made of, but how many hosts it has; None for several switches."""
+    """Return the components of a fabric except for its number of hosts."""
     found = _core.load_fabric(fabric, list(changes))
     if len(found.switches) != 1:
         return {"file": found.file, "changes": found.changes}
@@ -130,7 +130,7 @@ def _read(check: Check, table: Table) -> Iterator[Point]:
 
 
 def _is_of(collective: str, table: Table, row: TableRow) -> bool:
-    """Tell whether a row is of a collective; a table that names none is of one alone."""
+    """Return True if a row belongs to a collective; a table without names has only one."""
     return _COLUMN not in table.names or table.cell(row, _COLUMN) == collective
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The page: one file that holds all that it shows and runs, and asks nobody for anything.
+"""The page: a single file with all of its data and scripts, which makes no requests.
 
-Texts of campaigns (names, messages, what programs are called) may be anything. In HTML they are
-escaped here, in JSON no `<` is left that could end a script, the page's program only ever sets
-text, and the page's own policy lets run no script but those whose digests it names.
+Strings of campaigns (names, messages, commands) are untrusted. HTML text is escaped here, JSON
+contains no `<` that could end a script, the page's script only ever sets text, and the page's
+content security policy permits only the scripts whose digests it lists.
 """
 
 import base64
@@ -21,7 +21,7 @@ from weft.report.page.sentences import question
 
 
 def render(study: Study) -> str:
-    """Return the page of a campaign."""
+    """Return the page of a study."""
     vega, script = runtime.vega(), runtime.script()
     if any("</script" in one.lower() or "<!--" in one for one in (vega, script)):
         raise ValueError("a script of the page would end before its end")
@@ -48,7 +48,7 @@ def render(study: Study) -> str:
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:
-    """Put parts into their places, all at once: what a part holds is no place."""
+    """Fill all placeholders in a single pass, so that values are not expanded again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
@@ -57,6 +57,6 @@ def _digest(script: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that can stand in a page: nothing in it begins a tag or a comment."""
+    """Return JSON that is safe inside a page: it cannot open a tag or a comment."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""What the page's program gets: the runs as columns of numbers, texts once each.
+"""Data for the page's script: runs as columns of numbers, with each string stored once.
 
-Ten thousand runs are a megabyte so. Times keep six digits, of which charts and tables show three.
+Ten thousand runs take about a megabyte. Times are rounded to six digits; charts and tables show
+three.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,26 +30,26 @@ _NUMBERS = {
     "mean": "mean_link_utilisation",
     "slots": "slots_used_max",
 }
-"""Columns of runs by the names that the page's program has for them."""
+"""Columns of runs by their names in the page's script."""
 
 
 class _Words:
-    """Texts by numbers, in the order in which they come."""
+    """Strings interned as numbers in order of appearance."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def number(self, word: str | None) -> int:
-        """Return a text's number; -1 where there is none."""
+        """Return the number of a string; -1 for an empty one."""
         return self._numbers.setdefault(word, len(self._numbers)) if word else -1
 
     def all(self) -> list[str]:
-        """Return the texts."""
+        """Return all strings."""
         return list(self._numbers)
 
 
 def payload(study: Study) -> dict[str, Any]:
-    """Return all that the page's program reads, as JSON has it."""
+    """Return the data of the page's script as a JSON object."""
     words, runs = _Words(), _Words()
     found = variants(study)
     rows = _rows(study, words, runs, found)
@@ -73,7 +74,7 @@ def payload(study: Study) -> dict[str, Any]:
 
 
 def _baseline(study: Study, words: _Words) -> dict[str, Any]:
-    """Return what the page shows when runs are compared with a study's baseline."""
+    """Return the data that depends on the choice of this study's baseline."""
     return {
         "reference": _reference(study),
         "overBest": _over_best(study),
@@ -87,7 +88,7 @@ def _baseline(study: Study, words: _Words) -> dict[str, Any]:
 
 
 def _over_best(study: Study) -> int | None:
-    """Return the number of the baseline of the hosts' fastest algorithms, beside this one."""
+    """Return the index of the corresponding baseline with the hosts' fastest algorithms."""
     best = study.over_best
     return study.references.index(best.reference) if best and best.reference else None
 
@@ -133,7 +134,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _defaults(study: Study) -> dict[str, int]:
-    """Return which value of each further axis is shown first: where the hosts' own runs are."""
+    """Return the initial value of each further axis: the first one with a run of the baseline."""
     hosts = {other for other in study.pairs.of if other is not None}
     firsts = {}
     for axis in study.axes:
@@ -169,7 +170,7 @@ def _indices(axis: Axis, points: Sequence[Mapping[str, str]]) -> list[int]:
 
 
 def _on_fabrics(study: Study, found: Sequence[Variant]) -> dict[str, list[Any]]:
-    """Say of each run which fabric it had, and how many ranks on a host."""
+    """Return the fabric variant and the ranks per host of each run."""
     numbers = {row: number for number, one in enumerate(found) for row in one.rows}
     variant = [numbers[row] for row in range(len(study.points))]
     ppn = [
@@ -187,13 +188,13 @@ def _rounded(values: Iterable[float | None]) -> list[float | int | None]:
 
 
 def _six_digits(value: float) -> float | int:
-    """Shorten what is measured; whole numbers, as sizes are, stay what they are."""
+    """Round to six digits; integers, such as sizes, stay exact."""
     short = value if value == int(value) else float(f"{value:.6g}")
     return int(short) if short == int(short) else short
 
 
 def _calls(study: Study, words: _Words, runs: _Words) -> dict[str, list[Any]]:
-    """Return what runs called, those of one collective, way and size in one entry."""
+    """Return the calls of runs, one entry per collective, way and size."""
     if study.calls.is_empty():
         return {name: [] for name in ("id", "collective", "way", "size", "calls", "mean", "ranks")}
     by = ("run", "collective", "path", "algorithm", "communicator_size", "size")
@@ -217,7 +218,7 @@ def _calls(study: Study, words: _Words, runs: _Words) -> dict[str, list[Any]]:
 
 
 def way(path: str, algorithm: str) -> str:
-    """Return what did a call: a way to offload, or the hosts by an algorithm."""
+    """Return the executor of a call: an offload, or the hosts with an algorithm."""
     return path if path != "fallback" else f"hosts: {algorithm or 'an algorithm of their own'}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""How each number was made: programs, versions, and how near the fabrics are to real ones."""
+"""Provenance of the numbers: programs, versions, and the accuracy of the fabrics."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from weft.report.page.fabrics import variants
 
 @dataclass(frozen=True)
 class Statement:
-    """What is known of how near a fabric's times are to measured ones."""
+    """Known accuracy of a fabric's times."""
 
     fabric: str
     about: str
     changes: Sequence[str]
-    """What was changed, of each variant of which this is true."""
+    """Changed keys of each variant with this accuracy."""
     known: Sequence[str]
 
 
 def accuracy(study: Study) -> list[Statement]:
-    """Return what is known of each fabric, those of its variants together that are alike in it."""
+    """Return the accuracy of each fabric; variants with equal accuracy share a statement."""
     alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for one in variants(study):
         states = {study.records[row]["state"] for row in one.rows}
         if one.refused and "done" not in states:
-            continue  # its runs were refused, and stand with what failed
+            continue  # refused runs are listed among the failures
         known = tuple(measured.accuracy for measured in one.measurements)
         changes = ", ".join(one.changes) or "as its file has it"
         alike.setdefault((one.fabric, one.about, known), []).append(changes)
@@ -37,7 +37,7 @@ def accuracy(study: Study) -> list[Statement]:
 
 
 def computation(study: Study) -> str:
-    """Say whether the simulated times hold computation."""
+    """Return whether the simulated times include computation, in words."""
     speeds = {point.get("host_speed", "") for point in study.points}
     without = (
         "computation took no simulated time (no host_speed): times are of communication, and of"
@@ -55,7 +55,7 @@ def computation(study: Study) -> str:
 
 
 def hosts_algorithms(study: Study) -> str:
-    """Say by which algorithms the hosts did collectives where nothing was offloaded."""
+    """Return the algorithms of collectives that were not offloaded, in words."""
     off = [row for row, point in enumerate(study.points) if point.get(OFFLOAD) == OFF]
     library = [row for row in off if row not in study.best_rows]
     said = _used(study, library, "With offload = off the hosts did")
@@ -64,7 +64,7 @@ def hosts_algorithms(study: Study) -> str:
 
 
 def _used(study: Study, rows: Sequence[int], said: str) -> str:
-    """Say the algorithms of some runs."""
+    """Return the algorithms of some runs in words."""
     hosts = [study.records[row]["run"] for row in rows]
     if not hosts or study.calls.is_empty():
         return ""
@@ -77,6 +77,6 @@ def _used(study: Study, rows: Sequence[int], said: str) -> str:
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Yield what made the runs; their digests hold it, so that runs by others are not shown."""
+    """Yield the versions of the simulator; runs of other versions are not shown."""
     yield "weft", _core.version
     yield "SimGrid", _core.simgrid_version

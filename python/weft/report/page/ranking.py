@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ranking of the fabrics of a report: which is the fastest, how often, and where they tie.
+"""Ranking of a report's fabrics: the fastest, how often each one wins, and ties.
 
-No baseline is needed. Fabrics are compared in combinations that have all else in common; each takes
-part with the fastest of its ways to offload, and with its best value of keys that only decide how
-calls are offloaded.
+No baseline is needed. Fabrics are compared in combinations that are otherwise equal. Each fabric is
+represented by its fastest offload, with the best value of keys that only affect offloading.
 """
 
 from collections import Counter
@@ -20,7 +19,7 @@ _MOST_NAMED = 4
 
 
 def ranked(study: Study) -> list[str]:
-    """Return a sentence for each program, or one for all; none where a headline says the same."""
+    """Return a sentence per program, or one for all; empty if the headline already says it."""
     fabrics = next((axis.values for axis in study.axes if axis.name == FABRIC), ())
     against = study.reference
     if len(fabrics) < 2 or (len(fabrics) == 2 and against and against.axis == FABRIC):
@@ -37,7 +36,7 @@ def ranked(study: Study) -> list[str]:
 
 
 def _races(study: Study) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """Yield programs with the best time of each fabric, of combinations that several have."""
+    """Yield programs with the best time per fabric, for combinations that several fabrics have."""
     best: dict[tuple[str, ...], dict[str, float]] = {}
     keys = [
         axis.name

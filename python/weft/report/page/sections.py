@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The parts of the page that are words and tables: they need no program to be read."""
+"""Sections of text and tables, readable without scripts."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ _MOST_GROUPS, _MOST_EXAMPLES, _MOST_VERDICTS = 30, 20, 60
 
 
 def about(study: Study) -> str:
-    """Return what stands below the title."""
+    """Return the text below the title."""
     states = Counter(study.rows["state"])
     parts = [f"{states[state]:,} {said}" for state, said in _STATES.items() if states[state]]
     combined = f"{plural(len(study.points), 'combination')}: {', '.join(parts)}"
@@ -37,12 +37,12 @@ _STATES = {
 
 
 def number_of_rows(study: Study) -> str:
-    """Say how many combinations there are."""
+    """Return the number of combinations in words."""
     return plural(len(study.points), "combination")
 
 
 def footer() -> str:
-    """Say what made the page."""
+    """Return the line that names the software behind the page."""
     made = ", ".join(f"{name} {version}" for name, version in provenance.versions())
     return f"Made by {made}; charts by {vega_versions()}. This file asks no other for anything."
 
@@ -51,7 +51,7 @@ def footer() -> str:
 
 
 def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
-    """Return a part of the page for each baseline; the default one's is shown at first."""
+    """Return a part of the page for each baseline; all but the default are hidden at first."""
     return "\n".join(
         f'<div data-baseline="{number}"{" hidden" if number else ""}>\n{part(one)}\n</div>'
         for number, one in enumerate(study.by_baseline)
@@ -59,7 +59,7 @@ def by_baseline(study: Study, part: Callable[[Study], str]) -> str:
 
 
 def answer(study: Study) -> str:
-    """Return the sentences of the first screen, and what they rest on."""
+    """Return the sentences of the first screen."""
     said = [escape(one) for one in (*headline(study), *ranked(study))]
     large = 2 if study.over_best and len(verdicts(study)) == 1 else 1
     kinds = [' class="answer"'] * large + [""] * len(said)
@@ -67,7 +67,7 @@ def answer(study: Study) -> str:
 
 
 def basis(study: Study) -> str:
-    """Return what stands below the picture: what is compared with what."""
+    """Return the text below the picture: what is compared with what."""
     return f'<p class="quiet">{escape(" ".join(_basis(study)))}</p>'
 
 
@@ -103,7 +103,7 @@ def _basis(study: Study) -> Iterable[str]:
 
 
 def _intervals(study: Study) -> Iterable[str]:
-    """Say where intervals of gains come from."""
+    """Return the source of gain intervals in words."""
     known = sum(one.interval is not None for one in study.compared)
     if known:
         yield (
@@ -114,7 +114,7 @@ def _intervals(study: Study) -> Iterable[str]:
 
 
 def _why(study: Study) -> str:
-    """Say who picked the baseline, where somebody had to."""
+    """Return the reason for the choice of baseline, if it needs one."""
     against = study.reference
     if against == study.picked:
         return ", as the campaign's file says"
@@ -124,7 +124,7 @@ def _why(study: Study) -> str:
 
 
 def verdict_table(study: Study) -> str:
-    """Return the answer by program, fabric and way to offload."""
+    """Return the answer by program, fabric and offload as a table."""
     found = verdicts(study)
     if not found:
         return ""
@@ -150,7 +150,7 @@ def verdict_table(study: Study) -> str:
 
 
 def _against(study: Study) -> str:
-    """Return what a row of the table names its baseline."""
+    """Return the baseline's name in rows of the table."""
     against = study.reference
     if against is None:
         return ""
@@ -185,7 +185,7 @@ def _times(one: Compared | None) -> str:
 
 
 def failures(study: Study) -> str:
-    """Return what failed, those with one message together."""
+    """Return the failures, grouped by message."""
     bad = [
         (row["state"], row["message"] or "no message", point)
         for row, point in zip(study.records, study.points, strict=True)
@@ -211,7 +211,7 @@ def _texts(point: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _alike(message: str) -> str:
-    """Return what messages have in common that differ in numbers alone."""
+    """Return a message with its numbers masked, as a key to group similar ones."""
     return re.sub(r"\d+(\.\d+)?", "#", message)
 
 
@@ -296,7 +296,7 @@ def _statement(one: provenance.Statement) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
-    """Return a table whose first columns are texts and the others numbers."""
+    """Return a table with `left` columns of text followed by numbers."""
     kinds = ("", ' class="number"')
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     body = "".join(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The question's answer in words: where offloading pays, as the runs say it.
+"""The answer in words: where offloading pays, according to the runs.
 
-Everything is counted; no sentence says more than the combinations of the campaign.
+All statements are counts over the campaign's combinations, without generalization.
 """
 
 from collections import Counter
@@ -36,16 +36,16 @@ REASONS: Mapping[str, str] = {
     "no NIC memory": "the NICs have no room for it",
     "privatization": "no rank's memory can be reached while another runs",
 }
-"""What a record's reasons mean, as the guide has them."""
+"""Meanings of a record's reasons, as in the guide."""
 
 
 def in_time(seconds: float) -> str:
-    """Return a time as pages have it."""
+    """Return a time in the notation of pages."""
     return units.format_seconds(seconds).replace(" us", " µs")
 
 
 def named_value(axis: str, value: str) -> str:
-    """Return a key's value as people say it: `16 ranks`, `64KiB`, `switch.slots 256`."""
+    """Return a key's value in words: `16 ranks`, `64KiB`, `switch.slots 256`."""
     if axis == "ranks":
         return units.plural(int(value), "rank")
     return value if axis == "bytes" else f"{axis} {value or '(none)'}"
@@ -53,31 +53,31 @@ def named_value(axis: str, value: str) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What some comparisons say together."""
+    """Summary of a group of comparisons."""
 
     values: Mapping[str, str]
-    """Of the keys that all of them share."""
+    """Values of the keys that all of them share."""
     found: Sequence[Compared]
 
     def number(self, *outcomes: str) -> int:
-        """Return how many ended like this."""
+        """Return the number of comparisons with one of these outcomes."""
         return sum(one.outcome in outcomes for one in self.found)
 
     @property
     def best(self) -> Compared | None:
-        """The one that gains most, where any gains."""
+        """The comparison with the largest gain, if any gains."""
         faster = [one for one in self.found if one.outcome == "faster"]
         return max(faster, key=lambda one: one.speed_up, default=None)
 
     @property
     def worst(self) -> Compared | None:
-        """The one that loses most, where any loses."""
+        """The comparison with the largest loss, if any loses."""
         slower = [one for one in self.found if one.outcome == "slower"]
         return min(slower, key=lambda one: one.speed_up, default=None)
 
 
 def verdicts(study: Study) -> list[Verdict]:
-    """Return one for each program, fabric and way to offload."""
+    """Return a verdict for each program, fabric and offload."""
     keys = group_keys(study)
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for one in study.compared:
@@ -88,20 +88,20 @@ def verdicts(study: Study) -> list[Verdict]:
 
 
 def group_keys(study: Study) -> tuple[str, ...]:
-    """Return the keys whose values have verdicts of their own."""
+    """Return the keys whose values get separate verdicts."""
     compared = (study.reference.axis,) if study.reference else ()
     return tuple(dict.fromkeys((*_GROUPS, *compared)))
 
 
 def question(study: Study) -> str:
-    """Return what the first part of the page is called."""
+    """Return the heading of the first part of the page."""
     if study.reference is None or study.reference.hosts:
         return "Where offloading pays"
     return "Which fabric is faster" if study.reference.axis == FABRIC else "What pays"
 
 
 def headline(study: Study) -> list[str]:
-    """Return the answer: one sentence for each program, fabric and way, or for all."""
+    """Return the answer: a sentence for each program, fabric and offload, or for all."""
     if not study.compared:
         return [_nothing_compared(study)]
     best = _answers(study.over_best) if study.over_best else []
@@ -109,7 +109,7 @@ def headline(study: Study) -> list[str]:
 
 
 def _unanswered(study: Study) -> Iterator[str]:
-    """Say that the question which is asked first has no answer here."""
+    """Yield a note if the runs cannot tell whether offloading pays."""
     if any(one.hosts for one in study.references):
         return
     lack = "without" if {OFF} != {one.get(OFFLOAD) for one in study.points} else "with"
@@ -187,7 +187,7 @@ def _sentence(study: Study, verdict: Verdict) -> str:
 
 
 def _only(study: Study, one: Compared) -> str:
-    """Say what came of the only combination."""
+    """Return the result of the only combination."""
     other = _other(study)
     if one.outcome == "same":
         return f"is as fast as {other}, within 0.5 % {_times(one)}"
@@ -199,7 +199,7 @@ def _only(study: Study, one: Compared) -> str:
 
 
 def _interval(one: Compared) -> str:
-    """Say what the intervals of the fabric's values leave of a gain, or of a loss."""
+    """Return the interval of a gain or of a loss in words."""
     if one.interval is None:
         return ""
     low, high = one.interval
@@ -242,7 +242,7 @@ def _most(study: Study, verdict: Verdict) -> str:
 
 
 def _as_much(one: Compared, verdict: Verdict) -> str:
-    """Say how many others of a verdict tie with its extreme one."""
+    """Return how many other comparisons of a verdict tie with its extreme one."""
     ties = sum(
         alike(other.speed_up, one.speed_up)
         for other in verdict.found
@@ -256,7 +256,7 @@ def _times(one: Compared) -> str:
 
 
 def _where(study: Study, one: Compared, verdict: Verdict) -> str:
-    """Name a combination by those of its values that differ among those of a verdict."""
+    """Describe a combination by the values that vary within a verdict."""
     keys = group_keys(study)
     own = [] if verdict.values else [_label({key: one.point.get(key, "") for key in keys})]
     names = [
@@ -299,7 +299,7 @@ def _fell_back(study: Study, verdict: Verdict) -> Iterator[str]:
 
 
 def _which(study: Study, verdict: Verdict, outcome: str) -> str:
-    """Return in parentheses what those that ended like this have in common."""
+    """Return, in parentheses, what the combinations with this outcome have in common."""
     some = [one for one in verdict.found if one.outcome == outcome]
     where = pattern(study.varying, some, verdict.found)
     return f" ({where})" if where else ""
@@ -311,7 +311,7 @@ def _short(study: Study) -> str:
 
 
 def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
-    """Name the groups in which it pays most and least often."""
+    """Yield the groups that are faster most and least often."""
     rated = [one for one in groups if one.number("faster", "same", "slower", "fell back")]
     if len(rated) < 2:
         return
@@ -328,7 +328,7 @@ def _extremes(groups: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names, and the number of the others."""
     more = len(names) - _MOST_NAMES
     return "; ".join(names[:_MOST_NAMES]) + (f"; and {more:,} more" if more > 0 else "")
 
@@ -343,11 +343,11 @@ def _share(one: Verdict) -> float:
     return one.number("faster") / len(one.found)
 
 
-# ---- What some combinations have in common -------------------------------------------------------
+# ---- Common properties of combinations -----------------------------------------------------------
 
 
 def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Compared]) -> str:
-    """Say in words where some of all comparisons are, by the one axis that says it best."""
+    """Describe a subset of comparisons by the single axis that characterizes it best."""
     if not 2 <= len(some) < len(among):
         return ""
     rows = {one.row for one in some}
@@ -358,7 +358,7 @@ def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Comp
         for said, values in _conditions(axis):
             inside = [one for one in among if one.point[axis.name] in values]
             if len(inside) == len(among):
-                continue  # it says nothing that is not true of all
+                continue  # true of all, so it characterizes nothing
             hit = sum(one.row in rows for one in inside)
             recall, precision = hit / len(rows), hit / max(1, len(inside))
             score = 2 * recall * precision / max(recall + precision, 1e-9)
@@ -369,7 +369,7 @@ def pattern(axes: Sequence[Axis], some: Sequence[Compared], among: Sequence[Comp
 
 
 def _conditions(axis: Axis) -> Iterator[tuple[str, set[str]]]:
-    """Yield what can be said of an axis, and for which of its values it is true."""
+    """Yield descriptions of an axis with the values that satisfy them."""
     for value in axis.values:
         yield f"with {named_value(axis.name, value)}", {value}
     if axis.kind == "name":
